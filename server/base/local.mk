@@ -1,0 +1,10 @@
+noinst_LIBRARIES += libbase.a
+libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(XXHASH_CFLAGS)
+libbase_a_SOURCES = \
+	server/base/base.h \
+	server/base/base.c \
+	server/base/status.def \
+	server/base/status.h \
+	server/base/status.c \
+	server/base/parallel.h \
+	server/base/parallel.c

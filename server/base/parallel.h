@@ -1,0 +1,37 @@
+/* parallel.h: the one way the engine asks for help from other threads.
+ *
+ * The engine never makes a thread. Whoever steps a world supplies a `struct parallel`; the engine
+ * hands it independent pieces of work. Contract that keeps results identical for any number of
+ * workers: piece i reads only what was final before `run` and writes only slots that belong to i;
+ * whatever the pieces produce is merged afterwards by index. `run` returns when all are done.
+ */
+#ifndef CAIRN_BASE_PARALLEL_H
+#define CAIRN_BASE_PARALLEL_H
+
+#include "server/base/base.h"
+
+/* One piece: items first … last-1 of the range, on worker `worker` (0 … workers-1; only good for
+ * choosing scratch memory, never for choosing a result's place). */
+typedef void parallel_piece(uint32_t first, uint32_t last, uint32_t worker, void *context);
+
+struct parallel {
+	/* Runs `piece` over [0, count) in runs of at least `grain` items. Borrowed context. */
+	void (*run)(const struct parallel *self, uint32_t count, uint32_t grain, parallel_piece *piece,
+		    void *context);
+	uint32_t workers; /* 1 … PARALLEL_WORKERS_MAX */
+	void *pool;	  /* the supplier's own, NULL for the serial one */
+};
+
+enum { PARALLEL_WORKERS_MAX = 32 };
+
+/* Runs everything on the caller's thread, in order. */
+extern const struct parallel parallel_serial;
+
+static inline void parallel_run(const struct parallel *self, uint32_t count, uint32_t grain,
+				parallel_piece *piece, void *context)
+{
+	if (count > 0)
+		self->run(self, count, grain, piece, context);
+}
+
+#endif

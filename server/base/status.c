@@ -1,0 +1,43 @@
+#include "server/base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *status_text(enum status status)
+{
+	switch (status) {
+#define STATUS(number, NAME, name, text) \
+	case STATUS_##NAME:              \
+		return text;
+#include "server/base/status.def"
+#undef STATUS
+	}
+	return "unknown status";
+}
+
+const char *status_name(enum status status)
+{
+	switch (status) {
+#define STATUS(number, NAME, name, text) \
+	case STATUS_##NAME:              \
+		return #name;
+#include "server/base/status.def"
+#undef STATUS
+	}
+	return "unknown";
+}
+
+enum status reason_set(struct reason *why, enum status status, int64_t index, const char *field,
+		       const char *format, ...)
+{
+	if (why == NULL)
+		return status;
+	why->status = status;
+	why->index = index;
+	snprintf(why->field, sizeof why->field, "%s", field);
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(why->text, sizeof why->text, format, arguments);
+	va_end(arguments);
+	return status;
+}

@@ -1,0 +1,32 @@
+/* status.h: the second kind of error: a foreseeable answer. See status.def for the list. */
+#ifndef CAIRN_BASE_STATUS_H
+#define CAIRN_BASE_STATUS_H
+
+#include "server/base/base.h"
+
+enum status {
+#define STATUS(number, NAME, name, text) STATUS_##NAME = (number),
+#include "server/base/status.def"
+#undef STATUS
+};
+
+/* One line for a person. Never NULL; "unknown status" for a number that is not in the table. */
+const char *status_text(enum status status);
+/* The permanent short name, e.g. "unknown_body". Never NULL. */
+const char *status_name(enum status status);
+
+/* Why something was refused, for a person and for a program. `field` and `limit` name what was
+ * wrong; `index` is the position in a list (command of a batch, vertex of a cloud) or -1. */
+struct reason {
+	enum status status;
+	int64_t index;
+	char field[32];
+	char text[160];
+};
+
+/* Fills `why` (may be NULL) and returns `status`, so that a check reads
+ * `return reason_set(why, STATUS_RANGE, -1, "radius", "radius %g is over %g", …)`. */
+enum status reason_set(struct reason *why, enum status status, int64_t index, const char *field,
+		       const char *format, ...) PRINTF_LIKE(5, 6);
+
+#endif
