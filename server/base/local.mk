@@ -1,6 +1,4 @@
-noinst_LIBRARIES += libbase.a
-libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(XXHASH_CFLAGS)
-libbase_a_SOURCES = \
+libbase_a_SOURCES += \
 	server/base/base.h \
 	server/base/base.c \
 	server/base/status.def \
@@ -8,3 +6,5 @@ libbase_a_SOURCES = \
 	server/base/status.c \
 	server/base/parallel.h \
 	server/base/parallel.c
+
+UNIT_TESTS += tests/unit/base/test_status

@@ -1,0 +1,25 @@
+/* check_main.h: the main function of every unit test program.
+ *
+ * A test program is one suite:
+ *
+ *	static Suite *make(void) { … }
+ *	int main(void) { return check_main(make); }
+ *
+ * Output is TAP on standard output, after a comment line with the seed. Environment:
+ *   CAIRN_SEED=N       seed of generated cases (default: a fixed number; "random" takes the clock)
+ *   CK_RUN_CASE=NAME   run only this case (Check's own filter; CK_RUN_SUITE likewise)
+ *   CK_FORK=no         run the cases in this process, for a debugger or a sanitizer
+ */
+#ifndef CAIRN_TESTS_CHECK_MAIN_H
+#define CAIRN_TESTS_CHECK_MAIN_H
+
+#include <check.h>
+#include <stdint.h>
+
+/* Runs the suite that `make` returns (taken). Returns main's result: 0 if all passed, else 1. */
+int check_main(Suite *(*make)(void));
+
+/* The seed that was printed first. Valid within check_main and the cases it runs. */
+uint64_t check_seed(void);
+
+#endif

@@ -1,0 +1,95 @@
+#include "server/base/status.h"
+
+#include <string.h>
+
+#include "tests/lib/check_main.h"
+
+static const struct {
+	int number;
+	const char *name;
+} TABLE[] = {
+#define STATUS(number, NAME, name, text) {number, #name},
+#include "server/base/status.def"
+#undef STATUS
+};
+
+START_TEST(every_status_has_its_own_number_and_name)
+{
+	for (size_t i = 0; i < COUNT_OF(TABLE); i++) {
+		for (size_t j = i + 1; j < COUNT_OF(TABLE); j++) {
+			ck_assert_int_ne(TABLE[i].number, TABLE[j].number);
+			ck_assert_str_ne(TABLE[i].name, TABLE[j].name);
+		}
+	}
+}
+END_TEST
+
+START_TEST(every_status_has_a_text_and_its_name)
+{
+	for (size_t i = 0; i < COUNT_OF(TABLE); i++) {
+		enum status status = (enum status)TABLE[i].number;
+		ck_assert_str_ne(status_text(status), "unknown status");
+		ck_assert_str_eq(status_name(status), TABLE[i].name);
+	}
+}
+END_TEST
+
+START_TEST(a_number_outside_the_table_is_called_unknown)
+{
+	ck_assert_str_eq(status_text((enum status)9999), "unknown status");
+	ck_assert_str_eq(status_name((enum status)9999), "unknown");
+}
+END_TEST
+
+START_TEST(a_reason_carries_status_place_and_formatted_text)
+{
+	struct reason why;
+	memset(&why, 0xa5, sizeof why);
+	enum status status = reason_set(&why, STATUS_RANGE, 7, "radius", "%d is over %d", 12, 10);
+	ck_assert_int_eq(status, STATUS_RANGE);
+	ck_assert_int_eq(why.status, STATUS_RANGE);
+	ck_assert_int_eq(why.index, 7);
+	ck_assert_str_eq(why.field, "radius");
+	ck_assert_str_eq(why.text, "12 is over 10");
+}
+END_TEST
+
+START_TEST(a_reason_cuts_texts_that_are_too_long)
+{
+	char field[100], text[1000];
+	memset(field, 'f', sizeof field - 1);
+	memset(text, 't', sizeof text - 1);
+	field[sizeof field - 1] = text[sizeof text - 1] = '\0';
+	struct reason why;
+	reason_set(&why, STATUS_RANGE, -1, field, "%s", text);
+	ck_assert_uint_eq(strlen(why.field), sizeof why.field - 1);
+	ck_assert_uint_eq(strlen(why.text), sizeof why.text - 1);
+}
+END_TEST
+
+START_TEST(nobody_has_to_ask_for_a_reason)
+{
+	ck_assert_int_eq(reason_set(NULL, STATUS_LIMIT, -1, "x", "y"), STATUS_LIMIT);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("base/status");
+	TCase *table = tcase_create("table");
+	tcase_add_test(table, every_status_has_its_own_number_and_name);
+	tcase_add_test(table, every_status_has_a_text_and_its_name);
+	tcase_add_test(table, a_number_outside_the_table_is_called_unknown);
+	suite_add_tcase(suite, table);
+	TCase *reason = tcase_create("reason");
+	tcase_add_test(reason, a_reason_carries_status_place_and_formatted_text);
+	tcase_add_test(reason, a_reason_cuts_texts_that_are_too_long);
+	tcase_add_test(reason, nobody_has_to_ask_for_a_reason);
+	suite_add_tcase(suite, reason);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
