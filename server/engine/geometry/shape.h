@@ -1,0 +1,144 @@
+/* shape.h: an immutable shape, made once ("cooked") from canonical bytes and shared by every world.
+ *
+ * Canonical bytes, little-endian, no padding, what a shape's name (their SHA-256) is taken of:
+ *
+ *   u8 kind, u8 version = 1, then
+ *   sphere   f64 radius
+ *   capsule  f64 half_length, f64 radius              axis along y, from (0,-h,0) to (0,h,0)
+ *   box      f64 half_x, half_y, half_z
+ *   hull     u32 count, count × 3 f64                  a point cloud; the hull is ours to find
+ *   plane    3 f64 normal (unit), f64 offset           half-space normal·x <= offset; static only
+ *   mesh     u32 vertices, u32 triangles, vertices × 3 f64, triangles × 3 u32   static only
+ *   polygon  u32 count, f64 radius, count × 2 f64      planar: convex, in x-y, rounded by radius >= 0
+ *
+ * Cooking checks every number against the limits below, refuses what is degenerate with a reason that
+ * names the vertex, and computes mass properties by exact volume integrals (app D-01…D-06).
+ */
+#ifndef CAIRN_ENGINE_GEOMETRY_SHAPE_H
+#define CAIRN_ENGINE_GEOMETRY_SHAPE_H
+
+#include "server/base/status.h"
+#include "server/engine/math/mat3.h"
+#include "server/engine/math/vec3.h"
+
+enum shape_kind {
+	SHAPE_SPHERE = 1,
+	SHAPE_CAPSULE = 2,
+	SHAPE_BOX = 3,
+	SHAPE_HULL = 4,
+	SHAPE_PLANE = 5,
+	SHAPE_MESH = 6,
+	SHAPE_POLYGON = 7,
+	SHAPE_KINDS = 8, /* one more than the last */
+};
+
+enum {
+	SHAPE_NAME_BYTES = 32,		/* SHA-256 */
+	SHAPE_CLOUD_MAX = 65536,	/* points offered to the hull */
+	SHAPE_HULL_VERTICES_MAX = 1024, /* vertices of the finished hull */
+	SHAPE_MESH_VERTICES_MAX = 1 << 21,
+	SHAPE_MESH_TRIANGLES_MAX = 1 << 21,
+	SHAPE_POLYGON_VERTICES_MAX = 64,
+};
+/* Lengths in metres: a feature below the least cannot carry a stable contact, one above the largest
+ * would lose the millimetre in double world coordinates. */
+#define SHAPE_LENGTH_MIN 1e-4
+#define SHAPE_LENGTH_MAX 1e5
+
+/* A convex polyhedron. Faces are planar polygons (coplanar triangles are merged), counter-clockwise
+ * seen from outside. Half-edge h: `origin` vertex, `twin` on the neighbour, `next` around its face. */
+struct half_edge {
+	uint16_t origin, twin, next, face;
+};
+struct hull_face {
+	vec3 normal;   /* unit, outward */
+	double offset; /* normal · x for points of the face */
+	uint16_t edge; /* one half-edge of its loop */
+	uint16_t edge_count;
+};
+struct hull {
+	uint32_t vertex_count, face_count, edge_count; /* edge_count counts half-edges */
+	vec3 *vertices;
+	struct half_edge *edges;
+	struct hull_face *faces;
+	uint16_t *vertex_edge; /* a half-edge leaving each vertex */
+	vec3 centre;	       /* mean of the vertices: an interior point */
+};
+
+/* A triangle surface, one-sided (outside = the side its counter-clockwise normal points to), with a
+ * static bounding hierarchy over the triangles. */
+struct mesh_node {
+	vec3 min, max;
+	uint32_t first; /* leaf: first entry of `order`; inner: index of the right child (left = this+1) */
+	uint32_t count; /* leaf: triangles, > 0; inner: 0 */
+};
+struct mesh {
+	uint32_t vertex_count, triangle_count, node_count;
+	vec3 *vertices;
+	uint32_t (*triangles)[3];
+	uint32_t (*adjacent)[3]; /* triangle across edge i → i+1, or UINT32_MAX */
+	uint8_t *edge_flags;	 /* bit i: edge i is convex or a boundary (may give an edge normal) */
+	uint32_t *order;	 /* triangles in leaf order */
+	struct mesh_node *nodes;
+	bool closed; /* every edge has exactly two triangles, consistently oriented */
+};
+
+struct polygon {
+	uint32_t count;
+	double radius;
+	vec3 vertices[SHAPE_POLYGON_VERTICES_MAX]; /* counter-clockwise about +z, z = 0 */
+	vec3 normals[SHAPE_POLYGON_VERTICES_MAX];  /* of edge i → i+1 */
+};
+
+/* For unit density (kg/m³; kg/m² for polygons), in the shape's own frame. */
+struct mass_properties {
+	double volume; /* m³ (m² for polygons; 0 for plane and open mesh) */
+	vec3 centre;
+	mat3 inertia; /* about the centre */
+};
+
+struct shape {
+	enum shape_kind kind;
+	uint8_t name[SHAPE_NAME_BYTES];
+	uint8_t *canonical; /* owned */
+	size_t canonical_bytes;
+	struct mass_properties mass;
+	vec3 aabb_min, aabb_max; /* in the shape's frame; ±SHAPE_LENGTH_MAX for a plane */
+	double radius_max;	 /* farthest point from the mass centre (A-04's rotation sphere) */
+	double extent_min;	 /* least half-width through the centre: how fast is "fast" */
+	union {
+		struct {
+			double radius;
+		} sphere;
+		struct {
+			double half_length, radius;
+		} capsule;
+		struct {
+			vec3 half;
+		} box;
+		struct {
+			vec3 normal;
+			double offset;
+		} plane;
+		struct mesh *mesh;	 /* owned */
+		struct polygon *polygon; /* owned */
+	};
+	struct hull *hull; /* owned; of a hull, and of a box (8 vertices, 6 faces); else NULL */
+	size_t memory_bytes;
+	_Atomic uint32_t references;
+};
+
+/* Makes a shape from canonical bytes. `name` (32 bytes, may be NULL → zeros) is copied in, not checked.
+ * On success *out is returned owned with one reference. Errors: RANGE, NOT_FINITE, DEGENERATE,
+ * TOO_LARGE, MALFORMED, VERSION, NO_MEMORY, each with `why` (may be NULL). Reads nothing outside
+ * data[0 … bytes). */
+MUST_CHECK enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name,
+				  struct shape **out, struct reason *why);
+
+/* References may be taken and dropped from any thread; the last drop frees. */
+struct shape *shape_retain(const struct shape *shape);
+void shape_release(struct shape *shape);
+
+const char *shape_kind_name(enum shape_kind kind);
+
+#endif
