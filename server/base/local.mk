@@ -5,6 +5,18 @@ libbase_a_SOURCES += \
 	server/base/status.h \
 	server/base/status.c \
 	server/base/parallel.h \
-	server/base/parallel.c
+	server/base/parallel.c \
+	server/base/heap.h \
+	server/base/heap.c \
+	server/base/arena.h \
+	server/base/array.h \
+	server/base/bitset.h \
+	server/base/bytes.h \
+	server/base/hash.h \
+	server/base/ids.h \
+	server/base/ring.h \
+	server/base/rng.h \
+	server/base/sort.h \
+	server/base/table.h
 
 UNIT_TESTS += tests/unit/base/test_status

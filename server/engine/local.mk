@@ -1,2 +1,4 @@
 # libengine.a: the simulation, pure. Each folder appends its own sources.
 libengine_a_SOURCES += server/engine/engine.h
+include server/engine/math/local.mk
+include server/engine/linalg/local.mk

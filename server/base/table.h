@@ -1,0 +1,37 @@
+/* table.h: look-up from a 64-bit key to a 32-bit value.
+ *
+ * Open addressing with linear probing; removal shifts followers back, so there are no tombstones and
+ * a table that lives for a year is as fast as a new one. There is no way to walk it, on purpose: its
+ * order depends on its history, and order is part of a world's value (STYLE, determinism 4).
+ */
+#ifndef CAIRN_BASE_TABLE_H
+#define CAIRN_BASE_TABLE_H
+
+#include "server/base/status.h"
+
+struct table_slot; /* private */
+
+struct table {
+	struct table_slot *slots; /* owned, a power of two of them or NULL */
+	uint32_t capacity;	  /* slots */
+	uint32_t count;		  /* keys present; at most three quarters of the slots */
+};
+
+/* Zero initialisation is a valid empty table as well. */
+void table_init(struct table *self);
+void table_release(struct table *self);
+/* Afterwards `keys` keys fit in all without allocating. On failure nothing changes. */
+enum status table_reserve(struct table *self, uint32_t keys) MUST_CHECK;
+/* Forgets all keys, keeps the memory. */
+void table_reset(struct table *self);
+
+/* STATUS_OK; STATUS_EXISTS (nothing changes); STATUS_NO_MEMORY (nothing changes). */
+enum status table_insert(struct table *self, uint64_t key, uint32_t value) MUST_CHECK;
+/* Inserts or replaces. STATUS_OK or STATUS_NO_MEMORY (nothing changes). */
+enum status table_put(struct table *self, uint64_t key, uint32_t value) MUST_CHECK;
+/* False when absent, and then `value` is untouched. `value` may be NULL. */
+bool table_find(const struct table *self, uint64_t key, uint32_t *value);
+/* False when absent. */
+bool table_remove(struct table *self, uint64_t key);
+
+#endif

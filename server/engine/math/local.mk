@@ -1,0 +1,11 @@
+libengine_a_SOURCES += \
+	server/engine/math/scalar.h \
+	server/engine/math/vec2.h \
+	server/engine/math/vec3.h \
+	server/engine/math/vec3f.h \
+	server/engine/math/mat3.h \
+	server/engine/math/pose.h \
+	server/engine/math/quat.h \
+	server/engine/math/interpolate.h \
+	server/engine/math/trig.h \
+	server/engine/math/float_environment.h

@@ -1,0 +1,33 @@
+/* trig.h: sine, arctangent, exponential and friends, our own, the same bits everywhere.
+ *
+ * Only + − × ÷ and sqrt of IEEE doubles are used, without fused operations, so every machine,
+ * compiler and optimisation level gives the same result. How far each is from the exact value, in
+ * units of the last place, is stated at its declaration as measured by tests/unit/server/engine/math/
+ * test_trig.c. NaN in gives NaN out.
+ */
+#ifndef CAIRN_ENGINE_MATH_TRIG_H
+#define CAIRN_ENGINE_MATH_TRIG_H
+
+/* Angles in radians, any finite size: the argument is reduced exactly. Infinite gives NaN. */
+double trig_sin(double x);
+double trig_cos(double x);
+void trig_sincos(double x, double *sine, double *cosine);
+double trig_tan(double x);
+/* x in [−1, 1], else NaN; results in [−π/2, π/2] and [0, π]. */
+double trig_asin(double x);
+double trig_acos(double x);
+/* In [−π/2, π/2]. */
+double trig_atan(double x);
+/* The angle of (x, y) in [−π, π], with the signs of zeros and infinities as C99 F.9.1.4. */
+double trig_atan2(double y, double x);
+double trig_exp(double x);
+/* NaN for x < 0, −inf for 0. */
+double trig_log(double x);
+/* x to the power y, special cases as C99 F.9.4.4. */
+double trig_pow(double x, double y);
+/* The real cube root, of any sign. */
+double trig_cbrt(double x);
+/* sqrt(x² + y²) without overflow or underflow in between. */
+double trig_hypot(double x, double y);
+
+#endif
