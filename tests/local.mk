@@ -1,19 +1,59 @@
-# tests/local.mk: the common test library and how each kind of test is run.
+# tests/local.mk: the common test library and how each kind of test is run. All tests print TAP.
 #
-# A unit test is one program of one source, tests/unit/<path>/test_<noun>.c. The room adds it with
+# Unit tests: one program of one source, tests/unit/<path>/test_<noun>.c, linked with every archive:
 #   UNIT_TESTS += tests/unit/<path>/test_<noun>
-# in its own local.mk. It prints TAP and links every archive. Helpers used by several tests go into
-# tests/lib:
+# Python tests: pytest files (clients/python on the path; the build directory in CAIRN_BUILDDIR):
+#   PYTHON_TESTS += tests/system/test_<noun>.py
+# Fuzz targets: LLVMFuzzerTestOneInput in tests/fuzz/fuzz_<noun>.c, corpus in tests/fuzz/corpus/<noun>/;
+# two lines each. `make check` replays the corpus, --enable-fuzzing builds it with libFuzzer:
+#   FUZZ_TARGETS += tests/fuzz/fuzz_<noun>
+#   tests_fuzz_fuzz_<noun>_LDADD = $(FUZZ_LDADD)
+# Anything else executable that prints TAP (from the source tree or built):
+#   TESTS += tests/golden/run
+# Helpers used by several tests go into tests/lib:
 #   tests_lib_libtests_a_SOURCES += tests/lib/near.h tests/lib/near.c
 check_LIBRARIES = tests/lib/libtests.a
-tests_lib_libtests_a_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS) $(MSGPACK_CFLAGS) \
-	$(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 tests_lib_libtests_a_SOURCES = tests/lib/check_main.h tests/lib/check_main.c
 
 check_PROGRAMS += $(UNIT_TESTS)
-TESTS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS) $(PYTHON_TESTS)
 
+# ---- fuzz targets --------------------------------------------------------------------------------
+if FUZZING
+FUZZ_LDADD = $(LIBFUZZER) $(LDADD)
+noinst_PROGRAMS += $(FUZZ_TARGETS)
+else
+check_LIBRARIES += tests/fuzz/libreplay.a
+tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay_main.c
+FUZZ_LDADD = tests/fuzz/libreplay.a $(LDADD)
+check_PROGRAMS += $(FUZZ_TARGETS)
+TESTS += $(FUZZ_TARGETS)
+endif
+
+# FUZZ_SECONDS in all, shared by the targets.
+FUZZ_SECONDS = 240
+.PHONY: fuzz
+fuzz: $(FUZZ_TARGETS)
+	$(top_srcdir)/tests/fuzz/run $(abs_top_srcdir) $(abs_top_builddir) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+# ---- how tests are run ---------------------------------------------------------------------------
+# A test that hangs is ended; nothing in `make check` should come near this.
+TEST_SECONDS = 300
+TEST_TIMEOUT = timeout -k 10 $(TEST_SECONDS)
+TEST_EXTENSIONS = .py
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
-# Tests find their data here; they write only into the build directory.
-AM_TESTS_ENVIRONMENT = CAIRN_SRCDIR='$(abs_top_srcdir)'; export CAIRN_SRCDIR; \
-	CAIRN_BUILDDIR='$(abs_top_builddir)'; export CAIRN_BUILDDIR;
+LOG_COMPILER = $(TEST_TIMEOUT)
+PY_LOG_DRIVER = $(LOG_DRIVER)
+PY_LOG_COMPILER = $(TEST_TIMEOUT) $(PYTHON) $(top_srcdir)/tests/lib/pytest_tap.py
+
+# Tests find their data in CAIRN_SRCDIR and write only below CAIRN_BUILDDIR or $TMPDIR. Check's limit
+# of four seconds a case is for idle machines; sanitizers report in full.
+AM_TESTS_ENVIRONMENT = \
+	CAIRN_SRCDIR='$(abs_top_srcdir)'; export CAIRN_SRCDIR; \
+	CAIRN_BUILDDIR='$(abs_top_builddir)'; export CAIRN_BUILDDIR; \
+	PYTHONPATH='$(abs_top_srcdir)/clients/python'; export PYTHONPATH; \
+	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
+	CK_TIMEOUT_MULTIPLIER=$${CK_TIMEOUT_MULTIPLIER-10}; export CK_TIMEOUT_MULTIPLIER; \
+	UBSAN_OPTIONS=$${UBSAN_OPTIONS-print_stacktrace=1}; export UBSAN_OPTIONS;
+
+EXTRA_DIST += $(PYTHON_TESTS) tests/lib/pytest_tap.py tests/fuzz/run tests/lint

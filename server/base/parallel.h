@@ -16,8 +16,8 @@ typedef void parallel_piece(uint32_t first, uint32_t last, uint32_t worker, void
 
 struct parallel {
 	/* Runs `piece` over [0, count) in runs of at least `grain` items. Borrowed context. */
-	void (*run)(const struct parallel *self, uint32_t count, uint32_t grain, parallel_piece *piece,
-		    void *context);
+	void (*run)(const struct parallel *self, uint32_t count, uint32_t grain,
+		    parallel_piece *piece, void *context);
 	uint32_t workers; /* 1 … PARALLEL_WORKERS_MAX */
 	void *pool;	  /* the supplier's own, NULL for the serial one */
 };

@@ -1,0 +1,70 @@
+"""The lints: each is a module with
+
+    TITLE             what holds when the lint passes, as a sentence
+    check(tree)       a list of findings, "path:line: what is wrong" each
+    SELF_TESTS        a list of (what must be seen, {path: text}, part of the finding expected)
+
+Each self-test lays out a small tree that breaks the rule; a lint that does not see it has failed.
+Prints TAP; the exit code tells whether all is well.
+"""
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+
+from tree import Tree
+
+LINTS = ("layers", "headers", "libm", "sizes", "text", "manifests", "listed")
+
+
+class Tap:
+    def __init__(self):
+        self.count = 0
+        self.failed = 0
+
+    def result(self, name, findings):
+        self.count += 1
+        self.failed += bool(findings)
+        print(f"{'not ok' if findings else 'ok'} {self.count} - {name}", flush=True)
+        for finding in findings:
+            print(f"#   {finding}")
+
+
+def self_test(lint, files, expected, build):
+    """Returns no findings if the lint reports `expected` on the tree made of `files`."""
+    folder = tempfile.mkdtemp(prefix="cairn-lint-")
+    try:
+        for path, text in files.items():
+            full = os.path.join(folder, path)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w", encoding="utf-8") as out:
+                out.write(text)
+        findings = lint.check(Tree(folder, build, fixture=True))
+    finally:
+        shutil.rmtree(folder)
+    if expected is None:
+        return findings
+    if any(expected in finding for finding in findings):
+        return []
+    return [f"expected a finding with {expected!r}, got {findings}"]
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        print("usage: tests/lint/run SRC BUILD [LINT…]", file=sys.stderr)
+        return 2
+    source, build, *wanted = arguments
+    tree = Tree(source, build)
+    tap = Tap()
+    for name in wanted or LINTS:
+        lint = importlib.import_module(name)
+        tap.result(f"{name}: {lint.TITLE}", lint.check(tree))
+        for what, files, expected in lint.SELF_TESTS:
+            tap.result(f"{name} self-test: {what}", self_test(lint, files, expected, build))
+    print(f"1..{tap.count}")
+    return 1 if tap.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

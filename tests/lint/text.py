@@ -1,0 +1,58 @@
+"""What no file may carry: leftover markers, paths of somebody's machine, blanks at the end of a line,
+lines over 100 columns in C, spaces where C indents with tabs."""
+import re
+
+TITLE = "no leftovers, machine paths, trailing blanks or over-long lines"
+
+# Spelled in parts, so that this file passes itself.
+LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK|place" + r"holder|not implemen" + r"ted)\b")
+MACHINE = re.compile(r"(^|[\s\"'=(`])(/wo" + r"rk/|/ro" + r"ot/|/ho" + r"me/\w|/tm" + r"p/(wt|b|team)/|/Us" + r"ers/)")
+COLUMNS_MAX = 100
+TEXTS = (".c", ".h", ".def", ".py", ".md", ".mk", ".am", ".ac", ".yaml", ".yml", ".js", ".html", ".css",
+         ".sh", ".txt")
+
+
+def is_text(tree, path):
+    if path.endswith(TEXTS):
+        return True
+    return "." not in path.rsplit("/", 1)[-1] and tree.text(path).startswith("#!")
+
+
+def check_line(path, number, line):
+    where = f"{path}:{number}"
+    if found := LEFTOVER.search(line):
+        yield f"{where}: leftover {found.group(1)!r}"
+    if MACHINE.search(line):
+        yield f"{where}: a path of one machine"
+    if line != line.rstrip() and not path.endswith(".md"):
+        yield f"{where}: blanks at the end of the line"
+    if path.endswith((".c", ".h")):
+        if len(line.expandtabs(8)) > COLUMNS_MAX:
+            yield f"{where}: over {COLUMNS_MAX} columns"
+        if line.startswith("        "):
+            yield f"{where}: indent with tabs"
+
+
+def check(tree):
+    findings = []
+    for path in tree.paths:
+        if not is_text(tree, path):
+            continue
+        text = tree.text(path)
+        if text and not text.endswith("\n"):
+            findings.append(f"{path}: no newline at the end")
+        if "\r" in text:
+            findings.append(f"{path}: carriage returns")
+        for number, line in enumerate(text.split("\n"), 1):
+            findings += check_line(path, number, line)
+    return findings
+
+
+SELF_TESTS = [
+    ("a leftover is seen", {"server/a.c": "/* TO" "DO: later */\n"}, "leftover"),
+    ("a path of one machine is seen", {"server/a": "#!/bin/sh\ncd /ro" "ot/x\n"}, "path of one machine"),
+    ("trailing blanks are seen", {"docs/a.py": "x = 1 \n"}, "blanks at the end"),
+    ("a line too long is seen", {"server/a.c": "x" * 101 + "\n"}, "over 100 columns"),
+    ("a missing last newline is seen", {"server/a.h": "int a;"}, "no newline"),
+    ("a clean file passes", {"server/a.c": "int f(void)\n{\n\treturn 0;\n}\n"}, None),
+]
