@@ -1,0 +1,38 @@
+/* address.h: where to listen or connect, as people write it.
+ *
+ *   unix:/run/cairn.sock   a Unix stream socket
+ *   tcp:127.0.0.1:7411     an IPv4 address; port 0 lets the system choose
+ *   tcp:[::1]:7411         an IPv6 address
+ *   tcp:localhost:7411     the same as 127.0.0.1; no other name is looked up
+ *
+ * Only loopback addresses are accepted: until tokens exist there is nothing that could tell a
+ * friend from a stranger, so a public address is refused by name (STATUS_AUTH).
+ */
+#ifndef CAIRN_IO_ADDRESS_H
+#define CAIRN_IO_ADDRESS_H
+
+#include "server/base/base.h"
+#include "server/base/status.h"
+
+enum address_kind { ADDRESS_UNIX, ADDRESS_TCP4, ADDRESS_TCP6 };
+
+enum {
+	ADDRESS_PATH_MAX = 107, /* what the kernel allows, without the closing zero */
+	ADDRESS_TEXT_MAX = 128
+};
+
+struct address {
+	enum address_kind kind;
+	uint16_t port;			   /* TCP only */
+	uint8_t octets[16];		   /* TCP only: 4 or 16 of them, network order */
+	char path[ADDRESS_PATH_MAX + 1]; /* Unix only */
+};
+
+/* Reads `text` (borrowed). On refusal `out` is untouched and `why` (may be NULL) says what and why:
+ * TYPE not an address, RANGE port or path length, AUTH not loopback. */
+enum status address_parse(const char *text, struct address *out, struct reason *why) MUST_CHECK;
+
+/* Writes the text form, always closed with a zero, never longer than ADDRESS_TEXT_MAX with it. */
+void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX]);
+
+#endif

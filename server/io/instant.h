@@ -1,0 +1,19 @@
+/* instant.h: the one unit of time behind the doors of io and tick.
+ *
+ * An instant is a uint64_t count of nanoseconds of a monotonic clock with an arbitrary origin (the
+ * machine's CLOCK_MONOTONIC, or the virtual clock of the simulated twin). The wire speaks of
+ * microseconds; divide once, at the edge. Instants pace the work, they never reach a world's state.
+ */
+#ifndef CAIRN_IO_INSTANT_H
+#define CAIRN_IO_INSTANT_H
+
+#include <stdint.h>
+
+/* Later than every instant: nothing is due. */
+#define INSTANT_NEVER UINT64_MAX
+
+#define NS_PER_US UINT64_C(1000)
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_S UINT64_C(1000000000)
+
+#endif

@@ -1,0 +1,202 @@
+/* io.h: the outside world of one thread: sockets, coarse timers, signals, the clock, the loop.
+ *
+ * Two things stand behind this door: `io_uv.h` (libuv, the real one) and `tests/lib/io_sim.h` (a
+ * virtual clock, delays, torn writes, lost peers, all from one seed). Everybody else is written
+ * against this page and runs on both. All functions are called on the loop's thread, and all
+ * callbacks come there; other threads reach it through executor.h.
+ *
+ *	struct io (a loop) ──listen──► struct io_listener ──accepted──► struct stream
+ *	                   ──connect────────────────────────────────► struct stream
+ *
+ * A stream's life, with the calls (→) and the callbacks (←):
+ *
+ *	accepted ─→ stream_start ─ open ─→ stream_finish ─ flushing ─ half closed ─┐
+ *	                             │ end of file, error, → stream_close            ▼
+ *	                             └───────────────────────────────────────► ← closed, handle gone
+ *
+ * `closed` comes exactly once, never from inside a call, and is the last callback. Bounded:
+ * incoming bytes go only into room the owner gave (no room: reading stops, the peer's window
+ * fills); outgoing bytes wait up to `io_limits.queue_bytes`, over it a write is refused whole.
+ */
+#ifndef CAIRN_IO_IO_H
+#define CAIRN_IO_IO_H
+
+#include "server/base/base.h"
+#include "server/base/status.h"
+#include "server/io/address.h"
+#include "server/io/frame.h"
+#include "server/io/instant.h"
+
+struct io_limits {
+	uint32_t streams_max;	   /* open at once; one more is closed at once and counted */
+	uint32_t queue_bytes;	   /* waiting per stream in this process */
+	uint32_t send_buffer;	   /* SO_SNDBUF, bytes; 0 leaves the system's */
+	uint32_t notsent_lowat;	   /* TCP_NOTSENT_LOWAT, bytes */
+	uint32_t user_timeout_ms;  /* TCP_USER_TIMEOUT: unacknowledged bytes end the connection */
+	/* After stream_finish: wait this long for the peer's end of file. */
+	uint32_t linger_ms;
+};
+
+/* 4096 streams, 2 MiB, 64 KiB, 16 KiB, 20 s, 1 s. */
+extern const struct io_limits io_limits_default;
+
+struct io_counters {
+	uint64_t accepted, refused, closed; /* streams */
+	uint64_t bytes_in, bytes_out;
+	uint64_t writes;	 /* calls that reached the kernel */
+	uint64_t writes_short;	 /* of these, left a tail in the queue */
+	uint64_t writes_refused; /* queue_bytes would have been passed */
+	uint32_t streams;	 /* open now */
+	uint64_t queued_bytes;	 /* waiting in this process now, all streams */
+};
+
+enum { STREAM_FRAMES_MAX = 64 }; /* per stream_write */
+
+struct io;
+struct io_listener;
+struct io_timer;
+struct stream;
+
+/* Who is at the other end. */
+struct peer {
+	enum address_kind kind;
+	bool known;    /* uid, gid and pid are the peer's (Unix sockets, SO_PEERCRED) */
+	uint32_t uid, gid;
+	int32_t pid;
+	char text[ADDRESS_TEXT_MAX]; /* for logs */
+};
+
+struct stream_events {
+	/* A connection asked for by io_connect is up. May be NULL. */
+	void (*connected)(void *context);
+	/* Room for incoming bytes: sets `into` (borrowed until `received`) and returns its size.
+	 * 0 pauses the stream until stream_resume. */
+	size_t (*space)(void *context, uint8_t **into);
+	/* `bytes` of that room are filled; always > 0. The owner only copies and enqueues here. */
+	void (*received)(void *context, size_t bytes);
+	/* The queue has become empty again after a write that left a tail. May be NULL. */
+	void (*drained)(void *context);
+	/* The stream is gone: OK end of file or own close, CLOSED reset by the peer, IO otherwise,
+	 * SLOW when TCP_USER_TIMEOUT ended it. */
+	void (*closed)(void *context, enum status why);
+};
+
+typedef void io_accepted(void *context, struct stream *stream);
+typedef void io_called(void *context);
+typedef void io_signalled(void *context, int signal);
+
+/* ---- the loop ----------------------------------------------------------------------------------
+ * */
+/* Runs callbacks until io_stop; may be run again. */
+void io_run(struct io *io);
+/* Makes io_run return after the callbacks at hand. */
+void io_stop(struct io *io);
+/* The instant, read afresh. */
+uint64_t io_now(const struct io *io);
+static inline uint64_t io_now_us(const struct io *io)
+{
+	return io_now(io) / NS_PER_US;
+}
+/* Calls `flush` once after every round of callbacks, before the loop waits again: the place where
+ * what a round produced for one client leaves in one write. NULL takes it away. Borrowed context.
+ * */
+void io_set_flush(struct io *io, io_called *flush, void *context);
+/* Calls `signalled` for SIGTERM, SIGINT, SIGHUP and SIGUSR1 from now on. Once per loop. */
+enum status io_set_signals(struct io *io, io_signalled *signalled, void *context) MUST_CHECK;
+/* Borrowed; changes as the loop runs. */
+const struct io_counters *io_counters(const struct io *io);
+const struct io_limits *io_limits(const struct io *io);
+
+/* ---- listening and connecting ------------------------------------------------------------------
+ * */
+/* Each new stream is given owned to `accepted`, which starts or closes it. A stale Unix socket file
+ * is replaced, a live one is EXISTS; the file is made mode 0600. EXISTS for a TCP port in use. */
+enum status io_listen(struct io *io, const struct address *address, io_accepted *accepted,
+		      void *context, struct io_listener **out, struct reason *why) MUST_CHECK;
+/* The address in use, with the port the system chose. */
+void io_listener_address(const struct io_listener *listener, struct address *out);
+/* Accepts no more; streams live on; the Unix socket file is removed; the handle is gone. */
+void io_listener_close(struct io_listener *listener);
+/* Starts connecting; returned owned and already started. A refusal comes as `closed`. */
+enum status io_connect(struct io *io, const struct address *address,
+		       const struct stream_events *events, void *context,
+		       struct stream **out) MUST_CHECK;
+
+/* ---- streams -----------------------------------------------------------------------------------
+ * */
+/* Begins to read. `events` is borrowed for the stream's life. */
+void stream_start(struct stream *stream, const struct stream_events *events, void *context);
+/* Sends the frames in order, by one call to the kernel; the tail it does not take is kept (by
+ * references of the stream's own) and follows. `frames` and the caller's references stay the
+ * caller's. count ≤ STREAM_FRAMES_MAX. FULL: over queue_bytes, nothing was sent. CLOSED: finished,
+ * closing or gone wrong. */
+enum status stream_write(struct stream *stream, struct frame *const frames[],
+			 uint32_t count) MUST_CHECK;
+/* Bytes that wait in this process. 0 does not mean the peer has them: the kernel holds some too. */
+size_t stream_queued(const struct stream *stream);
+/* Asks `space` again after it returned 0. */
+void stream_resume(struct stream *stream);
+/* Sends what waits, closes our half, drops what still arrives, and closes when the peer does or
+ * linger_ms later. How long the sending may take is the caller's to bound, with stream_close. */
+void stream_finish(struct stream *stream);
+/* Drops what waits and closes. A stream that was never started gets no `closed`. */
+void stream_close(struct stream *stream);
+void stream_peer(const struct stream *stream, struct peer *out);
+
+/* ---- timers ------------------------------------------------------------------------------------
+ * */
+/* One shot, coarse (a millisecond): deadlines of sessions, never ticks. Returned owned, unarmed. */
+enum status io_timer_create(struct io *io, io_called *fired, void *context,
+			    struct io_timer **out) MUST_CHECK;
+/* Fires once at or shortly after `at`; a second start moves it; INSTANT_NEVER disarms. */
+void io_timer_start(struct io_timer *timer, uint64_t at);
+void io_timer_stop(struct io_timer *timer);
+/* Never fires again. */
+void io_timer_destroy(struct io_timer *timer);
+
+/* ---- for those who stand behind this door ------------------------------------------------------
+ * */
+struct io_ops {
+	void (*run)(struct io *);
+	void (*stop)(struct io *);
+	uint64_t (*now)(const struct io *);
+	enum status (*set_signals)(struct io *, io_signalled *, void *);
+	enum status (*listen)(struct io *, const struct address *, io_accepted *, void *,
+			      struct io_listener **, struct reason *);
+	void (*listener_address)(const struct io_listener *, struct address *);
+	void (*listener_close)(struct io_listener *);
+	enum status (*connect)(struct io *, const struct address *, const struct stream_events *,
+			       void *, struct stream **);
+	void (*stream_start)(struct stream *, const struct stream_events *, void *);
+	enum status (*stream_write)(struct stream *, struct frame *const[], uint32_t);
+	size_t (*stream_queued)(const struct stream *);
+	void (*stream_resume)(struct stream *);
+	void (*stream_finish)(struct stream *);
+	void (*stream_close)(struct stream *);
+	void (*stream_peer)(const struct stream *, struct peer *);
+	enum status (*timer_create)(struct io *, io_called *, void *, struct io_timer **);
+	void (*timer_start)(struct io_timer *, uint64_t);
+	void (*timer_destroy)(struct io_timer *);
+};
+
+/* Each of these is the first member of the maker's own struct. */
+struct io {
+	const struct io_ops *ops;
+	struct io_limits limits;
+	struct io_counters counters;
+	io_called *flush; /* may be NULL */
+	void *flush_context;
+};
+struct io_listener {
+	struct io *io;
+};
+struct stream {
+	struct io *io;
+	void *context;			    /* the owner's */
+	const struct stream_events *events; /* NULL until started */
+};
+struct io_timer {
+	struct io *io;
+};
+
+#endif

@@ -1,0 +1,18 @@
+/* io_uv.h: the real outside world: `struct io` on a libuv loop. See io.h for what it does. */
+#ifndef CAIRN_IO_IO_UV_H
+#define CAIRN_IO_IO_UV_H
+
+#include "server/io/io.h"
+
+struct uv_loop_s;
+
+/* A loop of its own, returned owned; SIGPIPE is ignored in this process from now on.
+ * `limits` is copied. NO_MEMORY, or IO when the system refuses. */
+enum status io_uv_create(const struct io_limits *limits, struct io **out) MUST_CHECK;
+/* Closes what is still open (their `closed` callbacks come from in here) and frees the loop. Timers
+ * and listeners must be gone. */
+void io_uv_destroy(struct io *io);
+/* For those in server/io and server/web that need the loop itself. Borrowed. */
+struct uv_loop_s *io_uv_loop(struct io *io);
+
+#endif

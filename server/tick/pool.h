@@ -1,0 +1,60 @@
+/* pool.h: worlds pinned to workers.
+ *
+ * Each worker keeps its runnables in a heap by (due, id), sets its alarm to the earliest, and on
+ * every alarm runs each one that is due once, then lets its queue be served before the next round:
+ * a world that catches up takes turns with its neighbours. A new runnable goes to the least loaded
+ * worker; pool_balance moves one at a time, only between slices. Load is the smoothed share of time
+ * its runnables take, then their count.
+ *
+ * Functions are for the LOOP thread unless they say otherwise.
+ */
+#ifndef CAIRN_TICK_POOL_H
+#define CAIRN_TICK_POOL_H
+
+#include "server/base/base.h"
+#include "server/base/status.h"
+#include "server/io/executor.h"
+#include "server/tick/runnable.h"
+
+struct pool;
+
+typedef void pool_removed(struct runnable *runnable, void *context);
+
+struct pool_options {
+	uint32_t runnables_max;
+	uint32_t mail_max; /* letters waiting per runnable; rounded up to a power of two */
+};
+
+extern const struct pool_options pool_options_default; /* 1024, 256 */
+
+struct pool_worker_load {
+	uint32_t runnables;
+	double share; /* of its time spent in slices, smoothed over about a second; 0 … 1 */
+};
+
+/* Before executor_start: takes over the workers' alarms. `executor` is borrowed. Returned owned. */
+enum status pool_create(struct executor *executor, const struct pool_options *options,
+			struct pool **out) MUST_CHECK;
+/* After executor_stop. What is still inside is forgotten. */
+void pool_destroy(struct pool *pool);
+
+/* Pins it to the least loaded worker. LIMIT at runnables_max, NO_MEMORY. */
+enum status pool_add(struct pool *pool, struct runnable *runnable) MUST_CHECK;
+/* Delivers the mail already accepted, then takes it off its worker; `removed` is called on LOOP and
+ * the storage is the owner's again. Mail sent afterwards is CLOSED. */
+void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *removed,
+		 void *context);
+/* Any thread: puts a letter into the runnable's box and wakes its worker. First in, first out.
+ * FULL, or CLOSED once it is being removed. */
+enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context) MUST_CHECK;
+/* Any thread: has its `due` asked again. Cannot fail. */
+void pool_wake(struct runnable *runnable);
+/* Moves at most one runnable from the busiest worker to the idlest, when that narrows the gap by
+ * more than it risks; call about once a second. Returns true if one is on its way. */
+bool pool_balance(struct pool *pool);
+
+/* The worker (0 …) it is pinned to now; for information. */
+uint32_t pool_worker_of(const struct runnable *runnable);
+void pool_load(const struct pool *pool, uint32_t worker, struct pool_worker_load *out);
+
+#endif

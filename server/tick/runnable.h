@@ -1,0 +1,33 @@
+/* runnable.h: what a worker drives: a world, seen from the pool.
+ *
+ * The server core implements it with schedule, inbox and engine. Between two calls on it, a
+ * runnable may be moved to another worker; during a call it has its worker's thread to itself.
+ */
+#ifndef CAIRN_TICK_RUNNABLE_H
+#define CAIRN_TICK_RUNNABLE_H
+
+#include "server/base/base.h"
+#include "server/io/instant.h"
+
+struct runnable;
+
+struct runnable_ops {
+	/* When it next wants to run; INSTANT_NEVER while paused. Asked after every run and mail. */
+	uint64_t (*due)(struct runnable *self);
+	/* One slice: at most one step, so that neighbours on the worker take turns while it catches
+	 * up. `now` is the instant of the call, at or after the one it asked for. */
+	void (*run)(struct runnable *self, uint64_t now);
+};
+
+/* Work for the runnable's own thread, between slices: a query, a control, a snapshot. */
+typedef void runnable_mail(struct runnable *self, void *context);
+
+/* The first member of the owner's struct; storage is the owner's. `pooled` belongs to the pool from
+ * pool_add to the `removed` callback. */
+struct runnable {
+	const struct runnable_ops *ops;
+	uint64_t id; /* unique in the pool; the tie-break wherever order matters */
+	struct pooled *pooled;
+};
+
+#endif
