@@ -1,0 +1,59 @@
+/* limits.h: every bound on the wire, with its reason.
+ *
+ * "Up" is client to server, "down" is server to client. What a peer may claim is checked against these
+ * before anything is parsed, so a hostile frame costs a closed connection and no memory.
+ */
+#ifndef CAIRN_PROTOCOL_LIMITS_H
+#define CAIRN_PROTOCOL_LIMITS_H
+
+#include <stdint.h>
+
+/* The version of this protocol. Major must match; minor is the smaller of the two sides. */
+#define WIRE_MAJOR 1
+#define WIRE_MINOR 0
+
+/* A frame is 0xC6, a big-endian length of four bytes, and that many bytes of content. The limits
+ * below count the content only. */
+#define WIRE_FRAME_HEADER 5
+/* Before HELLO a peer is nobody: enough for a handshake with the longest token, no more. */
+#define WIRE_FRAME_HELLO 4096
+#define WIRE_TOKEN_MAX 2048
+/* A batch of a thousand commands fits; scenes are compiled by clients and shapes come in parts. */
+#define WIRE_FRAME_UP 65536
+/* A whole-world frame of ten thousand bodies fits; more is sent in parts. Negotiated down. */
+#define WIRE_FRAME_DOWN 1048576
+/* Nobody may negotiate a frame below this: GOODBYE, ERROR and one `exact` body must fit. */
+#define WIRE_FRAME_MIN 4096
+
+/* Structure of untrusted frames. Eight levels hold every message with two to spare. Elements are
+ * array items, and keys and values of maps, counted over the whole frame. */
+#define WIRE_DEPTH_MAX 8
+#define WIRE_ELEMENTS_UP 4096
+#define WIRE_ELEMENTS_DOWN 1048576
+#define WIRE_STRING_UP 256
+#define WIRE_STRING_DOWN 65536
+
+/* Integers are exact in a double, which is all that JavaScript has. */
+#define WIRE_INTEGER_MAX (INT64_C(1) << 53)
+/* Floats are finite; the fields' own bounds are much smaller (commands.def). */
+#define WIRE_REAL_MAX 1e300
+
+/* Lists within messages. */
+#define WIRE_CAPS_MAX 32
+#define WIRE_BATCH_MAX 1024   /* commands of a batch: a few milliseconds of checking */
+#define WIRE_FOLLOW_MAX 64    /* bodies a subscription follows */
+#define WIRE_STEPS_MAX 10000  /* ticks of one STEP */
+#define WIRE_RESULTS_KEPT 1024 /* results per (session, world) that a repeated batch can still get */
+#define WIRE_NAME_MAX 64      /* bytes of a world's, method's or snapshot's name */
+#define WIRE_SHAPE_PART 57344 /* bytes of one part of a shape: fits into a frame with its header */
+#define WIRE_SHAPE_PARTS 1024 /* parts of a shape: 56 MiB, far beyond any quota */
+#define WIRE_PARTS_MAX 4096   /* parts of one SNAPSHOT or DELTA */
+#define WIRE_BODY_SHAPES 64   /* shapes of one body on the wire */
+#define WIRE_RING_TICKS 64    /* ticks of history the server keeps to base deltas on */
+
+/* A session that lost its connection is kept this long, in milliseconds. */
+#define WIRE_RESUME_MS 30000
+/* HELLO must have arrived whole within this time, in milliseconds. */
+#define WIRE_HELLO_MS 2000
+
+#endif
