@@ -1,5 +1,262 @@
-/* engine.h: the engine's one door (grown below by the world room). */
+/* engine.h: the engine's one door. Everything outside server/engine/ that touches the simulation
+ * includes this and nothing deeper.
+ *
+ * The engine is pure: no socket, clock, file, thread or MessagePack. A world is used by one thread at a
+ * time; different worlds by different threads. Same build, same creation options, same batches at the
+ * same ticks: same bits, for any number of workers in `parallel`.
+ */
 #ifndef CAIRN_ENGINE_ENGINE_H
 #define CAIRN_ENGINE_ENGINE_H
+
+#include "server/base/bytes.h"
+#include "server/base/parallel.h"
 #include "server/base/status.h"
+#include "server/engine/geometry/shape.h" /* shape_cook, shape_retain, shape_release, limits */
+#include "server/engine/types.h"
+#include "server/engine/world/command.h"
+
+/* The simulation version: two builds with the same number make the same bits. Raised with every change
+ * of a golden hash; docs/DETERMINISM.md lists each raise with its reason. */
+#define ENGINE_ABI 1
+
+struct world;
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* Where a world finds shapes by name. `find` returns a borrowed shape (the world retains it) or NULL.
+ * Called only by world_apply (SHAPE_USE), world_restore and world_load, on the caller's thread. */
+struct shape_source {
+	const struct shape *(*find)(void *context, const uint8_t name[SHAPE_NAME_BYTES]);
+	void *context;
+};
+
+struct world_limits {
+	uint32_t bodies, placements, contacts, shapes;
+	uint64_t memory_bytes, shape_bytes;
+};
+
+/* Fixed at creation. Everything else is changed by commands. */
+struct world_options {
+	uint32_t rate_num, rate_den; /* ticks per rate_den seconds; 1 … 10000 per second overall */
+	bool planar;
+	vec3 gravity;
+	uint64_t seed;
+	char method[32];
+	struct world_limits limits;
+	struct shape_source shapes;
+};
+/* 60 Hz, not planar, gravity (0,−9.81,0), seed 1, soft-step, limits 65536 bodies, 131072 placements,
+ * 524288 contacts, 16384 shapes, 4 GiB, 1 GiB; no shape source. */
+struct world_options world_options_default(void);
+
+/* Errors: RANGE (why names the field), UNKNOWN_METHOD, NO_MEMORY. *out is returned owned. */
+MUST_CHECK enum status world_create(const struct world_options *options, struct world **out,
+				    struct reason *why);
+void world_destroy(struct world *world);
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+enum { BATCH_COMMANDS_MAX = 4096 };
+enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1 };
+
+/* Commands that are applied together or not at all. */
+struct batch {
+	uint32_t session;  /* order within a tick is (session, number) */
+	uint64_t number;   /* per session and world, ascending */
+	uint64_t at;	   /* tick before which to apply; 0 or the current tick: now; later: kept until then */
+	uint8_t late;	   /* enum late_policy, when `at` has passed */
+	bool restricted;   /* a player: only bodies owned by `session`; SPAWN makes them so */
+	struct command *commands; /* borrowed; normalised in place */
+	uint32_t count;
+};
+
+/* What became of a batch. `value[i]` is the id that command i made, else 0. */
+struct batch_result {
+	uint32_t session;
+	uint64_t number;
+	uint64_t tick; /* boundary at which it was applied or refused */
+	enum status status; /* OK, or of the first command that was refused */
+	struct reason why;
+	uint32_t value_count;
+	uint32_t *values; /* borrowed until the next call that applies */
+};
+
+/* Applies batches at the current boundary, in the order (session, number), merged with those that were
+ * kept for this tick; each is checked whole before it changes anything. results[i] tells of batches[i]; a
+ * batch for a later tick is kept and answered OK with no values, and answered again through
+ * world_kept_results when its tick comes. NO_MEMORY: nothing was applied. The tick's first call also
+ * applies what was kept for it; world_step does so when there was no call. */
+MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, uint32_t count,
+				   struct batch_result *results);
+/* Results of kept batches applied at this boundary; borrowed until the next world_step. */
+const struct batch_result *world_kept_results(const struct world *world, uint32_t *count);
+
+/* ---- stepping -------------------------------------------------------------------------------- */
+
+/* One tick. LIMIT or NO_MEMORY (why says which): the step was not made, nothing moved, world_stopped()
+ * is true until a step succeeds; an EVENT_LIMIT stands in the events. `parallel` is borrowed for the call. */
+MUST_CHECK enum status world_step(struct world *world, const struct parallel *parallel,
+				  struct reason *why);
+bool world_stopped(const struct world *world);
+
+/* Figures of the last step. */
+struct world_stats {
+	uint32_t bodies, awake, placements, shapes, contacts, touching, points, islands, colours;
+	uint32_t manifolds_made, manifolds_kept, iterations, fallbacks, quarantined;
+	uint64_t fallbacks_total, quarantined_total;
+	double residual, penetration_max, penetration_mean;
+	uint64_t memory_bytes;
+};
+struct world_stats world_stats(const struct world *world);
+
+/* Events since the last world_step began (commands' and the step's), in their defined order; borrowed until the next. */
+const struct event *world_events(const struct world *world, uint32_t *count);
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+/* A state's name and the world's settings. */
+struct world_info {
+	uint64_t tick;
+	uint32_t epoch, rate_num, rate_den;
+	bool planar, stopped;
+	vec3 gravity;
+	enum bounds_mode bounds_mode;
+	vec3 bounds_min, bounds_max;
+	const char *method;
+	struct world_limits limits;
+};
+struct world_info world_info(const struct world *world);
+void world_new_epoch(struct world *world, uint32_t epoch);
+
+/* What a client may see of a body. */
+struct body_view {
+	body_id id;
+	uint8_t status; /* enum body_status */
+	bool asleep, quarantined;
+	uint32_t owner;
+	int64_t tag;
+	vec3 position; /* of the origin */
+	quat rotation;
+	vec3 velocity; /* of the mass centre */
+	vec3 angular_velocity;
+	double mass;
+	vec3 centre; /* mass centre, body axes */
+	uint32_t placement_count;
+};
+MUST_CHECK enum status world_body(const struct world *world, body_id id, struct body_view *out);
+/* Ids of all bodies, ascending; returns how many there are, writes at most `capacity`. */
+uint32_t world_bodies(const struct world *world, body_id *ids, uint32_t capacity);
+/* The body's shapes and where they sit, at most `capacity`; returns how many it has, 0 for no body. */
+struct placement_view {
+	const struct shape *shape; /* borrowed */
+	vec3 position;
+	quat rotation;
+};
+uint32_t world_body_placements(const struct world *world, body_id id, struct placement_view *out,
+			       uint32_t capacity);
+
+/* What changed in the visible state between the previous boundary and this one (commands and step). Ids
+ * ascending; borrowed until the next world_step or world_apply. `moved`: pose, velocity or status;
+ * `changed`: owner, tag, flags or placements; a new id is in `created` only. */
+struct world_changes {
+	const body_id *created, *moved, *changed, *removed;
+	uint32_t created_count, moved_count, changed_count, removed_count;
+};
+struct world_changes world_changes(const struct world *world);
+
+/* ---- hashes ---------------------------------------------------------------------------------- */
+
+/* Of what every client can know: id, status, pose, velocities of all bodies (server/base/body_hash.h). */
+uint64_t world_tick_hash(const struct world *world);
+/* Of all tables. per_table (may be NULL) receives one hash a table, in the order of fields.def. */
+enum { WORLD_TABLES_MAX = 64 };
+uint64_t world_state_hash(const struct world *world, uint64_t per_table[WORLD_TABLES_MAX],
+			  uint32_t *table_count);
+const char *world_table_name(uint32_t table);
+
+/* ---- snapshots ------------------------------------------------------------------------------- */
+
+/* Appends the world's image. Field by field, little-endian, no padding, no pointers. */
+MUST_CHECK enum status world_save(const struct world *world, struct bytes *out);
+/* Makes a world from an image (FORK, recovery). CORRUPT, VERSION, UNKNOWN_SHAPE (why names it), NO_MEMORY. */
+MUST_CHECK enum status world_load(const uint8_t *data, size_t bytes, struct shape_source shapes,
+				  struct world **out, struct reason *why);
+/* Puts the image's state in place of the world's; on failure nothing changed. The epoch is kept. */
+MUST_CHECK enum status world_restore(struct world *world, const uint8_t *data, size_t bytes,
+				     struct reason *why);
+/* The first difference between two images, for people: table, column, row (and body id), both values. */
+MUST_CHECK enum status world_image_difference(const uint8_t *a, size_t a_bytes, const uint8_t *b,
+					      size_t b_bytes, struct reason *difference);
+
+/* Names of the shapes an image needs: at most `capacity` are written; returns how many there are. */
+uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,
+			    uint32_t capacity);
+
+/* Makes every derived cache anew (trees, indexes, free rows). Must not change any hash, now or later. */
+MUST_CHECK enum status world_rebuild_caches(struct world *world);
+/* The slow check of every invariant of the tables; CORRUPT with the broken one in `why`. */
+MUST_CHECK enum status world_check(const struct world *world, struct reason *why);
+
+/* ---- queries --------------------------------------------------------------------------------- */
+
+struct query_filter {
+	uint32_t category, mask; /* as a body's */
+	body_id ignore;
+};
+struct ray_hit {
+	body_id body;
+	uint32_t placement, child; /* which of the body's shapes, which triangle */
+	double fraction;	   /* of the ray's length */
+	vec3 point, normal;
+};
+/* Hits along origin + t·direction·length, t in [0,1], nearest first (ties by body id), at most `capacity`; returns the
+ * number written. RANGE/NOT_FINITE through `status` (may be NULL). Does not change the world. */
+uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, double length,
+		   struct query_filter filter, struct ray_hit *hits, uint32_t capacity,
+		   enum status *status);
+/* Ids (ascending) of bodies with a shape that overlaps the placed shape. */
+uint32_t world_overlap(const struct world *world, const struct shape *shape, vec3 position,
+		       quat rotation, struct query_filter filter, body_id *ids, uint32_t capacity,
+		       enum status *status);
+
+/* A contact point with what it carried in the last tick. */
+struct contact_view {
+	body_id a, b;
+	uint32_t child_a, child_b;
+	vec3 point, normal; /* world, a → b */
+	double separation;  /* m */
+	double normal_impulse; /* N·s over the last tick */
+	vec3 friction_impulse; /* N·s on b, of the whole manifold, given with its first point */
+};
+/* Points of contacts of `body` (0: of all), by (a, b, children, point). */
+uint32_t world_contacts(const struct world *world, body_id body, struct contact_view *out,
+			uint32_t capacity);
+
+struct world_energy {
+	double kinetic, potential; /* J; potential of gravity, zero at the world's origin */
+	vec3 linear;		   /* kg·m/s, of dynamic bodies */
+	vec3 angular;		   /* kg·m²/s, about the world's origin */
+};
+struct world_energy world_energy(const struct world *world);
+
+/* ---- methods --------------------------------------------------------------------------------- */
+
+struct method_info {
+	const char *name, *summary;
+	uint32_t shapes; /* bit per enum shape_kind */
+	bool friction, restitution, sleep, planar, three_d;
+};
+uint32_t world_methods(struct method_info *out, uint32_t capacity);
+/* Whether the world could switch to it now. */
+MUST_CHECK enum status world_supports(const struct world *world, const char *method,
+				      struct reason *why);
+
+/* The parameters of parameters.def. */
+struct parameter_info {
+	const char *name, *unit, *doc;
+	double initial, min, max;
+};
+uint32_t world_parameters(struct parameter_info *out, uint32_t capacity);
+double world_parameter(const struct world *world, const char *name); /* NaN when there is none */
+
 #endif
