@@ -7,7 +7,9 @@
 # Fuzz targets: LLVMFuzzerTestOneInput in tests/fuzz/fuzz_<noun>.c, corpus in tests/fuzz/corpus/<noun>/;
 # two lines each. `make check` replays the corpus, --enable-fuzzing builds it with libFuzzer:
 #   FUZZ_TARGETS += tests/fuzz/fuzz_<noun>
-#   tests_fuzz_fuzz_<noun>_LDADD = $(FUZZ_LDADD)
+#   tests_fuzz_fuzz_<noun>_LDADD = $(LDADD_FUZZ)
+# Tests with threads are named a second time, which runs them under ThreadSanitizer as well:
+#   THREAD_TESTS += tests/unit/<path>/test_<noun>
 # Anything else executable that prints TAP (from the source tree or built):
 #   TESTS += tests/golden/run
 # Helpers used by several tests go into tests/lib:
@@ -20,12 +22,12 @@ TESTS += $(UNIT_TESTS) $(PYTHON_TESTS)
 
 # ---- fuzz targets --------------------------------------------------------------------------------
 if FUZZING
-FUZZ_LDADD = $(LIBFUZZER) $(LDADD)
+LDADD_FUZZ = $(LIBFUZZER) $(LDADD)
 noinst_PROGRAMS += $(FUZZ_TARGETS)
 else
 check_LIBRARIES += tests/fuzz/libreplay.a
 tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay_main.c
-FUZZ_LDADD = tests/fuzz/libreplay.a $(LDADD)
+LDADD_FUZZ = tests/fuzz/libreplay.a $(LDADD)
 check_PROGRAMS += $(FUZZ_TARGETS)
 TESTS += $(FUZZ_TARGETS)
 endif
@@ -56,4 +58,5 @@ AM_TESTS_ENVIRONMENT = \
 	CK_TIMEOUT_MULTIPLIER=$${CK_TIMEOUT_MULTIPLIER-10}; export CK_TIMEOUT_MULTIPLIER; \
 	UBSAN_OPTIONS=$${UBSAN_OPTIONS-print_stacktrace=1}; export UBSAN_OPTIONS;
 
-EXTRA_DIST += $(PYTHON_TESTS) tests/lib/pytest_tap.py tests/fuzz/run tests/lint
+EXTRA_DIST += $(PYTHON_TESTS) tests/lib/pytest_tap.py tests/lib/tally.sh tests/fuzz/run \
+	tests/lint tests/run server/setup server/quickstart .ci/run
