@@ -1,0 +1,109 @@
+/* report.h: what a world in service tells the loop thread, in order, immutable once sent.
+ *
+ * A host (host.h) runs on a worker; everything the rest of the daemon knows of its world comes through
+ * this one queue: after every boundary a TICK report with what changed, and REPLY reports that answer
+ * requests. One queue, so a reply never overtakes the tick it speaks of. Bounded: a host with
+ * REPORTS_MAX reports not yet taken does not step until the loop has caught up (a named event:
+ * `stalls` in the host's counters), so nothing is ever dropped between the two.
+ */
+#ifndef CAIRN_HOST_REPORT_H
+#define CAIRN_HOST_REPORT_H
+
+#include "protocol/message.h"
+#include "server/base/bytes.h"
+#include "server/engine/engine.h"
+
+enum { REPORTS_MAX = 64 };
+
+enum report_kind { REPORT_TICK, REPORT_REPLY };
+
+/* Why a body stands in a report; bits. */
+enum {
+	REPORT_CREATED = 1,
+	REPORT_MOVED = 2,   /* pose, velocity or status */
+	REPORT_CHANGED = 4, /* owner, tag, flags or placements */
+};
+struct report_shape {
+	uint8_t name[SHAPE_NAME_BYTES];
+	vec3 position;
+	quat rotation;
+};
+struct report_body {
+	struct body_view view;
+	uint8_t why;
+	uint32_t first_shape, shape_count; /* into `shapes`; only with CREATED or CHANGED */
+};
+/* A batch was applied or refused (or kept for later: then tick is the one it is kept for and values are
+ * none, and another result follows when it is applied). */
+struct report_result {
+	uint32_t session;
+	uint64_t batch, tick;
+	enum status status;
+	int32_t index; /* of the refused command, −1 */
+	bool kept;
+	bool step; /* came with a STEP: goes out in its STEPPED, not in a RESULT */
+	uint32_t first_value, value_count; /* into `values` */
+	char text[96];
+	char field[32];
+};
+
+struct tick_report {
+	uint64_t tick, tick_hash;
+	uint32_t epoch;
+	uint8_t mode;	/* enum wire_mode */
+	bool whole;	/* every body is listed as created: the first report, and after a restore */
+	bool step;	/* a step was made; false: only commands, control or a restore */
+	uint64_t lateness_ns, cost_ns, dropped; /* of this tick; ticks given up by the clock so far */
+	uint32_t pace;	/* world time per wall time, thousandths */
+	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
+	struct report_body *bodies; /* ascending ids */
+	struct report_shape *shapes;
+	body_id *removed; /* ascending */
+	struct event *events;
+	struct report_result *results; /* in the order they were applied */
+	uint32_t *values;
+	struct world_stats stats;
+	struct world_info info; /* `method` is a string of the engine's own, never freed */
+};
+
+/* What a request was about; the asker gets `ref` back. */
+enum reply_kind {
+	REPLY_CONTROL,	/* answer with WORLD_INFO */
+	REPLY_STEPPED,
+	REPLY_SAVED,
+	REPLY_RESTORED,
+	REPLY_FORKED,	/* `image` holds the copy; the server makes the world */
+	REPLY_ANSWER,	/* `raw` is the answer, packed */
+	REPLY_SHAPE,	/* the world knows the shape */
+	REPLY_REFUSED,	/* the batch never reached the engine; a result stands in `result` */
+};
+struct reply_report {
+	enum reply_kind kind;
+	uint32_t session;
+	uint64_t ref;		/* ref, id, request or batch of the asker */
+	uint8_t about;		/* number of the message that is answered */
+	enum status status;
+	struct reason why;	/* when status is not OK */
+	uint64_t tick;
+	uint32_t epoch;
+	struct wire_hash state_hash, tick_hash;
+	struct bytes raw;	/* packed value: answer or observation */
+	struct bytes image;	/* REPLY_FORKED */
+	struct bytes results;	/* REPLY_STEPPED: packed results, `result_count` of them */
+	uint32_t result_count;
+	char name[WIRE_NAME_MAX + 1]; /* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
+};
+
+struct report {
+	struct report *next; /* the queue's own */
+	enum report_kind kind;
+	union {
+		struct tick_report ticked;
+		struct reply_report reply;
+	};
+};
+
+/* Frees a report and all it owns. */
+void report_destroy(struct report *report);
+
+#endif
