@@ -18,7 +18,7 @@ check_LIBRARIES = tests/lib/libtests.a
 tests_lib_libtests_a_SOURCES = tests/lib/check_main.h tests/lib/check_main.c
 
 check_PROGRAMS += $(UNIT_TESTS)
-TESTS += $(UNIT_TESTS) $(PYTHON_TESTS)
+TESTS += $(UNIT_TESTS) $(PYTHON_TESTS) tests/lib/test_tally
 
 # ---- fuzz targets --------------------------------------------------------------------------------
 if FUZZING
@@ -58,5 +58,5 @@ AM_TESTS_ENVIRONMENT = \
 	CK_TIMEOUT_MULTIPLIER=$${CK_TIMEOUT_MULTIPLIER-10}; export CK_TIMEOUT_MULTIPLIER; \
 	UBSAN_OPTIONS=$${UBSAN_OPTIONS-print_stacktrace=1}; export UBSAN_OPTIONS;
 
-EXTRA_DIST += $(PYTHON_TESTS) tests/lib/pytest_tap.py tests/lib/tally.sh tests/fuzz/run \
+EXTRA_DIST += $(PYTHON_TESTS) tests/lib/pytest_tap.py tests/lib/tally.sh tests/lib/test_tally tests/fuzz/run \
 	tests/lint tests/run server/setup server/quickstart .ci/run
