@@ -27,7 +27,7 @@ METHODS = JOINTS + PARTICLES + [ENGINE + "methods/"]
 MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
 ROOM = ["server/base/", "protocol/", ENGINE + "engine.h"] + MANIFESTS
 SERVER = ROOM + ["server/" + name + "/" for name in
-                 ("tick", "session", "sync", "store", "web", "io")] + \
+                 ("io", "tick", "host", "store", "session", "sync", "web")] + \
     ["server/server.h", "server/options.h", "server/options.def", "server/log.h", "server/stats.h"]
 
 MAY = {
