@@ -9,14 +9,21 @@ libbase_a_SOURCES += \
 	server/base/heap.h \
 	server/base/heap.c \
 	server/base/arena.h \
+	server/base/arena.c \
 	server/base/array.h \
 	server/base/bitset.h \
+	server/base/bitset.c \
 	server/base/bytes.h \
+	server/base/bytes.c \
 	server/base/hash.h \
+	server/base/hash.c \
 	server/base/ids.h \
 	server/base/ring.h \
 	server/base/rng.h \
+	server/base/rng.c \
 	server/base/sort.h \
-	server/base/table.h
+	server/base/sort.c \
+	server/base/table.h \
+	server/base/table.c
 
 UNIT_TESTS += tests/unit/base/test_status

@@ -1,7 +1,13 @@
 libengine_a_SOURCES += \
 	server/engine/linalg/dense.h \
+	server/engine/linalg/dense.c \
 	server/engine/linalg/chol.h \
+	server/engine/linalg/chol.c \
 	server/engine/linalg/lu.h \
+	server/engine/linalg/lu.c \
 	server/engine/linalg/ldl.h \
+	server/engine/linalg/ldl.c \
 	server/engine/linalg/eigen3.h \
-	server/engine/linalg/poly.h
+	server/engine/linalg/eigen3.c \
+	server/engine/linalg/poly.h \
+	server/engine/linalg/poly.c

@@ -6,6 +6,9 @@ libengine_a_SOURCES += \
 	server/engine/math/mat3.h \
 	server/engine/math/pose.h \
 	server/engine/math/quat.h \
+	server/engine/math/quat.c \
 	server/engine/math/interpolate.h \
+	server/engine/math/interpolate.c \
 	server/engine/math/trig.h \
-	server/engine/math/float_environment.h
+	server/engine/math/float_environment.h \
+	server/engine/math/float_environment.c

@@ -1,0 +1,198 @@
+/* arena.c: a list of blocks, of which one is being filled.
+ *
+ * Invariants: (1) `first` is NULL exactly when `current` is; (2) blocks after `current` are empty
+ * and kept for later; (3) used ≤ current->bytes, and both are multiples of 64.
+ * A block that is too small for a push is left behind with its rest unused until the arena is
+ * rewound before it: that is why a reservation asks for one block that holds all of it.
+ */
+#include "server/base/arena.h"
+
+#include "server/base/heap.h"
+
+#include <string.h>
+
+struct arena_block {
+	struct arena_block *next;
+	size_t bytes; /* room after this header */
+	uint8_t padding[HEAP_LINE_BYTES - sizeof(void *) - sizeof(size_t)];
+};
+
+_Static_assert(sizeof(struct arena_block) == HEAP_LINE_BYTES, "items start on a line");
+
+enum { ARENA_BLOCK_MIN = 16 * 1024 };
+
+/* Rounds up to whole lines; 0 stays 0. SIZE_MAX when there is no such number. */
+static size_t arena_round(size_t bytes)
+{
+	if (bytes > SIZE_MAX - 2 * HEAP_LINE_BYTES)
+		return SIZE_MAX;
+	return (bytes + HEAP_LINE_BYTES - 1) / HEAP_LINE_BYTES * HEAP_LINE_BYTES;
+}
+
+/* A new block of at least `bytes` (rounded), linked after `current`. */
+static struct arena_block *arena_add(struct arena *self, size_t bytes)
+{
+	if (bytes > SIZE_MAX - sizeof(struct arena_block))
+		return NULL;
+	struct arena_block *block = heap_alloc_aligned(sizeof *block + bytes);
+	if (block == NULL)
+		return NULL;
+	block->bytes = bytes;
+	if (self->current == NULL) {
+		block->next = NULL;
+		self->first = self->current = block;
+	} else {
+		block->next = self->current->next;
+		self->current->next = block;
+	}
+	return block;
+}
+
+/* Makes `block`, somewhere after `current`, the one that is filled. */
+static void arena_move_to(struct arena *self, struct arena_block *block)
+{
+	if (block == self->current)
+		return;
+	self->used_before += self->used;
+	self->current = block;
+	self->used = 0;
+}
+
+/* The first block from `current` on with room for `bytes`; NULL when none has. */
+static struct arena_block *arena_roomy(const struct arena *self, size_t bytes)
+{
+	if (self->current == NULL)
+		return NULL;
+	if (self->current->bytes - self->used >= bytes)
+		return self->current;
+	for (struct arena_block *block = self->current->next; block != NULL; block = block->next)
+		if (block->bytes >= bytes)
+			return block;
+	return NULL;
+}
+
+/* Bytes of all blocks. */
+static size_t arena_room(const struct arena *self)
+{
+	size_t bytes = 0;
+	for (struct arena_block *block = self->first; block != NULL; block = block->next)
+		bytes += block->bytes;
+	return bytes;
+}
+
+static void arena_free_blocks(struct arena_block *block)
+{
+	while (block != NULL) {
+		struct arena_block *next = block->next;
+		heap_free(block);
+		block = next;
+	}
+}
+
+enum status arena_init(struct arena *self, size_t bytes)
+{
+	*self = (struct arena){ 0 };
+	return arena_reserve(self, bytes);
+}
+
+void arena_release(struct arena *self)
+{
+	arena_free_blocks(self->first);
+	*self = (struct arena){ 0 };
+}
+
+/* An empty arena of several blocks becomes one of a single block as large as all of them. */
+static enum status arena_join(struct arena *self, size_t bytes)
+{
+	size_t room = MAX_OF(bytes, arena_room(self));
+	struct arena_block *old = self->first;
+	struct arena fresh = { .peak = self->peak, .growths = self->growths };
+	if (arena_add(&fresh, room) == NULL)
+		return STATUS_NO_MEMORY;
+	arena_free_blocks(old);
+	*self = fresh;
+	return STATUS_OK;
+}
+
+enum status arena_reserve(struct arena *self, size_t bytes)
+{
+	bytes = arena_round(bytes);
+	if (bytes == 0)
+		return STATUS_OK;
+	if (bytes == SIZE_MAX)
+		return STATUS_NO_MEMORY;
+	if (self->first != NULL && self->first->next != NULL && arena_used(self) == 0)
+		return arena_join(self, bytes);
+	struct arena_block *block = arena_roomy(self, bytes);
+	if (block == NULL)
+		block = arena_add(self, MAX_OF(bytes, (size_t)ARENA_BLOCK_MIN));
+	if (block == NULL)
+		return STATUS_NO_MEMORY;
+	arena_move_to(self, block);
+	return STATUS_OK;
+}
+
+void *arena_push(struct arena *self, size_t bytes)
+{
+	bytes = arena_round(bytes);
+	if (bytes == SIZE_MAX)
+		return NULL;
+	struct arena_block *block = arena_roomy(self, bytes);
+	if (block == NULL) {
+		/* As much again as there is, so that growing stays rare. */
+		size_t room = arena_room(self);
+		block = arena_add(self, MAX_OF(MAX_OF(bytes, room), (size_t)ARENA_BLOCK_MIN));
+		if (block == NULL)
+			return NULL;
+		self->growths++;
+	}
+	arena_move_to(self, block);
+	uint8_t *at = (uint8_t *)(block + 1) + self->used;
+	self->used += bytes;
+	self->peak = MAX_OF(self->peak, arena_used(self));
+	return at;
+}
+
+void *arena_push_zero(struct arena *self, size_t bytes)
+{
+	void *at = arena_push(self, bytes);
+	if (at != NULL)
+		memset(at, 0, bytes);
+	return at;
+}
+
+void *arena_push_array(struct arena *self, size_t count, size_t item_bytes)
+{
+	if (item_bytes > 0 && count > SIZE_MAX / item_bytes)
+		return NULL;
+	return arena_push(self, count * item_bytes);
+}
+
+struct arena_mark arena_mark(const struct arena *self)
+{
+	return (struct arena_mark){ self->current, self->used, self->used_before };
+}
+
+void arena_rewind(struct arena *self, struct arena_mark mark)
+{
+	/* A mark of the empty arena names no block: a reservation since may have joined them. */
+	if (mark.used_before + mark.used == 0) {
+		arena_reset(self);
+		return;
+	}
+	ASSERT(mark.used_before + mark.used <= arena_used(self));
+	self->current = mark.block;
+	self->used = mark.used;
+	self->used_before = mark.used_before;
+}
+
+void arena_reset(struct arena *self)
+{
+	self->current = self->first;
+	self->used = self->used_before = 0;
+}
+
+size_t arena_used(const struct arena *self)
+{
+	return self->used_before + self->used;
+}

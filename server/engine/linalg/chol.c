@@ -1,0 +1,150 @@
+/* chol.c: Cholesky's factor and its rank-one changes.
+ *
+ * Factoring goes row by row (l_ij from the rows above it). A + x xᵀ turns [L x] into [L' 0] by one
+ * plane rotation a column. A − x xᵀ solves L p = x first; the change is possible exactly when
+ * α² = 1 − p·p > 0, which is asked before anything is written; then rotations that take (p, α) to
+ * (0, 1), from the last component up, are applied to [Lᵀ; 0] (Golub and Van Loan, 6.5). Deleting row
+ * k leaves the block under it with L₃₃ L₃₃ᵀ + l l ᵀ, l the removed column: one update.
+ * What goes wrong: pivots that are not positive; see chol.h.
+ */
+#include "server/engine/linalg/chol.h"
+
+#include "server/engine/linalg/dense.h"
+#include "server/engine/math/scalar.h"
+
+static double *chol_row(const struct chol *self, uint32_t i)
+{
+	return self->lower + (size_t)i * self->capacity;
+}
+
+/* A pivot that can be rooted and divided by. */
+static bool chol_good(double pivot)
+{
+	return pivot > 0 && pivot <= SCALAR_MAX;
+}
+
+void chol_init(struct chol *self, double *storage, uint32_t capacity)
+{
+	*self = (struct chol){ storage, capacity, 0 };
+}
+
+bool chol_append(struct chol *self, const double *row, double diagonal)
+{
+	ASSERT(self->size < self->capacity);
+	uint32_t n = self->size;
+	double *l = chol_row(self, n);
+	for (uint32_t j = 0; j < n; j++) {
+		const double *above = chol_row(self, j);
+		l[j] = (row[j] - dense_dot(above, l, j)) / above[j];
+	}
+	double pivot = diagonal - dense_dot(l, l, n);
+	if (!chol_good(pivot))
+		return false;
+	l[n] = scalar_sqrt(pivot);
+	self->size = n + 1;
+	return true;
+}
+
+bool chol_factor(struct chol *self, const double *a, uint32_t size, uint32_t stride)
+{
+	ASSERT(size <= self->capacity);
+	self->size = 0;
+	/* A's row i is read entry by entry just before l takes its place, so both may be one. */
+	for (uint32_t i = 0; i < size; i++) {
+		const double *row = a + (size_t)i * stride;
+		if (!chol_append(self, row, row[i]))
+			return false;
+	}
+	return true;
+}
+
+void chol_solve_lower(const struct chol *self, double *b)
+{
+	for (uint32_t i = 0; i < self->size; i++) {
+		const double *l = chol_row(self, i);
+		b[i] = (b[i] - dense_dot(l, b, i)) / l[i];
+	}
+}
+
+void chol_solve_upper(const struct chol *self, double *b)
+{
+	for (uint32_t i = self->size; i-- > 0;) {
+		const double *l = chol_row(self, i);
+		b[i] /= l[i];
+		dense_mul_add(b, l, -b[i], i);
+	}
+}
+
+void chol_solve(const struct chol *self, double *b)
+{
+	chol_solve_lower(self, b);
+	chol_solve_upper(self, b);
+}
+
+/* The update of the trailing block that starts at row `first`; x[i] belongs to row first + i. */
+static void chol_update_from(struct chol *self, uint32_t first, double *x)
+{
+	for (uint32_t j = first; j < self->size; j++) {
+		double *pivot = &chol_row(self, j)[j];
+		double xj = x[j - first];
+		double root = scalar_sqrt(*pivot * *pivot + xj * xj);
+		double c = *pivot / root, s = xj / root;
+		*pivot = root;
+		for (uint32_t i = j + 1; i < self->size; i++) {
+			double *entry = &chol_row(self, i)[j];
+			double l = *entry, xi = x[i - first];
+			*entry = c * l + s * xi;
+			x[i - first] = c * xi - s * l;
+		}
+	}
+}
+
+void chol_update(struct chol *self, double *x)
+{
+	chol_update_from(self, 0, x);
+}
+
+bool chol_downdate(struct chol *self, double *x, double *scratch)
+{
+	uint32_t n = self->size;
+	double *c = scratch, *s = scratch + n;
+	chol_solve_lower(self, x);
+	double rest = 1.0 - dense_dot(x, x, n);
+	if (!chol_good(rest))
+		return false;
+
+	/* Rotations that gather p into α, from the last component up. */
+	double alpha = scalar_sqrt(rest);
+	for (uint32_t i = n; i-- > 0;) {
+		double root = scalar_sqrt(alpha * alpha + x[i] * x[i]);
+		c[i] = alpha / root;
+		s[i] = x[i] / root;
+		alpha = root;
+	}
+	/* The same rotations on each row of L, with the removed vector growing at its side. */
+	for (uint32_t i = 0; i < n; i++) {
+		double *l = chol_row(self, i);
+		double side = 0;
+		for (uint32_t j = i + 1; j-- > 0;) {
+			double t = c[j] * side + s[j] * l[j];
+			l[j] = c[j] * l[j] - s[j] * side;
+			side = t;
+		}
+	}
+	return true;
+}
+
+void chol_delete(struct chol *self, uint32_t index, double *scratch)
+{
+	ASSERT(index < self->size);
+	uint32_t n = self->size;
+	for (uint32_t i = index + 1; i < n; i++) {
+		const double *from = chol_row(self, i);
+		double *to = chol_row(self, i - 1);
+		scratch[i - index - 1] = from[index];
+		dense_copy(to, from, index);
+		dense_copy(to + index, from + index + 1, i - index);
+	}
+	self->size = n - 1;
+	chol_update_from(self, index, scratch);
+}

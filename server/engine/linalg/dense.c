@@ -1,0 +1,77 @@
+/* dense.c: the obvious loops, in the order dense.h promises. */
+#include "server/engine/linalg/dense.h"
+
+#include "server/engine/math/scalar.h"
+
+double dense_dot(const double *x, const double *y, uint32_t n)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < n; i++)
+		sum += x[i] * y[i];
+	return sum;
+}
+
+void dense_mul_add(double *y, const double *x, double s, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		y[i] += s * x[i];
+}
+
+void dense_zero(double *y, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		y[i] = 0;
+}
+
+void dense_copy(double *y, const double *x, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		y[i] = x[i];
+}
+
+double dense_max_abs(const double *x, uint32_t n)
+{
+	double largest = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		double size = scalar_abs(x[i]);
+		if (!(size <= largest))
+			largest = size;
+		if (scalar_is_nan(largest))
+			return largest;
+	}
+	return largest;
+}
+
+void dense_mul_vec(const double *a, uint32_t rows, uint32_t columns, uint32_t stride,
+		   const double *x, double *y)
+{
+	for (uint32_t i = 0; i < rows; i++)
+		y[i] = dense_dot(a + (size_t)i * stride, x, columns);
+}
+
+void dense_transposed_mul_vec(const double *a, uint32_t rows, uint32_t columns, uint32_t stride,
+			      const double *x, double *y)
+{
+	dense_zero(y, columns);
+	for (uint32_t i = 0; i < rows; i++)
+		dense_mul_add(y, a + (size_t)i * stride, x[i], columns);
+}
+
+void dense_mul(const double *a, uint32_t a_stride, const double *b, uint32_t b_stride, double *c,
+	       uint32_t c_stride, uint32_t rows, uint32_t inner, uint32_t columns)
+{
+	for (uint32_t i = 0; i < rows; i++) {
+		double *row = c + (size_t)i * c_stride;
+		dense_zero(row, columns);
+		for (uint32_t k = 0; k < inner; k++)
+			dense_mul_add(row, b + (size_t)k * b_stride, a[(size_t)i * a_stride + k],
+				      columns);
+	}
+}
+
+void dense_residual(const double *a, uint32_t rows, uint32_t columns, uint32_t stride,
+		    const double *x, const double *b, double *r)
+{
+	for (uint32_t i = 0; i < rows; i++)
+		r[i] = b[i] - dense_dot(a + (size_t)i * stride, x, columns);
+}

@@ -1,0 +1,57 @@
+/* float_environment.c: each question is a small sum whose answer is known; operands are volatile, so
+ * that the machine answers at run time and not the compiler beforehand. */
+#include "server/engine/math/float_environment.h"
+
+#include <float.h>
+
+/* Under rounding to nearest, ties to even: 1 + 2⁻⁵³ is 1 and 1 + 3·2⁻⁵³ is 1 + 2⁻⁵¹, and the same
+ * below zero; every directed mode gets one of the four wrong. */
+static bool rounds_to_nearest(void)
+{
+	volatile double one = 1.0, half_unit = 0x1p-53;
+	volatile double up = one + half_unit, down = -one - half_unit;
+	volatile double tie_up = one + 3 * half_unit, tie_down = -one - 3 * half_unit;
+	return up == 1.0 && down == -1.0 && tie_up == 1.0 + 0x1p-51 && tie_down == -1.0 - 0x1p-51;
+}
+
+static bool keeps_small_numbers(void)
+{
+	volatile double smallest_normal = 0x1p-1022, smallest = 0x1p-1074, half = 0.5;
+	volatile double written = smallest_normal * half; /* flushed on the way out? */
+	volatile double read = smallest * 0x1p60;	  /* or on the way in? */
+	volatile float float_normal = 0x1p-126f, float_half = 0.5f;
+	volatile float float_written = float_normal * float_half;
+	return written == 0x1p-1023 && read == 0x1p-1014 && float_written == 0x1p-127f;
+}
+
+/* 1e308 · 10 overflows a double; a wider register would come back from it. And a product must be
+ * rounded before it is added: (1 + 2⁻³⁰)² − (1 + 2⁻²⁹) is 0 then, 2⁻⁶⁰ when fused. */
+static bool rounds_every_operation(void)
+{
+	volatile double large = 1e308, ten = 10.0, a = 1.0 + 0x1p-30, b = -(1.0 + 0x1p-29);
+	double back = large * ten / ten;
+	double x = a, sum = x * x + b;
+	return back > DBL_MAX && sum == 0.0;
+}
+
+static bool divides_and_roots(void)
+{
+	volatile double three = 3.0, two = 2.0;
+	return 1.0 / three == 0x1.5555555555555p-2 && __builtin_sqrt(two) == 0x1.6a09e667f3bcdp+0;
+}
+
+enum status float_environment_check(struct reason *why)
+{
+	const char *wrong = NULL;
+	if (!rounds_to_nearest())
+		wrong = "arithmetic does not round to nearest";
+	else if (!keeps_small_numbers())
+		wrong = "small numbers (denormals) are flushed to zero";
+	else if (!rounds_every_operation())
+		wrong = "operations are fused or kept in wider registers";
+	else if (!divides_and_roots())
+		wrong = "division or square root is not correctly rounded";
+	if (wrong == NULL)
+		return STATUS_OK;
+	return reason_set(why, STATUS_UNSUPPORTED, -1, "float_environment", "%s", wrong);
+}
