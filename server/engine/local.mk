@@ -2,3 +2,4 @@
 libengine_a_SOURCES += server/engine/engine.h
 include server/engine/math/local.mk
 include server/engine/linalg/local.mk
+include server/engine/world/local.mk

@@ -14,6 +14,10 @@
 typedef uint32_t body_id;
 typedef uint32_t shape_id;
 
+/* The body that carries the walls of BOUNDS_WALLS: static, in the body table while there are walls, in
+ * contacts and their events, nowhere else. Its contacts are not filtered. No command may name it. */
+#define BODY_WALLS UINT32_MAX
+
 enum body_status {
 	BODY_INACTIVE = 0, /* keeps its place and state, takes part in nothing */
 	BODY_STATIC = 1,   /* never moves */

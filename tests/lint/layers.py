@@ -17,7 +17,8 @@ GEOMETRY = LINALG + [ENGINE + "geometry/"]
 COLLISION = GEOMETRY + [ENGINE + "collision/"]
 SOLVERS = LINALG + [ENGINE + "solvers/"]
 # Generated from fields.def and commands.def: the arrays and the commands, without the world's code.
-DATA = [ENGINE + "world/tables.h", ENGINE + "world/command.h",
+DATA = [ENGINE + "world/tables.h", ENGINE + "world/command.h", ENGINE + "world/parameters.h",
+        ENGINE + "world/parameters.def",
         ENGINE + "world/fields.def", ENGINE + "world/commands.def"]
 DYNAMICS = COLLISION + SOLVERS + DATA + [ENGINE + "dynamics/"]
 JOINTS = DYNAMICS + [ENGINE + "joints/"]

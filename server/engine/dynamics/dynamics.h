@@ -87,15 +87,29 @@ void dynamics_wake(struct dynamics *self, uint32_t body);
 /* Force and torque of gravity and drives on a body now, world axes, about its mass centre. */
 void dynamics_force(const struct dynamics *self, uint32_t body, vec3 *force, vec3 *torque);
 
-/* What the world tells when commands change tables. */
+/* What the world tells when commands change tables. After a reserve for what a call makes, none of the
+ * others fails or allocates. */
+
+/* Room for `bodies` and `placements` beyond those in use: rows, indexes, sets, proxies, and events for
+ * every body and contact there is (a batch may wake or part them all). NO_MEMORY: nothing changed.
+ * Limits are not its business. */
 MUST_CHECK enum status dynamics_body_reserve(struct dynamics *self, uint32_t bodies,
 					     uint32_t placements);
-uint32_t dynamics_body_take(struct dynamics *self); /* the lowest free body row, marked used */
+/* The lowest free row, marked used, all columns zero (count grows when the row is the last). */
+uint32_t dynamics_body_take(struct dynamics *self);
 uint32_t dynamics_placement_take(struct dynamics *self);
-void dynamics_body_added(struct dynamics *self, uint32_t body);	  /* after its columns are filled */
-void dynamics_body_moved(struct dynamics *self, uint32_t body);	  /* pose set: boxes, contacts, wake */
-void dynamics_body_changed(struct dynamics *self, uint32_t body); /* status, filter or material changed */
-void dynamics_body_removed(struct dynamics *self, uint32_t body); /* frees rows and contacts */
+/* After the world filled the body's columns and its placements (body, shape, next, position, rotation):
+ * index, boxes, `active`, sleep_next = own row, proxies, awake. */
+void dynamics_body_added(struct dynamics *self, uint32_t body);
+/* Position or rotation was set: boxes, contacts made anew; wakes it and what touched it. */
+void dynamics_body_moved(struct dynamics *self, uint32_t body);
+/* Status, filter or material was set: wakes it and what touched it, then joins or leaves awake, broad
+ * phase and contacts as status and filter ask. A body that leaves `dynamic` must wake its set first:
+ * called with the new columns in place, its sleep ring still as it was. */
+void dynamics_body_changed(struct dynamics *self, uint32_t body);
+/* Wakes what touched it, parts its contacts (with end events), clears and frees its rows. The world has
+ * dropped its drives and its shapes' uses before. */
+void dynamics_body_removed(struct dynamics *self, uint32_t body);
 
 /* Makes every cache anew from the tables. */
 MUST_CHECK enum status dynamics_rebuild(struct dynamics *self);
@@ -109,6 +123,7 @@ uint32_t dynamics_find_body(const struct dynamics *self, body_id id);
 /* World-space mass centre of a body row, and its world inverse inertia. */
 vec3 dynamics_centre(const struct tables *tables, uint32_t body);
 
+/* Notes an event; there is room (dynamics_body_reserve, dynamics_prepare). */
 void dynamics_event(struct dynamics *self, struct event event);
 
 #endif

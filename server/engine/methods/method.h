@@ -17,11 +17,15 @@ struct method {
 	uint16_t number;      /* permanent; world.method */
 	/* OK, or METHOD_REFUSES with why ("lcp needs spheres or planar boxes: body 17 is a hull"). */
 	enum status (*supports)(const struct dynamics *dynamics, struct reason *why);
-	/* The same question for one command about to be applied; shapes of a SPAWN are given by row. */
+	/* The same question for one command about to be applied: its ids are resolved (a body may be one
+	 * that an earlier command of the batch will make, not yet in the tables), shapes of a SPAWN
+	 * are given in the order of its attachments. */
 	enum status (*admit)(const struct dynamics *dynamics, const struct command *command,
 			     const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
 			     struct reason *why);
-	enum status (*attach)(struct dynamics *dynamics);
+	/* Never fails and never allocates: memory is taken by `step`, which may refuse. Not called after a
+	 * restore: what a method left in the tables and in method_block is all there is. */
+	void (*attach)(struct dynamics *dynamics);
 	void (*detach)(struct dynamics *dynamics);
 	/* One tick of dt seconds. LIMIT, NO_MEMORY: nothing changed. Fills dynamics->report. */
 	enum status (*step)(struct dynamics *dynamics, double dt, struct reason *why);

@@ -95,12 +95,26 @@ extern const struct table_info table_infos[TABLE_COUNT];
 
 void tables_init(struct tables *tables);
 void tables_release(struct tables *tables);
-/* Makes room for `rows` rows; new memory is zero. Existing pointers into the columns are void after. */
+/* Makes room for `rows` rows; new memory is zero. Existing pointers into the columns are void after.
+ * NO_MEMORY: nothing changed. Limits are not its business. */
 MUST_CHECK enum status tables_reserve(struct tables *tables, enum table_index table, uint32_t rows);
+uint32_t tables_count(const struct tables *tables, enum table_index table);
+/* A column's array, borrowed until the table grows; NULL while it has no capacity. */
+void *tables_column(const struct tables *tables, enum table_index table, uint32_t column);
 /* Appends a zeroed row within the reserved capacity; returns its index. */
 uint32_t tables_append(struct tables *tables, enum table_index table);
 /* Sets every column of a row to zero. */
 void tables_clear_row(struct tables *tables, enum table_index table, uint32_t row);
+/* For tables whose rows move up: takes the first `rows` away, or all from row `rows` on, or copies a
+ * row over another. */
+void tables_remove_first(struct tables *tables, enum table_index table, uint32_t rows);
+void tables_truncate(struct tables *tables, enum table_index table, uint32_t rows);
+void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to, uint32_t from);
+/* Bytes of the rows in use (count × bytes of a row, over all tables): what the limit memory_max is held
+ * against, because it is a function of the state alone; capacity depends on history. */
+uint64_t tables_row_bytes(const struct tables *tables);
+/* Whether the limit is kept when `table` has `rows` rows. */
+bool tables_fit(const struct tables *tables, enum table_index table, uint32_t rows);
 /* XXH3-64 of a table: its row count and every hashed column, little-endian, in order of numbers. */
 uint64_t tables_hash(const struct tables *tables, enum table_index table);
 

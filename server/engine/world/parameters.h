@@ -1,0 +1,27 @@
+/* parameters.h: parameters.def as C: the row of each parameter in the parameter table.
+ *
+ *   double hertz = tables->parameter.value[PARAMETER_CONTACT_HERTZ];
+ */
+#ifndef CAIRN_ENGINE_WORLD_PARAMETERS_H
+#define CAIRN_ENGINE_WORLD_PARAMETERS_H
+
+#include "server/base/base.h"
+
+enum parameter_row {
+#define PARAMETER(number, NAME, name, initial, min, max, unit, doc) PARAMETER_##NAME = (number),
+#include "server/engine/world/parameters.def"
+#undef PARAMETER
+	PARAMETER_COUNT,
+};
+
+/* The list in order of rows: PARAMETER_COUNT entries. */
+struct parameter_entry {
+	const char *name, *unit, *doc;
+	double initial, min, max;
+};
+extern const struct parameter_entry parameter_entries[PARAMETER_COUNT];
+
+/* Row of a name, or PARAMETER_COUNT. */
+uint32_t parameter_find(const char *name);
+
+#endif

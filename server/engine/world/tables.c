@@ -1,0 +1,227 @@
+/* tables.c: fields.def as memory.
+ *
+ * Descriptors are derived from the list by including it three times: columns of each table, tables,
+ * and the sizes of what a pointer points to. Everything generic (growth, clearing, hashing, and in
+ * other files snapshot and comparison) walks descriptors, so that a new column needs one line in
+ * fields.def and no code.
+ *
+ * Invariant 1: bytes of rows at and past `count`, up to `capacity`, are zero; tables_append relies on it.
+ * Numbers are kept little-endian on disk and in hashes; the processors we build for keep them so in
+ * memory, and hashing may take a column as it lies.
+ */
+#include "server/engine/world/tables.h"
+
+#include "server/base/hash.h"
+#include "server/base/heap.h"
+
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns are hashed as they lie");
+_Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding");
+
+#define TABLE(number, NAME, name, doc) static const struct column_info name##_columns[] = {
+#define COLUMN(table, number_, TYPE, name_, flags_, doc_)                        \
+	{ .name = #name_,                                                        \
+	  .doc = doc_,                                                           \
+	  .number = number_,                                                     \
+	  .type = COLUMN_##TYPE,                                                 \
+	  .flags = flags_,                                                       \
+	  .length = 1,                                                           \
+	  .row_bytes = sizeof(column_c_##TYPE),                                  \
+	  .offset = offsetof(struct table##_table, name_) },
+#define COLUMN_ARRAY(table, number_, TYPE, length_, name_, flags_, doc_)         \
+	{ .name = #name_,                                                        \
+	  .doc = doc_,                                                           \
+	  .number = number_,                                                     \
+	  .type = COLUMN_##TYPE,                                                 \
+	  .flags = flags_,                                                       \
+	  .length = length_,                                                     \
+	  .row_bytes = sizeof(column_c_##TYPE) * (length_),                      \
+	  .offset = offsetof(struct table##_table, name_) },
+#define END_TABLE(NAME, name) \
+	}                     \
+	;
+#define UNHASHED COLUMN_UNHASHED
+#include "server/engine/world/fields.def"
+#undef TABLE
+#undef COLUMN
+#undef COLUMN_ARRAY
+#undef END_TABLE
+#undef UNHASHED
+
+const struct table_info table_infos[TABLE_COUNT] = {
+#define TABLE(number_, NAME, name_, doc_)                                        \
+	[TABLE_##NAME] = { .name = #name_,                                       \
+			   .doc = doc_,                                          \
+			   .number = number_,                                    \
+			   .offset = offsetof(struct tables, name_),             \
+			   .column_count = (uint32_t)COUNT_OF(name_##_columns),  \
+			   .columns = name_##_columns },
+#define COLUMN(table, number, TYPE, name, flags, doc)
+#define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
+#define END_TABLE(NAME, name)
+#include "server/engine/world/fields.def"
+#undef TABLE
+#undef COLUMN
+#undef COLUMN_ARRAY
+#undef END_TABLE
+};
+
+/* What every table struct begins with. */
+struct table_head {
+	uint32_t count, capacity;
+};
+
+static struct table_head *head_of(const struct tables *tables, enum table_index table)
+{
+	ASSERT((uint32_t)table < TABLE_COUNT);
+	return (struct table_head *)((char *)tables + table_infos[table].offset);
+}
+
+uint32_t tables_count(const struct tables *tables, enum table_index table)
+{
+	return head_of(tables, table)->count;
+}
+
+/* The address of a column's array pointer. */
+static void *column_address(const struct tables *tables, enum table_index table, uint32_t column)
+{
+	return (char *)tables + table_infos[table].offset +
+	       table_infos[table].columns[column].offset;
+}
+
+void *tables_column(const struct tables *tables, enum table_index table, uint32_t column)
+{
+	void *array;
+	memcpy(&array, column_address(tables, table, column), sizeof array);
+	return array;
+}
+
+void tables_init(struct tables *tables)
+{
+	memset(tables, 0, sizeof *tables);
+}
+
+void tables_release(struct tables *tables)
+{
+	for (uint32_t table = 0; table < TABLE_COUNT; table++)
+		for (uint32_t column = 0; column < table_infos[table].column_count; column++)
+			heap_free(tables_column(tables, table, column));
+	tables_init(tables);
+}
+
+static size_t row_bytes(enum table_index table)
+{
+	size_t bytes = 0;
+	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
+		bytes += table_infos[table].columns[column].row_bytes;
+	return bytes;
+}
+
+/* A column that grew stays grown when a later one fails: `capacity` is raised only after the last, and
+ * memory past it is zero either way. */
+enum status tables_reserve(struct tables *tables, enum table_index table, uint32_t rows)
+{
+	struct table_head *head = head_of(tables, table);
+	if (rows <= head->capacity)
+		return STATUS_OK;
+	uint64_t doubled = MIN_OF((uint64_t)head->capacity * 2, (uint64_t)UINT32_MAX);
+	uint32_t room = (uint32_t)MAX_OF((uint64_t)rows, doubled);
+	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {
+		size_t bytes = table_infos[table].columns[column].row_bytes;
+		if (room > SIZE_MAX / bytes)
+			return STATUS_NO_MEMORY;
+		char *array = heap_realloc(tables_column(tables, table, column), room * bytes);
+		if (array == NULL)
+			return STATUS_NO_MEMORY;
+		memset(array + head->capacity * bytes, 0, (room - head->capacity) * bytes);
+		memcpy(column_address(tables, table, column), &array, sizeof array);
+	}
+	tables->bytes += (uint64_t)(room - head->capacity) * row_bytes(table);
+	head->capacity = room;
+	return STATUS_OK;
+}
+
+uint32_t tables_append(struct tables *tables, enum table_index table)
+{
+	struct table_head *head = head_of(tables, table);
+	ASSERT(head->count < head->capacity);
+	return head->count++;
+}
+
+void tables_clear_row(struct tables *tables, enum table_index table, uint32_t row)
+{
+	ASSERT(row < head_of(tables, table)->count);
+	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {
+		size_t bytes = table_infos[table].columns[column].row_bytes;
+		memset((char *)tables_column(tables, table, column) + row * bytes, 0, bytes);
+	}
+}
+
+void tables_remove_first(struct tables *tables, enum table_index table, uint32_t rows)
+{
+	struct table_head *head = head_of(tables, table);
+	ASSERT(rows <= head->count);
+	for (uint32_t column = 0; column < table_infos[table].column_count && rows > 0; column++) {
+		size_t bytes = table_infos[table].columns[column].row_bytes;
+		char *array = tables_column(tables, table, column);
+		memmove(array, array + rows * bytes, (head->count - rows) * bytes);
+		memset(array + (head->count - rows) * bytes, 0, rows * bytes);
+	}
+	head->count -= rows;
+}
+
+void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to, uint32_t from)
+{
+	struct table_head *head = head_of(tables, table);
+	ASSERT(to < head->count && from < head->count);
+	for (uint32_t column = 0; column < table_infos[table].column_count && to != from; column++) {
+		size_t bytes = table_infos[table].columns[column].row_bytes;
+		char *array = tables_column(tables, table, column);
+		memcpy(array + to * bytes, array + from * bytes, bytes);
+	}
+}
+
+void tables_truncate(struct tables *tables, enum table_index table, uint32_t rows)
+{
+	struct table_head *head = head_of(tables, table);
+	ASSERT(rows <= head->count);
+	for (uint32_t column = 0; column < table_infos[table].column_count && rows < head->count;
+	     column++) {
+		size_t bytes = table_infos[table].columns[column].row_bytes;
+		char *array = tables_column(tables, table, column);
+		memset(array + rows * bytes, 0, (head->count - rows) * bytes);
+	}
+	head->count = rows;
+}
+
+uint64_t tables_row_bytes(const struct tables *tables)
+{
+	uint64_t bytes = 0;
+	for (uint32_t table = 0; table < TABLE_COUNT; table++)
+		bytes += (uint64_t)head_of(tables, table)->count * row_bytes(table);
+	return bytes;
+}
+
+bool tables_fit(const struct tables *tables, enum table_index table, uint32_t rows)
+{
+	ASSERT(tables->world.count == 1);
+	uint32_t more = rows - MIN_OF(rows, head_of(tables, table)->count);
+	return tables_row_bytes(tables) + (uint64_t)more * row_bytes(table) <=
+	       tables->world.memory_max[0];
+}
+
+uint64_t tables_hash(const struct tables *tables, enum table_index table)
+{
+	uint32_t count = head_of(tables, table)->count;
+	struct hasher hasher;
+	hasher_init(&hasher, 0);
+	hasher_u32(&hasher, count);
+	for (uint32_t column = 0; column < table_infos[table].column_count && count > 0; column++) {
+		const struct column_info *info = &table_infos[table].columns[column];
+		if (!(info->flags & COLUMN_UNHASHED))
+			hasher_update(&hasher, tables_column(tables, table, column),
+				      count * info->row_bytes);
+	}
+	return hasher_digest(&hasher);
+}
