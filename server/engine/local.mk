@@ -3,3 +3,4 @@ libengine_a_SOURCES += server/engine/engine.h
 include server/engine/math/local.mk
 include server/engine/linalg/local.mk
 include server/engine/world/local.mk
+include server/engine/geometry/local.mk

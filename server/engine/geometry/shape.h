@@ -11,14 +11,19 @@
  *   mesh     u32 vertices, u32 triangles, vertices × 3 f64, triangles × 3 u32   static only
  *   polygon  u32 count, f64 radius, count × 2 f64      planar: convex, in x-y, rounded by radius >= 0
  *
- * Cooking checks every number against the limits below, refuses what is degenerate with a reason that
- * names the vertex, and computes mass properties by exact volume integrals (app D-01…D-06).
+ * A polygon's vertices may run either way round and are kept counter-clockwise. Coordinates and offsets
+ * are at most SHAPE_LENGTH_MAX in size; radii and half lengths at least SHAPE_LENGTH_MIN (a polygon's
+ * radius may be 0). Cooking checks every number against the limits below, refuses what is degenerate
+ * with a reason that names the vertex, and computes mass properties by exact volume integrals
+ * (app D-01…D-06).
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_SHAPE_H
 #define CAIRN_ENGINE_GEOMETRY_SHAPE_H
 
 #include "server/base/status.h"
+#include "server/engine/geometry/aabb.h"
 #include "server/engine/math/mat3.h"
+#include "server/engine/math/pose.h"
 #include "server/engine/math/vec3.h"
 
 enum shape_kind {
@@ -105,7 +110,8 @@ struct shape {
 	struct mass_properties mass;
 	vec3 aabb_min, aabb_max; /* in the shape's frame; ±SHAPE_LENGTH_MAX for a plane */
 	double radius_max;	 /* farthest point from the mass centre (A-04's rotation sphere) */
-	double extent_min;	 /* least half-width through the centre: how fast is "fast" */
+	double extent_min;	 /* least distance from the mass centre to the surface: how fast is
+				  * "fast"; 0 for plane and mesh, which never move */
 	union {
 		struct {
 			double radius;
@@ -139,6 +145,11 @@ MUST_CHECK enum status shape_cook(const uint8_t *data, size_t bytes, const uint8
 struct shape *shape_retain(const struct shape *shape);
 void shape_release(struct shape *shape);
 
+/* "sphere" … "polygon"; "unknown" for a number that is no kind. Never NULL. */
 const char *shape_kind_name(enum shape_kind kind);
+
+/* The least box around the shape at `at`. A mesh's is that of its vertices; a plane's reaches to
+ * AABB_EVERYWHERE on every side but, if its normal is exactly an axis, its own. */
+struct aabb shape_aabb(const struct shape *shape, const pose *at);
 
 #endif

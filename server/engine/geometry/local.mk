@@ -1,0 +1,21 @@
+# Shapes: cooking, mass, nearest points, rays.
+libengine_a_SOURCES += \
+	server/engine/geometry/aabb.h \
+	server/engine/geometry/box.c \
+	server/engine/geometry/capsule.c \
+	server/engine/geometry/closest.h \
+	server/engine/geometry/closest.c \
+	server/engine/geometry/cook.h \
+	server/engine/geometry/hull.h \
+	server/engine/geometry/hull.c \
+	server/engine/geometry/mass.h \
+	server/engine/geometry/mass.c \
+	server/engine/geometry/mesh.h \
+	server/engine/geometry/plane.c \
+	server/engine/geometry/polygon.c \
+	server/engine/geometry/ray.h \
+	server/engine/geometry/shape.h \
+	server/engine/geometry/shape.c \
+	server/engine/geometry/sphere.c \
+	server/engine/geometry/support.h \
+	server/engine/geometry/support.c

@@ -1,0 +1,268 @@
+/* shape.c: from canonical bytes to a shape, and its life.
+ *
+ * The bytes come from the network, so nothing about them is believed: every count is compared with
+ * the bytes that are there before anything is allocated for it, every number is checked to be finite
+ * and in range before it is used, and what remains is checked for meaning by the kind itself.
+ */
+#include "server/engine/geometry/shape.h"
+
+#include "server/base/heap.h"
+#include "server/engine/geometry/cook.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { CANONICAL_VERSION = 1 };
+
+static const struct {
+	const char *name;
+	enum status (*cook)(struct cook *cook);
+} KINDS[SHAPE_KINDS] = {
+	[SHAPE_SPHERE] = { "sphere", sphere_cook },
+	[SHAPE_CAPSULE] = { "capsule", capsule_cook },
+	[SHAPE_BOX] = { "box", box_cook },
+	[SHAPE_HULL] = { "hull", hull_cook },
+	[SHAPE_PLANE] = { "plane", plane_cook },
+	[SHAPE_MESH] = { "mesh", mesh_cook },
+	[SHAPE_POLYGON] = { "polygon", polygon_cook },
+};
+
+const char *shape_kind_name(enum shape_kind kind)
+{
+	uint32_t number = (uint32_t)kind;
+	return number > 0 && number < SHAPE_KINDS ? KINDS[number].name : "unknown";
+}
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+static enum status truncated(struct cook *cook)
+{
+	return reason_set(cook->why, STATUS_MALFORMED, -1, "shape", "the bytes end in the middle");
+}
+
+enum status cook_check(struct cook *cook, const char *field, int64_t index, double value, double min,
+		       double max)
+{
+	if (!scalar_is_finite(value))
+		return reason_set(cook->why, STATUS_NOT_FINITE, index, field,
+				  "%s is not a finite number", field);
+	if (value < min || value > max)
+		return reason_set(cook->why, STATUS_RANGE, index, field,
+				  "%s %g is not between %g and %g", field, value, min, max);
+	return STATUS_OK;
+}
+
+enum status cook_number(struct cook *cook, const char *field, double min, double max, double *out)
+{
+	*out = read_f64(&cook->reader);
+	if (cook->reader.failed)
+		return truncated(cook);
+	return cook_check(cook, field, -1, *out, min, max);
+}
+
+enum status cook_points(struct cook *cook, uint32_t count, uint32_t axes, vec3 *out)
+{
+	static const char *const NAMES[3] = { "x", "y", "z" };
+	for (uint32_t i = 0; i < count; i++) {
+		out[i] = vec3_zero();
+		for (uint32_t axis = 0; axis < axes; axis++) {
+			double value = read_f64(&cook->reader);
+			if (cook->reader.failed)
+				return truncated(cook);
+			enum status status = cook_check(cook, NAMES[axis], i, value,
+							-SHAPE_LENGTH_MAX, SHAPE_LENGTH_MAX);
+			if (status != STATUS_OK)
+				return status;
+			vec3_set(&out[i], axis, value);
+		}
+	}
+	return STATUS_OK;
+}
+
+enum status cook_count(struct cook *cook, const char *field, uint32_t min, uint32_t max,
+		       uint32_t *out)
+{
+	*out = read_u32(&cook->reader);
+	if (cook->reader.failed)
+		return truncated(cook);
+	if (*out < min)
+		return reason_set(cook->why, STATUS_DEGENERATE, -1, field,
+				  "%u %s are too few, %u are the least", *out, field, min);
+	if (*out > max)
+		return reason_set(cook->why, STATUS_TOO_LARGE, -1, field,
+				  "%u %s are too many, %u are the most", *out, field, max);
+	return STATUS_OK;
+}
+
+enum status cook_expect(struct cook *cook, uint64_t bytes)
+{
+	if (reader_left(&cook->reader) < bytes)
+		return truncated(cook);
+	if (reader_left(&cook->reader) > bytes)
+		return reason_set(cook->why, STATUS_MALFORMED, -1, "shape",
+				  "there are bytes after the end");
+	return STATUS_OK;
+}
+
+enum status cook_no_memory(struct cook *cook)
+{
+	return reason_set(cook->why, STATUS_NO_MEMORY, -1, "shape", "out of memory");
+}
+
+void *cook_alloc(struct cook *cook, size_t bytes)
+{
+	void *block = heap_alloc(bytes);
+	if (block != NULL)
+		cook->shape->memory_bytes += bytes;
+	return block;
+}
+
+/* ---- making and ending ------------------------------------------------------------------------ */
+
+static void destroy(struct shape *shape)
+{
+	if (shape->kind == SHAPE_MESH)
+		heap_free(shape->mesh);
+	if (shape->kind == SHAPE_POLYGON)
+		heap_free(shape->polygon);
+	heap_free(shape->hull);
+	heap_free(shape->canonical);
+	heap_free(shape);
+}
+
+static enum status read_kind(struct cook *cook, enum shape_kind *kind)
+{
+	uint32_t number = read_u8(&cook->reader), version = read_u8(&cook->reader);
+	if (cook->reader.failed)
+		return truncated(cook);
+	if (number == 0 || number >= SHAPE_KINDS)
+		return reason_set(cook->why, STATUS_MALFORMED, -1, "kind", "%u is no kind of shape",
+				  number);
+	if (version != CANONICAL_VERSION)
+		return reason_set(cook->why, STATUS_VERSION, -1, "version",
+				  "canonical bytes of version %u, this is %d", version,
+				  CANONICAL_VERSION);
+	*kind = (enum shape_kind)number;
+	return STATUS_OK;
+}
+
+static enum status keep_canonical(struct cook *cook, const uint8_t *data, size_t bytes,
+				  const uint8_t *name)
+{
+	struct shape *shape = cook->shape;
+	shape->canonical = cook_alloc(cook, bytes);
+	if (shape->canonical == NULL)
+		return cook_no_memory(cook);
+	memcpy(shape->canonical, data, bytes);
+	shape->canonical_bytes = bytes;
+	if (name != NULL)
+		memcpy(shape->name, name, SHAPE_NAME_BYTES);
+	return STATUS_OK;
+}
+
+enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name, struct shape **out,
+		       struct reason *why)
+{
+	struct cook cook = { .reader = reader_over(data, bytes), .why = why };
+	enum shape_kind kind = SHAPE_KINDS;
+	enum status status = read_kind(&cook, &kind);
+	if (status != STATUS_OK)
+		return status;
+	cook.shape = heap_alloc_zero(sizeof *cook.shape);
+	if (cook.shape == NULL)
+		return cook_no_memory(&cook);
+	cook.shape->kind = kind;
+	cook.shape->memory_bytes = sizeof *cook.shape;
+	/* The kind first: refusing is the common end of a bad upload, copying its bytes is wasted. */
+	status = KINDS[kind].cook(&cook);
+	if (status == STATUS_OK)
+		status = keep_canonical(&cook, data, bytes, name);
+	if (status != STATUS_OK) {
+		destroy(cook.shape);
+		return status;
+	}
+	ASSERT(reader_finish(&cook.reader) == STATUS_OK);
+	atomic_init(&cook.shape->references, 1);
+	*out = cook.shape;
+	return STATUS_OK;
+}
+
+struct shape *shape_retain(const struct shape *shape)
+{
+	struct shape *self = (struct shape *)shape;
+	uint32_t before = atomic_fetch_add_explicit(&self->references, 1, memory_order_relaxed);
+	ASSERT(before > 0);
+	return self;
+}
+
+void shape_release(struct shape *shape)
+{
+	if (shape == NULL)
+		return;
+	/* Release: what this thread read stays before the drop. Acquire: the last one sees it all. */
+	uint32_t before = atomic_fetch_sub_explicit(&shape->references, 1, memory_order_acq_rel);
+	ASSERT(before > 0);
+	if (before == 1)
+		destroy(shape);
+}
+
+/* ---- bounds ----------------------------------------------------------------------------------- */
+
+static struct aabb box_of_points(const vec3 *points, uint32_t count, mat3 r, vec3 position)
+{
+	struct aabb box = aabb_empty();
+	for (uint32_t i = 0; i < count; i++)
+		box = aabb_add_point(box, mat3_mul_vec(r, points[i]));
+	return aabb_make(vec3_add(box.min, position), vec3_add(box.max, position));
+}
+
+static struct aabb box_of_plane(vec3 normal, double offset)
+{
+	struct aabb box = aabb_of_centre(vec3_zero(), vec3_all(AABB_EVERYWHERE));
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		double n = vec3_get(normal, axis);
+		vec3 others = normal;
+		vec3_set(&others, axis, 0);
+		if (!vec3_equal(others, vec3_zero()))
+			continue;
+		vec3_set(n > 0 ? &box.max : &box.min, axis, offset / n);
+	}
+	return box;
+}
+
+/* Half extents of what reaches `half` along its own axes. */
+static vec3 rotated_half(mat3 r, vec3 half)
+{
+	vec3 x = vec3_abs(r.x), y = vec3_abs(r.y), z = vec3_abs(r.z);
+	return vec3_add(vec3_add(vec3_scale(x, half.x), vec3_scale(y, half.y)),
+			vec3_scale(z, half.z));
+}
+
+struct aabb shape_aabb(const struct shape *shape, const pose *at)
+{
+	mat3 r = mat3_from_quat(at->rotation);
+	vec3 p = at->position;
+	switch (shape->kind) {
+	case SHAPE_SPHERE:
+		return aabb_of_centre(p, vec3_all(shape->sphere.radius));
+	case SHAPE_CAPSULE:
+		return aabb_grow(aabb_of_centre(p, vec3_scale(vec3_abs(r.y),
+							      shape->capsule.half_length)),
+				 shape->capsule.radius);
+	case SHAPE_BOX:
+		return aabb_of_centre(p, rotated_half(r, shape->box.half));
+	case SHAPE_HULL:
+		return box_of_points(shape->hull->vertices, shape->hull->vertex_count, r, p);
+	case SHAPE_MESH:
+		return box_of_points(shape->mesh->vertices, shape->mesh->vertex_count, r, p);
+	case SHAPE_POLYGON:
+		return aabb_grow(box_of_points(shape->polygon->vertices, shape->polygon->count, r, p),
+				 shape->polygon->radius);
+	case SHAPE_PLANE:
+	case SHAPE_KINDS:
+		break;
+	}
+	ASSERT(shape->kind == SHAPE_PLANE);
+	vec3 normal = mat3_mul_vec(r, shape->plane.normal);
+	return box_of_plane(normal, shape->plane.offset + vec3_dot(normal, p));
+}

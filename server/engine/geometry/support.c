@@ -1,0 +1,42 @@
+#include "server/engine/geometry/support.h"
+
+struct support support_core(const struct shape *shape, uint32_t child, vec3 direction)
+{
+	switch (shape->kind) {
+	case SHAPE_CAPSULE:
+		return support_segment(shape->capsule.half_length, direction);
+	case SHAPE_BOX:
+		return support_box(shape->box.half, direction);
+	case SHAPE_HULL:
+		return support_hull(shape->hull, direction);
+	case SHAPE_MESH:
+		return support_triangle(shape->mesh, child, direction);
+	case SHAPE_POLYGON:
+		return support_points(shape->polygon->vertices, shape->polygon->count, direction);
+	case SHAPE_SPHERE:
+	case SHAPE_PLANE:
+	case SHAPE_KINDS:
+		break;
+	}
+	ASSERT(shape->kind == SHAPE_SPHERE);
+	return (struct support){ vec3_zero(), 0 };
+}
+
+double support_radius(const struct shape *shape)
+{
+	switch (shape->kind) {
+	case SHAPE_SPHERE:
+		return shape->sphere.radius;
+	case SHAPE_CAPSULE:
+		return shape->capsule.radius;
+	case SHAPE_POLYGON:
+		return shape->polygon->radius;
+	case SHAPE_BOX:
+	case SHAPE_HULL:
+	case SHAPE_MESH:
+	case SHAPE_PLANE:
+	case SHAPE_KINDS:
+		break;
+	}
+	return 0;
+}
