@@ -10,5 +10,11 @@ libengine_a_SOURCES += \
 	server/engine/math/interpolate.h \
 	server/engine/math/interpolate.c \
 	server/engine/math/trig.h \
+	server/engine/math/trig.c \
+	server/engine/math/trig_tables.h \
+	server/engine/math/double_double.h \
 	server/engine/math/float_environment.h \
 	server/engine/math/float_environment.c
+
+UNIT_TESTS += tests/unit/server/engine/math/test_trig
+EXTRA_DIST += tests/data/make_trig.py tests/data/trig_points.txt

@@ -1,9 +1,12 @@
 /* trig.h: sine, arctangent, exponential and friends, our own, the same bits everywhere.
  *
  * Only + − × ÷ and sqrt of IEEE doubles are used, without fused operations, so every machine,
- * compiler and optimisation level gives the same result. How far each is from the exact value, in
- * units of the last place, is stated at its declaration as measured by tests/unit/server/engine/math/
- * test_trig.c. NaN in gives NaN out.
+ * compiler and optimisation level gives the same result. NaN in gives NaN out.
+ *
+ * Accuracy, as largest distance from the exact value in units of the last place, measured over the
+ * 4900 hard points of tests/data/trig_points.txt (bound of the test in brackets):
+ *   sin 0.56  cos 0.59  tan 0.61 [0.65]; asin, acos, atan, atan2, exp, log, pow, cbrt, hypot 0.50
+ *   [0.51]; results of exp and pow below 2⁻¹⁰²² are rounded once more, by less than half a unit.
  */
 #ifndef CAIRN_ENGINE_MATH_TRIG_H
 #define CAIRN_ENGINE_MATH_TRIG_H
