@@ -27,10 +27,11 @@ static double evaluate(const char *name, double x, double y)
 		double (*one)(double);
 		double (*two)(double, double);
 	} functions[] = {
-		{ "sin", trig_sin, NULL },   { "cos", trig_cos, NULL },	  { "tan", trig_tan, NULL },
-		{ "asin", trig_asin, NULL }, { "acos", trig_acos, NULL }, { "atan", trig_atan, NULL },
-		{ "exp", trig_exp, NULL },   { "log", trig_log, NULL },	  { "cbrt", trig_cbrt, NULL },
-		{ "atan2", NULL, trig_atan2 }, { "pow", NULL, trig_pow }, { "hypot", NULL, trig_hypot },
+		{ "sin", trig_sin, NULL },    { "cos", trig_cos, NULL },   { "tan", trig_tan, NULL },
+		{ "asin", trig_asin, NULL },  { "acos", trig_acos, NULL }, { "exp", trig_exp, NULL },
+		{ "atan", trig_atan, NULL },  { "log", trig_log, NULL },   { "cbrt", trig_cbrt, NULL },
+		{ "atan2", NULL, trig_atan2 }, { "pow", NULL, trig_pow },
+		{ "hypot", NULL, trig_hypot },
 	};
 	for (size_t i = 0; i < COUNT_OF(functions); i++)
 		if (strcmp(name, functions[i].name) == 0)
@@ -220,7 +221,8 @@ START_TEST(powers_of_special_numbers_follow_c99)
 	ck_assert(scalar_bits(trig_pow(-0.0, 3)) == scalar_bits(-0.0));
 	ck_assert(trig_pow(-INF, 3) == -INF && trig_pow(-INF, 2) == INF && trig_pow(INF, -1) == 0);
 	ck_assert(scalar_is_nan(trig_pow(-2, 0.5)));
-	ck_assert(trig_pow(-2, 3) == -8 && trig_pow(-2, 4) == 16 && trig_pow(2, -1074) == 0x1p-1074);
+	ck_assert(trig_pow(-2, 3) == -8 && trig_pow(-2, 4) == 16);
+	ck_assert(trig_pow(2, -1074) == 0x1p-1074);
 	ck_assert(trig_pow(2, 1023) == 0x1p1023 && trig_pow(2, 1024) == INF);
 	ck_assert(trig_pow(2, -1100) == 0 && trig_pow(10, 2) == 100 && trig_pow(9, 0.5) == 3);
 }
