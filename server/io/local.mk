@@ -2,6 +2,7 @@
 libcairnd_a_SOURCES += \
 	server/io/instant.h \
 	server/io/address.h \
+	server/io/address.c \
 	server/io/frame.h \
 	server/io/io.h \
 	server/io/io_uv.h \

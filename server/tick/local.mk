@@ -1,4 +1,5 @@
 # server/tick: when a world steps and with which commands.
 libcairnd_a_SOURCES += \
+	server/tick/phases.def \
 	server/tick/runnable.h \
 	server/tick/pool.h
