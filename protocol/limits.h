@@ -1,7 +1,7 @@
 /* limits.h: every bound on the wire, with its reason.
  *
- * "Up" is client to server, "down" is server to client. What a peer may claim is checked against these
- * before anything is parsed, so a hostile frame costs a closed connection and no memory.
+ * "Up" is client to server, "down" is server to client. What a peer may claim is checked against
+ * these before anything is parsed, so a hostile frame costs a closed connection and no memory.
  */
 #ifndef CAIRN_PROTOCOL_LIMITS_H
 #define CAIRN_PROTOCOL_LIMITS_H
@@ -40,12 +40,12 @@
 
 /* Lists within messages. */
 #define WIRE_CAPS_MAX 32
-#define WIRE_BATCH_MAX 1024   /* commands of a batch: a few milliseconds of checking */
-#define WIRE_FOLLOW_MAX 64    /* bodies a subscription follows */
-#define WIRE_STEPS_MAX 10000  /* ticks of one STEP */
-#define WIRE_RESULTS_KEPT 1024 /* results per (session, world) that a repeated batch can still get */
+#define WIRE_BATCH_MAX 1024  /* commands of a batch: a few milliseconds of checking */
+#define WIRE_FOLLOW_MAX 64   /* bodies a subscription follows */
+#define WIRE_STEPS_MAX 10000 /* ticks of one STEP */
+#define WIRE_RESULTS_KEPT 1024 /* results per (session, world), for batches that are repeated */
 #define WIRE_NAME_MAX 64      /* bytes of a world's, method's or snapshot's name */
-#define WIRE_SHAPE_PART 57344 /* bytes of one part of a shape: fits into a frame with its header */
+#define WIRE_SHAPE_PART 57344 /* bytes of one part of a shape: fits into a frame */
 #define WIRE_SHAPE_PARTS 1024 /* parts of a shape: 56 MiB, far beyond any quota */
 #define WIRE_PARTS_MAX 4096   /* parts of one SNAPSHOT or DELTA */
 #define WIRE_BODY_SHAPES 64   /* shapes of one body on the wire */

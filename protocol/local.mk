@@ -2,6 +2,37 @@
 libcairnproto_a_SOURCES += \
 	protocol/limits.h \
 	protocol/messages.def \
-	protocol/capabilities.def \
 	protocol/message.h \
-	protocol/message.c
+	protocol/message.c \
+	protocol/capabilities.def \
+	protocol/capabilities.h \
+	protocol/capabilities.c \
+	protocol/packer.h \
+	protocol/packer.c \
+	protocol/cursor.h \
+	protocol/cursor.c \
+	protocol/frame.h \
+	protocol/frame.c \
+	protocol/validate.h \
+	protocol/validate.c \
+	protocol/pack.h \
+	protocol/pack.c \
+	protocol/unpack.h \
+	protocol/unpack.c \
+	protocol/handshake.h \
+	protocol/handshake.c \
+	protocol/columns.def \
+	protocol/columns.h \
+	protocol/columns.c \
+	protocol/block.h \
+	protocol/block.c \
+	protocol/delta.h \
+	protocol/delta.c \
+	protocol/mirror.h \
+	protocol/mirror.c \
+	protocol/command_wire.h \
+	protocol/command_wire.c \
+	protocol/result_wire.h \
+	protocol/result_wire.c \
+	protocol/query_wire.h \
+	protocol/query_wire.c

@@ -5,42 +5,56 @@
 
 /* Each message becomes a function that owns its field table, because only inside a scope of its own
  * can `self` name the message's struct for offsetof. */
-#define MESSAGE(number, NAME, name, from_, layout_, role_, doc)                                     \
-	static const struct message_info *info_##name(void)                                         \
-	{                                                                                           \
-		typedef struct msg_##name self;                                                     \
-		static const char title[] = #NAME;                                                  \
-		static const char about[] = doc;                                                    \
-		enum { TYPE = (number), FROM = WIRE_FROM_##from_, LAYOUT = WIRE_LAYOUT_##layout_ };  \
-		enum { ROLE = WIRE_ROLE_##role_ };                                                  \
+#define MESSAGE(number, NAME, name, from_, layout_, role_, doc)                                    \
+	static const struct message_info *info_##name(void)                                        \
+	{                                                                                          \
+		typedef struct msg_##name self;                                                    \
+		static const char title[] = #NAME;                                                 \
+		static const char about[] = doc;                                                   \
+		enum {                                                                             \
+			TYPE = (number),                                                           \
+			FROM = WIRE_FROM_##from_,                                                  \
+			LAYOUT = WIRE_LAYOUT_##layout_                                             \
+		};                                                                                 \
+		enum { ROLE = WIRE_ROLE_##role_ };                                                 \
 		static const struct message_field fields[] = {
-#define ANY_FIELD(kind, field, need, max, fallback, doc)                                            \
-	{#field, doc, WIRE_KIND_##kind, need,                                                       \
-	 (uint32_t)(offsetof(struct message, hello) + offsetof(self, field)), (double)(max), fallback},
+#define ANY_FIELD(kind, field, need, max, fallback, doc)                                           \
+	{#field,                                                                                   \
+	 doc,                                                                                      \
+	 WIRE_KIND_##kind,                                                                         \
+	 need,                                                                                     \
+	 (uint32_t)(offsetof(struct message, hello) + offsetof(self, field)),                      \
+	 (double)(max),                                                                            \
+	 fallback},
 #define NEED(kind, field, max, doc) ANY_FIELD(kind, field, true, max, 0, doc)
 #define FIELD(kind, field, max, fallback, doc) ANY_FIELD(kind, field, false, max, fallback, doc)
-#define END(name)                                                                                   \
-	}                                                                                           \
-	;                                                                                           \
-	static const struct message_info info = {(enum message_type)TYPE,                           \
-						 title,                                             \
-						 about,                                             \
-						 (enum wire_from)FROM,                              \
-						 (enum wire_layout)LAYOUT,                          \
-						 (enum wire_role)ROLE,                              \
-						 false,                                             \
-						 COUNT_OF(fields),                                  \
-						 fields};                                           \
-	return &info;                                                                               \
+#define END(name)                                                                                  \
+	}                                                                                          \
+	;                                                                                          \
+	static const struct message_info info = {(enum message_type)TYPE,                          \
+						 title,                                            \
+						 about,                                            \
+						 (enum wire_from)FROM,                             \
+						 (enum wire_layout)LAYOUT,                         \
+						 (enum wire_role)ROLE,                             \
+						 false,                                            \
+						 COUNT_OF(fields),                                 \
+						 fields};                                          \
+	return &info;                                                                              \
 	}
-#define RESERVED(number, NAME, name, from_, role_, doc)                                             \
-	static const struct message_info *info_##name(void)                                         \
-	{                                                                                           \
-		static const struct message_info info = {MESSAGE_##NAME,     #NAME,             doc,  \
-							 WIRE_FROM_##from_,  WIRE_LAYOUT_ARRAY,       \
-							 WIRE_ROLE_##role_,  true,              0,    \
-							 NULL};                                       \
-		return &info;                                                                       \
+#define RESERVED(number, NAME, name, from_, role_, doc)                                            \
+	static const struct message_info *info_##name(void)                                        \
+	{                                                                                          \
+		static const struct message_info info = {MESSAGE_##NAME,                           \
+							 #NAME,                                    \
+							 doc,                                      \
+							 WIRE_FROM_##from_,                        \
+							 WIRE_LAYOUT_ARRAY,                        \
+							 WIRE_ROLE_##role_,                        \
+							 true,                                     \
+							 0,                                        \
+							 NULL};                                    \
+		return &info;                                                                      \
 	}
 #include "protocol/messages.def"
 #undef MESSAGE

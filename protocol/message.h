@@ -14,7 +14,7 @@
  *   HASH     struct wire_hash     nil, or bin of 8 bytes, big-endian
  *   OPTION   struct wire_option   nil, or integer 0…max
  *   VERSION  struct wire_version  [major, minor]
- *   RATE     struct wire_rate     [numerator, denominator], each 1…2^31
+ *   RATE     struct wire_rate     [numerator, denominator], at most 2^31, denominator not 0
  *   BOX      struct wire_box      nil, or [min x, y, z, max x, y, z], min ≤ max
  *   CAPS     uint32_t             list of names (capabilities.def); unknown ones are ignored
  *   LIMITS   struct wire_limits   map: frame_up, frame_down; unknown keys are ignored
@@ -79,7 +79,7 @@ struct wire_limits {
 	uint32_t frame_down;
 };
 
-/* ---- numbers that stand in fields; all permanent ------------------------------------------------ */
+/* ---- numbers that stand in fields; all permanent ---------------------------------------- */
 
 /* WORLD_INFO.mode */
 enum wire_mode {
@@ -87,16 +87,16 @@ enum wire_mode {
 	WIRE_MODE_PAUSED = 1,
 	WIRE_MODE_LOCKSTEP = 2,
 	WIRE_MODE_BARRIER = 3,
-	WIRE_MODE_FAILED = 4, /* a limit was passed or the journal failed; paused, and says why in NOTICE */
+	WIRE_MODE_FAILED = 4, /* paused because a limit was passed or the journal failed */
 };
 
 /* CONTROL.action */
 enum wire_control {
 	WIRE_CONTROL_PAUSE = 0,
 	WIRE_CONTROL_RESUME = 1,
-	WIRE_CONTROL_SPEED = 2,    /* value: times real time */
-	WIRE_CONTROL_LOCKSTEP = 3, /* this session leases stepping; ends with the session or RESUME */
-	WIRE_CONTROL_BARRIER = 4,  /* value: k sessions; a tick runs when k have sent STEP for it */
+	WIRE_CONTROL_SPEED = 2, /* value: times real time */
+	WIRE_CONTROL_LOCKSTEP = 3, /* this session leases stepping, until it ends or RESUME */
+	WIRE_CONTROL_BARRIER = 4, /* value: k sessions; a tick runs when k have sent STEP for it */
 };
 
 /* COMMANDS.late */
@@ -114,7 +114,8 @@ enum wire_profile {
 };
 
 /* STEP.want. The observation is nil without any of BODIES, TOTALS, EXACT, else the array
- * [bodies as `plain` rows or nil, totals as ANSWER(totals) or nil, bodies as an `exact` block or nil]. */
+ * [bodies as `plain` rows or nil, totals as ANSWER(totals) or nil, bodies as an `exact` block or
+ * nil]. */
 enum wire_want {
 	WIRE_WANT_HASH = 1,
 	WIRE_WANT_BODIES = 2,
@@ -128,7 +129,7 @@ enum wire_frame_flags {
 	WIRE_FRAME_TICK_HASH = 2, /* `hash` is the tick hash; else the view hash */
 };
 
-/* ---- messages ---------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------- */
 
 enum message_type {
 	MESSAGE_NONE = 0,
@@ -168,7 +169,9 @@ enum message_type {
 #define MESSAGE(number, NAME, name, from, layout, role, doc) struct msg_##name {
 #define NEED(kind, field, max, doc) WIRE_TYPE_##kind field;
 #define FIELD(kind, field, max, fallback, doc) WIRE_TYPE_##kind field;
-#define END(name) };
+#define END(name)                                                                                  \
+	}                                                                                          \
+	;
 #define RESERVED(number, NAME, name, from, role, doc)
 #include "protocol/messages.def"
 #undef MESSAGE
@@ -194,7 +197,7 @@ struct message {
 	};
 };
 
-/* ---- what is known about a message --------------------------------------------------------------- */
+/* ---- what is known about a message ------------------------------------------------------- */
 
 enum wire_role {
 	WIRE_ROLE_NOBODY = 0, /* before the handshake */
@@ -234,8 +237,8 @@ struct message_field {
 	const char *doc;
 	enum wire_kind kind;
 	bool needed;
-	uint32_t offset; /* bytes from the start of struct message */
-	double max;      /* see messages.def; exact: at most 2^53 for integers */
+	uint32_t offset;  /* bytes from the start of struct message */
+	double max;       /* see messages.def; exact: at most 2^53 for integers */
 	int64_t fallback; /* of UINT, INT and REAL; other kinds are empty or unset */
 };
 
@@ -263,8 +266,8 @@ void message_init(struct message *self, enum message_type type);
 const char *wire_role_name(enum wire_role role);
 /* STATUS_RANGE for a name that is no role of a session. */
 enum status wire_role_parse(struct wire_slice name, enum wire_role *role) MUST_CHECK;
-/* May a session of this role send this message? Unknown and reserved types may be "sent" by anybody:
- * they are answered by their own errors. */
+/* May a session of this role send this message? Unknown and reserved types may be "sent" by
+ * anybody: they are answered by their own errors. */
 bool wire_role_may(enum wire_role role, uint32_t type);
 
 /* The slice of a C string (borrowed). */

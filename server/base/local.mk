@@ -13,6 +13,8 @@ libbase_a_SOURCES += \
 	server/base/array.h \
 	server/base/bitset.h \
 	server/base/bitset.c \
+	server/base/body_hash.h \
+	server/base/body_hash.c \
 	server/base/bytes.h \
 	server/base/bytes.c \
 	server/base/hash.h \

@@ -1,0 +1,491 @@
+#include "protocol/block.h"
+
+#include <string.h>
+
+#include "server/base/bytes.h"
+
+enum { VARINT_MAX = 5 }; /* bytes of a varint of 32 bits */
+
+enum status block_profile_check(uint64_t profile)
+{
+	if (profile == WIRE_PROFILE_PLAIN || profile == WIRE_PROFILE_EXACT)
+		return STATUS_OK;
+	if (profile == WIRE_PROFILE_VIEW || profile == WIRE_PROFILE_SIM)
+		return STATUS_UNSUPPORTED;
+	return STATUS_RANGE;
+}
+
+/* ---- varints and lists of ids ----------------------------------------------------------- */
+
+static uint32_t varint_bytes(uint32_t value)
+{
+	uint32_t bytes = 1;
+	for (; value >= 0x80; value >>= 7)
+		bytes++;
+	return bytes;
+}
+
+static uint8_t *varint_put(uint8_t *at, uint32_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+/* The end of the varint; NULL when it is cut short or beyond 32 bits. */
+static const uint8_t *varint_get(const uint8_t *at, const uint8_t *end, uint32_t *value)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < VARINT_MAX && at + i < end; i++) {
+		sum |= (uint64_t)(at[i] & 0x7F) << (7 * i);
+		if ((at[i] & 0x80) == 0) {
+			*value = (uint32_t)sum;
+			return sum <= UINT32_MAX ? at + i + 1 : NULL;
+		}
+	}
+	return NULL;
+}
+
+/* The next id: `before` plus the gap plus 1. NULL as above, or when it passes 32 bits. */
+static const uint8_t *gap_get(const uint8_t *at, const uint8_t *end, uint32_t before, uint32_t *id)
+{
+	uint32_t gap;
+	at = varint_get(at, end, &gap);
+	if (at == NULL || gap >= UINT32_MAX - before)
+		return NULL;
+	*id = before + gap + 1;
+	return at;
+}
+
+/* Where ids come from: a plain list, or the rows of a block (all, or the created ones only). */
+struct id_source {
+	const uint32_t *ids;
+	const struct block_row *rows;
+	uint32_t count;
+	bool created_only;
+};
+
+static bool id_at(const struct id_source *source, uint32_t i, uint32_t *id)
+{
+	if (source->ids != NULL) {
+		*id = source->ids[i];
+		return true;
+	}
+	*id = source->rows[i].body->id;
+	return !source->created_only || source->rows[i].created;
+}
+
+static uint32_t ids_count(const struct id_source *source)
+{
+	uint32_t count = 0, id;
+	for (uint32_t i = 0; i < source->count; i++)
+		count += id_at(source, i, &id);
+	return count;
+}
+
+static uint32_t gaps_bytes(const struct id_source *source)
+{
+	uint32_t bytes = 0, before = 0, id;
+	for (uint32_t i = 0; i < source->count; i++) {
+		if (!id_at(source, i, &id))
+			continue;
+		ASSERT(id > before);
+		bytes += varint_bytes(id - before - 1);
+		before = id;
+	}
+	return bytes;
+}
+
+static uint8_t *gaps_put(uint8_t *at, const struct id_source *source)
+{
+	uint32_t before = 0, id;
+	for (uint32_t i = 0; i < source->count; i++) {
+		if (!id_at(source, i, &id))
+			continue;
+		at = varint_put(at, id - before - 1);
+		before = id;
+	}
+	return at;
+}
+
+static void pack_ids(struct wire_packer *out, enum wire_profile profile,
+		     const struct id_source *source)
+{
+	uint32_t count = ids_count(source), id;
+	if (profile == WIRE_PROFILE_PLAIN) {
+		wire_pack_array(out, count);
+		for (uint32_t i = 0; i < source->count; i++) {
+			if (id_at(source, i, &id))
+				wire_pack_uint(out, id);
+		}
+		return;
+	}
+	if (count == 0) {
+		wire_pack_nil(out);
+		return;
+	}
+	uint32_t bytes = varint_bytes(count) + gaps_bytes(source);
+	wire_pack_bin_header(out, bytes);
+	uint8_t *at = wire_pack_take(out, bytes);
+	if (at != NULL)
+		gaps_put(varint_put(at, count), source);
+}
+
+void block_pack_ids(struct wire_packer *out, enum wire_profile profile, const uint32_t *ids,
+		    uint32_t count)
+{
+	struct id_source source = {.ids = ids, .count = ids == NULL ? 0 : count};
+	pack_ids(out, profile, &source);
+}
+
+void block_pack_created(struct wire_packer *out, enum wire_profile profile,
+			const struct block_row *rows, uint32_t count)
+{
+	struct id_source source = {.rows = rows, .count = count, .created_only = true};
+	pack_ids(out, profile, &source);
+}
+
+enum status block_ids_open(struct block_ids *self, enum wire_profile profile,
+			   struct wire_slice value)
+{
+	memset(self, 0, sizeof *self);
+	self->profile = profile;
+	if (value.bytes == 0)
+		return STATUS_OK;
+	struct wire_cursor in = wire_cursor_of(value);
+	if (profile == WIRE_PROFILE_PLAIN) {
+		struct wire_list list;
+		if (wire_take_list(&in, &list) != STATUS_OK || !wire_at_end(&in))
+			return STATUS_MALFORMED;
+		self->left = list.count;
+		self->in = wire_cursor_list(&list);
+		return STATUS_OK;
+	}
+	struct wire_slice bin;
+	if (wire_take_bin(&in, &bin) != STATUS_OK || !wire_at_end(&in))
+		return STATUS_MALFORMED;
+	self->in = wire_cursor_of(bin);
+	self->in.at = varint_get(self->in.at, self->in.end, &self->left);
+	if (self->in.at == NULL || self->left > (size_t)(self->in.end - self->in.at))
+		return STATUS_MALFORMED;
+	return STATUS_OK;
+}
+
+enum status block_ids_next(struct block_ids *self, uint32_t *id)
+{
+	if (self->left == 0)
+		return wire_at_end(&self->in) ? STATUS_MISSING : STATUS_MALFORMED;
+	if (self->profile == WIRE_PROFILE_PLAIN) {
+		uint64_t value;
+		if (wire_take_uint(&self->in, UINT32_MAX, &value) != STATUS_OK || value <= self->id)
+			return STATUS_MALFORMED;
+		self->id = (uint32_t)value;
+	} else {
+		const uint8_t *at = gap_get(self->in.at, self->in.end, self->id, &self->id);
+		if (at == NULL)
+			return STATUS_MALFORMED;
+		self->in.at = at;
+	}
+	self->left--;
+	*id = self->id;
+	return STATUS_OK;
+}
+
+/* ---- packing ----------------------------------------------------------------------------- */
+
+/* Numbers of a column in a `plain` row (SHAPES: 1, the list). */
+static const uint8_t PLAIN_ITEMS[WIRE_COLUMN_COUNT] = {3, 4, 3, 3, 2, 2, 1};
+
+static uint32_t plain_items(uint8_t fields)
+{
+	uint32_t items = 1;
+	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
+		if (fields & wire_column_info(i)->bit)
+			items += PLAIN_ITEMS[i];
+	}
+	return items;
+}
+
+uint32_t block_row_bytes_max(enum wire_profile profile, uint8_t fields, const struct block_row *row)
+{
+	if (profile == WIRE_PROFILE_EXACT)
+		return VARINT_MAX + 1 + wire_columns_bytes(row->body, row->mask & fields);
+	/* No number takes more than nine bytes; a shape is a header, a bin of 32 and seven floats.
+	 */
+	uint32_t bytes = 3 + 9 * plain_items(fields);
+	if (fields & WIRE_COLUMN_SHAPES)
+		bytes += (uint32_t)row->body->shape_count * (1 + 34 + 7 * 9);
+	return bytes;
+}
+
+static void pack_reals(struct wire_packer *out, const double *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		wire_pack_real(out, values[i]);
+}
+
+static void pack_shapes(struct wire_packer *out, const struct wire_body *body)
+{
+	wire_pack_array(out, body->shape_count);
+	for (uint32_t i = 0; i < body->shape_count; i++) {
+		struct wire_placement placement;
+		wire_placement_get(body->shapes + (size_t)i * WIRE_SHAPE_BYTES, &placement);
+		wire_pack_array(out, 8);
+		wire_pack_bin(out, placement.shape.bytes, sizeof placement.shape.bytes);
+		pack_reals(out, placement.position, 3);
+		pack_reals(out, placement.rotation, 4);
+	}
+}
+
+static void pack_plain_row(struct wire_packer *out, uint8_t fields, const struct wire_body *body)
+{
+	wire_pack_array(out, plain_items(fields));
+	wire_pack_uint(out, body->id);
+	if (fields & WIRE_COLUMN_POSITION)
+		pack_reals(out, body->position, 3);
+	if (fields & WIRE_COLUMN_ROTATION)
+		pack_reals(out, body->rotation, 4);
+	if (fields & WIRE_COLUMN_VELOCITY)
+		pack_reals(out, body->velocity, 3);
+	if (fields & WIRE_COLUMN_SPIN)
+		pack_reals(out, body->spin, 3);
+	if (fields & WIRE_COLUMN_STATUS) {
+		wire_pack_uint(out, body->status);
+		wire_pack_uint(out, body->flags);
+	}
+	if (fields & WIRE_COLUMN_OWNER) {
+		wire_pack_uint(out, body->owner);
+		wire_pack_int(out, body->tag);
+	}
+	if (fields & WIRE_COLUMN_SHAPES)
+		pack_shapes(out, body);
+}
+
+static void pack_exact(struct wire_packer *out, uint8_t fields, const struct block_row *rows,
+		       uint32_t count)
+{
+	struct id_source source = {.rows = rows, .count = count};
+	uint32_t bytes = varint_bytes(count) + gaps_bytes(&source) + count;
+	for (uint32_t i = 0; i < count; i++)
+		bytes += wire_columns_bytes(rows[i].body, rows[i].mask & fields);
+	wire_pack_bin_header(out, bytes);
+	uint8_t *start = wire_pack_take(out, bytes);
+	if (start == NULL)
+		return;
+	uint8_t *at = gaps_put(varint_put(start, count), &source);
+	for (uint32_t i = 0; i < count; i++) {
+		ASSERT((rows[i].mask & fields) != 0);
+		*at++ = rows[i].mask & fields;
+	}
+	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
+		uint8_t bit = wire_column_info(column)->bit & fields;
+		for (uint32_t i = 0; i < count && bit != 0; i++) {
+			if (rows[i].mask & bit)
+				at = wire_column_put(at, rows[i].body, bit);
+		}
+	}
+	ASSERT(at == start + bytes);
+}
+
+void block_pack(struct wire_packer *out, enum wire_profile profile, uint8_t fields,
+		const struct block_row *rows, uint32_t count)
+{
+	if (profile == WIRE_PROFILE_EXACT) {
+		pack_exact(out, fields, rows, count);
+		return;
+	}
+	ASSERT(profile == WIRE_PROFILE_PLAIN);
+	wire_pack_array(out, count);
+	for (uint32_t i = 0; i < count; i++)
+		pack_plain_row(out, fields, rows[i].body);
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+/* Finds where the ids end and checks that they stay within 32 bits. */
+static const uint8_t *pass_ids(const uint8_t *at, const uint8_t *end, uint32_t count)
+{
+	uint32_t id = 0;
+	for (uint32_t i = 0; i < count && at != NULL; i++)
+		at = gap_get(at, end, id, &id);
+	return at;
+}
+
+/* The end of a column that starts at `at`; NULL when it does not fit. */
+static const uint8_t *pass_column(const struct block_reader *self, const uint8_t *at,
+				  uint32_t column)
+{
+	const struct wire_column_info *info = wire_column_info(column);
+	for (uint32_t i = 0; i < self->left; i++) {
+		if ((self->masks[i] & info->bit) == 0)
+			continue;
+		size_t bytes = info->bytes;
+		if (bytes > (size_t)(self->end - at))
+			return NULL;
+		if (info->bit == WIRE_COLUMN_SHAPES)
+			bytes += (size_t)*at * WIRE_SHAPE_BYTES;
+		if (bytes > (size_t)(self->end - at))
+			return NULL;
+		at += bytes;
+	}
+	return at;
+}
+
+static enum status open_exact(struct block_reader *self, struct wire_cursor *in)
+{
+	struct wire_slice bin;
+	if (wire_take_bin(in, &bin) != STATUS_OK || !wire_at_end(in))
+		return STATUS_MALFORMED;
+	self->end = bin.at + bin.bytes;
+	self->ids = varint_get(bin.at, self->end, &self->left);
+	/* Every row has an id and a mask. */
+	if (self->ids == NULL || self->left > (size_t)(self->end - self->ids) / 2)
+		return STATUS_MALFORMED;
+	self->masks = pass_ids(self->ids, self->end, self->left);
+	if (self->masks == NULL || self->left > (size_t)(self->end - self->masks))
+		return STATUS_MALFORMED;
+	for (uint32_t i = 0; i < self->left; i++) {
+		if (self->masks[i] == 0 || (self->masks[i] & ~self->fields) != 0)
+			return STATUS_MALFORMED;
+	}
+	const uint8_t *at = self->masks + self->left;
+	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT && at != NULL; column++) {
+		self->columns[column] = at;
+		at = pass_column(self, at, column);
+	}
+	return at == self->end ? STATUS_OK : STATUS_MALFORMED;
+}
+
+enum status block_open(struct block_reader *self, enum wire_profile profile, uint8_t fields,
+		       struct wire_slice value)
+{
+	self->profile = profile;
+	self->fields = fields & WIRE_COLUMNS_ALL;
+	self->left = 0;
+	self->id = 0;
+	struct wire_cursor in = wire_cursor_of(value);
+	if (profile == WIRE_PROFILE_EXACT)
+		return open_exact(self, &in);
+	struct wire_list list;
+	if (wire_take_list(&in, &list) != STATUS_OK || !wire_at_end(&in))
+		return STATUS_MALFORMED;
+	self->left = list.count;
+	self->rows = wire_cursor_list(&list);
+	return STATUS_OK;
+}
+
+static enum status next_exact(struct block_reader *self, struct wire_body *body, uint8_t *mask)
+{
+	self->ids = gap_get(self->ids, self->end, self->id, &self->id);
+	ASSERT(self->ids != NULL); /* seen by block_open */
+	body->id = self->id;
+	*mask = *self->masks++;
+	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
+		uint8_t bit = wire_column_info(column)->bit;
+		if ((*mask & bit) == 0)
+			continue;
+		const uint8_t *at = wire_column_get(self->columns[column], self->end, body, bit);
+		if (at == NULL)
+			return STATUS_MALFORMED;
+		self->columns[column] = at;
+	}
+	return STATUS_OK;
+}
+
+static enum status take_shapes(struct block_reader *self, struct wire_cursor *in,
+			       struct wire_body *body)
+{
+	struct wire_list list;
+	if (wire_take_list(in, &list) != STATUS_OK || list.count > WIRE_BODY_SHAPES)
+		return STATUS_MALFORMED;
+	struct wire_cursor items = wire_cursor_list(&list);
+	for (uint32_t i = 0; i < list.count; i++) {
+		struct wire_list one;
+		struct wire_slice name;
+		struct wire_placement placement;
+		if (wire_take_list(&items, &one) != STATUS_OK || one.count != 8)
+			return STATUS_MALFORMED;
+		struct wire_cursor cursor = wire_cursor_list(&one);
+		if (wire_take_bin(&cursor, &name) != STATUS_OK || name.bytes != 32 ||
+		    wire_take_reals(&cursor, placement.position, 3) != STATUS_OK ||
+		    wire_take_reals(&cursor, placement.rotation, 4) != STATUS_OK)
+			return STATUS_MALFORMED;
+		memcpy(placement.shape.bytes, name.at, 32);
+		wire_placement_put(self->shapes + (size_t)i * WIRE_SHAPE_BYTES, &placement);
+	}
+	body->shape_count = (uint8_t)list.count;
+	body->shapes = self->shapes;
+	return STATUS_OK;
+}
+
+static enum status take_status(struct wire_cursor *in, struct wire_body *body)
+{
+	uint64_t status, flags;
+	if (wire_take_uint(in, UINT8_MAX, &status) != STATUS_OK ||
+	    wire_take_uint(in, UINT8_MAX, &flags) != STATUS_OK)
+		return STATUS_MALFORMED;
+	body->status = (uint8_t)status;
+	body->flags = (uint8_t)flags;
+	return STATUS_OK;
+}
+
+static enum status take_owner(struct wire_cursor *in, struct wire_body *body)
+{
+	uint64_t owner;
+	if (wire_take_uint(in, UINT32_MAX, &owner) != STATUS_OK ||
+	    wire_take_int(in, &body->tag) != STATUS_OK)
+		return STATUS_MALFORMED;
+	body->owner = (uint32_t)owner;
+	return STATUS_OK;
+}
+
+static enum status take_column(struct block_reader *self, struct wire_cursor *in,
+			       struct wire_body *body, uint8_t bit)
+{
+	switch (bit) {
+	case WIRE_COLUMN_POSITION:
+		return wire_take_reals(in, body->position, 3);
+	case WIRE_COLUMN_ROTATION:
+		return wire_take_reals(in, body->rotation, 4);
+	case WIRE_COLUMN_VELOCITY:
+		return wire_take_reals(in, body->velocity, 3);
+	case WIRE_COLUMN_SPIN:
+		return wire_take_reals(in, body->spin, 3);
+	case WIRE_COLUMN_STATUS:
+		return take_status(in, body);
+	case WIRE_COLUMN_OWNER:
+		return take_owner(in, body);
+	default:
+		return take_shapes(self, in, body);
+	}
+}
+
+static enum status next_plain(struct block_reader *self, struct wire_body *body, uint8_t *mask)
+{
+	struct wire_list row;
+	uint64_t id;
+	if (wire_take_list(&self->rows, &row) != STATUS_OK || row.count < plain_items(self->fields))
+		return STATUS_MALFORMED;
+	struct wire_cursor in = wire_cursor_list(&row);
+	if (wire_take_uint(&in, UINT32_MAX, &id) != STATUS_OK || id <= self->id)
+		return STATUS_MALFORMED;
+	body->id = self->id = (uint32_t)id;
+	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
+		uint8_t bit = wire_column_info(column)->bit & self->fields;
+		if (bit != 0 && take_column(self, &in, body, bit) != STATUS_OK)
+			return STATUS_MALFORMED;
+	}
+	*mask = self->fields;
+	return STATUS_OK;
+}
+
+enum status block_next(struct block_reader *self, struct wire_body *body, uint8_t *mask)
+{
+	if (self->left == 0)
+		return STATUS_MISSING;
+	self->left--;
+	if (self->profile == WIRE_PROFILE_EXACT)
+		return next_exact(self, body, mask);
+	return next_plain(self, body, mask);
+}

@@ -1,0 +1,86 @@
+/* block.h: rows of bodies as one MessagePack value: the `columns` of SNAPSHOT and DELTA.
+ *
+ * A row is a body's id, a mask of columns, and their values. Ids ascend strictly.
+ *
+ * Profile `exact`, one bin:
+ *
+ *	count     varint
+ *	ids       count × varint: the difference to the id before (the first: to 0), minus 1
+ *	masks     count × u8, bits of columns.def, not 0
+ *	columns   for each bit from 0 up: the values of the bodies that have it, in order of ids
+ *
+ * Values are as in columns.def, little-endian; varints carry 7 bits a byte, low ones first, the top
+ * bit says that more follow. A list of ids (`created`, `removed`) is a bin of count and ids, or
+ * nil.
+ *
+ * Profile `plain`, one array of rows:
+ *
+ *	[[id, px, py, pz, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz, status, flags, owner, tag,
+ *	  [[name, px, py, pz, qw, qx, qy, qz], …]], …]
+ *
+ * with the columns of the subscription only, always all of them, and floats as float 64: a client
+ * of ten lines needs no masks. A list of ids is an array.
+ *
+ * `view` and `sim` will be further profiles (SUBSCRIBE of one is answered STATUS_UNSUPPORTED).
+ */
+#ifndef CAIRN_PROTOCOL_BLOCK_H
+#define CAIRN_PROTOCOL_BLOCK_H
+
+#include "protocol/columns.h"
+#include "protocol/cursor.h"
+#include "protocol/packer.h"
+
+struct block_row {
+	const struct wire_body *body; /* borrowed */
+	uint8_t mask;                 /* columns that changed; a new body's are all of the fields */
+	bool created;                 /* new to the subscription */
+};
+
+/* STATUS_OK, STATUS_UNSUPPORTED for a profile of a later version, else STATUS_RANGE. */
+enum status block_profile_check(uint64_t profile) MUST_CHECK;
+
+/* At most how many bytes a row adds to its block, and an id to its list. */
+uint32_t block_row_bytes_max(enum wire_profile profile, uint8_t fields,
+			     const struct block_row *row);
+enum { BLOCK_ID_BYTES_MAX = 5, BLOCK_HEADER_BYTES_MAX = 5 + 5 };
+
+/* Packs one value. Rows ascend by id; masks are cut to `fields`, and none may become 0. */
+void block_pack(struct wire_packer *out, enum wire_profile profile, uint8_t fields,
+		const struct block_row *rows, uint32_t count);
+void block_pack_ids(struct wire_packer *out, enum wire_profile profile, const uint32_t *ids,
+		    uint32_t count);
+/* The ids of the rows that are `created`. */
+void block_pack_created(struct wire_packer *out, enum wire_profile profile,
+			const struct block_row *rows, uint32_t count);
+
+/* Reads a block row by row; nothing is allocated. A reader holds the shapes of a `plain` row
+ * itself, so they are good until the next row. */
+struct block_reader {
+	enum wire_profile profile;
+	uint8_t fields;
+	uint32_t left; /* rows to come */
+	uint32_t id;   /* the last one */
+	const uint8_t *ids, *masks, *end;
+	const uint8_t *columns[WIRE_COLUMN_COUNT]; /* where the next value of each column stands */
+	struct wire_cursor rows;
+	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
+};
+/* `value` (borrowed) is a whole MessagePack value. Structure is checked here: STATUS_MALFORMED. */
+enum status block_open(struct block_reader *self, enum wire_profile profile, uint8_t fields,
+		       struct wire_slice value) MUST_CHECK;
+/* The next row: sets the id and the columns of *mask in *body, leaves the others alone.
+ * STATUS_MISSING after the last, STATUS_MALFORMED. */
+enum status block_next(struct block_reader *self, struct wire_body *body, uint8_t *mask) MUST_CHECK;
+
+/* A list of ids, the same way. */
+struct block_ids {
+	enum wire_profile profile;
+	uint32_t left;
+	uint32_t id;
+	struct wire_cursor in; /* plain: values; exact: bytes */
+};
+enum status block_ids_open(struct block_ids *self, enum wire_profile profile,
+			   struct wire_slice value) MUST_CHECK;
+enum status block_ids_next(struct block_ids *self, uint32_t *id) MUST_CHECK;
+
+#endif

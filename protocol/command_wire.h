@@ -1,0 +1,41 @@
+/* command_wire.h: a command as a MessagePack array [op, field, …], on the wire and in journals.
+ *
+ * Derived from the engine's commands.def through its description (world/command.h). Fields stand in
+ * their order; missing ones at the end hold their defaults, and packing leaves such ones out, so a
+ * command has one form. Kinds of fields:
+ *
+ *   BODY, SHAPE, INTEGER   integer
+ *   ENUM, U32              integer ≥ 0
+ *   F64                    float or integer
+ *   VEC3, QUAT             array of 3 (x, y, z) or 4 (w, x, y, z) floats or integers
+ *   TEXT                   str, 1 to 31 bytes
+ *   NAME                   bin of 32
+ *   SEED                   bin of 8, big-endian; or an integer ≥ 0
+ *   ATTACHMENTS            array of [shape, position?, rotation?]
+ *
+ * Types, lengths and finiteness are checked here, ranges by the engine (command_check_values).
+ */
+#ifndef CAIRN_PROTOCOL_COMMAND_WIRE_H
+#define CAIRN_PROTOCOL_COMMAND_WIRE_H
+
+#include "protocol/cursor.h"
+#include "protocol/packer.h"
+#include "server/base/arena.h"
+#include "server/engine/world/command.h"
+
+/* Packs one command; a sticky failure of the packer otherwise. */
+void command_pack(struct wire_packer *out, const struct command *command);
+
+/* Takes one command. Attachments are pushed on `arena`. Items past the fields we know are ignored.
+ *   STATUS_TYPE             not an array, a field is missing or of another type
+ *   STATUS_UNKNOWN_COMMAND, STATUS_UNSUPPORTED (reserved), STATUS_RANGE (too long, not in the C
+ * type), STATUS_NO_MEMORY `index` goes into *why (may be NULL). */
+enum status command_take(struct wire_cursor *in, struct arena *arena, int64_t index,
+			 struct command *command, struct reason *why) MUST_CHECK;
+
+/* The whole list of a COMMANDS or STEP, as an array pushed on `arena`. On refusal of command i,
+ * `why` says so and the arena holds what it did before. */
+enum status command_take_list(const struct wire_list *list, struct arena *arena,
+			      struct command **commands, struct reason *why) MUST_CHECK;
+
+#endif

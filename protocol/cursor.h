@@ -1,0 +1,67 @@
+/* cursor.h: reads MessagePack values one after the other, out of a slice.
+ *
+ * A token is one header with its value: a number, the bytes of a str or bin, or the count of an
+ * array or map whose items follow as further tokens. Nothing is allocated or copied. A cursor never
+ * reads past its slice: a token that is not whole, or of a type the wire does not use (ext, 0xC1),
+ * is STATUS_MALFORMED and the cursor stays.
+ *
+ * The validator is built on this, so both always agree about what bytes mean. msgpack-c's unpacker
+ * is not used: it reserves memory by the counts that a peer claims, and forgets where a value
+ * stood, which journals and forwarding need. Tests use it as the oracle.
+ */
+#ifndef CAIRN_PROTOCOL_CURSOR_H
+#define CAIRN_PROTOCOL_CURSOR_H
+
+#include "protocol/message.h"
+
+enum wire_token_type {
+	WIRE_TOKEN_NIL,
+	WIRE_TOKEN_BOOL,
+	WIRE_TOKEN_INTEGER,
+	WIRE_TOKEN_REAL,
+	WIRE_TOKEN_TEXT,
+	WIRE_TOKEN_BIN,
+	WIRE_TOKEN_ARRAY,
+	WIRE_TOKEN_MAP,
+};
+
+struct wire_token {
+	enum wire_token_type type;
+	uint32_t count; /* ARRAY: items; MAP: pairs; TEXT, BIN: bytes */
+	union {
+		bool truth;
+		int64_t integer; /* beyond INT64_MAX: INT64_MAX, which no field may hold */
+		double real;     /* float 32 is widened */
+		const uint8_t *at;
+	};
+};
+
+struct wire_cursor {
+	const uint8_t *at; /* borrowed */
+	const uint8_t *end;
+};
+
+struct wire_cursor wire_cursor_over(const void *data, uint32_t bytes);
+struct wire_cursor wire_cursor_of(struct wire_slice slice);
+struct wire_cursor wire_cursor_list(const struct wire_list *list);
+
+/* The next token; STATUS_MALFORMED at the end. */
+enum status wire_next(struct wire_cursor *self, struct wire_token *token) MUST_CHECK;
+/* Passes over one whole value, whatever is inside it, and gives its bytes (`value` may be NULL). */
+enum status wire_skip(struct wire_cursor *self, struct wire_slice *value) MUST_CHECK;
+
+/* One value of a given kind; STATUS_TYPE where it is another. On failure the cursor stays. */
+enum status wire_take_uint(struct wire_cursor *self, uint64_t max, uint64_t *value) MUST_CHECK;
+enum status wire_take_int(struct wire_cursor *self, int64_t *value) MUST_CHECK;
+/* A float or an integer, finite. */
+enum status wire_take_real(struct wire_cursor *self, double *value) MUST_CHECK;
+enum status wire_take_reals(struct wire_cursor *self, double *values, uint32_t count) MUST_CHECK;
+enum status wire_take_bin(struct wire_cursor *self, struct wire_slice *value) MUST_CHECK;
+/* An array: the cursor goes past it; its items are in `list`. */
+enum status wire_take_list(struct wire_cursor *self, struct wire_list *list) MUST_CHECK;
+static inline bool wire_at_end(const struct wire_cursor *self)
+{
+	return self->at == self->end;
+}
+
+#endif

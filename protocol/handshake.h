@@ -1,0 +1,61 @@
+/* handshake.h: how a session begins: versions, capabilities, limits, roles; for both sides.
+ *
+ *	server                               client
+ *	EXPECTING ──HELLO ok──► OPEN         EXPECTING ──WELCOME ok──► OPEN
+ *	    │  ▲                                 │
+ *	    │  └── a HELLO that may be           └── anything else ──► CLOSED
+ *	    │      tried in another way
+ *	    └── wrong version, anything else ──► CLOSED
+ *
+ * Pure: messages in, messages out; no clock (the deadline is the session's), no bytes. Majors must
+ * be equal, the minor is the smaller one, capabilities are those of both, frame limits the smaller
+ * ones. The transport says which role a peer may have at most (a Unix socket of the same user:
+ * admin; loopback: controller); HELLO.role may ask for a lesser one. Tokens and resuming come with a
+ * later version: a HELLO that brings one is answered ERROR(unsupported) and may be repeated without.
+ */
+#ifndef CAIRN_PROTOCOL_HANDSHAKE_H
+#define CAIRN_PROTOCOL_HANDSHAKE_H
+
+#include "protocol/message.h"
+
+enum handshake_state { HANDSHAKE_EXPECTING, HANDSHAKE_OPEN, HANDSHAKE_CLOSED };
+
+/* What a side brings. Texts are borrowed for as long as the handshake lives. */
+struct handshake_offer {
+	const char *name;  /* server's or client's name */
+	const char *build; /* server */
+	const char *abi;   /* server */
+	uint32_t caps;
+	struct wire_limits limits; /* 0: WIRE_FRAME_UP, WIRE_FRAME_DOWN */
+	/* Server: the most it grants. Client: what it asks for (NOBODY: the most there is). */
+	enum wire_role role;
+	uint32_t session; /* server: number of the new session */
+	uint64_t time_us; /* server */
+};
+
+struct handshake {
+	struct handshake_offer offer;
+	enum handshake_state state;
+	/* What was agreed; set in OPEN. */
+	uint32_t minor;
+	uint32_t caps;
+	enum wire_role role;
+	struct wire_limits limits;
+	uint32_t session;
+	struct reason why; /* of the last refusal; texts of ERROR are borrowed from here */
+};
+
+void handshake_init(struct handshake *self, const struct handshake_offer *offer);
+
+/* Server: takes the first message of a connection. STATUS_OK: *reply is WELCOME and the session is
+ * open. Else *reply is ERROR; send it, and close if wire_status_closes(status). */
+enum status handshake_receive(struct handshake *self, const struct message *message,
+			      struct message *reply) MUST_CHECK;
+
+/* Client: fills the HELLO to send. */
+void handshake_hello(const struct handshake *self, struct message *hello);
+/* Client: takes the answer. STATUS_OK: open. Else the status says why not (`why` has the text), and
+ * the connection is of no use. */
+enum status handshake_welcome(struct handshake *self, const struct message *message) MUST_CHECK;
+
+#endif

@@ -1,0 +1,318 @@
+/* mirror.c: see mirror.h.
+ *
+ * A part of a DELTA is applied in three walks over sorted ids, each linear in the mirror: gone
+ * bodies are closed up, gaps for new ones are opened from the back, then every row finds its body
+ * by walking on from the one before. A SNAPSHOT's rows are only ever appended.
+ */
+#include "protocol/mirror.h"
+
+#include <string.h>
+
+#include "server/base/body_hash.h"
+#include "server/base/heap.h"
+
+void mirror_init(struct mirror *self, enum wire_profile profile, uint8_t fields, uint32_t body_max)
+{
+	memset(self, 0, sizeof *self);
+	self->profile = profile;
+	self->fields = fields & WIRE_COLUMNS_ALL;
+	self->body_max = body_max;
+}
+
+static void shapes_free(struct wire_body *body)
+{
+	heap_free((void *)(uintptr_t)body->shapes);
+	body->shapes = NULL;
+	body->shape_count = 0;
+}
+
+static void clear(struct mirror *self)
+{
+	for (uint32_t i = 0; i < self->count; i++)
+		shapes_free(&self->bodies[i]);
+	self->count = 0;
+}
+
+void mirror_release(struct mirror *self)
+{
+	clear(self);
+	heap_free(self->bodies);
+	heap_free(self->scratch);
+	memset(self, 0, sizeof *self);
+}
+
+/* Room for `more` bodies behind the last one. */
+static enum status reserve(struct mirror *self, uint32_t more)
+{
+	if (more > self->body_max - self->count)
+		return STATUS_LIMIT;
+	uint32_t needed = self->count + more;
+	if (needed <= self->capacity)
+		return STATUS_OK;
+	uint32_t capacity = MAX_OF(needed, MIN_OF(self->body_max, self->capacity * 2));
+	void *bodies = heap_realloc(self->bodies, (size_t)capacity * sizeof *self->bodies);
+	if (bodies == NULL)
+		return STATUS_NO_MEMORY;
+	self->bodies = bodies;
+	self->capacity = capacity;
+	return STATUS_OK;
+}
+
+/* The index of the first body whose id is not below `id`. */
+static uint32_t lower_bound(const struct mirror *self, uint32_t id)
+{
+	uint32_t low = 0, high = self->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->bodies[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct wire_body *mirror_find(const struct mirror *self, uint32_t id)
+{
+	uint32_t i = lower_bound(self, id);
+	return i < self->count && self->bodies[i].id == id ? &self->bodies[i] : NULL;
+}
+
+/* Puts a row's columns into a body of the mirror, which keeps shapes of its own. */
+static enum status store(struct wire_body *body, const struct wire_body *row, uint8_t mask)
+{
+	wire_columns_copy(body, row, mask & (uint8_t)~WIRE_COLUMN_SHAPES);
+	if ((mask & WIRE_COLUMN_SHAPES) == 0)
+		return STATUS_OK;
+	uint8_t *shapes = NULL;
+	if (row->shape_count > 0) {
+		size_t bytes = (size_t)row->shape_count * WIRE_SHAPE_BYTES;
+		shapes = heap_alloc(bytes);
+		if (shapes == NULL)
+			return STATUS_NO_MEMORY;
+		memcpy(shapes, row->shapes, bytes);
+	}
+	shapes_free(body);
+	body->shapes = shapes;
+	body->shape_count = row->shape_count;
+	return STATUS_OK;
+}
+
+static enum status append_rows(struct mirror *self, struct wire_slice columns)
+{
+	struct wire_body row = {0};
+	uint8_t mask;
+	enum status status = block_open(&self->reader, self->profile, self->fields, columns);
+	if (status == STATUS_OK)
+		status = reserve(self, self->reader.left);
+	while (status == STATUS_OK &&
+	       (status = block_next(&self->reader, &row, &mask)) == STATUS_OK) {
+		bool ascends = self->count == 0 || row.id > self->bodies[self->count - 1].id;
+		if (mask != self->fields || !ascends)
+			return STATUS_MALFORMED;
+		struct wire_body *body = &self->bodies[self->count];
+		*body = (struct wire_body){.id = row.id};
+		status = store(body, &row, mask);
+		if (status == STATUS_OK)
+			self->count++;
+	}
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+static enum status remove_bodies(struct mirror *self, struct wire_slice removed)
+{
+	struct block_ids ids;
+	uint32_t id, read = 0, write = 0;
+	enum status status = block_ids_open(&ids, self->profile, removed);
+	if (status != STATUS_OK || ids.left == 0)
+		return status;
+	while ((status = block_ids_next(&ids, &id)) == STATUS_OK) {
+		while (read < self->count && self->bodies[read].id < id)
+			self->bodies[write++] = self->bodies[read++];
+		if (read == self->count || self->bodies[read].id != id) {
+			status = STATUS_MALFORMED;
+			break;
+		}
+		shapes_free(&self->bodies[read++]);
+	}
+	while (read < self->count)
+		self->bodies[write++] = self->bodies[read++];
+	self->count = write;
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+/* Reads the ids of new bodies into scratch. */
+static enum status read_created(struct mirror *self, struct wire_slice created, uint32_t *count)
+{
+	struct block_ids ids;
+	uint32_t id;
+	*count = 0;
+	enum status status = block_ids_open(&ids, self->profile, created);
+	if (status != STATUS_OK)
+		return status;
+	status = reserve(self, ids.left);
+	if (status != STATUS_OK)
+		return status;
+	if (ids.left > self->scratch_capacity) {
+		void *scratch =
+			heap_realloc(self->scratch, (size_t)ids.left * sizeof *self->scratch);
+		if (scratch == NULL)
+			return STATUS_NO_MEMORY;
+		self->scratch = scratch;
+		self->scratch_capacity = ids.left;
+	}
+	while ((status = block_ids_next(&ids, &id)) == STATUS_OK)
+		self->scratch[(*count)++] = id;
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+/* Merges the new ids in from the back; their bodies are empty until their rows come. Id 0 cannot be
+ * new, so an id that is there already is the only thing that can be wrong. */
+static enum status create_bodies(struct mirror *self, uint32_t created)
+{
+	for (uint32_t i = 0; i < created; i++) {
+		if (mirror_find(self, self->scratch[i]) != NULL)
+			return STATUS_MALFORMED;
+	}
+	uint32_t old = self->count, write = self->count + created;
+	self->count = write;
+	while (created > 0) {
+		if (old > 0 && self->bodies[old - 1].id > self->scratch[created - 1])
+			self->bodies[--write] = self->bodies[--old];
+		else
+			self->bodies[--write] = (struct wire_body){.id = self->scratch[--created]};
+	}
+	return STATUS_OK;
+}
+
+static enum status update_rows(struct mirror *self, struct wire_slice columns, uint32_t created)
+{
+	struct wire_body row = {0};
+	uint8_t mask;
+	uint32_t at = 0, fresh = 0;
+	enum status status = block_open(&self->reader, self->profile, self->fields, columns);
+	while (status == STATUS_OK &&
+	       (status = block_next(&self->reader, &row, &mask)) == STATUS_OK) {
+		while (at < self->count && self->bodies[at].id < row.id)
+			at++;
+		if (at == self->count || self->bodies[at].id != row.id)
+			return STATUS_MALFORMED;
+		if (fresh < created && self->scratch[fresh] == row.id) {
+			/* A new body's row is whole. */
+			if (mask != self->fields)
+				return STATUS_MALFORMED;
+			fresh++;
+		}
+		status = store(&self->bodies[at], &row, mask);
+	}
+	if (status != STATUS_MISSING)
+		return status;
+	return fresh == created ? STATUS_OK : STATUS_MALFORMED;
+}
+
+uint64_t mirror_view_hash(const struct mirror *self, uint64_t tick)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		sum += wire_view_hash(&self->bodies[i], self->fields);
+	return body_hash_finish(tick, sum, self->count);
+}
+
+uint64_t mirror_tick_hash(const struct mirror *self, uint64_t tick)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		sum += wire_tick_hash(&self->bodies[i]);
+	return body_hash_finish(tick, sum, self->count);
+}
+
+/* Takes note of a part; a first part may begin a frame at any time. */
+static enum status arrive(struct mirror *self, enum message_type type, uint64_t tick, uint64_t part,
+			  uint64_t of)
+{
+	if (of == 0 || part >= of)
+		return STATUS_MALFORMED;
+	if (part == 0) {
+		self->arriving = type;
+		self->arriving_tick = tick;
+		self->of = (uint32_t)of;
+	} else if (self->arriving != type || self->arriving_tick != tick ||
+		   self->next_part != part || self->of != of) {
+		return STATUS_SEQUENCE;
+	}
+	self->next_part = (uint32_t)part + 1;
+	return STATUS_OK;
+}
+
+static enum status depart(struct mirror *self, uint64_t tick, const struct wire_hash *hash,
+			  uint64_t flags, bool *last)
+{
+	bool done = self->next_part == self->of;
+	if (last != NULL)
+		*last = done;
+	if (!done)
+		return STATUS_OK;
+	self->arriving = MESSAGE_NONE;
+	self->tick = tick;
+	self->checked = hash->set;
+	if (hash->set) {
+		uint64_t own = flags & WIRE_FRAME_TICK_HASH ? mirror_tick_hash(self, tick)
+							    : mirror_view_hash(self, tick);
+		self->checked = own == hash->value;
+		if (!self->checked)
+			return STATUS_DIVERGED;
+	}
+	self->complete = true;
+	return STATUS_OK;
+}
+
+enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *frame, bool *last)
+{
+	if (last != NULL)
+		*last = false;
+	self->complete = false;
+	enum status status = arrive(self, MESSAGE_SNAPSHOT, frame->tick, frame->part, frame->of);
+	if (status == STATUS_OK && frame->part == 0) {
+		clear(self);
+		self->epoch = frame->epoch;
+	}
+	if (status == STATUS_OK && self->epoch != frame->epoch)
+		status = STATUS_SEQUENCE;
+	if (status == STATUS_OK)
+		status = append_rows(self, frame->columns);
+	if (status == STATUS_OK)
+		return depart(self, frame->tick, &frame->hash, frame->flags, last);
+	self->arriving = MESSAGE_NONE;
+	return status;
+}
+
+static enum status delta_apply(struct mirror *self, const struct msg_delta *frame)
+{
+	uint32_t created;
+	enum status status = remove_bodies(self, frame->removed);
+	if (status == STATUS_OK)
+		status = read_created(self, frame->created, &created);
+	if (status == STATUS_OK)
+		status = create_bodies(self, created);
+	if (status == STATUS_OK)
+		status = update_rows(self, frame->columns, created);
+	return status;
+}
+
+enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, bool *last)
+{
+	if (last != NULL)
+		*last = false;
+	/* A first part stands on a complete state; later ones on what the first began. */
+	bool stands = frame->part == 0 ? self->complete : self->arriving == MESSAGE_DELTA;
+	self->complete = false;
+	enum status status = STATUS_SEQUENCE;
+	if (stands && frame->epoch == self->epoch && frame->base == self->tick)
+		status = arrive(self, MESSAGE_DELTA, frame->tick, frame->part, frame->of);
+	if (status == STATUS_OK)
+		status = delta_apply(self, frame);
+	if (status == STATUS_OK)
+		return depart(self, frame->tick, &frame->hash, frame->flags, last);
+	self->arriving = MESSAGE_NONE;
+	return status;
+}

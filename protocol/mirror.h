@@ -1,0 +1,54 @@
+/* mirror.h: a subscription's bodies as a client sees them; applies frames and checks hashes.
+ *
+ * Bodies stand in ascending order of ids. A frame in several parts is applied as it arrives, but
+ * `complete` is false from its first part to its last: only then is the mirror a state of the
+ * world. After any refusal the mirror stays incomplete until the next SNAPSHOT (ask for it with
+ * RESYNC).
+ */
+#ifndef CAIRN_PROTOCOL_MIRROR_H
+#define CAIRN_PROTOCOL_MIRROR_H
+
+#include "protocol/block.h"
+
+struct mirror {
+	enum wire_profile profile;
+	uint8_t fields;
+	uint64_t epoch;
+	uint64_t tick; /* of the last complete frame */
+	bool complete;
+	bool checked; /* the last complete frame carried a hash, and it was right */
+	uint32_t count, capacity;
+	struct wire_body *bodies; /* owned; the shapes of each as well */
+	uint32_t body_max;        /* a server that sends more than this many is refused */
+
+	/* The frame that is arriving. */
+	enum message_type arriving; /* MESSAGE_NONE between frames */
+	uint64_t arriving_tick;
+	uint32_t next_part, of;
+	uint32_t *scratch; /* owned: ids of one part */
+	uint32_t scratch_capacity;
+	struct block_reader reader;
+};
+
+void mirror_init(struct mirror *self, enum wire_profile profile, uint8_t fields, uint32_t body_max);
+void mirror_release(struct mirror *self);
+
+/* Applies one message. `last` (may be NULL) tells whether it completed its frame: ACK is due.
+ *   STATUS_MALFORMED  contents do not decode, an id is missing or twice
+ *   STATUS_SEQUENCE   parts out of order, or another base or epoch than the mirror's
+ *   STATUS_DIVERGED   the hash it carried is not the mirror's
+ *   STATUS_LIMIT      more than body_max bodies
+ *   STATUS_NO_MEMORY */
+enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *frame,
+			    bool *last) MUST_CHECK;
+enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, bool *last) MUST_CHECK;
+
+/* NULL when there is none. Borrowed until the next frame. */
+const struct wire_body *mirror_find(const struct mirror *self, uint32_t id);
+
+/* Of the bodies as they are. The view hash is over `fields`; a tick hash means something only for
+ * the whole world with WIRE_COLUMNS_TICK. */
+uint64_t mirror_view_hash(const struct mirror *self, uint64_t tick);
+uint64_t mirror_tick_hash(const struct mirror *self, uint64_t tick);
+
+#endif

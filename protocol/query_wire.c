@@ -1,0 +1,371 @@
+#include "protocol/query_wire.h"
+
+#include <string.h>
+
+void query_init(struct wire_query *self, enum wire_query_kind kind)
+{
+	*self = (struct wire_query){.kind = kind,
+				    .limit = kind == WIRE_QUERY_RAY ? 1 : 1024,
+				    .rotation = {1, 0, 0, 0},
+				    .category = UINT32_MAX,
+				    .mask = UINT32_MAX};
+}
+
+static void pack_vector(struct wire_packer *out, const double *values, uint32_t count)
+{
+	wire_pack_array(out, count);
+	for (uint32_t i = 0; i < count; i++)
+		wire_pack_real(out, values[i]);
+}
+
+static void pack_filter(struct wire_packer *out, const struct wire_query *query)
+{
+	wire_pack_uint(out, query->limit);
+	wire_pack_uint(out, query->category);
+	wire_pack_uint(out, query->mask);
+	wire_pack_uint(out, query->ignore);
+}
+
+uint32_t query_pack(struct wire_packer *out, const struct wire_query *query)
+{
+	wire_pack_uint(out, (uint64_t)query->kind);
+	switch (query->kind) {
+	case WIRE_QUERY_RAY:
+		pack_vector(out, query->origin, 3);
+		pack_vector(out, query->direction, 3);
+		wire_pack_real(out, query->length);
+		pack_filter(out, query);
+		return 8;
+	case WIRE_QUERY_OVERLAP:
+		wire_pack_bin(out, query->shape.at, query->shape.bytes);
+		pack_vector(out, query->origin, 3);
+		pack_vector(out, query->rotation, 4);
+		pack_filter(out, query);
+		return 8;
+	case WIRE_QUERY_CONTACTS:
+		wire_pack_uint(out, query->body);
+		wire_pack_uint(out, query->limit);
+		return 3;
+	case WIRE_QUERY_TOTALS:
+		return 1;
+	case WIRE_QUERY_BODY:
+		wire_pack_uint(out, query->body);
+		return 2;
+	}
+	return 1;
+}
+
+/* ---- taking: a list that remembers the first thing that is wrong -------------------------- */
+
+struct taker {
+	struct wire_cursor in;
+	uint32_t left; /* items to come */
+	enum status status;
+	const char *field; /* where it went wrong */
+};
+
+static void taker_open(struct taker *self, const struct wire_list *list)
+{
+	*self = (struct taker){.in = wire_cursor_list(list), .left = list->count};
+}
+
+/* Is there an item to take? Sets the status when one must be there and is not. */
+static bool more(struct taker *self, const char *field, bool needed)
+{
+	if (self->status != STATUS_OK)
+		return false;
+	self->field = field;
+	if (self->left == 0) {
+		self->status = needed ? STATUS_TYPE : STATUS_OK;
+		return false;
+	}
+	self->left--;
+	return true;
+}
+
+static void take_vector(struct taker *self, const char *field, bool needed, double *values,
+			uint32_t count)
+{
+	struct wire_list list;
+	if (!more(self, field, needed))
+		return;
+	self->status = wire_take_list(&self->in, &list);
+	if (self->status != STATUS_OK)
+		return;
+	if (list.count != count) {
+		self->status = STATUS_TYPE;
+		return;
+	}
+	struct wire_cursor items = wire_cursor_list(&list);
+	self->status = wire_take_reals(&items, values, count);
+}
+
+static void take_real(struct taker *self, const char *field, double *value)
+{
+	if (more(self, field, true))
+		self->status = wire_take_real(&self->in, value);
+}
+
+static void take_u32(struct taker *self, const char *field, bool needed, uint32_t max,
+		     uint32_t *value)
+{
+	uint64_t number;
+	if (!more(self, field, needed))
+		return;
+	self->status = wire_take_uint(&self->in, max, &number);
+	if (self->status == STATUS_OK)
+		*value = (uint32_t)number;
+}
+
+static void take_filter(struct taker *self, struct wire_query *query)
+{
+	take_u32(self, "limit", false, WIRE_QUERY_LIMIT_MAX, &query->limit);
+	take_u32(self, "category", false, UINT32_MAX, &query->category);
+	take_u32(self, "mask", false, UINT32_MAX, &query->mask);
+	take_u32(self, "ignore", false, UINT32_MAX, &query->ignore);
+}
+
+static void take_shape(struct taker *self, struct wire_slice *shape)
+{
+	if (!more(self, "shape", true))
+		return;
+	self->status = wire_take_bin(&self->in, shape);
+	if (self->status == STATUS_OK && shape->bytes > WIRE_QUERY_SHAPE_MAX)
+		self->status = STATUS_RANGE;
+}
+
+static void take_by_kind(struct taker *self, struct wire_query *query)
+{
+	switch (query->kind) {
+	case WIRE_QUERY_RAY:
+		take_vector(self, "origin", true, query->origin, 3);
+		take_vector(self, "direction", true, query->direction, 3);
+		take_real(self, "length", &query->length);
+		take_filter(self, query);
+		return;
+	case WIRE_QUERY_OVERLAP:
+		take_shape(self, &query->shape);
+		take_vector(self, "position", true, query->origin, 3);
+		take_vector(self, "rotation", false, query->rotation, 4);
+		take_filter(self, query);
+		return;
+	case WIRE_QUERY_CONTACTS:
+		take_u32(self, "body", false, UINT32_MAX, &query->body);
+		take_u32(self, "limit", false, WIRE_QUERY_LIMIT_MAX, &query->limit);
+		return;
+	case WIRE_QUERY_TOTALS:
+		return;
+	case WIRE_QUERY_BODY:
+		take_u32(self, "body", true, UINT32_MAX, &query->body);
+		return;
+	}
+}
+
+enum status query_take(const struct wire_list *list, struct wire_query *query, struct reason *why)
+{
+	struct taker taker;
+	uint32_t kind = 0;
+	taker_open(&taker, list);
+	take_u32(&taker, "kind", true, UINT8_MAX, &kind);
+	if (taker.status == STATUS_OK && (kind < WIRE_QUERY_RAY || kind > WIRE_QUERY_BODY))
+		return reason_set(why, STATUS_UNSUPPORTED, -1, "kind", "no query has number %d",
+				  (int)kind);
+	query_init(query, (enum wire_query_kind)kind);
+	if (taker.status == STATUS_OK)
+		take_by_kind(&taker, query);
+	if (taker.status != STATUS_OK)
+		return reason_set(why, taker.status, -1, taker.field, "%s of the query: %s",
+				  taker.field, status_text(taker.status));
+	return STATUS_OK;
+}
+
+/* ---- answers ----------------------------------------------------------------------------- */
+
+void answer_pack_hit(struct wire_packer *out, const struct wire_ray_hit *hit)
+{
+	wire_pack_array(out, 6);
+	wire_pack_uint(out, hit->body);
+	wire_pack_uint(out, hit->placement);
+	wire_pack_uint(out, hit->child);
+	wire_pack_real(out, hit->fraction);
+	pack_vector(out, hit->point, 3);
+	pack_vector(out, hit->normal, 3);
+}
+
+void answer_pack_contact(struct wire_packer *out, const struct wire_contact *contact)
+{
+	wire_pack_array(out, 9);
+	wire_pack_uint(out, contact->a);
+	wire_pack_uint(out, contact->b);
+	wire_pack_uint(out, contact->child_a);
+	wire_pack_uint(out, contact->child_b);
+	pack_vector(out, contact->point, 3);
+	pack_vector(out, contact->normal, 3);
+	wire_pack_real(out, contact->separation);
+	wire_pack_real(out, contact->impulse);
+	pack_vector(out, contact->friction, 3);
+}
+
+void answer_pack_totals(struct wire_packer *out, const struct wire_totals *totals)
+{
+	wire_pack_array(out, 4);
+	wire_pack_real(out, totals->kinetic);
+	wire_pack_real(out, totals->potential);
+	pack_vector(out, totals->linear, 3);
+	pack_vector(out, totals->angular, 3);
+}
+
+static void pack_placements(struct wire_packer *out, const struct wire_body *body)
+{
+	wire_pack_array(out, body->shape_count);
+	for (uint32_t i = 0; i < body->shape_count; i++) {
+		struct wire_placement placement;
+		wire_placement_get(body->shapes + (size_t)i * WIRE_SHAPE_BYTES, &placement);
+		wire_pack_array(out, 3);
+		wire_pack_bin(out, placement.shape.bytes, sizeof placement.shape.bytes);
+		pack_vector(out, placement.position, 3);
+		pack_vector(out, placement.rotation, 4);
+	}
+}
+
+void answer_pack_body(struct wire_packer *out, const struct wire_body_facts *facts)
+{
+	const struct wire_body *body = &facts->body;
+	wire_pack_array(out, 12);
+	wire_pack_uint(out, body->id);
+	wire_pack_uint(out, body->status);
+	wire_pack_uint(out, body->flags);
+	wire_pack_uint(out, body->owner);
+	wire_pack_int(out, body->tag);
+	pack_vector(out, body->position, 3);
+	pack_vector(out, body->rotation, 4);
+	pack_vector(out, body->velocity, 3);
+	pack_vector(out, body->spin, 3);
+	wire_pack_real(out, facts->mass);
+	pack_vector(out, facts->centre, 3);
+	pack_placements(out, body);
+}
+
+static enum status open_item(struct wire_cursor *in, struct taker *taker)
+{
+	struct wire_list list;
+	enum status status = wire_take_list(in, &list);
+	if (status == STATUS_OK)
+		taker_open(taker, &list);
+	return status;
+}
+
+enum status answer_take_hit(struct wire_cursor *in, struct wire_ray_hit *hit)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(hit, 0, sizeof *hit);
+	take_u32(&taker, "body", true, UINT32_MAX, &hit->body);
+	take_u32(&taker, "placement", true, UINT32_MAX, &hit->placement);
+	take_u32(&taker, "child", true, UINT32_MAX, &hit->child);
+	take_real(&taker, "fraction", &hit->fraction);
+	take_vector(&taker, "point", true, hit->point, 3);
+	take_vector(&taker, "normal", true, hit->normal, 3);
+	return taker.status;
+}
+
+enum status answer_take_contact(struct wire_cursor *in, struct wire_contact *contact)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(contact, 0, sizeof *contact);
+	take_u32(&taker, "a", true, UINT32_MAX, &contact->a);
+	take_u32(&taker, "b", true, UINT32_MAX, &contact->b);
+	take_u32(&taker, "child_a", true, UINT32_MAX, &contact->child_a);
+	take_u32(&taker, "child_b", true, UINT32_MAX, &contact->child_b);
+	take_vector(&taker, "point", true, contact->point, 3);
+	take_vector(&taker, "normal", true, contact->normal, 3);
+	take_real(&taker, "separation", &contact->separation);
+	take_real(&taker, "impulse", &contact->impulse);
+	take_vector(&taker, "friction", true, contact->friction, 3);
+	return taker.status;
+}
+
+enum status answer_take_totals(struct wire_cursor *in, struct wire_totals *totals)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(totals, 0, sizeof *totals);
+	take_real(&taker, "kinetic", &totals->kinetic);
+	take_real(&taker, "potential", &totals->potential);
+	take_vector(&taker, "linear", true, totals->linear, 3);
+	take_vector(&taker, "angular", true, totals->angular, 3);
+	return taker.status;
+}
+
+static enum status take_placement(struct wire_cursor *in, struct wire_placement *placement)
+{
+	struct taker taker;
+	struct wire_slice name = {NULL, 0};
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	take_shape(&taker, &name);
+	if (taker.status == STATUS_OK && name.bytes != sizeof placement->shape.bytes)
+		return STATUS_RANGE;
+	take_vector(&taker, "position", true, placement->position, 3);
+	take_vector(&taker, "rotation", true, placement->rotation, 4);
+	if (taker.status == STATUS_OK)
+		memcpy(placement->shape.bytes, name.at, sizeof placement->shape.bytes);
+	return taker.status;
+}
+
+static enum status take_placements(struct taker *taker, struct wire_body *body, uint8_t *shapes)
+{
+	struct wire_list list;
+	if (!more(taker, "shapes", true))
+		return taker->status;
+	enum status status = wire_take_list(&taker->in, &list);
+	if (status == STATUS_OK && list.count > WIRE_BODY_SHAPES)
+		status = STATUS_RANGE;
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor items = wire_cursor_list(&list);
+	for (uint32_t i = 0; i < list.count; i++) {
+		struct wire_placement placement;
+		status = take_placement(&items, &placement);
+		if (status != STATUS_OK)
+			return status;
+		wire_placement_put(shapes + (size_t)i * WIRE_SHAPE_BYTES, &placement);
+	}
+	body->shape_count = (uint8_t)list.count;
+	body->shapes = shapes;
+	return STATUS_OK;
+}
+
+enum status answer_take_body(struct wire_cursor *in, struct wire_body_facts *facts, uint8_t *shapes)
+{
+	struct taker taker;
+	struct wire_body *body = &facts->body;
+	uint32_t body_status = 0, flags = 0;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(facts, 0, sizeof *facts);
+	take_u32(&taker, "id", true, UINT32_MAX, &body->id);
+	take_u32(&taker, "status", true, UINT8_MAX, &body_status);
+	take_u32(&taker, "flags", true, UINT8_MAX, &flags);
+	take_u32(&taker, "owner", true, UINT32_MAX, &body->owner);
+	if (more(&taker, "tag", true))
+		taker.status = wire_take_int(&taker.in, &body->tag);
+	take_vector(&taker, "position", true, body->position, 3);
+	take_vector(&taker, "rotation", true, body->rotation, 4);
+	take_vector(&taker, "velocity", true, body->velocity, 3);
+	take_vector(&taker, "spin", true, body->spin, 3);
+	take_real(&taker, "mass", &facts->mass);
+	take_vector(&taker, "centre", true, facts->centre, 3);
+	body->status = (uint8_t)body_status;
+	body->flags = (uint8_t)flags;
+	return take_placements(&taker, body, shapes);
+}

@@ -1,0 +1,40 @@
+/* result_wire.h: items of the lists in RESULT and STEPPED, and of EVENTS.
+ *
+ *   result  [batch, tick, code, index, values, field, text]
+ *   event   [kind, a, b, value, fraction, point, normal, child]
+ *
+ * A result's `tick` is the boundary at which the batch was applied or refused; `index` is the
+ * command that was refused (from 0) or −1; `values` has one integer per command: the id it made,
+ * else 0; it is empty for a refused batch and for one that is kept for a later tick (whose second
+ * result comes then). Events of the engine go out as they are (types.h); point and normal are [x,
+ * y, z]; what is left out at the end is 0.
+ */
+#ifndef CAIRN_PROTOCOL_RESULT_WIRE_H
+#define CAIRN_PROTOCOL_RESULT_WIRE_H
+
+#include "protocol/cursor.h"
+#include "protocol/packer.h"
+#include "server/engine/types.h"
+
+struct wire_result {
+	uint64_t batch;
+	uint64_t tick;
+	enum status code;
+	int64_t index;          /* of the refused command, or -1 */
+	const uint32_t *values; /* to pack (borrowed) */
+	uint32_t value_count;
+	struct wire_list value_list; /* as read: integers */
+	struct wire_slice field;     /* for a program and a person; empty when applied */
+	struct wire_slice text;
+};
+
+void result_pack(struct wire_packer *out, const struct wire_result *result);
+/* STATUS_TYPE or STATUS_RANGE when it is not a result. Fills value_list, not values. */
+enum status result_take(struct wire_cursor *in, struct wire_result *result) MUST_CHECK;
+/* The i-th value, 0 where there is none. */
+uint32_t result_value(const struct wire_result *result, uint32_t index);
+
+void event_pack(struct wire_packer *out, const struct event *event);
+enum status event_take(struct wire_cursor *in, struct event *event) MUST_CHECK;
+
+#endif

@@ -1,0 +1,447 @@
+#include "protocol/unpack.h"
+
+#include <string.h>
+
+#include "protocol/capabilities.h"
+#include "protocol/cursor.h"
+#include "protocol/validate.h"
+#include "server/base/bytes.h"
+
+/* Every reader below takes one value from the cursor into the field at `at`. */
+
+static enum status take_uint(struct wire_cursor *in, double max, uint64_t *at)
+{
+	return wire_take_uint(in, (uint64_t)max, at);
+}
+
+static enum status take_int(struct wire_cursor *in, double max, int64_t *at)
+{
+	enum status status = wire_take_int(in, at);
+	if (status == STATUS_OK && ((double)*at > max || (double)*at < -max))
+		return STATUS_RANGE;
+	return status;
+}
+
+static enum status take_real(struct wire_cursor *in, double max, double *at)
+{
+	enum status status = wire_take_real(in, at);
+	if (status == STATUS_OK && (*at > max || *at < -max))
+		return STATUS_RANGE;
+	return status;
+}
+
+static enum status take_text(struct wire_cursor *in, double max, struct wire_slice *at)
+{
+	struct wire_token token;
+	if (wire_next(in, &token) != STATUS_OK)
+		return STATUS_MALFORMED;
+	if (token.type != WIRE_TOKEN_TEXT)
+		return STATUS_TYPE;
+	if ((double)token.count > max)
+		return STATUS_RANGE;
+	*at = (struct wire_slice){token.at, token.count};
+	return STATUS_OK;
+}
+
+/* A bin of `bytes` bytes, or nil: then the slice is empty. */
+static enum status take_bin(struct wire_cursor *in, double max, struct wire_slice *at)
+{
+	struct wire_token token;
+	if (wire_next(in, &token) != STATUS_OK)
+		return STATUS_MALFORMED;
+	*at = (struct wire_slice){NULL, 0};
+	if (token.type == WIRE_TOKEN_NIL)
+		return STATUS_OK;
+	if (token.type != WIRE_TOKEN_BIN)
+		return STATUS_TYPE;
+	if ((double)token.count > max)
+		return STATUS_RANGE;
+	if (token.count > 0)
+		*at = (struct wire_slice){token.at, token.count};
+	return STATUS_OK;
+}
+
+static enum status take_name(struct wire_cursor *in, struct wire_name *at)
+{
+	struct wire_slice slice;
+	enum status status = take_bin(in, sizeof at->bytes, &slice);
+	if (status != STATUS_OK)
+		return status;
+	if (slice.bytes != sizeof at->bytes)
+		return slice.at == NULL ? STATUS_TYPE : STATUS_RANGE;
+	memcpy(at->bytes, slice.at, sizeof at->bytes);
+	return STATUS_OK;
+}
+
+static enum status take_hash(struct wire_cursor *in, struct wire_hash *at)
+{
+	struct wire_slice slice;
+	enum status status = take_bin(in, 8, &slice);
+	if (status != STATUS_OK)
+		return status;
+	at->set = slice.at != NULL;
+	if (!at->set)
+		return STATUS_OK;
+	if (slice.bytes != 8)
+		return STATUS_RANGE;
+	at->value = get_be64(slice.at);
+	return STATUS_OK;
+}
+
+/* Is the next value nil? If so it is taken. */
+static bool take_nil(struct wire_cursor *in)
+{
+	struct wire_cursor walk = *in;
+	struct wire_token token;
+	if (wire_next(&walk, &token) != STATUS_OK || token.type != WIRE_TOKEN_NIL)
+		return false;
+	*in = walk;
+	return true;
+}
+
+static enum status take_option(struct wire_cursor *in, double max, struct wire_option *at)
+{
+	at->set = !take_nil(in);
+	return at->set ? take_uint(in, max, &at->value) : STATUS_OK;
+}
+
+/* An array of exactly `count` values; the cursor is left at the first. */
+static enum status take_tuple(struct wire_cursor *in, uint32_t count)
+{
+	struct wire_token token;
+	if (wire_next(in, &token) != STATUS_OK)
+		return STATUS_MALFORMED;
+	if (token.type != WIRE_TOKEN_ARRAY)
+		return STATUS_TYPE;
+	return token.count == count ? STATUS_OK : STATUS_RANGE;
+}
+
+static enum status take_pair(struct wire_cursor *in, uint64_t max, uint32_t *first,
+			     uint32_t *second)
+{
+	uint64_t values[2];
+	enum status status = take_tuple(in, 2);
+	for (int i = 0; i < 2 && status == STATUS_OK; i++)
+		status = wire_take_uint(in, max, &values[i]);
+	if (status != STATUS_OK)
+		return status;
+	*first = (uint32_t)values[0];
+	*second = (uint32_t)values[1];
+	return STATUS_OK;
+}
+
+static enum status take_rate(struct wire_cursor *in, struct wire_rate *at)
+{
+	enum status status = take_pair(in, UINT64_C(1) << 31, &at->num, &at->den);
+	if (status == STATUS_OK && at->den == 0)
+		return STATUS_RANGE;
+	return status;
+}
+
+static enum status take_box(struct wire_cursor *in, struct wire_box *at)
+{
+	at->set = !take_nil(in);
+	if (!at->set)
+		return STATUS_OK;
+	enum status status = take_tuple(in, 6);
+	if (status == STATUS_OK)
+		status = wire_take_reals(in, at->min, 3);
+	if (status == STATUS_OK)
+		status = wire_take_reals(in, at->max, 3);
+	for (int i = 0; i < 3 && status == STATUS_OK; i++) {
+		if (at->min[i] > at->max[i])
+			status = STATUS_RANGE;
+	}
+	return status;
+}
+
+static enum status take_caps(struct wire_cursor *in, double max, uint32_t *at)
+{
+	struct wire_list list;
+	enum status status = wire_take_list(in, &list);
+	if (status != STATUS_OK)
+		return status;
+	if ((double)list.count > max)
+		return STATUS_RANGE;
+	struct wire_cursor items = wire_cursor_list(&list);
+	*at = 0;
+	for (uint32_t i = 0; i < list.count && status == STATUS_OK; i++) {
+		struct wire_slice name = {NULL, 0};
+		status = take_text(&items, WIRE_STRING_DOWN, &name);
+		if (status == STATUS_OK)
+			*at |= wire_cap_find(name);
+	}
+	return status;
+}
+
+static enum status take_map(struct wire_cursor *in, double max, struct wire_list *at)
+{
+	struct wire_cursor walk = *in;
+	struct wire_token token;
+	struct wire_slice whole;
+	if (wire_next(&walk, &token) != STATUS_OK)
+		return STATUS_MALFORMED;
+	if (token.type != WIRE_TOKEN_MAP)
+		return STATUS_TYPE;
+	if ((double)token.count > max)
+		return STATUS_RANGE;
+	const uint8_t *items = walk.at;
+	if (wire_skip(in, &whole) != STATUS_OK)
+		return STATUS_MALFORMED;
+	*at = (struct wire_list){items, (uint32_t)(whole.at + whole.bytes - items), token.count};
+	return STATUS_OK;
+}
+
+static enum status take_limits(struct wire_cursor *in, struct wire_limits *at)
+{
+	static const char *const KEYS[] = {"frame_up", "frame_down"};
+	uint32_t *const values[] = {&at->frame_up, &at->frame_down};
+	struct wire_list map;
+	enum status status = take_map(in, 64, &map);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < COUNT_OF(KEYS); i++) {
+		struct wire_slice value;
+		if (wire_map_find(&map, KEYS[i], &value) != STATUS_OK)
+			continue;
+		struct wire_cursor cursor = wire_cursor_of(value);
+		uint64_t number;
+		status = wire_take_uint(&cursor, UINT32_MAX, &number);
+		if (status != STATUS_OK)
+			return status;
+		*values[i] = (uint32_t)number;
+	}
+	return STATUS_OK;
+}
+
+static enum status check_items(enum wire_kind kind, const struct wire_list *list)
+{
+	struct wire_cursor items = wire_cursor_list(list);
+	for (uint32_t i = 0; i < list->count && kind != WIRE_KIND_LIST; i++) {
+		uint64_t id;
+		double real;
+		enum status status = kind == WIRE_KIND_IDS ? wire_take_uint(&items, UINT32_MAX, &id)
+							   : wire_take_real(&items, &real);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+static enum status take_list(struct wire_cursor *in, const struct message_field *field,
+			     struct wire_list *at)
+{
+	enum status status = wire_take_list(in, at);
+	if (status != STATUS_OK)
+		return status;
+	if ((double)at->count > field->max)
+		return STATUS_RANGE;
+	return check_items(field->kind, at);
+}
+
+static enum status take_raw(struct wire_cursor *in, struct wire_slice *at)
+{
+	if (take_nil(in)) {
+		*at = (struct wire_slice){NULL, 0};
+		return STATUS_OK;
+	}
+	return wire_skip(in, at);
+}
+
+static enum status take_structured(struct wire_cursor *in, const struct message_field *field,
+				   void *at)
+{
+	switch (field->kind) {
+	case WIRE_KIND_VERSION:
+		return take_pair(in, UINT16_MAX, &((struct wire_version *)at)->major,
+				 &((struct wire_version *)at)->minor);
+	case WIRE_KIND_RATE:
+		return take_rate(in, at);
+	case WIRE_KIND_BOX:
+		return take_box(in, at);
+	case WIRE_KIND_CAPS:
+		return take_caps(in, field->max, at);
+	case WIRE_KIND_LIMITS:
+		return take_limits(in, at);
+	case WIRE_KIND_MAP:
+		return take_map(in, field->max, at);
+	case WIRE_KIND_RAW:
+		return take_raw(in, at);
+	default:
+		return take_list(in, field, at);
+	}
+}
+
+static enum status take_field(struct wire_cursor *in, const struct message_field *field, void *at)
+{
+	switch (field->kind) {
+	case WIRE_KIND_UINT:
+		return take_uint(in, field->max, at);
+	case WIRE_KIND_INT:
+		return take_int(in, field->max, at);
+	case WIRE_KIND_REAL:
+		return take_real(in, field->max, at);
+	case WIRE_KIND_TEXT:
+		return take_text(in, field->max, at);
+	case WIRE_KIND_BIN:
+		return take_bin(in, field->max, at);
+	case WIRE_KIND_NAME:
+		return take_name(in, at);
+	case WIRE_KIND_HASH:
+		return take_hash(in, at);
+	case WIRE_KIND_OPTION:
+		return take_option(in, field->max, at);
+	default:
+		return take_structured(in, field, at);
+	}
+}
+
+/* Takes a field into a copy first: a refused one leaves its fallback behind. */
+static enum status unpack_field(struct wire_cursor *in, const struct message_field *field,
+				struct message *message, struct reason *why)
+{
+	struct message before = *message;
+	enum status status = take_field(in, field, (uint8_t *)message + field->offset);
+	if (status == STATUS_OK)
+		return STATUS_OK;
+	*message = before;
+	return reason_set(why, status, -1, field->name, "%s of %s: %s", field->name,
+			  message_info(message->type)->name, status_text(status));
+}
+
+static enum status missing(const struct message_info *info, const struct message_field *field,
+			   struct reason *why)
+{
+	return reason_set(why, STATUS_TYPE, -1, field->name, "%s of %s is missing", field->name,
+			  info->name);
+}
+
+static enum status unpack_array(struct wire_cursor *in, uint32_t items,
+				const struct message_info *info, struct message *message,
+				struct reason *why)
+{
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		if (i < items) {
+			enum status status = unpack_field(in, &info->fields[i], message, why);
+			if (status != STATUS_OK)
+				return status;
+		} else if (info->fields[i].needed) {
+			return missing(info, &info->fields[i], why);
+		}
+	}
+	return STATUS_OK;
+}
+
+static enum status unpack_map(struct wire_cursor *in, const struct message_info *info,
+			      struct message *message, struct reason *why)
+{
+	struct wire_list map;
+	enum status status = take_map(in, WIRE_ELEMENTS_DOWN, &map);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "", "%s needs a map", info->name);
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		struct wire_slice value;
+		if (wire_map_find(&map, info->fields[i].name, &value) == STATUS_OK) {
+			struct wire_cursor cursor = wire_cursor_of(value);
+			status = unpack_field(&cursor, &info->fields[i], message, why);
+			if (status != STATUS_OK)
+				return status;
+		} else if (info->fields[i].needed) {
+			return missing(info, &info->fields[i], why);
+		}
+	}
+	return STATUS_OK;
+}
+
+enum status message_unpack(const uint8_t *content, uint32_t bytes, struct message *message,
+			   struct reason *why)
+{
+	struct wire_cursor in = wire_cursor_over(content, bytes);
+	struct wire_list list;
+	uint64_t type;
+	message_init(message, MESSAGE_NONE);
+	if (wire_take_list(&in, &list) != STATUS_OK || list.count == 0)
+		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
+	struct wire_cursor items = wire_cursor_list(&list);
+	if (wire_take_uint(&items, 127, &type) != STATUS_OK)
+		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
+	const struct message_info *info = message_info((uint32_t)type);
+	if (info == NULL)
+		return reason_set(why, STATUS_UNKNOWN_MESSAGE, -1, "type",
+				  "message %d is not known", (int)type);
+	message_init(message, info->type);
+	if (info->reserved)
+		return reason_set(why, STATUS_UNSUPPORTED, -1, "type", "%s is not supported yet",
+				  info->name);
+	if (info->layout == WIRE_LAYOUT_ARRAY)
+		return unpack_array(&items, list.count - 1, info, message, why);
+	if (list.count < 2)
+		return reason_set(why, STATUS_TYPE, -1, "", "%s needs a map", info->name);
+	return unpack_map(&items, info, message, why);
+}
+
+enum status message_read(const uint8_t *content, uint32_t bytes,
+			 const struct validate_limits *limits, struct message *message,
+			 struct reason *why)
+{
+	message_init(message, MESSAGE_NONE);
+	enum status status = validate_content(content, bytes, limits, why);
+	return status == STATUS_OK ? message_unpack(content, bytes, message, why) : status;
+}
+
+uint64_t message_ref(const struct message *message)
+{
+	static const char *const NAMES[] = {"ref", "sub", "batch", "id", "request"};
+	const struct message_info *info = message_info(message->type);
+	if (info == NULL)
+		return 0;
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		for (uint32_t j = 0; j < COUNT_OF(NAMES); j++) {
+			if (strcmp(info->fields[i].name, NAMES[j]) == 0)
+				return *(const uint64_t *)((const uint8_t *)message +
+							   info->fields[i].offset);
+		}
+	}
+	return 0;
+}
+
+void message_error(struct message *error, const struct message *about, const struct reason *why)
+{
+	message_init(error, MESSAGE_ERROR);
+	error->error.ref = about == NULL ? 0 : message_ref(about);
+	error->error.about = about == NULL ? 0 : (uint64_t)about->type;
+	error->error.code = (uint64_t)why->status;
+	error->error.index = why->index;
+	error->error.text = wire_text(why->text);
+	error->error.field = wire_text(why->field);
+}
+
+bool wire_slice_is(struct wire_slice slice, const char *text)
+{
+	return slice.bytes == strlen(text) && memcmp(slice.at, text, slice.bytes) == 0;
+}
+
+enum status wire_map_find(const struct wire_list *map, const char *key, struct wire_slice *value)
+{
+	struct wire_cursor items = wire_cursor_list(map);
+	for (uint32_t i = 0; i < map->count; i++) {
+		struct wire_slice name = {NULL, 0};
+		struct wire_slice found;
+		if (take_text(&items, WIRE_STRING_DOWN, &name) != STATUS_OK ||
+		    wire_skip(&items, &found) != STATUS_OK)
+			return STATUS_MALFORMED;
+		if (wire_slice_is(name, key)) {
+			*value = found;
+			return STATUS_OK;
+		}
+	}
+	return STATUS_MISSING;
+}
+
+enum status wire_list_reals(const struct wire_list *list, double *values, uint32_t count)
+{
+	if (list->count != count)
+		return STATUS_RANGE;
+	struct wire_cursor items = wire_cursor_list(list);
+	return wire_take_reals(&items, values, count);
+}

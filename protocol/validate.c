@@ -1,0 +1,185 @@
+/* validate.c: see validate.h.
+ *
+ * The state is a stack of open containers, each with the values still missing in it (a map of n
+ * pairs misses 2n; an even remainder means that a key comes next). Invariants at each token:
+ *   1. the sum of all that is missing ≤ bytes left, so a lie about a count is found where it is
+ * told;
+ *   2. open containers ≤ depth ≤ WIRE_DEPTH_MAX, so the stack is a small array.
+ */
+#include "protocol/validate.h"
+
+#include "protocol/cursor.h"
+
+const struct validate_limits VALIDATE_UP = {WIRE_DEPTH_MAX, WIRE_ELEMENTS_UP, WIRE_STRING_UP};
+const struct validate_limits VALIDATE_DOWN = {WIRE_DEPTH_MAX, WIRE_ELEMENTS_DOWN, WIRE_STRING_DOWN};
+
+struct walk {
+	const struct validate_limits *limits;
+	uint64_t missing;  /* values in all open containers */
+	uint64_t elements; /* announced so far */
+	uint32_t depth;
+	struct {
+		uint64_t left;
+		bool map;
+	} open[WIRE_DEPTH_MAX];
+};
+
+/* Bytes of the sequence that starts with `first`, and the least code point it may hold; 0: none. */
+static uint32_t utf8_bytes(uint8_t first, uint32_t *least)
+{
+	if (first < 0x80) {
+		*least = 1;
+		return 1;
+	}
+	if (first >= 0xC2 && first < 0xE0) {
+		*least = 0x80;
+		return 2;
+	}
+	if (first >= 0xE0 && first < 0xF0) {
+		*least = 0x800;
+		return 3;
+	}
+	if (first >= 0xF0 && first < 0xF5) {
+		*least = 0x10000;
+		return 4;
+	}
+	return 0;
+}
+
+bool validate_utf8(const uint8_t *text, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes;) {
+		uint32_t least;
+		uint32_t length = utf8_bytes(text[i], &least);
+		if (length == 0 || length > bytes - i)
+			return false;
+		uint32_t code = length == 1 ? text[i] : text[i] & (0xFFu >> (length + 1));
+		for (uint32_t j = 1; j < length; j++) {
+			if ((text[i + j] & 0xC0) != 0x80)
+				return false;
+			code = code << 6 | (text[i + j] & 0x3F);
+		}
+		if (code < least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+			return false;
+		i += length;
+	}
+	return true;
+}
+
+static const char *number_fault(const struct wire_token *token)
+{
+	if (token->type == WIRE_TOKEN_REAL && !(token->real - token->real == 0))
+		return "a number is not finite";
+	if (token->type == WIRE_TOKEN_INTEGER &&
+	    (token->integer > WIRE_INTEGER_MAX || token->integer < -WIRE_INTEGER_MAX))
+		return "an integer is beyond 2^53";
+	return NULL;
+}
+
+static enum status check_text(const struct walk *walk, const struct wire_token *token,
+			      const char **fault)
+{
+	if (token->count > walk->limits->text) {
+		*fault = "a text is too long";
+		return STATUS_TOO_LARGE;
+	}
+	if (!validate_utf8(token->at, token->count)) {
+		*fault = "a text is not UTF-8";
+		return STATUS_MALFORMED;
+	}
+	return STATUS_OK;
+}
+
+/* Opens a container and holds its claim against what is there. */
+static enum status check_count(struct walk *walk, const struct wire_token *token,
+			       uint64_t bytes_left, const char **fault)
+{
+	uint64_t count = token->type == WIRE_TOKEN_MAP ? (uint64_t)2 * token->count : token->count;
+	walk->missing += count;
+	walk->elements += count;
+	if (walk->missing > bytes_left) {
+		*fault = "a count is larger than the frame";
+		return STATUS_MALFORMED;
+	}
+	if (walk->elements > walk->limits->elements) {
+		*fault = "too many elements";
+		return STATUS_TOO_LARGE;
+	}
+	if (walk->depth == walk->limits->depth) {
+		*fault = "nested too deeply";
+		return STATUS_TOO_DEEP;
+	}
+	walk->open[walk->depth].left = count;
+	walk->open[walk->depth].map = token->type == WIRE_TOKEN_MAP;
+	walk->depth++;
+	return STATUS_OK;
+}
+
+static enum status check_token(struct walk *walk, const struct wire_token *token,
+			       uint64_t bytes_left, const char **fault)
+{
+	if (walk->depth > 0) {
+		bool key = walk->open[walk->depth - 1].map &&
+			   walk->open[walk->depth - 1].left % 2 == 0;
+		if (key && token->type != WIRE_TOKEN_TEXT) {
+			*fault = "a key is not a text";
+			return STATUS_MALFORMED;
+		}
+		walk->open[walk->depth - 1].left--;
+	}
+	walk->missing--;
+	switch (token->type) {
+	case WIRE_TOKEN_INTEGER:
+	case WIRE_TOKEN_REAL:
+		*fault = number_fault(token);
+		return *fault == NULL ? STATUS_OK : STATUS_MALFORMED;
+	case WIRE_TOKEN_TEXT:
+		return check_text(walk, token, fault);
+	case WIRE_TOKEN_ARRAY:
+	case WIRE_TOKEN_MAP:
+		return check_count(walk, token, bytes_left, fault);
+	default:
+		return STATUS_OK;
+	}
+}
+
+enum status validate_value(const uint8_t *value, uint32_t bytes,
+			   const struct validate_limits *limits, struct reason *why)
+{
+	ASSERT(limits->depth <= WIRE_DEPTH_MAX);
+	struct walk walk = {.limits = limits, .missing = 1};
+	struct wire_cursor cursor = wire_cursor_over(value, bytes);
+	while (walk.missing > 0) {
+		struct wire_token token;
+		const char *fault = "not a whole value of a known type";
+		int64_t offset = cursor.at - value;
+		enum status status = wire_next(&cursor, &token);
+		if (status == STATUS_OK)
+			status = check_token(&walk, &token, (uint64_t)(cursor.end - cursor.at),
+					     &fault);
+		if (status != STATUS_OK)
+			return reason_set(why, status, offset, "frame", "%s (byte %d)", fault,
+					  (int)offset);
+		while (walk.depth > 0 && walk.open[walk.depth - 1].left == 0)
+			walk.depth--;
+	}
+	if (!wire_at_end(&cursor))
+		return reason_set(why, STATUS_MALFORMED, cursor.at - value, "frame",
+				  "bytes after the end of the value");
+	return STATUS_OK;
+}
+
+enum status validate_content(const uint8_t *content, uint32_t bytes,
+			     const struct validate_limits *limits, struct reason *why)
+{
+	enum status status = validate_value(content, bytes, limits, why);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor cursor = wire_cursor_over(content, bytes);
+	struct wire_token token;
+	if (wire_next(&cursor, &token) != STATUS_OK || token.type != WIRE_TOKEN_ARRAY ||
+	    wire_next(&cursor, &token) != STATUS_OK || token.type != WIRE_TOKEN_INTEGER ||
+	    token.integer < 0 || token.integer > 127)
+		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
+	return STATUS_OK;
+}
