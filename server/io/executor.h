@@ -112,8 +112,7 @@ const struct parallel *executor_parallel(const struct executor *self);
 /* A copy, for INFO and metrics; LOOP only. */
 void executor_counters(struct executor *self, struct executor_counters *out);
 
-/* ---- for those who stand behind this door ------------------------------------------------------
- * */
+/* ---- for those who stand behind this door ---------------------------------------------------- */
 struct executor_ops {
 	enum status (*post)(struct executor *, enum executor_thread, executor_work *, void *);
 	void (*ring)(struct executor *, enum executor_thread, struct bell *);

@@ -44,8 +44,8 @@ void frame_pool_counters(struct frame_pool *pool, struct frame_pool_counters *ou
 enum status frame_create(struct frame_pool *pool, uint32_t capacity, struct frame **out) MUST_CHECK;
 /* One reference more; returns its argument. Thread-safe. */
 struct frame *frame_retain(struct frame *frame);
-/* One reference less; the last one gives the frame back to its pool. NULL is allowed. Thread-safe.
- * */
+/* One reference less; the last one gives the frame back to its pool. NULL is allowed.
+ * Thread-safe. */
 void frame_release(struct frame *frame);
 
 #endif

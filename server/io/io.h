@@ -85,8 +85,7 @@ typedef void io_accepted(void *context, struct stream *stream);
 typedef void io_called(void *context);
 typedef void io_signalled(void *context, int signal);
 
-/* ---- the loop ----------------------------------------------------------------------------------
- * */
+/* ---- the loop -------------------------------------------------------------------------------- */
 /* Runs callbacks until io_stop; may be run again. */
 void io_run(struct io *io);
 /* Makes io_run return after the callbacks at hand. */
@@ -98,8 +97,8 @@ static inline uint64_t io_now_us(const struct io *io)
 	return io_now(io) / NS_PER_US;
 }
 /* Calls `flush` once after every round of callbacks, before the loop waits again: the place where
- * what a round produced for one client leaves in one write. NULL takes it away. Borrowed context.
- * */
+ * what a round produced for one client leaves in one write. NULL takes it away. Borrowed
+ * context. */
 void io_set_flush(struct io *io, io_called *flush, void *context);
 /* Calls `signalled` for SIGTERM, SIGINT, SIGHUP and SIGUSR1 from now on. Once per loop. */
 enum status io_set_signals(struct io *io, io_signalled *signalled, void *context) MUST_CHECK;
@@ -107,8 +106,7 @@ enum status io_set_signals(struct io *io, io_signalled *signalled, void *context
 const struct io_counters *io_counters(const struct io *io);
 const struct io_limits *io_limits(const struct io *io);
 
-/* ---- listening and connecting ------------------------------------------------------------------
- * */
+/* ---- listening and connecting ---------------------------------------------------------------- */
 /* Each new stream is given owned to `accepted`, which starts or closes it. A stale Unix socket file
  * is replaced, a live one is EXISTS; the file is made mode 0600. EXISTS for a TCP port in use. */
 enum status io_listen(struct io *io, const struct address *address, io_accepted *accepted,
@@ -122,8 +120,7 @@ enum status io_connect(struct io *io, const struct address *address,
 		       const struct stream_events *events, void *context,
 		       struct stream **out) MUST_CHECK;
 
-/* ---- streams -----------------------------------------------------------------------------------
- * */
+/* ---- streams --------------------------------------------------------------------------------- */
 /* Begins to read. `events` is borrowed for the stream's life. */
 void stream_start(struct stream *stream, const struct stream_events *events, void *context);
 /* Sends the frames in order, by one call to the kernel; the tail it does not take is kept (by
@@ -143,8 +140,7 @@ void stream_finish(struct stream *stream);
 void stream_close(struct stream *stream);
 void stream_peer(const struct stream *stream, struct peer *out);
 
-/* ---- timers ------------------------------------------------------------------------------------
- * */
+/* ---- timers ---------------------------------------------------------------------------------- */
 /* One shot, coarse (a millisecond): deadlines of sessions, never ticks. Returned owned, unarmed. */
 enum status io_timer_create(struct io *io, io_called *fired, void *context,
 			    struct io_timer **out) MUST_CHECK;
@@ -154,8 +150,7 @@ void io_timer_stop(struct io_timer *timer);
 /* Never fires again. */
 void io_timer_destroy(struct io_timer *timer);
 
-/* ---- for those who stand behind this door ------------------------------------------------------
- * */
+/* ---- for those who stand behind this door ---------------------------------------------------- */
 struct io_ops {
 	void (*run)(struct io *);
 	void (*stop)(struct io *);

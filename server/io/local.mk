@@ -2,9 +2,20 @@
 libcairnd_a_SOURCES += \
 	server/io/instant.h \
 	server/io/address.h \
+	server/io/address.c \
 	server/io/frame.h \
+	server/io/frame.c \
+	server/io/lock.h \
 	server/io/io.h \
+	server/io/io.c \
 	server/io/io_uv.h \
+	server/io/io_uv.c \
+	server/io/uv_internal.h \
+	server/io/uv_listener.c \
+	server/io/uv_stream.c \
 	server/io/executor.h \
+	server/io/executor.c \
 	server/io/executor_uv.h \
-	server/io/parallel_pool.h
+	server/io/executor_uv.c \
+	server/io/parallel_pool.h \
+	server/io/parallel_pool.c

@@ -1,4 +1,12 @@
 # server/tick: when a world steps and with which commands.
 libcairnd_a_SOURCES += \
+	server/tick/clock.h \
+	server/tick/clock.c \
+	server/tick/schedule.h \
+	server/tick/schedule.c \
+	server/tick/inbox.h \
+	server/tick/inbox.c \
+	server/tick/phases.def \
 	server/tick/runnable.h \
-	server/tick/pool.h
+	server/tick/pool.h \
+	server/tick/pool.c

@@ -1,0 +1,114 @@
+#include "server/io/address.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_loopback(const struct address *address)
+{
+	static const uint8_t LOOPBACK6[16] = { [15] = 1 };
+	if (address->kind == ADDRESS_TCP4)
+		return address->octets[0] == 127;
+	return memcmp(address->octets, LOOPBACK6, sizeof LOOPBACK6) == 0;
+}
+
+static enum status parse_unix(const char *path, struct address *out, struct reason *why)
+{
+	size_t length = strlen(path);
+	if (length == 0)
+		return reason_set(why, STATUS_TYPE, -1, "address", "a path must follow \"unix:\"");
+	if (length > ADDRESS_PATH_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "address",
+				  "the path has %zu bytes, a Unix socket takes %d", length,
+				  ADDRESS_PATH_MAX);
+	memset(out, 0, sizeof *out);
+	out->kind = ADDRESS_UNIX;
+	memcpy(out->path, path, length + 1);
+	return STATUS_OK;
+}
+
+/* Splits "host:port" or "[host]:port" into `host` and the text of the port. */
+static bool split_port(const char *text, char *host, size_t host_bytes, const char **port)
+{
+	const char *end = strrchr(text, ':');
+	if (end == NULL)
+		return false;
+	*port = end + 1;
+	bool bracketed = text[0] == '[';
+	if (bracketed && (end - text < 2 || end[-1] != ']'))
+		return false;
+	const char *first = bracketed ? text + 1 : text;
+	size_t length = (size_t)(end - first) - (bracketed ? 1 : 0);
+	if (length == 0 || length >= host_bytes)
+		return false;
+	memcpy(host, first, length);
+	host[length] = '\0';
+	return bracketed || strchr(host, ':') == NULL;
+}
+
+static bool parse_port(const char *text, uint16_t *out)
+{
+	size_t digits = strspn(text, "0123456789");
+	if (digits == 0 || digits > 5 || text[digits] != '\0')
+		return false;
+	unsigned long port = strtoul(text, NULL, 10);
+	*out = (uint16_t)port;
+	return port <= UINT16_MAX;
+}
+
+static enum status parse_tcp(const char *text, struct address *out, struct reason *why)
+{
+	char host[64];
+	const char *port_text;
+	struct address result;
+	memset(&result, 0, sizeof result);
+	if (!split_port(text, host, sizeof host, &port_text))
+		return reason_set(why, STATUS_TYPE, -1, "address",
+				  "\"%.40s\" is not HOST:PORT or [HOST]:PORT", text);
+	if (!parse_port(port_text, &result.port))
+		return reason_set(why, STATUS_RANGE, -1, "address",
+				  "port \"%.16s\" is not a number from 0 to 65535", port_text);
+	const char *numeric = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
+	if (inet_pton(AF_INET, numeric, result.octets) == 1)
+		result.kind = ADDRESS_TCP4;
+	else if (inet_pton(AF_INET6, numeric, result.octets) == 1)
+		result.kind = ADDRESS_TCP6;
+	else
+		return reason_set(why, STATUS_TYPE, -1, "address",
+				  "\"%.40s\" is no IP address; names are not looked up", host);
+	if (!is_loopback(&result))
+		return reason_set(why, STATUS_AUTH, -1, "address",
+				  "%.40s is not a loopback address; others need tokens, which this "
+				  "server does not have",
+				  host);
+	*out = result;
+	return STATUS_OK;
+}
+
+enum status address_parse(const char *text, struct address *out, struct reason *why)
+{
+	if (starts_with(text, "unix:"))
+		return parse_unix(text + 5, out, why);
+	if (starts_with(text, "tcp:"))
+		return parse_tcp(text + 4, out, why);
+	return reason_set(why, STATUS_TYPE, -1, "address",
+			  "\"%.40s\" begins with neither \"unix:\" nor \"tcp:\"", text);
+}
+
+void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX])
+{
+	char host[INET6_ADDRSTRLEN] = "?";
+	if (address->kind == ADDRESS_UNIX) {
+		snprintf(text, ADDRESS_TEXT_MAX, "unix:%s", address->path);
+		return;
+	}
+	bool six = address->kind == ADDRESS_TCP6;
+	inet_ntop(six ? AF_INET6 : AF_INET, address->octets, host, sizeof host);
+	snprintf(text, ADDRESS_TEXT_MAX, six ? "tcp:[%s]:%u" : "tcp:%s:%u", host, address->port);
+}

@@ -1,0 +1,84 @@
+/* The door of executor.h: hands each call to whoever stands behind it. */
+#include "server/io/executor.h"
+
+#include <unistd.h>
+
+struct executor_options executor_options_default(void)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	long workers = cores > 1 ? cores - 1 : 1;
+	return (struct executor_options){
+		.workers = (uint32_t)MIN_OF(workers, EXECUTOR_WORKERS_MAX),
+		.step_workers = 1,
+		.queue_length = 4096,
+		.fifo_priority = 0,
+	};
+}
+
+enum status executor_post(struct executor *self, enum executor_thread to, executor_work *work,
+			  void *context)
+{
+	ASSERT(work != NULL);
+	ASSERT(to < EXECUTOR_WORKER + self->options.workers);
+	return self->ops->post(self, to, work, context);
+}
+
+void executor_ring(struct executor *self, enum executor_thread to, struct bell *bell)
+{
+	ASSERT(bell->answer != NULL);
+	ASSERT(to < EXECUTOR_WORKER + self->options.workers);
+	self->ops->ring(self, to, bell);
+}
+
+void executor_on_alarm(struct executor *self, enum executor_thread thread, executor_work *due,
+		       void *context)
+{
+	ASSERT(thread != EXECUTOR_LOOP);
+	ASSERT(thread < EXECUTOR_WORKER + self->options.workers);
+	self->ops->on_alarm(self, thread, due, context);
+}
+
+void executor_set_alarm(struct executor *self, uint64_t at)
+{
+	self->ops->set_alarm(self, at);
+}
+
+enum status executor_start(struct executor *self, struct reason *why)
+{
+	return self->ops->start(self, why);
+}
+
+void executor_stop(struct executor *self)
+{
+	self->ops->stop(self);
+}
+
+void executor_destroy(struct executor *self)
+{
+	self->ops->destroy(self);
+}
+
+uint32_t executor_workers(const struct executor *self)
+{
+	return self->options.workers;
+}
+
+enum executor_thread executor_current(const struct executor *self)
+{
+	return self->ops->current(self);
+}
+
+uint64_t executor_now(const struct executor *self)
+{
+	return self->ops->now(self);
+}
+
+const struct parallel *executor_parallel(const struct executor *self)
+{
+	return self->parallel;
+}
+
+void executor_counters(struct executor *self, struct executor_counters *out)
+{
+	self->ops->counters(self, out);
+}

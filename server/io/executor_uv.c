@@ -1,0 +1,515 @@
+/* Threads that hand each other work.
+ *
+ * Each thread has a seat: a lock, a bounded ring of posts, a list of bells, a uv_async to wake its
+ * loop, and (but for LOOP) a timerfd watched by uv_poll for its alarm. A wake-up serves as many
+ * posts as were there when it began and then returns to libuv, so that sockets and alarms get their
+ * turn however fast others post.
+ *
+ *	sender: lock, push, first? = !pending, pending = true, unlock; first → uv_async_send
+ *	seat:   lock, pending = false, n = count, unlock; n times: lock, pop, unlock, do; then bells
+ *
+ * Ending: a seat that is told to stop empties its queue, marks itself ended under the lock (from
+ * then on posts to it are CLOSED) and leaves its loop.
+ */
+#include "server/io/executor_uv.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "server/base/heap.h"
+#include "server/base/ring.h"
+#include "server/io/io_uv.h"
+#include "server/io/lock.h"
+#include "server/io/parallel_pool.h"
+#include "server/log.h"
+
+struct post {
+	executor_work *work;
+	void *context;
+};
+
+struct executor_uv;
+
+struct seat {
+	struct executor_uv *owner;
+	enum executor_thread thread;
+	uv_loop_t own_loop; /* not for LOOP */
+	uv_loop_t *loop;
+	uv_async_t wake;
+	uv_poll_t alarm_poll;
+	int alarm_fd;	    /* −1: none */
+	uint64_t alarm_at;  /* armed for; this thread's alone */
+	executor_work *due; /* may be NULL */
+	void *due_context;
+	pthread_t handle;
+	bool looped;	    /* own_loop is initialised */
+	bool started;
+	/* under the lock */
+	struct lock lock;
+	struct ring posts;
+	struct post *storage;
+	struct bell *bells_first, *bells_last;
+	bool pending;	    /* a wake-up is on its way */
+	bool stopping;
+	bool ended;
+	uint64_t accepted, refused, rings;
+	uint32_t depth_max;
+};
+
+struct executor_uv {
+	struct executor executor;
+	struct parallel_pool *pool; /* NULL: parallel_serial */
+	uint32_t count;		    /* seats */
+	bool running;
+	struct seat seats[EXECUTOR_THREADS_MAX];
+};
+
+/* Which seat the running thread is. */
+static _Thread_local const struct seat *seat_here;
+
+static struct executor_uv *uv_of(const struct executor *executor)
+{
+	return (struct executor_uv *)executor;
+}
+
+static uint64_t now(const struct executor *executor)
+{
+	struct timespec time;
+	UNUSED(executor);
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+static enum executor_thread current(const struct executor *executor)
+{
+	if (seat_here == NULL || &seat_here->owner->executor != executor)
+		return EXECUTOR_THREADS_MAX;
+	return seat_here->thread;
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+static enum status post(struct executor *executor, enum executor_thread to, executor_work *work,
+			void *context)
+{
+	struct seat *seat = &uv_of(executor)->seats[to];
+	struct post item = { work, context };
+	lock_take(&seat->lock);
+	enum status status = seat->ended ? STATUS_CLOSED : ring_push(&seat->posts, &item);
+	bool first = status == STATUS_OK && !seat->pending;
+	if (status == STATUS_OK) {
+		seat->pending = true;
+		seat->accepted++;
+		seat->depth_max = MAX_OF(seat->depth_max, seat->posts.count);
+	} else {
+		seat->refused++;
+	}
+	/* Inside the lock: an ended seat's uv_async may be gone a moment later. */
+	if (first)
+		uv_async_send(&seat->wake);
+	lock_give(&seat->lock);
+	return status;
+}
+
+static void ring(struct executor *executor, enum executor_thread to, struct bell *bell)
+{
+	struct seat *seat = &uv_of(executor)->seats[to];
+	if (atomic_exchange_explicit(&bell->rung, true, memory_order_acq_rel))
+		return;
+	lock_take(&seat->lock);
+	if (!seat->ended) {
+		bell->next = NULL;
+		if (seat->bells_last != NULL)
+			seat->bells_last->next = bell;
+		else
+			seat->bells_first = bell;
+		seat->bells_last = bell;
+		seat->rings++;
+		if (!seat->pending)
+			uv_async_send(&seat->wake);
+		seat->pending = true;
+	}
+	lock_give(&seat->lock);
+}
+
+/* ---- receiving ------------------------------------------------------------------------------- */
+static uint32_t serve_posts(struct seat *seat, uint32_t count)
+{
+	struct post item;
+	for (uint32_t i = 0; i < count; i++) {
+		lock_take(&seat->lock);
+		bool some = ring_pop(&seat->posts, &item);
+		lock_give(&seat->lock);
+		if (!some)
+			return i;
+		item.work(item.context);
+	}
+	return count;
+}
+
+static struct bell *take_bells(struct seat *seat)
+{
+	lock_take(&seat->lock);
+	struct bell *first = seat->bells_first;
+	seat->bells_first = seat->bells_last = NULL;
+	lock_give(&seat->lock);
+	return first;
+}
+
+static bool serve_bells(struct seat *seat)
+{
+	struct bell *bell = take_bells(seat);
+	bool some = bell != NULL;
+	while (bell != NULL) {
+		/* Read before it may be rung again: from then on `next` is another list's. */
+		struct bell *next = bell->next;
+		executor_work *answer = bell->answer;
+		void *context = bell->context;
+		atomic_exchange_explicit(&bell->rung, false, memory_order_acq_rel);
+		answer(context);
+		bell = next;
+	}
+	return some;
+}
+
+/* Does everything that is there, and what comes of it. */
+static void serve_all(struct seat *seat)
+{
+	bool some = true;
+	while (some) {
+		some = serve_posts(seat, UINT32_MAX) > 0;
+		some = serve_bells(seat) || some;
+	}
+}
+
+static bool try_end(struct seat *seat)
+{
+	lock_take(&seat->lock);
+	bool empty = seat->posts.count == 0 && seat->bells_first == NULL;
+	seat->ended = empty;
+	lock_give(&seat->lock);
+	return empty;
+}
+
+static void on_wake(uv_async_t *handle)
+{
+	struct seat *seat = handle->data;
+	lock_take(&seat->lock);
+	seat->pending = false;
+	uint32_t count = seat->posts.count;
+	bool stopping = seat->stopping;
+	lock_give(&seat->lock);
+	serve_posts(seat, count);
+	serve_bells(seat);
+	if (!stopping)
+		return;
+	do
+		serve_all(seat);
+	while (!try_end(seat));
+	uv_stop(seat->loop);
+}
+
+/* ---- alarms ---------------------------------------------------------------------------------- */
+static void on_alarm_ready(uv_poll_t *handle, int status, int events)
+{
+	struct seat *seat = handle->data;
+	uint64_t expirations;
+	UNUSED(events);
+	if (status < 0 || read(seat->alarm_fd, &expirations, sizeof expirations) < 0)
+		return;
+	seat->alarm_at = INSTANT_NEVER;
+	if (seat->due != NULL)
+		seat->due(seat->due_context);
+}
+
+static void on_alarm(struct executor *executor, enum executor_thread thread, executor_work *due,
+		     void *context)
+{
+	struct executor_uv *self = uv_of(executor);
+	ASSERT(!self->running);
+	self->seats[thread].due = due;
+	self->seats[thread].due_context = context;
+}
+
+static void set_alarm(struct executor *executor, uint64_t at)
+{
+	ASSERT(current(executor) < EXECUTOR_THREADS_MAX && current(executor) != EXECUTOR_LOOP);
+	struct seat *seat = &uv_of(executor)->seats[current(executor)];
+	if (seat->alarm_at == at)
+		return;
+	seat->alarm_at = at;
+	struct itimerspec when = { 0 };
+	if (at != INSTANT_NEVER) {
+		/* All zero would disarm; one nanosecond after the origin is as much in the past. */
+		uint64_t instant = MAX_OF(at, 1);
+		when.it_value.tv_sec = (time_t)(instant / NS_PER_S);
+		when.it_value.tv_nsec = (long)(instant % NS_PER_S);
+	}
+	ASSERT(timerfd_settime(seat->alarm_fd, TFD_TIMER_ABSTIME, &when, NULL) == 0);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+static void be_fifo(const struct seat *seat)
+{
+	int priority = seat->owner->executor.options.fifo_priority;
+	if (priority <= 0 || seat->thread < EXECUTOR_WORKER)
+		return;
+	struct sched_param parameters = { .sched_priority = priority };
+	int error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
+	if (error != 0)
+		log_warn("fifo_refused", "worker=%d priority=%d error=\"%s\"",
+			 (int)seat->thread - EXECUTOR_WORKER, priority, strerror(error));
+}
+
+static void *thread_main(void *context)
+{
+	struct seat *seat = context;
+	seat_here = seat;
+	be_fifo(seat);
+	uv_run(seat->loop, UV_RUN_DEFAULT);
+	seat_here = NULL;
+	return NULL;
+}
+
+/* Signals are the loop thread's: every other one is started with all of them blocked. */
+static int seat_start(struct seat *seat)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int error = pthread_create(&seat->handle, NULL, thread_main, seat);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	seat->started = error == 0;
+	return error;
+}
+
+static void seat_tell_stop(struct seat *seat)
+{
+	lock_take(&seat->lock);
+	seat->stopping = true;
+	seat->pending = true;
+	uv_async_send(&seat->wake);
+	lock_give(&seat->lock);
+}
+
+static bool seat_ended(struct seat *seat)
+{
+	lock_take(&seat->lock);
+	bool ended = seat->ended;
+	lock_give(&seat->lock);
+	return ended;
+}
+
+/* Waits for a thread that works off its queue; what it and others post to LOOP is done meanwhile,
+ * so that nobody stands before a full queue. This happens once, at the end: a short sleep will
+ * do. */
+static void seat_stop(struct seat *seat)
+{
+	static const struct timespec MOMENT = { 0, 200 * 1000 };
+	if (!seat->started)
+		return;
+	seat_tell_stop(seat);
+	while (!seat_ended(seat)) {
+		serve_all(&seat->owner->seats[EXECUTOR_LOOP]);
+		nanosleep(&MOMENT, NULL);
+	}
+	ASSERT(pthread_join(seat->handle, NULL) == 0);
+	seat->started = false;
+}
+
+static enum status start(struct executor *executor, struct reason *why)
+{
+	struct executor_uv *self = uv_of(executor);
+	ASSERT(current(executor) == EXECUTOR_LOOP);
+	ASSERT(!self->running);
+	self->running = true;
+	for (uint32_t i = EXECUTOR_STORE; i < self->count; i++) {
+		int error = seat_start(&self->seats[i]);
+		if (error == 0)
+			continue;
+		executor_stop(executor);
+		return reason_set(why, STATUS_IO, i, "thread", "cannot start: %s", strerror(error));
+	}
+	return STATUS_OK;
+}
+
+static void stop(struct executor *executor)
+{
+	struct executor_uv *self = uv_of(executor);
+	struct seat *loop = &self->seats[EXECUTOR_LOOP];
+	ASSERT(current(executor) == EXECUTOR_LOOP);
+	for (uint32_t i = EXECUTOR_WORKER; i < self->count; i++)
+		seat_stop(&self->seats[i]);
+	seat_stop(&self->seats[EXECUTOR_HELPER]);
+	seat_stop(&self->seats[EXECUTOR_STORE]);
+	do
+		serve_all(loop);
+	while (!try_end(loop));
+}
+
+static void counters(struct executor *executor, struct executor_counters *out)
+{
+	struct executor_uv *self = uv_of(executor);
+	memset(out, 0, sizeof *out);
+	for (uint32_t i = 0; i < self->count; i++) {
+		struct seat *seat = &self->seats[i];
+		lock_take(&seat->lock);
+		out->posts[i] = seat->accepted;
+		out->refused[i] = seat->refused;
+		out->rings[i] = seat->rings;
+		out->depth_max[i] = seat->depth_max;
+		lock_give(&seat->lock);
+	}
+}
+
+/* ---- making and ending ----------------------------------------------------------------------- */
+static void executor_free(struct executor_uv *self)
+{
+	for (uint32_t i = 0; i < self->count; i++) {
+		lock_release(&self->seats[i].lock);
+		heap_free(self->seats[i].storage);
+	}
+	if (self->pool != NULL)
+		parallel_pool_destroy(self->pool);
+	heap_free(self);
+}
+
+static void on_loop_wake_closed(uv_handle_t *handle)
+{
+	struct seat *seat = handle->data;
+	executor_free(seat->owner);
+}
+
+static void seat_release(struct seat *seat)
+{
+	if (!seat->looped)
+		return;
+	uv_close((uv_handle_t *)&seat->wake, NULL);
+	if (seat->alarm_fd >= 0)
+		uv_close((uv_handle_t *)&seat->alarm_poll, NULL);
+	while (uv_run(&seat->own_loop, UV_RUN_DEFAULT) != 0)
+		;
+	ASSERT(uv_loop_close(&seat->own_loop) == 0);
+	if (seat->alarm_fd >= 0)
+		close(seat->alarm_fd);
+}
+
+/* The last of it goes when the io's loop has let go of our uv_async. */
+static void destroy(struct executor *executor)
+{
+	struct executor_uv *self = uv_of(executor);
+	for (uint32_t i = EXECUTOR_STORE; i < self->count; i++) {
+		ASSERT(!self->seats[i].started);
+		seat_release(&self->seats[i]);
+	}
+	if (seat_here != NULL && seat_here->owner == self)
+		seat_here = NULL;
+	struct seat *loop = &self->seats[EXECUTOR_LOOP];
+	if (loop->loop != NULL)
+		uv_close((uv_handle_t *)&loop->wake, on_loop_wake_closed);
+	else
+		executor_free(self);
+}
+
+static enum status seat_open_alarm(struct seat *seat)
+{
+	seat->alarm_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (seat->alarm_fd < 0)
+		return STATUS_IO;
+	uv_poll_init(&seat->own_loop, &seat->alarm_poll, seat->alarm_fd);
+	seat->alarm_poll.data = seat;
+	return uv_poll_start(&seat->alarm_poll, UV_READABLE, on_alarm_ready) == 0 ? STATUS_OK
+										  : STATUS_IO;
+}
+
+/* `loop` is borrowed for LOOP and NULL for the others, which get their own. */
+static enum status seat_init(struct seat *seat, uv_loop_t *loop)
+{
+	uint32_t length = seat->owner->executor.options.queue_length;
+	seat->storage = heap_alloc(length * sizeof *seat->storage);
+	if (seat->storage == NULL)
+		return STATUS_NO_MEMORY;
+	ring_init(&seat->posts, seat->storage, length, sizeof *seat->storage);
+	if (loop == NULL && uv_loop_init(&seat->own_loop) != 0)
+		return STATUS_IO;
+	uv_loop_t *used = loop != NULL ? loop : &seat->own_loop;
+	if (uv_async_init(used, &seat->wake, on_wake) != 0) {
+		if (loop == NULL)
+			uv_loop_close(&seat->own_loop);
+		return STATUS_IO;
+	}
+	seat->wake.data = seat;
+	seat->loop = used;
+	seat->looped = loop == NULL;
+	return loop == NULL ? seat_open_alarm(seat) : STATUS_OK;
+}
+
+static const struct executor_ops OPS = {
+	.post = post,
+	.ring = ring,
+	.on_alarm = on_alarm,
+	.set_alarm = set_alarm,
+	.start = start,
+	.stop = stop,
+	.destroy = destroy,
+	.current = current,
+	.now = now,
+	.counters = counters,
+};
+
+static bool options_valid(const struct executor_options *options)
+{
+	return options->workers >= 1 && options->workers <= EXECUTOR_WORKERS_MAX &&
+	       options->step_workers >= 1 && options->step_workers <= PARALLEL_WORKERS_MAX &&
+	       options->queue_length >= 1 && options->queue_length <= 1u << 20;
+}
+
+static enum status seats_init(struct executor_uv *self, struct io *io)
+{
+	for (uint32_t i = 0; i < self->count; i++) {
+		struct seat *seat = &self->seats[i];
+		enum status status = seat_init(seat, i == EXECUTOR_LOOP ? io_uv_loop(io) : NULL);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+enum status executor_uv_create(struct io *io, const struct executor_options *options,
+			       struct executor **out)
+{
+	if (!options_valid(options))
+		return STATUS_RANGE;
+	struct executor_uv *self = heap_alloc_zero(sizeof *self);
+	if (self == NULL)
+		return STATUS_NO_MEMORY;
+	self->executor.ops = &OPS;
+	self->executor.options = *options;
+	self->executor.parallel = &parallel_serial;
+	self->count = EXECUTOR_WORKER + options->workers;
+	for (uint32_t i = 0; i < self->count; i++) {
+		self->seats[i].owner = self;
+		self->seats[i].thread = (enum executor_thread)i;
+		self->seats[i].alarm_fd = -1;
+		self->seats[i].alarm_at = INSTANT_NEVER;
+		lock_init(&self->seats[i].lock);
+	}
+	enum status status = STATUS_OK;
+	if (options->step_workers > 1)
+		status = parallel_pool_create(options->step_workers, &self->pool);
+	if (status == STATUS_OK && self->pool != NULL)
+		self->executor.parallel = parallel_pool_parallel(self->pool);
+	if (status == STATUS_OK)
+		status = seats_init(self, io);
+	if (status != STATUS_OK) {
+		destroy(&self->executor);
+		return status;
+	}
+	seat_here = &self->seats[EXECUTOR_LOOP];
+	*out = &self->executor;
+	return STATUS_OK;
+}

@@ -1,0 +1,445 @@
+#include "server/options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum kind { KIND_FLAG, KIND_COUNT, KIND_BYTES, KIND_TEXT, KIND_LIST, KIND_LEVEL };
+
+struct option {
+	enum options_command command;
+	enum kind kind;
+	size_t offset;
+	const char *name;
+	const char *argument;
+	const char *initial;
+	uint64_t min, max;
+	const char *help;
+};
+
+static const struct option OPTIONS[] = {
+#define OPTION(command, KIND, field, name, argument, initial, min, max, help)                      \
+	{ OPTIONS_##command, KIND_##KIND, offsetof(struct options, field), name, argument,         \
+	  initial, min, max, help },
+#include "server/options.def"
+#undef OPTION
+};
+
+enum { NAME_BYTES = 48 };
+
+/* ---- values ---------------------------------------------------------------------------------- */
+static enum status refuse(struct reason *why, enum status status, const struct option *option,
+			  const char *format, const char *value)
+{
+	char text[120];
+	snprintf(text, sizeof text, "--%s: ", option->name);
+	size_t used = strlen(text);
+	/* `format` is one of the literals below, each with one %.40s. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(text + used, sizeof text - used, format, value);
+#pragma GCC diagnostic pop
+	return reason_set(why, status, -1, option->name, "%s", text);
+}
+
+static uint64_t suffix_factor(char suffix)
+{
+	switch (suffix) {
+	case 'K':
+	case 'k':
+		return UINT64_C(1) << 10;
+	case 'M':
+		return UINT64_C(1) << 20;
+	case 'G':
+		return UINT64_C(1) << 30;
+	default:
+		return 0;
+	}
+}
+
+/* Decimal digits, and for BYTES one suffix. False when it is no such number or over 2⁶³. */
+static bool read_number(const char *value, bool bytes, uint64_t *out)
+{
+	uint64_t number = 0, factor = 1;
+	size_t i = 0;
+	for (; value[i] >= '0' && value[i] <= '9'; i++) {
+		if (number > (UINT64_MAX >> 1) / 10 - 1)
+			return false;
+		number = number * 10 + (uint64_t)(value[i] - '0');
+	}
+	if (i == 0)
+		return false;
+	if (bytes && value[i] != '\0')
+		factor = suffix_factor(value[i++]);
+	if (value[i] != '\0' || factor == 0 || number > (UINT64_MAX >> 1) / factor)
+		return false;
+	*out = number * factor;
+	return true;
+}
+
+static enum status set_number(const struct option *option, uint64_t *out, const char *value,
+			      struct reason *why)
+{
+	uint64_t number;
+	if (!read_number(value, option->kind == KIND_BYTES, &number))
+		return refuse(why, STATUS_TYPE, option,
+			      option->kind == KIND_BYTES
+				      ? "\"%.40s\" is not a number of bytes such as 65536 or 64K"
+				      : "\"%.40s\" is not a whole number",
+			      value);
+	if (number < option->min || number > option->max)
+		return reason_set(why, STATUS_RANGE, -1, option->name,
+				  "--%s: %.30s is not within %llu … %llu", option->name, value,
+				  (unsigned long long)option->min, (unsigned long long)option->max);
+	*out = number;
+	return STATUS_OK;
+}
+
+static enum status set_flag(const struct option *option, bool *out, const char *value,
+			    struct reason *why)
+{
+	static const char *const YES[] = { "true", "yes", "on", "1" };
+	static const char *const NO[] = { "false", "no", "off", "0" };
+	for (size_t i = 0; i < COUNT_OF(YES); i++) {
+		bool yes = strcmp(value, YES[i]) == 0;
+		if (yes || strcmp(value, NO[i]) == 0) {
+			*out = yes;
+			return STATUS_OK;
+		}
+	}
+	return refuse(why, STATUS_TYPE, option, "\"%.40s\" is neither true nor false", value);
+}
+
+static enum status list_add(const struct option *option, struct option_list *list,
+			    const char *value, struct reason *why)
+{
+	if (list->count == OPTION_LIST_MAX)
+		return refuse(why, STATUS_LIMIT, option, "too many, at \"%.40s\"", value);
+	list->items[list->count++] = value;
+	return STATUS_OK;
+}
+
+static enum status set(struct options *options, const struct option *option, const char *value,
+		       struct reason *why)
+{
+	void *field = (char *)options + option->offset;
+	switch (option->kind) {
+	case KIND_FLAG:
+		return set_flag(option, field, value, why);
+	case KIND_COUNT:
+	case KIND_BYTES:
+		return set_number(option, field, value, why);
+	case KIND_TEXT:
+		if (value[0] == '\0')
+			return refuse(why, STATUS_MISSING, option, "needs a value%s", "");
+		*(const char **)field = value;
+		return STATUS_OK;
+	case KIND_LIST:
+		return list_add(option, field, value, why);
+	case KIND_LEVEL:
+		if (log_level_parse(value, field))
+			return STATUS_OK;
+		return refuse(why, STATUS_TYPE, option,
+			      "\"%.40s\" is not one of error, warn, info, debug", value);
+	}
+	return STATUS_TYPE;
+}
+
+/* ---- the environment ------------------------------------------------------------------------- */
+/* "step-workers" → "CAIRN_STEP_WORKERS". */
+static void environment_name(const struct option *option, char name[NAME_BYTES])
+{
+	size_t used = (size_t)snprintf(name, NAME_BYTES, "CAIRN_%s", option->name);
+	for (size_t i = 0; i < used; i++) {
+		if (name[i] == '-')
+			name[i] = '_';
+		else if (name[i] >= 'a' && name[i] <= 'z')
+			name[i] = (char)(name[i] - 'a' + 'A');
+	}
+}
+
+static const char *environment_value(const struct option *option,
+				     const char *const environment[])
+{
+	char name[NAME_BYTES];
+	environment_name(option, name);
+	size_t length = strlen(name);
+	for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
+		if (strncmp(environment[i], name, length) == 0 && environment[i][length] == '=')
+			return environment[i] + length + 1;
+	return NULL;
+}
+
+static enum status set_list(struct options *options, const struct option *option,
+			    const char *value, struct reason *why)
+{
+	size_t length = strlen(value);
+	enum status status = STATUS_OK;
+	if (length + 1 > sizeof options->texts - options->texts_used)
+		return refuse(why, STATUS_LIMIT, option, "too long, at \"%.40s\"", value);
+	char *text = options->texts + options->texts_used;
+	options->texts_used += (uint32_t)length + 1;
+	memcpy(text, value, length + 1);
+	for (char *item = text; status == STATUS_OK && item != NULL;) {
+		char *comma = strchr(item, ',');
+		if (comma != NULL)
+			*comma = '\0';
+		if (item[0] != '\0')
+			status = set(options, option, item, why);
+		item = comma != NULL ? comma + 1 : NULL;
+	}
+	return status;
+}
+
+static enum status read_environment(struct options *options, const char *const environment[],
+				    struct reason *why)
+{
+	enum status status = STATUS_OK;
+	for (size_t i = 0; status == STATUS_OK && i < COUNT_OF(OPTIONS); i++) {
+		const struct option *option = &OPTIONS[i];
+		const char *value = environment_value(option, environment);
+		/* An empty variable is as good as none: shells cannot always take one away. */
+		if (option->command != options->command || value == NULL || value[0] == '\0')
+			continue;
+		if (option->kind == KIND_LIST)
+			status = set_list(options, option, value, why);
+		else
+			status = set(options, option, value, why);
+	}
+	return status;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+static const struct option *find(enum options_command command, const char *name, size_t length)
+{
+	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
+		const struct option *option = &OPTIONS[i];
+		if (option->command == command && strlen(option->name) == length &&
+		    memcmp(option->name, name, length) == 0)
+			return option;
+	}
+	return NULL;
+}
+
+/* How many letters must be put in, taken out or changed; names are short. */
+static uint32_t edits(const char *a, size_t a_length, const char *b)
+{
+	uint32_t row[NAME_BYTES];
+	size_t b_length = strlen(b);
+	if (a_length >= NAME_BYTES || b_length >= NAME_BYTES)
+		return NAME_BYTES;
+	for (uint32_t j = 0; j <= b_length; j++)
+		row[j] = j;
+	for (uint32_t i = 1; i <= a_length; i++) {
+		uint32_t diagonal = row[0];
+		row[0] = i;
+		for (uint32_t j = 1; j <= b_length; j++) {
+			uint32_t change = diagonal + (a[i - 1] != b[j - 1]);
+			diagonal = row[j];
+			row[j] = MIN_OF(change, MIN_OF(row[j], row[j - 1]) + 1);
+		}
+	}
+	return row[b_length];
+}
+
+static enum status unknown(enum options_command command, const char *name, size_t length,
+			   struct reason *why)
+{
+	const struct option *nearest = NULL;
+	uint32_t least = 3;
+	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
+		uint32_t distance = edits(name, length, OPTIONS[i].name);
+		if (OPTIONS[i].command != command || distance >= least)
+			continue;
+		least = distance;
+		nearest = &OPTIONS[i];
+	}
+	int shown = (int)MIN_OF(length, 40);
+	if (nearest != NULL)
+		return reason_set(why, STATUS_MISSING, -1, "option",
+				  "unknown option --%.*s; did you mean --%s?", shown, name,
+				  nearest->name);
+	return reason_set(why, STATUS_MISSING, -1, "option",
+			  "unknown option --%.*s; --help lists them", shown, name);
+}
+
+struct line {
+	int argc;
+	const char *const *argv;
+	int at;
+	bool given[COUNT_OF(OPTIONS)];
+};
+
+/* One `--name`, `--name=value` or `--name value`. */
+static enum status read_option(struct options *options, struct line *line, struct reason *why)
+{
+	const char *name = line->argv[line->at] + 2;
+	const char *value = strchr(name, '=');
+	size_t length = value != NULL ? (size_t)(value - name) : strlen(name);
+	const struct option *option = find(options->command, name, length);
+	if (option == NULL)
+		return unknown(options->command, name, length, why);
+	bool *given = &line->given[option - OPTIONS];
+	if (*given && option->kind != KIND_LIST)
+		return refuse(why, STATUS_EXISTS, option, "given twice%s", "");
+	/* The command line's list takes the place of the environment's. */
+	if (!*given && option->kind == KIND_LIST)
+		((struct option_list *)((char *)options + option->offset))->count = 0;
+	*given = true;
+	if (value != NULL)
+		return set(options, option, value + 1, why);
+	if (option->kind == KIND_FLAG)
+		return set(options, option, "true", why);
+	if (line->at + 1 >= line->argc)
+		return refuse(why, STATUS_MISSING, option, "needs a value: %.40s",
+			      option->argument);
+	return set(options, option, line->argv[++line->at], why);
+}
+
+static bool asks(struct options *options, const char *word)
+{
+	bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+	if (!help && strcmp(word, "--version") != 0)
+		return false;
+	options->help_for = options->command;
+	options->command = help ? OPTIONS_HELP : OPTIONS_VERSION;
+	return true;
+}
+
+static enum status read_operand(struct options *options, const char *word, struct reason *why)
+{
+	if (options->command == OPTIONS_SERVE)
+		return reason_set(why, STATUS_TYPE, -1, "option",
+				  "\"%.40s\" is no option; a scene is given with --scene", word);
+	if (options->operands.count == 1)
+		return reason_set(why, STATUS_LIMIT, -1, "scene",
+				  "one scene at a time; \"%.40s\" is a second one", word);
+	options->operands.items[options->operands.count++] = word;
+	return STATUS_OK;
+}
+
+static enum status read_line(struct options *options, struct line *line, struct reason *why)
+{
+	enum status status = STATUS_OK;
+	for (; status == STATUS_OK && line->at < line->argc; line->at++) {
+		const char *word = line->argv[line->at];
+		if (asks(options, word))
+			return STATUS_OK;
+		if (strncmp(word, "--", 2) == 0 && word[2] != '\0')
+			status = read_option(options, line, why);
+		else if (word[0] == '-')
+			status = unknown(options->command, word + 1, strlen(word + 1), why);
+		else
+			status = read_operand(options, word, why);
+	}
+	return status;
+}
+
+static enum status check_run(const struct options *options, struct reason *why)
+{
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "scene", "cairnd run needs a SCENE");
+	if (!options->run_ticks_given)
+		return reason_set(why, STATUS_MISSING, -1, "ticks", "cairnd run needs --ticks N");
+	if (strcmp(options->run_report, "json") != 0)
+		return reason_set(why, STATUS_TYPE, -1, "report",
+				  "--report: \"%.40s\" is not a format; json is",
+				  options->run_report);
+	return STATUS_OK;
+}
+
+static void set_defaults(struct options *options)
+{
+	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++)
+		if (OPTIONS[i].initial != NULL)
+			ASSERT(set(options, &OPTIONS[i], OPTIONS[i].initial, NULL) == STATUS_OK);
+}
+
+enum status options_parse(struct options *out, int argc, const char *const argv[],
+			  const char *const environment[], struct reason *why)
+{
+	struct line line = { .argc = argc, .argv = argv, .at = 1 };
+	memset(out, 0, sizeof *out);
+	set_defaults(out);
+	out->run_ticks = UINT64_MAX;
+	if (argc > 1 && strcmp(argv[1], "run") == 0) {
+		out->command = OPTIONS_RUN;
+		line.at = 2;
+	}
+	enum status status = read_environment(out, environment, why);
+	if (status == STATUS_OK)
+		status = read_line(out, &line, why);
+	out->run_ticks_given = out->run_ticks != UINT64_MAX;
+	if (status == STATUS_OK && out->command == OPTIONS_RUN)
+		status = check_run(out, why);
+	return status;
+}
+
+/* ---- help ------------------------------------------------------------------------------------ */
+struct writer {
+	char *text;
+	size_t bytes, used;
+};
+
+PRINTF_LIKE(2, 3) static void put(struct writer *writer, const char *format, ...)
+{
+	size_t room = writer->used < writer->bytes ? writer->bytes - writer->used : 0;
+	va_list arguments;
+	va_start(arguments, format);
+	char *end = room > 0 ? writer->text + writer->used : NULL;
+	int length = vsnprintf(end, room, format, arguments);
+	va_end(arguments);
+	writer->used += (size_t)length;
+}
+
+size_t options_help(enum options_command command, char *text, size_t bytes)
+{
+	struct writer writer = { text, bytes, 0 };
+	if (command == OPTIONS_RUN)
+		put(&writer, "cairnd run SCENE --ticks N [OPTION]…\n"
+			     "Steps a scene without a network, as fast as it can.\n\n");
+	else
+		put(&writer, "cairnd [OPTION]…\n"
+			     "Serves physics worlds. `cairnd run --help` tells of runs without a "
+			     "network.\n\n");
+	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
+		const struct option *option = &OPTIONS[i];
+		if (option->command != command)
+			continue;
+		char left[NAME_BYTES * 2];
+		snprintf(left, sizeof left, "--%s%s%s", option->name,
+			 option->argument != NULL ? " " : "",
+			 option->argument != NULL ? option->argument : "");
+		put(&writer, "  %-28s %s", left, option->help);
+		if (option->initial != NULL && option->kind != KIND_FLAG)
+			put(&writer, " (default %s)", option->initial);
+		put(&writer, "\n");
+	}
+	put(&writer, "  %-28s %s\n", "--help", "print this");
+	put(&writer, "  %-28s %s\n", "--version", "print the version");
+	put(&writer, "\nEach option may also stand in the environment: --step-workers as "
+		     "CAIRN_STEP_WORKERS.\n");
+	return writer.used;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+enum status options_addresses(const struct options *options, struct address *out, uint32_t *count,
+			      struct reason *why)
+{
+	enum status status = STATUS_OK;
+	char text[ADDRESS_TEXT_MAX + 8];
+	*count = 0;
+	for (uint32_t i = 0; status == STATUS_OK && i < options->listen.count; i++) {
+		const char *item = options->listen.items[i];
+		bool bare = strncmp(item, "tcp:", 4) != 0 && strncmp(item, "unix:", 5) != 0;
+		snprintf(text, sizeof text, "%s%s", bare ? "tcp:" : "", item);
+		status = address_parse(text, &out[(*count)++], why);
+	}
+	if (status == STATUS_OK && options->unix_path != NULL) {
+		snprintf(text, sizeof text, "unix:%s", options->unix_path);
+		status = address_parse(text, &out[(*count)++], why);
+	}
+	if (status == STATUS_OK && *count == 0)
+		status = address_parse("tcp:127.0.0.1:7411", &out[(*count)++], why);
+	return status;
+}

@@ -1,0 +1,67 @@
+/* options.h: what the command line and the environment ask of cairnd. Everything is derived from
+ * options.def: the struct, the parser, the help, the names in the environment. Pure: nothing is
+ * read but what is handed in.
+ */
+#ifndef CAIRN_OPTIONS_H
+#define CAIRN_OPTIONS_H
+
+#include "server/base/base.h"
+#include "server/base/status.h"
+#include "server/io/address.h"
+#include "server/log.h"
+
+enum { OPTION_LIST_MAX = 64, OPTION_TEXT_BYTES = 8192, OPTION_ADDRESSES_MAX = OPTION_LIST_MAX + 1 };
+
+struct option_list {
+	uint32_t count;
+	const char *items[OPTION_LIST_MAX];
+};
+
+enum options_command {
+	OPTIONS_SERVE,
+	OPTIONS_RUN,
+	OPTIONS_HELP,	  /* print options_help(help_for) and succeed */
+	OPTIONS_VERSION	  /* print the version and succeed */
+};
+
+struct options {
+	enum options_command command;
+	enum options_command help_for; /* OPTIONS_SERVE or OPTIONS_RUN */
+	struct option_list operands;   /* `cairnd run SCENE`: the one scene */
+	bool run_ticks_given;
+#define OPTION_FIELD_FLAG(field) bool field;
+#define OPTION_FIELD_COUNT(field) uint64_t field;
+#define OPTION_FIELD_BYTES(field) uint64_t field;
+#define OPTION_FIELD_TEXT(field) const char *field;
+#define OPTION_FIELD_LIST(field) struct option_list field;
+#define OPTION_FIELD_LEVEL(field) enum log_level field;
+#define OPTION(command, KIND, field, name, argument, initial, min, max, help)                      \
+	OPTION_FIELD_##KIND(field)
+#include "server/options.def"
+#undef OPTION
+#undef OPTION_FIELD_FLAG
+#undef OPTION_FIELD_COUNT
+#undef OPTION_FIELD_BYTES
+#undef OPTION_FIELD_TEXT
+#undef OPTION_FIELD_LIST
+#undef OPTION_FIELD_LEVEL
+	char texts[OPTION_TEXT_BYTES]; /* lists from the environment, taken apart */
+	uint32_t texts_used;
+};
+
+/* Reads argv[1…] and `environment` ("NAME=value", closed with NULL; may be NULL). Texts in `out`
+ * are borrowed from them and from `out` itself, which therefore must not be copied. On refusal
+ * `why` names the option in `field` (TYPE, RANGE, MISSING a value, EXISTS said twice, LIMIT too
+ * many). */
+enum status options_parse(struct options *out, int argc, const char *const argv[],
+			  const char *const environment[], struct reason *why) MUST_CHECK;
+
+/* Writes the help for SERVE or RUN; returns its length, like snprintf. */
+size_t options_help(enum options_command command, char *text, size_t bytes);
+
+/* Where to listen: --listen (a bare HOST:PORT means TCP), --unix, or the default when neither was
+ * given. `out` has room for OPTION_ADDRESSES_MAX. */
+enum status options_addresses(const struct options *options, struct address *out, uint32_t *count,
+			      struct reason *why) MUST_CHECK;
+
+#endif

@@ -1,0 +1,122 @@
+/* Entries are kept sorted as they come: arrivals are nearly in order, so the place is nearly always
+ * the end, and a duplicate shows itself at once. Two arrays of the full size change places at each
+ * take, so the worker reads one while the loop thread fills the other. */
+#include "server/tick/inbox.h"
+
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/io/lock.h"
+
+struct inbox {
+	struct lock lock;
+	struct inbox_limits limits;
+	struct inbox_counters counters; /* entries and bytes are those of `waiting` */
+	struct inbox_entry *waiting;
+	struct inbox_entry *taken; /* belongs to the worker */
+};
+
+enum status inbox_create(const struct inbox_limits *limits, struct inbox **out)
+{
+	ASSERT(limits->entries > 0);
+	struct inbox *self = heap_alloc_zero(sizeof *self);
+	if (self == NULL)
+		return STATUS_NO_MEMORY;
+	self->limits = *limits;
+	self->waiting = heap_alloc(limits->entries * sizeof *self->waiting);
+	self->taken = heap_alloc(limits->entries * sizeof *self->taken);
+	if (self->waiting == NULL || self->taken == NULL) {
+		heap_free(self->waiting);
+		heap_free(self->taken);
+		heap_free(self);
+		return STATUS_NO_MEMORY;
+	}
+	lock_init(&self->lock);
+	*out = self;
+	return STATUS_OK;
+}
+
+void inbox_destroy(struct inbox *inbox, inbox_drop *drop, void *context)
+{
+	for (uint32_t i = 0; drop != NULL && i < inbox->counters.entries; i++)
+		drop(inbox->waiting[i].payload, context);
+	lock_release(&inbox->lock);
+	heap_free(inbox->waiting);
+	heap_free(inbox->taken);
+	heap_free(inbox);
+}
+
+/* −1, 0, 1: the total order of entries. */
+static int compare(const struct inbox_entry *entry, uint64_t session, uint64_t batch)
+{
+	if (entry->session != session)
+		return entry->session < session ? -1 : 1;
+	return entry->batch == batch ? 0 : entry->batch < batch ? -1 : 1;
+}
+
+/* The first place whose entry is not before (session, batch). Looks at the end first. */
+static uint32_t place_of(const struct inbox *inbox, uint64_t session, uint64_t batch)
+{
+	uint32_t low = 0, high = inbox->counters.entries;
+	if (high > 0 && compare(&inbox->waiting[high - 1], session, batch) < 0)
+		return high;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (compare(&inbox->waiting[middle], session, batch) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static enum status put(struct inbox *inbox, const struct inbox_entry *entry)
+{
+	struct inbox_counters *counters = &inbox->counters;
+	uint32_t place = place_of(inbox, entry->session, entry->batch);
+	if (place < counters->entries &&
+	    compare(&inbox->waiting[place], entry->session, entry->batch) == 0)
+		return STATUS_SEQUENCE;
+	if (counters->entries == inbox->limits.entries ||
+	    entry->bytes > inbox->limits.bytes - counters->bytes) {
+		counters->refused++;
+		return STATUS_BUSY;
+	}
+	memmove(&inbox->waiting[place + 1], &inbox->waiting[place],
+		(counters->entries - place) * sizeof *inbox->waiting);
+	inbox->waiting[place] = *entry;
+	counters->entries++;
+	counters->bytes += entry->bytes;
+	counters->accepted++;
+	return STATUS_OK;
+}
+
+enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch, void *payload,
+		      uint32_t bytes)
+{
+	struct inbox_entry entry = { session, batch, payload, bytes };
+	lock_take(&inbox->lock);
+	enum status status = put(inbox, &entry);
+	lock_give(&inbox->lock);
+	return status;
+}
+
+const struct inbox_entry *inbox_take(struct inbox *inbox, uint32_t *count)
+{
+	lock_take(&inbox->lock);
+	struct inbox_entry *filled = inbox->waiting;
+	*count = inbox->counters.entries;
+	inbox->waiting = inbox->taken;
+	inbox->taken = filled;
+	inbox->counters.entries = 0;
+	inbox->counters.bytes = 0;
+	lock_give(&inbox->lock);
+	return *count > 0 ? filled : NULL;
+}
+
+void inbox_counters(struct inbox *inbox, struct inbox_counters *out)
+{
+	lock_take(&inbox->lock);
+	*out = inbox->counters;
+	lock_give(&inbox->lock);
+}

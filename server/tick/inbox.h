@@ -1,0 +1,50 @@
+/* inbox.h: batches that wait for the next tick boundary of one world, in the order that is law.
+ *
+ * The loop thread puts, the world's worker takes everything at the boundary. Order within a tick is
+ * (session, batch), never arrival: two runs that deliver the same batches before the same tick
+ * apply them alike, whatever the network did. Bounded by entries and by bytes; when full it refuses
+ * with BUSY and keeps what it has.
+ */
+#ifndef CAIRN_TICK_INBOX_H
+#define CAIRN_TICK_INBOX_H
+
+#include "server/base/base.h"
+#include "server/base/status.h"
+
+struct inbox;
+
+struct inbox_entry {
+	uint64_t session;
+	uint64_t batch;	  /* numbered per session and world */
+	void *payload;	  /* the owner's; not looked at */
+	uint32_t bytes;	  /* what it is charged with */
+};
+
+struct inbox_limits {
+	uint32_t entries;
+	uint64_t bytes;
+};
+
+struct inbox_counters {
+	uint64_t accepted, refused;
+	uint32_t entries; /* waiting now */
+	uint64_t bytes;
+};
+
+typedef void inbox_drop(void *payload, void *context);
+
+enum status inbox_create(const struct inbox_limits *limits, struct inbox **out) MUST_CHECK;
+/* Gives what still waits to `drop` (may be NULL). */
+void inbox_destroy(struct inbox *inbox, inbox_drop *drop, void *context);
+
+/* Any thread. `payload` is taken on OK, stays the caller's otherwise. BUSY when full; SEQUENCE when
+ * the same (session, batch) already waits. */
+enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch, void *payload,
+		      uint32_t bytes) MUST_CHECK;
+/* The world's worker: everything that waits, ascending by (session, batch). The array is borrowed
+ * until the next take; the payloads are returned owned. NULL and 0 when nothing waits. Allocates
+ * nothing. */
+const struct inbox_entry *inbox_take(struct inbox *inbox, uint32_t *count);
+void inbox_counters(struct inbox *inbox, struct inbox_counters *out);
+
+#endif

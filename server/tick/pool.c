@@ -1,0 +1,505 @@
+/* Everything that concerns one runnable happens on the worker that holds it, in `look`, which is
+ * the answer to its bell: take it in, deliver its mail, give it to another worker, let it go, or
+ * only ask again when it is due. Whoever wants something leaves a note under the runnable's lock
+ * and rings. A bell cannot fail and cannot be lost, so neither can a note; a bell that reaches a
+ * worker which has meanwhile given the runnable away is passed on.
+ *
+ *	        pool_add                target ≠ here: give away, ring there
+ *	LOOP ───────────► worker A ──────────────────────────────────────────► worker B
+ *	  ▲                   │ leaving and no mail left                           │
+ *	  └─── gone bell ─────┴────────────────────────────────────────────────────┘
+ *
+ * `refs` counts the pool's own hold and one for a bell under way, so that a bell still on its way
+ * to a former worker never finds freed memory.
+ */
+#include "server/tick/pool.h"
+
+#include "server/base/heap.h"
+#include "server/base/ring.h"
+#include "server/io/lock.h"
+
+enum { NOWHERE = UINT32_MAX };
+
+const struct pool_options pool_options_default = { 1024, 256 };
+
+struct letter {
+	runnable_mail *mail;
+	void *context;
+};
+
+struct pooled {
+	struct runnable *runnable;
+	struct pool *pool;
+	struct pooled *next, *previous; /* the pool's list, under its lock */
+	struct bell bell;		/* look */
+	struct bell gone;		/* tells LOOP that it has left */
+	/* under `lock` */
+	struct lock lock;
+	struct ring mail;
+	uint32_t worker; /* that holds it or is to take it in */
+	uint32_t target; /* that shall hold it */
+	uint32_t refs;
+	bool rung; /* a bell is under way */
+	bool leaving;
+	/* the holding worker's */
+	uint32_t slot; /* in its heap, NOWHERE: not taken in */
+	bool left;     /* for good */
+	uint64_t due;
+	atomic_ullong busy; /* ns in slices; read by LOOP */
+	/* LOOP's */
+	bool told; /* its owner knows that it is gone: the runnable is not to be touched */
+	uint64_t busy_before;
+	double share;
+	pool_removed *removed;
+	void *removed_context;
+	struct letter letters[];
+};
+
+/* One worker's runnables, a heap with the least (due, id) on top, and those of the round at
+ * hand. */
+struct crew {
+	struct pool *pool;
+	uint32_t worker;
+	uint32_t count;
+	struct pooled **heap;
+	struct pooled **round;
+};
+
+struct pool {
+	struct executor *executor;
+	struct pool_options options;
+	struct lock lock;
+	struct pooled *first; /* under the lock */
+	/* LOOP's */
+	uint32_t count;
+	uint64_t balanced_at;
+	struct pool_worker_load loads[EXECUTOR_WORKERS_MAX];
+	struct crew crews[EXECUTOR_WORKERS_MAX];
+};
+
+/* ---- a crew's heap --------------------------------------------------------------------------- */
+/* (due, id) is a total order: what comes first never depends on the history of the heap. */
+static bool before(const struct pooled *a, const struct pooled *b)
+{
+	if (a->due != b->due)
+		return a->due < b->due;
+	return a->runnable->id < b->runnable->id;
+}
+
+static void place(struct crew *crew, uint32_t slot, struct pooled *pooled)
+{
+	crew->heap[slot] = pooled;
+	pooled->slot = slot;
+}
+
+static void sift(struct crew *crew, uint32_t slot, struct pooled *pooled)
+{
+	while (slot > 0 && before(pooled, crew->heap[(slot - 1) / 2])) {
+		place(crew, slot, crew->heap[(slot - 1) / 2]);
+		slot = (slot - 1) / 2;
+	}
+	for (;;) {
+		uint32_t child = 2 * slot + 1;
+		if (child + 1 < crew->count && before(crew->heap[child + 1], crew->heap[child]))
+			child++;
+		if (child >= crew->count || !before(crew->heap[child], pooled))
+			break;
+		place(crew, slot, crew->heap[child]);
+		slot = child;
+	}
+	place(crew, slot, pooled);
+}
+
+static void crew_put(struct crew *crew, struct pooled *pooled)
+{
+	pooled->due = pooled->runnable->ops->due(pooled->runnable);
+	sift(crew, crew->count++, pooled);
+}
+
+static void crew_take(struct crew *crew, struct pooled *pooled)
+{
+	uint32_t slot = pooled->slot;
+	struct pooled *last = crew->heap[--crew->count];
+	if (last != pooled)
+		sift(crew, slot, last);
+	pooled->slot = NOWHERE;
+}
+
+static void crew_set_alarm(struct crew *crew)
+{
+	uint64_t at = crew->count > 0 ? crew->heap[0]->due : INSTANT_NEVER;
+	executor_set_alarm(crew->pool->executor, at);
+}
+
+static void run_slice(struct crew *crew, struct pooled *pooled)
+{
+	uint64_t start = executor_now(crew->pool->executor);
+	pooled->runnable->ops->run(pooled->runnable, start);
+	uint64_t cost = executor_now(crew->pool->executor) - start;
+	atomic_fetch_add_explicit(&pooled->busy, cost, memory_order_relaxed);
+}
+
+/* One round: everything that is due now, once, earliest first. What is due again at once waits for
+ * the next round, after the thread's queue. */
+static void crew_round(void *context)
+{
+	struct crew *crew = context;
+	uint64_t now = executor_now(crew->pool->executor);
+	uint32_t count = 0;
+	while (crew->count > 0 && crew->heap[0]->due <= now) {
+		crew->round[count++] = crew->heap[0];
+		crew_take(crew, crew->heap[0]);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		run_slice(crew, crew->round[i]);
+		crew_put(crew, crew->round[i]);
+	}
+	crew_set_alarm(crew);
+}
+
+/* ---- bells and notes ------------------------------------------------------------------------- */
+/* Under the runnable's lock. */
+static void ring_locked(struct pooled *pooled)
+{
+	if (pooled->rung)
+		return;
+	pooled->rung = true;
+	pooled->refs++;
+	executor_ring(pooled->pool->executor,
+		      (enum executor_thread)(EXECUTOR_WORKER + pooled->worker), &pooled->bell);
+}
+
+static void pooled_free(struct pooled *pooled)
+{
+	struct pool *pool = pooled->pool;
+	lock_take(&pool->lock);
+	if (pooled->previous != NULL)
+		pooled->previous->next = pooled->next;
+	else
+		pool->first = pooled->next;
+	if (pooled->next != NULL)
+		pooled->next->previous = pooled->previous;
+	lock_give(&pool->lock);
+	lock_release(&pooled->lock);
+	heap_free(pooled);
+}
+
+static void drop_ref(struct pooled *pooled)
+{
+	lock_take(&pooled->lock);
+	bool last = --pooled->refs == 0;
+	lock_give(&pooled->lock);
+	if (last)
+		pooled_free(pooled);
+}
+
+static void deliver(struct pooled *pooled)
+{
+	struct letter letter;
+	for (;;) {
+		lock_take(&pooled->lock);
+		bool some = ring_pop(&pooled->mail, &letter);
+		lock_give(&pooled->lock);
+		if (!some)
+			return;
+		letter.mail(pooled->runnable, letter.context);
+	}
+}
+
+/* Takes the bell's note. False: it is another worker's by now, which has been rung. */
+static bool answer_here(struct pooled *pooled, uint32_t here)
+{
+	lock_take(&pooled->lock);
+	pooled->rung = false;
+	bool mine = pooled->worker == here;
+	if (!mine)
+		ring_locked(pooled);
+	lock_give(&pooled->lock);
+	return mine;
+}
+
+/* Gives it away or lets it go, if that is noted. No mail can be added once `leaving` is. */
+static bool part(struct pooled *pooled, struct crew *crew)
+{
+	lock_take(&pooled->lock);
+	bool leaves = pooled->leaving && pooled->mail.count == 0;
+	bool moves = !leaves && pooled->target != crew->worker;
+	if (leaves || moves)
+		crew_take(crew, pooled);
+	pooled->left = leaves;
+	if (moves) {
+		pooled->worker = pooled->target;
+		ring_locked(pooled);
+	}
+	lock_give(&pooled->lock);
+	if (leaves)
+		executor_ring(crew->pool->executor, EXECUTOR_LOOP, &pooled->gone);
+	return leaves || moves;
+}
+
+static void look(void *context)
+{
+	struct pooled *pooled = context;
+	struct pool *pool = pooled->pool;
+	uint32_t here = (uint32_t)executor_current(pool->executor) - EXECUTOR_WORKER;
+	struct crew *crew = &pool->crews[here];
+	if (answer_here(pooled, here) && !pooled->left) {
+		if (pooled->slot == NOWHERE)
+			crew_put(crew, pooled);
+		deliver(pooled);
+		if (!part(pooled, crew)) {
+			crew_take(crew, pooled);
+			crew_put(crew, pooled);
+		}
+		crew_set_alarm(crew);
+	}
+	drop_ref(pooled);
+}
+
+static void on_gone(void *context)
+{
+	struct pooled *pooled = context;
+	struct runnable *runnable = pooled->runnable;
+	struct pool *pool = pooled->pool;
+	pool->count--;
+	pool->loads[pooled->target].runnables--;
+	runnable->pooled = NULL;
+	pooled->told = true;
+	pool_removed *removed = pooled->removed;
+	void *removed_context = pooled->removed_context;
+	drop_ref(pooled);
+	removed(runnable, removed_context);
+}
+
+/* ---- the door -------------------------------------------------------------------------------- */
+enum status pool_create(struct executor *executor, const struct pool_options *options,
+			struct pool **out)
+{
+	ASSERT(options->runnables_max > 0);
+	ASSERT(options->mail_max > 0);
+	struct pool *self = heap_alloc_zero(sizeof *self);
+	if (self == NULL)
+		return STATUS_NO_MEMORY;
+	self->executor = executor;
+	self->options = *options;
+	self->balanced_at = executor_now(executor);
+	lock_init(&self->lock);
+	for (uint32_t i = 0; i < executor_workers(executor); i++) {
+		struct crew *crew = &self->crews[i];
+		crew->pool = self;
+		crew->worker = i;
+		crew->heap = heap_alloc(options->runnables_max * sizeof *crew->heap);
+		crew->round = heap_alloc(options->runnables_max * sizeof *crew->round);
+		if (crew->heap == NULL || crew->round == NULL) {
+			pool_destroy(self);
+			return STATUS_NO_MEMORY;
+		}
+		executor_on_alarm(executor, (enum executor_thread)(EXECUTOR_WORKER + i), crew_round,
+				  crew);
+	}
+	*out = self;
+	return STATUS_OK;
+}
+
+void pool_destroy(struct pool *pool)
+{
+	while (pool->first != NULL) {
+		if (!pool->first->told)
+			pool->first->runnable->pooled = NULL;
+		pooled_free(pool->first);
+	}
+	for (uint32_t i = 0; i < EXECUTOR_WORKERS_MAX; i++) {
+		heap_free(pool->crews[i].heap);
+		heap_free(pool->crews[i].round);
+	}
+	lock_release(&pool->lock);
+	heap_free(pool);
+}
+
+/* Sixteenths of a worker's time, then how many it has: small differences of share are noise, and
+ * must not send every new world to the same place. */
+static uint64_t load_score(const struct pool_worker_load *load)
+{
+	uint64_t sixteenths = (uint64_t)(load->share * 16);
+	return sixteenths << 32 | load->runnables;
+}
+
+static uint32_t least_loaded(const struct pool *pool)
+{
+	uint32_t best = 0;
+	for (uint32_t i = 1; i < executor_workers(pool->executor); i++)
+		if (load_score(&pool->loads[i]) < load_score(&pool->loads[best]))
+			best = i;
+	return best;
+}
+
+static struct pooled *pooled_create(struct pool *pool, struct runnable *runnable)
+{
+	uint32_t letters = pool->options.mail_max;
+	struct pooled *pooled = heap_alloc_zero(sizeof *pooled + letters * sizeof(struct letter));
+	if (pooled == NULL)
+		return NULL;
+	pooled->runnable = runnable;
+	pooled->pool = pool;
+	bell_init(&pooled->bell, look, pooled);
+	bell_init(&pooled->gone, on_gone, pooled);
+	lock_init(&pooled->lock);
+	ring_init(&pooled->mail, pooled->letters, letters, sizeof(struct letter));
+	atomic_init(&pooled->busy, 0);
+	pooled->worker = pooled->target = least_loaded(pool);
+	pooled->refs = 1;
+	pooled->slot = NOWHERE;
+	lock_take(&pool->lock);
+	pooled->next = pool->first;
+	if (pool->first != NULL)
+		pool->first->previous = pooled;
+	pool->first = pooled;
+	lock_give(&pool->lock);
+	return pooled;
+}
+
+enum status pool_add(struct pool *pool, struct runnable *runnable)
+{
+	if (pool->count == pool->options.runnables_max)
+		return STATUS_LIMIT;
+	struct pooled *pooled = pooled_create(pool, runnable);
+	if (pooled == NULL)
+		return STATUS_NO_MEMORY;
+	pool->count++;
+	pool->loads[pooled->worker].runnables++;
+	runnable->pooled = pooled;
+	pool_wake(runnable);
+	return STATUS_OK;
+}
+
+void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *removed,
+		 void *context)
+{
+	struct pooled *pooled = runnable->pooled;
+	UNUSED(pool);
+	ASSERT(removed != NULL);
+	ASSERT(pooled->removed == NULL);
+	pooled->removed = removed;
+	pooled->removed_context = context;
+	lock_take(&pooled->lock);
+	pooled->leaving = true;
+	ring_locked(pooled);
+	lock_give(&pooled->lock);
+}
+
+enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context)
+{
+	struct pooled *pooled = runnable->pooled;
+	struct letter letter = { mail, context };
+	lock_take(&pooled->lock);
+	enum status status = pooled->leaving ? STATUS_CLOSED : ring_push(&pooled->mail, &letter);
+	if (status == STATUS_OK)
+		ring_locked(pooled);
+	lock_give(&pooled->lock);
+	return status;
+}
+
+void pool_wake(struct runnable *runnable)
+{
+	struct pooled *pooled = runnable->pooled;
+	lock_take(&pooled->lock);
+	ring_locked(pooled);
+	lock_give(&pooled->lock);
+}
+
+uint32_t pool_worker_of(const struct runnable *runnable)
+{
+	struct pooled *pooled = runnable->pooled;
+	lock_take(&pooled->lock);
+	uint32_t worker = pooled->worker;
+	lock_give(&pooled->lock);
+	return worker;
+}
+
+void pool_load(const struct pool *pool, uint32_t worker, struct pool_worker_load *out)
+{
+	ASSERT(worker < executor_workers(pool->executor));
+	*out = pool->loads[worker];
+}
+
+/* ---- balance --------------------------------------------------------------------------------- */
+static void measure(struct pool *pool, uint64_t elapsed)
+{
+	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
+		pool->loads[i] = (struct pool_worker_load){ 0, 0 };
+	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
+		uint64_t busy = atomic_load_explicit(&pooled->busy, memory_order_relaxed);
+		double share = (double)(busy - pooled->busy_before) / (double)elapsed;
+		pooled->busy_before = busy;
+		pooled->share = (pooled->share + MIN_OF(share, 1)) / 2;
+		if (pooled->told)
+			continue;
+		pool->loads[pooled->target].runnables++;
+		pool->loads[pooled->target].share += pooled->share;
+	}
+}
+
+static double distance(double a, double b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* The runnable whose move from `from` narrows the gap most; the lowest id among equals. */
+static struct pooled *best_move(struct pool *pool, uint32_t from, double gap, double *narrowed)
+{
+	struct pooled *best = NULL;
+	*narrowed = 0;
+	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
+		if (pooled->told || pooled->target != from)
+			continue;
+		double gain = gap - distance(gap, 2 * pooled->share);
+		bool better = gain > *narrowed;
+		if (gain == *narrowed && best != NULL)
+			better = pooled->runnable->id < best->runnable->id;
+		if (!better)
+			continue;
+		best = pooled;
+		*narrowed = gain;
+	}
+	return best;
+}
+
+static bool move_one(struct pool *pool)
+{
+	/* A tenth of a worker's time: less is not worth cold caches. */
+	const double WORTH = 0.1;
+	uint32_t busiest = 0, idlest = 0;
+	for (uint32_t i = 1; i < executor_workers(pool->executor); i++) {
+		if (pool->loads[i].share > pool->loads[busiest].share)
+			busiest = i;
+		if (pool->loads[i].share < pool->loads[idlest].share)
+			idlest = i;
+	}
+	double narrowed, gap = pool->loads[busiest].share - pool->loads[idlest].share;
+	struct pooled *pooled = best_move(pool, busiest, gap, &narrowed);
+	if (pooled == NULL || narrowed < WORTH)
+		return false;
+	lock_take(&pooled->lock);
+	pooled->target = idlest;
+	ring_locked(pooled);
+	lock_give(&pooled->lock);
+	pool->loads[busiest].runnables--;
+	pool->loads[idlest].runnables++;
+	pool->loads[busiest].share -= pooled->share;
+	pool->loads[idlest].share += pooled->share;
+	return true;
+}
+
+bool pool_balance(struct pool *pool)
+{
+	uint64_t now = executor_now(pool->executor);
+	uint64_t elapsed = now - pool->balanced_at;
+	if (elapsed == 0)
+		return false;
+	pool->balanced_at = now;
+	lock_take(&pool->lock);
+	measure(pool, elapsed);
+	bool moved = move_one(pool);
+	lock_give(&pool->lock);
+	return moved;
+}
