@@ -4,3 +4,4 @@ include server/engine/math/local.mk
 include server/engine/linalg/local.mk
 include server/engine/world/local.mk
 include server/engine/geometry/local.mk
+include server/engine/collision/local.mk

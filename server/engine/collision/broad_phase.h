@@ -1,0 +1,95 @@
+/* broad_phase.h: which shapes are near enough to look at.
+ *
+ * A proxy is a box round a placed shape, enlarged ("fat") so that small motions need no work here. It
+ * is named by a slot of the caller's (the placement row). broad_phase_pairs finds every pair of proxies
+ * whose fat boxes touch and of which at least one was added or moved since the last broad_phase_settle.
+ *
+ * Promises: pairs come as (a, b) with a < b, sorted by a then b, each once; the set is a function of
+ * boxes, flags, moved slots and filter alone, not of history, memory or number of workers. Pairs are
+ * never dropped: too many is an answer (LIMIT) given before anything changes.
+ *
+ * Today behind the door: two dynamic trees (still and moving). Nothing of it needs saving:
+ * the same proxies added in any order give the same answers.
+ */
+#ifndef CAIRN_ENGINE_COLLISION_BROAD_PHASE_H
+#define CAIRN_ENGINE_COLLISION_BROAD_PHASE_H
+
+#include "server/base/parallel.h"
+#include "server/base/status.h"
+#include "server/engine/geometry/aabb.h"
+#include "server/engine/math/vec3.h"
+
+struct broad_phase; /* private */
+
+/* A proxy's flags. Two static proxies never make a pair, and are never looked at together. */
+enum { PROXY_STATIC = 1u << 0 };
+
+/* Pairs found: keys a << 32 | b, ascending. An array in the sense of base/array.h, owned by the caller. */
+struct proxy_pairs {
+	uint64_t *items;
+	uint32_t count, capacity;
+};
+static inline uint32_t proxy_pair_a(uint64_t pair)
+{
+	return (uint32_t)(pair >> 32);
+}
+static inline uint32_t proxy_pair_b(uint64_t pair)
+{
+	return (uint32_t)pair;
+}
+
+/* Whether the pair a < b is wanted (filters, bodies in common, pairs known already). Called from
+ * workers: it may only read, and must be a pure function of what does not change meanwhile. */
+typedef bool proxy_filter(uint32_t a, uint32_t b, const void *context);
+
+MUST_CHECK enum status broad_phase_create(struct broad_phase **out);
+void broad_phase_destroy(struct broad_phase *self); /* NULL is ignored */
+/* Forgets all proxies, keeps the memory. */
+void broad_phase_reset(struct broad_phase *self);
+/* Slots 0 … slots-1 may be used without touching the heap. */
+MUST_CHECK enum status broad_phase_reserve(struct broad_phase *self, uint32_t slots);
+
+/* The slot must be reserved and free. The proxy counts as moved. */
+void broad_phase_add(struct broad_phase *self, uint32_t slot, const struct aabb *fat, uint32_t flags);
+void broad_phase_remove(struct broad_phase *self, uint32_t slot);
+void broad_phase_move(struct broad_phase *self, uint32_t slot, const struct aabb *fat);
+/* Looks for the proxy's pairs again although its box is the same (a filter changed). */
+void broad_phase_touch(struct broad_phase *self, uint32_t slot);
+bool broad_phase_has(const struct broad_phase *self, uint32_t slot);
+/* The fat box it was given. Borrowed until the next change. */
+const struct aabb *broad_phase_box(const struct broad_phase *self, uint32_t slot);
+
+/* Pairs of moved proxies that `filter` (NULL: all) wants; replaces what is in `out`. LIMIT if there are
+ * more than `limit`, NO_MEMORY: then `out->count` is 0 and nothing else changed. The moved set stays
+ * until broad_phase_settle, so a step that is undone for other reasons finds the same pairs again. */
+MUST_CHECK enum status broad_phase_pairs(struct broad_phase *self, const struct parallel *parallel,
+					 proxy_filter *filter, const void *context, uint32_t limit,
+					 struct proxy_pairs *out);
+/* The pairs were taken over: forgets which proxies moved. */
+void broad_phase_settle(struct broad_phase *self);
+
+/* Proxies whose fat box touches `box`, in no order that may be relied on: answers must not depend on
+ * it. `visit` returns false to stop. */
+typedef bool proxy_visit(uint32_t slot, void *context);
+void broad_phase_query(const struct broad_phase *self, const struct aabb *box, proxy_visit *visit,
+		       void *context);
+/* Proxies whose fat box meets origin + f direction, 0 ≤ f ≤ fraction_max. `visit` returns the new
+ * fraction_max: the present one to go on, its hit's to look only for nearer ones (equal ones still
+ * come: ties are the caller's, by id), a negative one to stop. */
+typedef double proxy_ray_visit(uint32_t slot, double fraction_max, void *context);
+void broad_phase_ray(const struct broad_phase *self, vec3 origin, vec3 direction,
+		     double fraction_max, proxy_ray_visit *visit, void *context);
+
+/* ---- how fat: pure functions ------------------------------------------------------------------ */
+
+/* m. Half of a contact margin on every side keeps two pieces within that margin paired; the rest is
+ * room to move: an eighth of the largest side, at most 5 cm. More: fewer moves, more pairs. */
+#define BROAD_PHASE_ROOM_MAX 0.05
+
+/* The fat box of a tight one. `travel`: displacement expected until the box is looked at next (m,
+ * world axes; zero is allowed), added on the side it goes to. */
+struct aabb broad_phase_fatten(const struct aabb *tight, double contact_margin, vec3 travel);
+/* Whether the fat box still holds the tight one and half the contact margin: no move needed. */
+bool broad_phase_holds(const struct aabb *fat, const struct aabb *tight, double contact_margin);
+
+#endif

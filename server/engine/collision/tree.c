@@ -1,0 +1,586 @@
+/* tree.c: a dynamic tree of boxes.
+ *
+ * Cost of a tree is the sum of the surfaces of its inner boxes: a ray or a box meets a node about as
+ * often as the node is large. A new leaf goes down from the root to where it adds least surface: at
+ * each node it may stay (become the node's sibling) or go on into a child, which costs what the child
+ * grows plus what all boxes above have grown; the lower bound of going on is compared with staying.
+ * On the way back up each ancestor may exchange one child with a child of the other, when that makes
+ * the box between them smaller (a rotation); so long chains of sorted insertions straighten out.
+ *
+ * tree_rebuild splits ranges of leaves top down at the best of BINS planes across the longest side of
+ * their centres.
+ *
+ * Invariants (tree_check): 1. an inner node's box is the union of its children's; 2. links agree both
+ * ways; 3. inner nodes = leaves − 1.
+ */
+#include "server/engine/collision/tree.h"
+
+#include <string.h>
+
+#include "server/base/heap.h"
+
+enum {
+	BINS = 16,
+	NODES_MIN = 64,
+	/* Ranges waiting in a rebuild: the smaller part of a split is done first, so at most log2(n). */
+	RANGES_MAX = 40,
+};
+
+/* Half the surface: all comparisons are of the same measure. */
+static inline double box_cost(const struct aabb *a)
+{
+	double x = a->max.x - a->min.x, y = a->max.y - a->min.y, z = a->max.z - a->min.z;
+	return x * y + y * z + z * x;
+}
+
+static inline struct aabb box_union(const struct aabb *a, const struct aabb *b)
+{
+	return (struct aabb){ vec3_min(a->min, b->min), vec3_max(a->max, b->max) };
+}
+
+/* Without branches in between: the six answers are equally likely. */
+static inline bool box_overlaps(const struct aabb *a, const struct aabb *b)
+{
+	return (a->min.x <= b->max.x) & (b->min.x <= a->max.x) & (a->min.y <= b->max.y) &
+	       (b->min.y <= a->max.y) & (a->min.z <= b->max.z) & (b->min.z <= a->max.z);
+}
+
+static inline bool is_leaf(const struct tree_node *node)
+{
+	return node->child[0] == TREE_NONE;
+}
+
+/* ---- pool ------------------------------------------------------------------------------------- */
+
+static void pool_link(struct tree *self, uint32_t first)
+{
+	for (uint32_t i = self->capacity; i-- > first;) {
+		self->nodes[i].parent = self->free;
+		self->free = i;
+	}
+}
+
+void tree_init(struct tree *self)
+{
+	*self = (struct tree){ NULL, 0, 0, TREE_NONE, TREE_NONE };
+}
+
+void tree_release(struct tree *self)
+{
+	heap_free(self->nodes);
+	tree_init(self);
+}
+
+void tree_reset(struct tree *self)
+{
+	self->leaf_count = 0;
+	self->root = self->free = TREE_NONE;
+	pool_link(self, 0);
+}
+
+enum status tree_reserve(struct tree *self, uint32_t leaves)
+{
+	uint64_t wanted = leaves == 0 ? 0 : 2 * (uint64_t)leaves - 1;
+	if (wanted <= self->capacity)
+		return STATUS_OK;
+	uint64_t capacity = MAX_OF(wanted, MAX_OF((uint64_t)NODES_MIN, 2 * (uint64_t)self->capacity));
+	if (capacity >= TREE_NONE)
+		return STATUS_NO_MEMORY;
+	struct tree_node *nodes = heap_alloc_aligned((size_t)capacity * sizeof *nodes);
+	if (nodes == NULL)
+		return STATUS_NO_MEMORY;
+	if (self->capacity > 0)
+		memcpy(nodes, self->nodes, self->capacity * sizeof *nodes);
+	heap_free(self->nodes);
+	self->nodes = nodes;
+	uint32_t first = self->capacity;
+	self->capacity = (uint32_t)capacity;
+	pool_link(self, first);
+	return STATUS_OK;
+}
+
+static uint32_t node_take(struct tree *self)
+{
+	ASSERT(self->free != TREE_NONE);
+	uint32_t index = self->free;
+	self->free = self->nodes[index].parent;
+	return index;
+}
+
+static void node_give(struct tree *self, uint32_t index)
+{
+	self->nodes[index].parent = self->free;
+	self->free = index;
+}
+
+/* ---- insertion and removal -------------------------------------------------------------------- */
+
+/* The node beside which a leaf with this box adds least surface. */
+static uint32_t best_sibling(const struct tree *self, const struct aabb *box)
+{
+	const struct tree_node *nodes = self->nodes;
+	double leaf_cost = box_cost(box);
+	uint32_t at = self->root;
+	struct aabb joined = box_union(&nodes[at].box, box);
+	double joined_cost = box_cost(&joined);
+	double inherited = 0; /* growth of all boxes above `at` */
+	while (!is_leaf(&nodes[at])) {
+		/* Staying makes a new parent of the joined box. */
+		double stay = inherited + joined_cost;
+		inherited += joined_cost - box_cost(&nodes[at].box);
+		double lower[2], child_joined[2];
+		for (int i = 0; i < 2; i++) {
+			const struct tree_node *child = &nodes[nodes[at].child[i]];
+			struct aabb both = box_union(&child->box, box);
+			child_joined[i] = box_cost(&both);
+			/* Beside a leaf: exact. Into an inner node: it grows, and at best a new parent
+			 * no larger than the leaf itself follows. */
+			double below = is_leaf(child) ? child_joined[i]
+						      : child_joined[i] - box_cost(&child->box) + leaf_cost;
+			lower[i] = inherited + below;
+		}
+		if (stay <= lower[0] && stay <= lower[1])
+			break;
+		int side = lower[1] < lower[0];
+		at = nodes[at].child[side];
+		joined_cost = child_joined[side];
+	}
+	return at;
+}
+
+static void child_replace(struct tree *self, uint32_t parent, uint32_t old, uint32_t new)
+{
+	if (parent == TREE_NONE)
+		self->root = new;
+	else
+		self->nodes[parent].child[self->nodes[parent].child[1] == old] = new;
+	self->nodes[new].parent = parent;
+}
+
+/* Exchanges child `i` of `at` with child `j` of its other child, if that shrinks the other child's box
+ * more than any of the four ways does; the box of `at` stays the same. */
+static void rotate(struct tree *self, uint32_t at)
+{
+	struct tree_node *nodes = self->nodes;
+	double best = 0;
+	int best_i = -1, best_j = -1;
+	for (int i = 0; i < 2; i++) {
+		uint32_t moved = nodes[at].child[i], other = nodes[at].child[1 - i];
+		if (is_leaf(&nodes[other]))
+			continue;
+		double now = box_cost(&nodes[other].box);
+		for (int j = 0; j < 2; j++) {
+			/* `moved` takes the place of grandchild j; grandchild 1 − j stays beside it. */
+			struct aabb box = box_union(&nodes[moved].box,
+						    &nodes[nodes[other].child[1 - j]].box);
+			double gain = now - box_cost(&box);
+			if (gain > best) {
+				best = gain;
+				best_i = i;
+				best_j = j;
+			}
+		}
+	}
+	if (best_i < 0)
+		return;
+	uint32_t moved = nodes[at].child[best_i], other = nodes[at].child[1 - best_i];
+	uint32_t grandchild = nodes[other].child[best_j];
+	nodes[at].child[best_i] = grandchild;
+	nodes[grandchild].parent = at;
+	nodes[other].child[best_j] = moved;
+	nodes[moved].parent = other;
+	nodes[other].box = box_union(&nodes[nodes[other].child[0]].box,
+				     &nodes[nodes[other].child[1]].box);
+}
+
+/* Fits boxes from `at` to the root. */
+static void refit(struct tree *self, uint32_t at, bool rotating)
+{
+	while (at != TREE_NONE) {
+		struct tree_node *node = &self->nodes[at];
+		struct aabb box = box_union(&self->nodes[node->child[0]].box,
+					    &self->nodes[node->child[1]].box);
+		/* A box that did not shrink leaves all those above as they are. */
+		if (!rotating && vec3_equal(box.min, node->box.min) &&
+		    vec3_equal(box.max, node->box.max))
+			return;
+		node->box = box;
+		if (rotating)
+			rotate(self, at);
+		at = node->parent;
+	}
+}
+
+static void leaf_link(struct tree *self, uint32_t leaf)
+{
+	struct tree_node *nodes = self->nodes;
+	if (self->root == TREE_NONE) {
+		self->root = leaf;
+		nodes[leaf].parent = TREE_NONE;
+		return;
+	}
+	uint32_t sibling = best_sibling(self, &nodes[leaf].box);
+	uint32_t parent = node_take(self);
+	nodes[parent].item = TREE_NONE;
+	child_replace(self, nodes[sibling].parent, sibling, parent);
+	nodes[parent].child[0] = sibling;
+	nodes[parent].child[1] = leaf;
+	nodes[sibling].parent = nodes[leaf].parent = parent;
+	refit(self, parent, true);
+}
+
+static void leaf_unlink(struct tree *self, uint32_t leaf)
+{
+	struct tree_node *nodes = self->nodes;
+	uint32_t parent = nodes[leaf].parent;
+	if (parent == TREE_NONE) {
+		self->root = TREE_NONE;
+		return;
+	}
+	uint32_t sibling = nodes[parent].child[nodes[parent].child[0] == leaf];
+	uint32_t above = nodes[parent].parent;
+	child_replace(self, above, parent, sibling);
+	node_give(self, parent);
+	refit(self, above, false);
+}
+
+uint32_t tree_insert(struct tree *self, const struct aabb *box, uint32_t item)
+{
+	uint32_t leaf = node_take(self);
+	self->nodes[leaf] = (struct tree_node){ *box, TREE_NONE, { TREE_NONE, TREE_NONE }, item };
+	self->leaf_count++;
+	leaf_link(self, leaf);
+	return leaf;
+}
+
+void tree_remove(struct tree *self, uint32_t leaf)
+{
+	VALIDATE(leaf < self->capacity && is_leaf(&self->nodes[leaf]));
+	leaf_unlink(self, leaf);
+	node_give(self, leaf);
+	self->leaf_count--;
+}
+
+void tree_move(struct tree *self, uint32_t leaf, const struct aabb *box)
+{
+	VALIDATE(leaf < self->capacity && is_leaf(&self->nodes[leaf]));
+	leaf_unlink(self, leaf);
+	self->nodes[leaf].box = *box;
+	leaf_link(self, leaf);
+}
+
+/* ---- rebuilding ------------------------------------------------------------------------------- */
+
+struct range {
+	uint32_t first, last; /* of the leaf list, last excluded */
+	uint32_t parent;
+	uint32_t side;
+};
+
+static inline double centre_twice(const struct aabb *box, uint32_t axis)
+{
+	return vec3_get(box->min, axis) + vec3_get(box->max, axis);
+}
+
+static inline uint32_t bin_of(double centre, double low, double scale)
+{
+	double at = (centre - low) * scale;
+	return at >= BINS - 1 ? BINS - 1 : at > 0 ? (uint32_t)at : 0;
+}
+
+/* The best of BINS − 1 planes: leaves of bins 0 … result go left. */
+static uint32_t best_plane(const struct tree *self, const uint32_t *list, struct range range,
+			   uint32_t axis, double low, double scale)
+{
+	struct aabb box[BINS];
+	uint32_t count[BINS] = { 0 };
+	for (uint32_t i = 0; i < BINS; i++)
+		box[i] = aabb_empty();
+	for (uint32_t i = range.first; i < range.last; i++) {
+		const struct aabb *leaf = &self->nodes[list[i]].box;
+		uint32_t bin = bin_of(centre_twice(leaf, axis), low, scale);
+		box[bin] = box_union(&box[bin], leaf);
+		count[bin]++;
+	}
+	double right_cost[BINS];
+	struct aabb sum = aabb_empty();
+	uint32_t n = 0;
+	for (uint32_t i = BINS - 1; i > 0; i--) {
+		sum = box_union(&sum, &box[i]);
+		n += count[i];
+		right_cost[i - 1] = n > 0 ? box_cost(&sum) * n : SCALAR_MAX;
+	}
+	sum = aabb_empty();
+	n = 0;
+	uint32_t best = 0;
+	double best_cost = SCALAR_MAX;
+	for (uint32_t i = 0; i + 1 < BINS; i++) {
+		sum = box_union(&sum, &box[i]);
+		n += count[i];
+		if (n == 0 || right_cost[i] == SCALAR_MAX)
+			continue;
+		double cost = box_cost(&sum) * n + right_cost[i];
+		if (cost < best_cost) {
+			best_cost = cost;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* Puts the leaves that go left before the others, each part in its old order; where the right begins. */
+static uint32_t split(const struct tree *self, uint32_t *list, uint32_t *scratch, struct range range)
+{
+	vec3 low = vec3_all(SCALAR_MAX), high = vec3_all(-SCALAR_MAX);
+	for (uint32_t i = range.first; i < range.last; i++) {
+		const struct aabb *box = &self->nodes[list[i]].box;
+		vec3 twice = vec3_add(box->min, box->max);
+		low = vec3_min(low, twice);
+		high = vec3_max(high, twice);
+	}
+	uint32_t middle = range.first + (range.last - range.first) / 2;
+	vec3 size = vec3_sub(high, low);
+	uint32_t axis = vec3_largest_axis(size);
+	double extent = vec3_get(size, axis), scale = BINS / extent;
+	/* All centres in one place (or too near to divide by): any two halves are as good. */
+	if (!(extent > 0) || !scalar_is_finite(scale))
+		return middle;
+	uint32_t plane = best_plane(self, list, range, axis, vec3_get(low, axis), scale);
+	uint32_t left = range.first, right = 0;
+	for (uint32_t i = range.first; i < range.last; i++) {
+		double centre = centre_twice(&self->nodes[list[i]].box, axis);
+		if (bin_of(centre, vec3_get(low, axis), scale) <= plane)
+			list[left++] = list[i];
+		else
+			scratch[right++] = list[i];
+	}
+	memcpy(&list[left], scratch, right * sizeof *scratch);
+	return left == range.first || right == 0 ? middle : left;
+}
+
+static void node_attach(struct tree *self, uint32_t node, struct range range)
+{
+	self->nodes[node].parent = range.parent;
+	if (range.parent == TREE_NONE)
+		self->root = node;
+	else
+		self->nodes[range.parent].child[range.side] = node;
+}
+
+static void build(struct tree *self, uint32_t *list, uint32_t *scratch)
+{
+	struct range waiting[RANGES_MAX];
+	uint32_t count = 0;
+	waiting[count++] = (struct range){ 0, self->leaf_count, TREE_NONE, 0 };
+	while (count > 0) {
+		struct range range = waiting[--count];
+		if (range.last - range.first == 1) {
+			node_attach(self, list[range.first], range);
+			continue;
+		}
+		uint32_t node = node_take(self);
+		node_attach(self, node, range);
+		self->nodes[node].item = TREE_NONE;
+		struct aabb box = aabb_empty();
+		for (uint32_t i = range.first; i < range.last; i++)
+			box = box_union(&box, &self->nodes[list[i]].box);
+		self->nodes[node].box = box;
+		uint32_t middle = split(self, list, scratch, range);
+		struct range left = { range.first, middle, node, 0 };
+		struct range right = { middle, range.last, node, 1 };
+		bool left_larger = left.last - left.first > right.last - right.first;
+		ASSERT(count + 2 <= RANGES_MAX);
+		waiting[count++] = left_larger ? left : right;
+		waiting[count++] = left_larger ? right : left;
+	}
+}
+
+enum status tree_rebuild(struct tree *self)
+{
+	if (self->leaf_count < 2)
+		return STATUS_OK;
+	uint32_t *list = heap_alloc(2 * (size_t)self->leaf_count * sizeof *list);
+	if (list == NULL)
+		return STATUS_NO_MEMORY;
+	/* Leaves in the order of their nodes; inner nodes go back to the pool. The walk reads a node's
+	 * links before it is given back. */
+	uint32_t leaves = 0, at = self->root;
+	uint32_t *inner = list + self->leaf_count, inner_count = 0;
+	while (at != TREE_NONE) {
+		while (!is_leaf(&self->nodes[at])) {
+			inner[inner_count++] = at;
+			at = self->nodes[at].child[0];
+		}
+		list[leaves++] = at;
+		uint32_t parent = self->nodes[at].parent;
+		while (parent != TREE_NONE && self->nodes[parent].child[1] == at) {
+			at = parent;
+			parent = self->nodes[at].parent;
+		}
+		at = parent == TREE_NONE ? TREE_NONE : self->nodes[parent].child[1];
+	}
+	ASSERT(leaves == self->leaf_count && inner_count == leaves - 1);
+	for (uint32_t i = 0; i < inner_count; i++)
+		node_give(self, inner[i]);
+	build(self, list, list + self->leaf_count);
+	heap_free(list);
+	return STATUS_OK;
+}
+
+/* ---- walks ------------------------------------------------------------------------------------ */
+
+/* The next leaf that meets `box`: `at` is a node just arrived at from above. A node that does not meet
+ * it is left behind with all below it, by going to the next right-hand neighbour of the path. */
+static uint32_t walk(const struct tree_node *nodes, const struct aabb *box, uint32_t at)
+{
+	for (;;) {
+		if (box_overlaps(&nodes[at].box, box)) {
+			if (is_leaf(&nodes[at]))
+				return at;
+			at = nodes[at].child[0];
+			continue;
+		}
+		uint32_t parent = nodes[at].parent;
+		while (parent != TREE_NONE && nodes[parent].child[1] == at) {
+			at = parent;
+			parent = nodes[at].parent;
+		}
+		if (parent == TREE_NONE)
+			return TREE_NONE;
+		at = nodes[parent].child[1];
+	}
+}
+
+uint32_t tree_first(const struct tree *self, const struct aabb *box)
+{
+	return self->root == TREE_NONE ? TREE_NONE : walk(self->nodes, box, self->root);
+}
+
+uint32_t tree_next(const struct tree *self, const struct aabb *box, uint32_t leaf)
+{
+	const struct tree_node *nodes = self->nodes;
+	uint32_t at = leaf, parent = nodes[at].parent;
+	while (parent != TREE_NONE && nodes[parent].child[1] == at) {
+		at = parent;
+		parent = nodes[at].parent;
+	}
+	return parent == TREE_NONE ? TREE_NONE : walk(nodes, box, nodes[parent].child[1]);
+}
+
+static double inverse_of(double d)
+{
+	double inverse = 1.0 / d;
+	return scalar_is_finite(inverse) ? inverse : scalar_copy_sign(SCALAR_MAX, d);
+}
+
+struct tree_ray tree_ray_make(vec3 origin, vec3 direction, double fraction_max)
+{
+	vec3 inverse = { inverse_of(direction.x), inverse_of(direction.y), inverse_of(direction.z) };
+	return (struct tree_ray){ origin, direction, fraction_max, inverse };
+}
+
+bool tree_ray_meets(const struct tree_ray *ray, const struct aabb *box)
+{
+	double enter = 0, leave = ray->fraction_max;
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		double from = vec3_get(ray->origin, axis), inverse = vec3_get(ray->direction_inv, axis);
+		double low = vec3_get(box->min, axis) - from, high = vec3_get(box->max, axis) - from;
+		/* In the slab for all fractions; the product with a huge inverse says nothing there. */
+		if (low <= 0 && high >= 0 && scalar_abs(inverse) == SCALAR_MAX)
+			continue;
+		double one = low * inverse, other = high * inverse;
+		/* A few units of rounding wider, so that no box is missed that is truly met. */
+		enter = scalar_max(enter, scalar_min(one, other) * (1 - 4 * SCALAR_EPSILON));
+		leave = scalar_min(leave, scalar_max(one, other) * (1 + 4 * SCALAR_EPSILON));
+	}
+	return enter <= leave;
+}
+
+/* Which child the ray reaches first: a function of the node alone, so that the way back up can ask
+ * again instead of remembering. */
+static uint32_t near_side(const struct tree_node *nodes, uint32_t at, vec3 direction)
+{
+	const struct aabb *a = &nodes[nodes[at].child[0]].box, *b = &nodes[nodes[at].child[1]].box;
+	vec3 apart = vec3_sub(vec3_add(b->min, b->max), vec3_add(a->min, a->max));
+	return vec3_dot(apart, direction) < 0;
+}
+
+/* The next subtree in the ray's order after leaving `at` behind, or TREE_NONE. */
+static uint32_t ray_leave(const struct tree_node *nodes, const struct tree_ray *ray, uint32_t at)
+{
+	for (;;) {
+		uint32_t parent = nodes[at].parent;
+		if (parent == TREE_NONE)
+			return TREE_NONE;
+		uint32_t near = near_side(nodes, parent, ray->direction);
+		if (nodes[parent].child[near] == at)
+			return nodes[parent].child[1 - near];
+		at = parent;
+	}
+}
+
+static uint32_t ray_walk(const struct tree_node *nodes, const struct tree_ray *ray, uint32_t at)
+{
+	while (at != TREE_NONE) {
+		if (!tree_ray_meets(ray, &nodes[at].box))
+			at = ray_leave(nodes, ray, at);
+		else if (is_leaf(&nodes[at]))
+			return at;
+		else
+			at = nodes[at].child[near_side(nodes, at, ray->direction)];
+	}
+	return TREE_NONE;
+}
+
+uint32_t tree_ray_first(const struct tree *self, const struct tree_ray *ray)
+{
+	return ray_walk(self->nodes, ray, self->root);
+}
+
+uint32_t tree_ray_next(const struct tree *self, const struct tree_ray *ray, uint32_t leaf)
+{
+	return ray_walk(self->nodes, ray, ray_leave(self->nodes, ray, leaf));
+}
+
+/* ---- statistics and checks -------------------------------------------------------------------- */
+
+static uint32_t depth_of(const struct tree *self, uint32_t node)
+{
+	uint32_t depth = 0;
+	for (; self->nodes[node].parent != TREE_NONE; node = self->nodes[node].parent)
+		depth++;
+	return depth;
+}
+
+uint32_t tree_height(const struct tree *self)
+{
+	struct aabb all = { vec3_all(-SCALAR_MAX), vec3_all(SCALAR_MAX) };
+	uint32_t height = 0;
+	for (uint32_t n = tree_first(self, &all); n != TREE_NONE; n = tree_next(self, &all, n))
+		height = MAX_OF(height, depth_of(self, n));
+	return height;
+}
+
+void tree_check(const struct tree *self)
+{
+	struct aabb all = { vec3_all(-SCALAR_MAX), vec3_all(SCALAR_MAX) };
+	uint32_t leaves = 0, free = 0;
+	for (uint32_t n = tree_first(self, &all); n != TREE_NONE; n = tree_next(self, &all, n)) {
+		leaves++;
+		ASSERT(self->nodes[n].item != TREE_NONE);
+		for (uint32_t at = n; at != self->root;) {
+			uint32_t parent = self->nodes[at].parent;
+			const struct tree_node *node = &self->nodes[parent];
+			ASSERT(node->child[0] == at || node->child[1] == at);
+			struct aabb box = box_union(&self->nodes[node->child[0]].box,
+						    &self->nodes[node->child[1]].box);
+			ASSERT(vec3_equal(box.min, node->box.min));
+			ASSERT(vec3_equal(box.max, node->box.max));
+			at = parent;
+		}
+	}
+	ASSERT(leaves == self->leaf_count);
+	for (uint32_t n = self->free; n != TREE_NONE; n = self->nodes[n].parent)
+		free++;
+	ASSERT(free + (leaves == 0 ? 0 : 2 * leaves - 1) == self->capacity);
+}

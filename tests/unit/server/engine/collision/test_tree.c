@@ -1,0 +1,249 @@
+/* The tree against the list: whatever happened to it, a walk finds exactly the boxes that meet. */
+#include "server/engine/collision/tree.h"
+
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/base/rng.h"
+#include "tests/lib/check_main.h"
+
+enum { ITEMS = 400 };
+
+struct world {
+	struct tree tree;
+	struct rng rng;
+	struct aabb boxes[ITEMS];
+	uint32_t leaves[ITEMS]; /* TREE_NONE: absent */
+};
+
+static vec3 random_point(struct rng *rng, double size)
+{
+	double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
+	return vec3_make(x, y, rng_range(rng, -size, size));
+}
+
+/* Of all sizes; some flat, some points, some on a common grid so that faces touch exactly. */
+static struct aabb random_box(struct rng *rng)
+{
+	vec3 centre = random_point(rng, 10), half = vec3_abs(random_point(rng, 1));
+	switch (rng_below(rng, 8)) {
+	case 0:
+		half.y = 0;
+		break;
+	case 1:
+		half = vec3_zero();
+		break;
+	case 2:
+		centre = vec3_make(rng_below(rng, 8), rng_below(rng, 8), 0);
+		half = vec3_all(0.5);
+		break;
+	case 3:
+		half = vec3_scale(half, 8);
+		break;
+	default:
+		break;
+	}
+	return aabb_of_centre(centre, half);
+}
+
+static void world_init(struct world *world, uint64_t salt)
+{
+	world->rng = rng_seeded(check_seed() + salt);
+	tree_init(&world->tree);
+	ck_assert_int_eq(tree_reserve(&world->tree, ITEMS), STATUS_OK);
+	for (uint32_t i = 0; i < ITEMS; i++)
+		world->leaves[i] = TREE_NONE;
+}
+
+static void world_change(struct world *world)
+{
+	uint32_t i = rng_below(&world->rng, ITEMS);
+	if (world->leaves[i] == TREE_NONE) {
+		world->boxes[i] = random_box(&world->rng);
+		world->leaves[i] = tree_insert(&world->tree, &world->boxes[i], i);
+	} else if (rng_below(&world->rng, 3) == 0) {
+		tree_remove(&world->tree, world->leaves[i]);
+		world->leaves[i] = TREE_NONE;
+	} else {
+		world->boxes[i] = random_box(&world->rng);
+		tree_move(&world->tree, world->leaves[i], &world->boxes[i]);
+	}
+}
+
+static void check_box_query(const struct world *world, struct aabb box)
+{
+	uint8_t seen[ITEMS] = { 0 };
+	const struct tree *tree = &world->tree;
+	for (uint32_t n = tree_first(tree, &box); n != TREE_NONE; n = tree_next(tree, &box, n))
+		seen[tree->nodes[n].item]++;
+	for (uint32_t i = 0; i < ITEMS; i++) {
+		bool meets = world->leaves[i] != TREE_NONE && aabb_overlaps(world->boxes[i], box);
+		ck_assert_uint_eq(seen[i], meets);
+	}
+}
+
+static void check_ray_query(const struct world *world, vec3 from, vec3 along)
+{
+	uint8_t seen[ITEMS] = { 0 };
+	const struct tree *tree = &world->tree;
+	struct tree_ray ray = tree_ray_make(from, along, 1);
+	for (uint32_t n = tree_ray_first(tree, &ray); n != TREE_NONE;
+	     n = tree_ray_next(tree, &ray, n))
+		seen[tree->nodes[n].item]++;
+	for (uint32_t i = 0; i < ITEMS; i++) {
+		double enter, leave;
+		ck_assert_uint_le(seen[i], 1);
+		if (world->leaves[i] == TREE_NONE)
+			ck_assert_uint_eq(seen[i], 0);
+		else if (aabb_clip_line(world->boxes[i], from, along, 1, &enter, &leave))
+			ck_assert_uint_eq(seen[i], 1);
+		else if (!aabb_clip_line(aabb_grow(world->boxes[i], 1e-9), from, along, 1, &enter,
+					 &leave))
+			ck_assert_uint_eq(seen[i], 0);
+	}
+}
+
+static void check_queries(struct world *world)
+{
+	struct rng *rng = &world->rng;
+	for (int k = 0; k < 20; k++)
+		check_box_query(world, random_box(rng));
+	for (int k = 0; k < 20; k++) {
+		vec3 along = random_point(rng, 20);
+		if (k % 4 == 0)
+			along.y = 0;
+		if (k % 5 == 0)
+			along.x = -0.0;
+		check_ray_query(world, random_point(rng, 12), along);
+	}
+}
+
+START_TEST(a_walk_finds_each_box_that_meets_and_no_other)
+{
+	struct world world;
+	world_init(&world, 1);
+	for (int round = 0; round < 40; round++) {
+		for (int k = 0; k < 100; k++)
+			world_change(&world);
+		tree_check(&world.tree);
+		check_queries(&world);
+	}
+	tree_release(&world.tree);
+}
+END_TEST
+
+START_TEST(a_rebuilt_tree_gives_the_same_answers_and_keeps_its_leaves)
+{
+	struct world world;
+	world_init(&world, 2);
+	for (int round = 0; round < 10; round++) {
+		for (int k = 0; k < 200; k++)
+			world_change(&world);
+		ck_assert_int_eq(tree_rebuild(&world.tree), STATUS_OK);
+		tree_check(&world.tree);
+		for (uint32_t i = 0; i < ITEMS; i++)
+			if (world.leaves[i] != TREE_NONE)
+				ck_assert_uint_eq(world.tree.nodes[world.leaves[i]].item, i);
+		check_queries(&world);
+	}
+	tree_release(&world.tree);
+}
+END_TEST
+
+START_TEST(sorted_insertions_do_not_make_a_chain)
+{
+	struct tree tree;
+	tree_init(&tree);
+	ck_assert_int_eq(tree_reserve(&tree, 4096), STATUS_OK);
+	for (uint32_t i = 0; i < 4096; i++) {
+		struct aabb box = aabb_of_centre(vec3_make(i, 0, 0), vec3_all(0.6));
+		tree_insert(&tree, &box, i);
+	}
+	tree_check(&tree);
+	ck_assert_uint_le(tree_height(&tree), 40);
+	ck_assert_int_eq(tree_rebuild(&tree), STATUS_OK);
+	ck_assert_uint_le(tree_height(&tree), 16);
+	tree_release(&tree);
+}
+END_TEST
+
+START_TEST(boxes_in_one_place_are_all_found)
+{
+	struct tree tree;
+	struct aabb box = aabb_of_centre(vec3_zero(), vec3_all(1)), all = aabb_grow(box, 1);
+	tree_init(&tree);
+	ck_assert_uint_eq(tree_first(&tree, &all), TREE_NONE);
+	ck_assert_int_eq(tree_reserve(&tree, 1000), STATUS_OK);
+	for (uint32_t i = 0; i < 1000; i++)
+		tree_insert(&tree, &box, i);
+	for (int pass = 0; pass < 2; pass++) {
+		uint32_t count = 0;
+		for (uint32_t n = tree_first(&tree, &all); n != TREE_NONE;
+		     n = tree_next(&tree, &all, n))
+			count++;
+		ck_assert_uint_eq(count, 1000);
+		tree_check(&tree);
+		ck_assert_int_eq(tree_rebuild(&tree), STATUS_OK);
+	}
+	tree_reset(&tree);
+	tree_check(&tree);
+	ck_assert_uint_eq(tree_first(&tree, &all), TREE_NONE);
+	tree_release(&tree);
+}
+END_TEST
+
+START_TEST(changes_within_the_reserved_room_do_not_touch_the_heap)
+{
+	struct world world;
+	world_init(&world, 3);
+	uint64_t calls = heap_calls_total();
+	for (int k = 0; k < 3000; k++)
+		world_change(&world);
+	ck_assert_uint_eq(heap_calls_total(), calls);
+	tree_release(&world.tree);
+}
+END_TEST
+
+START_TEST(shortening_the_ray_leaves_only_nearer_boxes)
+{
+	struct tree tree;
+	tree_init(&tree);
+	ck_assert_int_eq(tree_reserve(&tree, 100), STATUS_OK);
+	for (uint32_t i = 0; i < 100; i++) {
+		struct aabb box = aabb_of_centre(vec3_make(i, 0, 0), vec3_all(0.25));
+		tree_insert(&tree, &box, i);
+	}
+	struct tree_ray ray = tree_ray_make(vec3_make(-1, 0, 0), vec3_make(200, 0, 0), 1);
+	uint32_t count = 0, last = 0;
+	for (uint32_t n = tree_ray_first(&tree, &ray); n != TREE_NONE;
+	     n = tree_ray_next(&tree, &ray, n)) {
+		last = tree.nodes[n].item;
+		double fraction = (last + 0.75) / 200;
+		ck_assert_double_le(fraction, ray.fraction_max);
+		ray.fraction_max = fraction;
+		count++;
+	}
+	ck_assert_uint_eq(last, 0);
+	ck_assert_uint_le(count, 10);
+	tree_release(&tree);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("engine/collision/tree");
+	TCase *tcase = tcase_create("tree");
+	tcase_add_test(tcase, a_walk_finds_each_box_that_meets_and_no_other);
+	tcase_add_test(tcase, a_rebuilt_tree_gives_the_same_answers_and_keeps_its_leaves);
+	tcase_add_test(tcase, sorted_insertions_do_not_make_a_chain);
+	tcase_add_test(tcase, boxes_in_one_place_are_all_found);
+	tcase_add_test(tcase, changes_within_the_reserved_room_do_not_touch_the_heap);
+	tcase_add_test(tcase, shortening_the_ray_leaves_only_nearer_boxes);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
