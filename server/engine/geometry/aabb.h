@@ -89,7 +89,9 @@ static inline double aabb_area(struct aabb a)
 }
 
 /* The part f in [0, limit] of the line from + f along that lies in the box (app G-26 by slabs).
- * False when there is none. A component of `along` that is zero is a question about `from` alone. */
+ * False when there is none. A component of `along` that is zero is a question about `from` alone.
+ * Conservative: each quotient is off by at most two units in the last place, so a flat box is not missed
+ * by what lies in it; *enter may be that much above *leave. */
 static inline bool aabb_clip_line(struct aabb a, vec3 from, vec3 along, double limit, double *enter,
 				  double *leave)
 {
@@ -109,7 +111,7 @@ static inline bool aabb_clip_line(struct aabb a, vec3 from, vec3 along, double l
 	}
 	*enter = first;
 	*leave = last;
-	return first <= last;
+	return first <= last * (1 + 4 * SCALAR_EPSILON);
 }
 
 #endif

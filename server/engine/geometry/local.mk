@@ -8,12 +8,19 @@ libengine_a_SOURCES += \
 	server/engine/geometry/cook.h \
 	server/engine/geometry/hull.h \
 	server/engine/geometry/hull.c \
+	server/engine/geometry/hull_build.h \
+	server/engine/geometry/hull_exact.c \
+	server/engine/geometry/hull_merge.c \
+	server/engine/geometry/hull_points.c \
 	server/engine/geometry/mass.h \
 	server/engine/geometry/mass.c \
 	server/engine/geometry/mesh.h \
+	server/engine/geometry/mesh.c \
+	server/engine/geometry/mesh_tree.c \
 	server/engine/geometry/plane.c \
 	server/engine/geometry/polygon.c \
 	server/engine/geometry/ray.h \
+	server/engine/geometry/ray.c \
 	server/engine/geometry/shape.h \
 	server/engine/geometry/shape.c \
 	server/engine/geometry/sphere.c \

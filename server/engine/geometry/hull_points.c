@@ -1,0 +1,268 @@
+/* hull_points.c: the convex hull of a cloud of points.
+ *
+ * Problem: from n ≤ 65536 points in metres, doubles, with duplicates, coplanar and collinear runs and
+ * rounding noise, the polyhedron a contact solver wants: planar faces, real corners, closed,
+ * convex; or a reason why there is none.
+ *
+ * Method, in three steps:
+ *   1. Points are rounded to a grid of whole numbers below 2^41, 2⁻⁴¹…2⁻⁴⁰ of the cloud's size apart
+ *      (a power of two, so the scaling itself rounds nothing).
+ *   2. hull_exact.c finds the exact hull of the grid points.
+ *   3. hull_merge.c joins coplanar triangles and names the vertices that are none; while there are any,
+ *      the hull of the others is taken.
+ * The grid only decides who is a vertex and who is whose neighbour. Coordinates, planes and all that is
+ * computed from them come from the points as they were given.
+ *
+ * The tolerance within which faces are planar is 10⁻⁶ of the size, so that data written as floats
+ * keep their faces, but at most a tenth of SHAPE_LENGTH_MIN, so that it cannot swallow a feature.
+ *
+ * What goes wrong: joining within a tolerance is not proved to end in a convex polyhedron, so the result
+ * is checked (H-1…H-6). Should it fail, or not settle within ROUNDS_MAX rounds, joining is done again
+ * with tolerance 0, which is exact; the build says so in `exact_only`.
+ *
+ * Vertices are numbered in the order of the cloud, faces start at their least vertex and are sorted by
+ * their first half-edge, so the numbers depend on the hull alone and not on the way it was found.
+ */
+#include "server/base/heap.h"
+#include "server/base/sort.h"
+#include "server/engine/geometry/hull_build.h"
+
+#include <string.h>
+
+#define TOLERANCE_RELATIVE 1e-6
+#define TOLERANCE_MAX (SHAPE_LENGTH_MIN / 10)
+/* Rounding to the grid, in its units, and the slack the check leaves beside the tolerance: a face
+ * may be founded on one side of its plane and end on the other, twice. */
+#define GRID_SLACK 8.0
+#define CHECK_FACTOR 4.0
+
+enum { ROUNDS_MAX = 64 };
+
+struct cloud {
+	const vec3 *given;	/* borrowed */
+	vec3 *grid;		/* the points still in question, on the grid */
+	uint32_t *index;	/* their numbers in `given`, ascending */
+	uint32_t count;
+	double unit;		/* metres between grid points */
+	double tolerance;	/* in grid units */
+	struct hull_surface surface;
+	struct hull_regions regions;
+	struct hull_build build;
+};
+
+/* ---- the grid --------------------------------------------------------------------------------- */
+
+/* `given` all finite. */
+static void to_grid(struct cloud *self, uint32_t count)
+{
+	struct aabb box = aabb_empty();
+	for (uint32_t i = 0; i < count; i++)
+		box = aabb_add_point(box, self->given[i]);
+	double size = vec3_max_component(vec3_sub(box.max, box.min));
+	double most = (double)((uint64_t)1 << HULL_GRID_BITS), scale = 1;
+	while (size > 0 && size * scale * 2 <= most && scale < most)
+		scale *= 2;
+	while (size * scale > most)
+		scale /= 2;
+	for (uint32_t i = 0; i < count; i++) {
+		vec3 p = vec3_scale(vec3_sub(self->given[i], box.min), scale);
+		self->grid[i] = vec3_make(scalar_round(p.x), scalar_round(p.y), scalar_round(p.z));
+		self->index[i] = i;
+	}
+	self->count = count;
+	self->unit = 1 / scale;
+	self->tolerance = scalar_min(TOLERANCE_RELATIVE * size, TOLERANCE_MAX) * scale;
+}
+
+static void keep_vertices(struct cloud *self)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (!self->regions.keep[i])
+			continue;
+		self->grid[kept] = self->grid[i];
+		self->index[kept] = self->index[i];
+		kept++;
+	}
+	self->count = kept;
+}
+
+/* ---- rounds ----------------------------------------------------------------------------------- */
+
+/* Hull and faces of the points still in question. */
+static enum status one_round(struct cloud *self, struct reason *why)
+{
+	hull_surface_release(&self->surface);
+	hull_regions_release(&self->regions);
+	self->build.rounds++;
+	enum status status = hull_triangulate(self->grid, self->count, self->unit, &self->surface,
+					      &self->build.facets_made, why);
+	if (status != STATUS_OK)
+		return status;
+	status = hull_merge(self->grid, self->count, &self->surface, self->tolerance,
+			    &self->regions);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "points", "out of memory");
+	return STATUS_OK;
+}
+
+/* Until no vertex is dropped. AGAIN: not within ROUNDS_MAX. */
+static enum status settle(struct cloud *self, struct reason *why)
+{
+	for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
+		enum status status = one_round(self, why);
+		if (status != STATUS_OK)
+			return status;
+		if (self->regions.dropped == 0)
+			return STATUS_OK;
+		keep_vertices(self);
+	}
+	return STATUS_AGAIN;
+}
+
+/* ---- the result ------------------------------------------------------------------------------- */
+
+static enum status sort_faces(const struct cloud *self, const uint32_t *number, uint64_t *keys,
+			      uint32_t *face)
+{
+	const struct hull_regions *regions = &self->regions;
+	uint32_t count = regions->count;
+	for (uint32_t f = 0; f < count; f++) {
+		const uint32_t *loop = regions->loop + regions->first[f];
+		uint32_t length = regions->first[f + 1] - regions->first[f], least = 0;
+		for (uint32_t i = 1; i < length; i++)
+			if (number[loop[i]] < number[loop[least]])
+				least = i;
+		uint32_t next = least + 1 == length ? 0 : least + 1;
+		keys[f] = (uint64_t)number[loop[least]] << 32 | number[loop[next]];
+		face[f] = f;
+	}
+	uint64_t *scratch_keys = heap_alloc(count * sizeof *scratch_keys);
+	uint32_t *scratch = heap_alloc(count * sizeof *scratch);
+	bool good = scratch_keys != NULL && scratch != NULL;
+	if (good)
+		sort_keys(keys, face, scratch_keys, scratch, count);
+	heap_free(scratch_keys);
+	heap_free(scratch);
+	return good ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Half-edges of face f from the loop that holds the least vertex `keys[f] >> 32`. */
+static void fill_face(struct hull *hull, const uint32_t *number, const uint32_t *loop,
+		      uint32_t length, uint64_t key, uint32_t f, uint32_t edge)
+{
+	uint32_t start = 0;
+	while (number[loop[start]] != key >> 32)
+		start++;
+	for (uint32_t i = 0; i < length; i++)
+		hull->edges[edge + i] = (struct half_edge){
+			.origin = (uint16_t)number[loop[(start + i) % length]],
+			.next = (uint16_t)(i + 1 == length ? edge : edge + i + 1),
+			.face = (uint16_t)f,
+		};
+	hull->faces[f].edge = (uint16_t)edge;
+	hull->faces[f].edge_count = (uint16_t)length;
+}
+
+/* NULL: out of memory. The caller has made sure that the numbers fit. */
+static struct hull *make_hull(const struct cloud *self, uint32_t vertices)
+{
+	const struct hull_regions *regions = &self->regions;
+	struct hull *hull = hull_alloc(vertices, regions->count, regions->corners);
+	uint32_t *number = heap_alloc(self->count * sizeof *number);
+	uint64_t *keys = heap_alloc(regions->count * sizeof *keys);
+	uint32_t *face = heap_alloc(regions->count * sizeof *face);
+	bool good = hull != NULL && number != NULL && keys != NULL && face != NULL;
+	if (good) {
+		uint32_t vertex = 0, edge = 0;
+		for (uint32_t i = 0; i < self->count; i++) {
+			number[i] = vertex;
+			if (regions->keep[i])
+				hull->vertices[vertex++] = self->given[self->index[i]];
+		}
+		good = sort_faces(self, number, keys, face) == STATUS_OK;
+		for (uint32_t f = 0; good && f < regions->count; f++) {
+			uint32_t first = regions->first[face[f]];
+			uint32_t length = regions->first[face[f] + 1] - first;
+			fill_face(hull, number, regions->loop + first, length, keys[f], f, edge);
+			edge += length;
+		}
+	}
+	heap_free(number);
+	heap_free(keys);
+	heap_free(face);
+	if (good)
+		return hull;
+	heap_free(hull);
+	return NULL;
+}
+
+/* CORRUPT: what came out is no convex polyhedron. */
+static enum status result(struct cloud *self, struct hull **out, struct reason *why)
+{
+	uint32_t vertices = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		vertices += self->regions.keep[i];
+	if (vertices > SHAPE_HULL_VERTICES_MAX)
+		return reason_set(why, STATUS_TOO_LARGE, -1, "points",
+				  "the hull has %u vertices, %d are the most", vertices,
+				  SHAPE_HULL_VERTICES_MAX);
+	/* Euler bounds both for anything that may be a polyhedron. */
+	if (vertices < 4 || self->regions.corners > 6 * vertices - 12)
+		return STATUS_CORRUPT;
+	struct hull *hull = make_hull(self, vertices);
+	if (hull == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "points", "out of memory");
+	self->build.tolerance = (CHECK_FACTOR * self->tolerance + GRID_SLACK) * self->unit;
+	if (!hull_finish(hull) || !hull_is_valid(hull, self->build.tolerance, NULL)) {
+		heap_free(hull);
+		return STATUS_CORRUPT;
+	}
+	*out = hull;
+	return STATUS_OK;
+}
+
+static enum status settle_and_finish(struct cloud *self, struct hull **out, struct reason *why)
+{
+	enum status status = settle(self, why);
+	return status == STATUS_OK ? result(self, out, why) : status;
+}
+
+static enum status run(struct cloud *self, uint32_t count, struct hull **out, struct reason *why)
+{
+	to_grid(self, count);
+	enum status status = settle_and_finish(self, out, why);
+	if (status != STATUS_CORRUPT && status != STATUS_AGAIN)
+		return status;
+	to_grid(self, count);
+	self->tolerance = 0;
+	self->build.exact_only = 1;
+	status = settle_and_finish(self, out, why);
+	if (status == STATUS_CORRUPT || status == STATUS_AGAIN)
+		return reason_set(why, STATUS_DEGENERATE, -1, "points",
+				  "the hull has features too thin for its size");
+	return status;
+}
+
+enum status hull_of_points(const vec3 *points, uint32_t count, struct hull **out,
+			   struct hull_build *build, struct reason *why)
+{
+	if (count < 4)
+		return reason_set(why, STATUS_DEGENERATE, -1, "points",
+				  "%u points are too few, 4 are the least", count);
+	struct cloud self = { .given = points };
+	self.grid = heap_alloc(count * sizeof *self.grid);
+	self.index = heap_alloc(count * sizeof *self.index);
+	enum status status = STATUS_NO_MEMORY;
+	if (self.grid != NULL && self.index != NULL)
+		status = run(&self, count, out, why);
+	else
+		reason_set(why, status, -1, "points", "out of memory");
+	if (build != NULL)
+		*build = self.build;
+	hull_surface_release(&self.surface);
+	hull_regions_release(&self.regions);
+	heap_free(self.grid);
+	heap_free(self.index);
+	return status;
+}

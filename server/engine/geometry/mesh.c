@@ -1,0 +1,314 @@
+/* mesh.c: cooking a static triangle surface.
+ *
+ * Steps: read and check; weld (vertices at exactly equal places get one number, for adjacency only);
+ * refuse triangles that repeat a vertex, have no height, or repeat another triangle; sort the edges,
+ * so that the two triangles of an edge stand beside each other; say for each edge whether a body can
+ * be caught on it; build the hierarchy.
+ *
+ * An edge shared by exactly two triangles that run along it in opposite directions joins them. Any
+ * other (one triangle: a border; three or more; two in the same direction) joins nobody and counts
+ * as a border, and the mesh is open.
+ *
+ * Ghost collisions: a body that slides over a flat row of triangles touches their shared edges as well,
+ * and the direction away from an edge can point against the motion. Contacts on an edge that is flat
+ * or bends inwards may not choose such a direction; edge_flags names the edges that may: borders and
+ * those that bend outwards by more than MESH_FLAT_SINE.
+ */
+#include "server/engine/geometry/mesh.h"
+
+#include "server/base/heap.h"
+#include "server/base/sort.h"
+#include "server/engine/geometry/closest.h"
+#include "server/engine/geometry/cook.h"
+#include "server/engine/geometry/mass.h"
+
+#include <string.h>
+
+/* The least height of a triangle, relative to its longest edge and to the size of its coordinates:
+ * below it, the normal is rounding noise. */
+#define HEIGHT_PER_EDGE 1e-9
+#define HEIGHT_PER_COORDINATE 1e-12
+
+/* Temporary arrays, all in one block. Sized for the larger of the vertices and three a triangle. */
+struct scratch {
+	uint64_t *keys, *keys_other;
+	uint32_t *values, *values_other;
+	uint32_t *weld; /* of each vertex: the first vertex at its place */
+};
+
+vec3 mesh_corner(const struct mesh *mesh, uint32_t triangle, uint32_t corner)
+{
+	return mesh->vertices[mesh->triangles[triangle][corner]];
+}
+
+vec3 mesh_normal(const struct mesh *mesh, uint32_t triangle)
+{
+	vec3 a = mesh_corner(mesh, triangle, 0);
+	return vec3_normalize(vec3_cross(vec3_sub(mesh_corner(mesh, triangle, 1), a),
+					 vec3_sub(mesh_corner(mesh, triangle, 2), a)));
+}
+
+struct aabb mesh_triangle_aabb(const struct mesh *mesh, uint32_t triangle)
+{
+	struct aabb box = aabb_of_point(mesh_corner(mesh, triangle, 0));
+	box = aabb_add_point(box, mesh_corner(mesh, triangle, 1));
+	return aabb_add_point(box, mesh_corner(mesh, triangle, 2));
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+static struct mesh *mesh_alloc(struct cook *cook, uint32_t vertices, uint32_t triangles)
+{
+	uint32_t nodes = mesh_tree_nodes_max(triangles);
+	size_t bytes = sizeof(struct mesh) + nodes * sizeof(struct mesh_node) +
+		       vertices * sizeof(vec3) + triangles * (7 * sizeof(uint32_t) + 1);
+	struct mesh *mesh = cook_alloc(cook, bytes);
+	if (mesh == NULL)
+		return NULL;
+	*mesh = (struct mesh){ .vertex_count = vertices, .triangle_count = triangles };
+	/* Parts in falling order of alignment. */
+	mesh->nodes = (struct mesh_node *)(mesh + 1);
+	mesh->vertices = (vec3 *)(mesh->nodes + nodes);
+	mesh->triangles = (uint32_t(*)[3])(mesh->vertices + vertices);
+	mesh->adjacent = mesh->triangles + triangles;
+	mesh->order = (uint32_t *)(mesh->adjacent + triangles);
+	mesh->edge_flags = (uint8_t *)(mesh->order + triangles);
+	return mesh;
+}
+
+/* Returned owned: the block itself is scratch->keys. */
+static bool scratch_alloc(struct scratch *scratch, const struct mesh *mesh)
+{
+	size_t items = MAX_OF((size_t)mesh->triangle_count * 3, (size_t)mesh->vertex_count);
+	size_t bytes = items * 24 + (size_t)mesh->vertex_count * 4;
+	bytes = MAX_OF(bytes, mesh_tree_scratch_bytes(mesh->triangle_count));
+	scratch->keys = heap_alloc(bytes);
+	if (scratch->keys == NULL)
+		return false;
+	scratch->keys_other = scratch->keys + items;
+	scratch->values = (uint32_t *)(scratch->keys_other + items);
+	scratch->values_other = scratch->values + items;
+	scratch->weld = scratch->values_other + items;
+	return true;
+}
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+/* By x, then y, then z, then number: three stable sorts, the least important first. Adding 0 makes
+ * both zeros one. */
+static void weld(const struct mesh *mesh, const struct scratch *scratch)
+{
+	uint32_t count = mesh->vertex_count;
+	for (uint32_t i = 0; i < count; i++)
+		scratch->values[i] = i;
+	for (uint32_t axis = 3; axis-- > 0;) {
+		for (uint32_t i = 0; i < count; i++) {
+			vec3 p = mesh->vertices[scratch->values[i]];
+			scratch->keys[i] = sort_key_of_double(vec3_get(p, axis) + 0.0);
+		}
+		sort_keys(scratch->keys, scratch->values, scratch->keys_other,
+			  scratch->values_other, count);
+	}
+	uint32_t first = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t vertex = scratch->values[i];
+		if (i == 0 || !vec3_equal(mesh->vertices[vertex], mesh->vertices[first]))
+			first = vertex;
+		scratch->weld[vertex] = first;
+	}
+}
+
+static enum status check_triangle(struct cook *cook, const struct mesh *mesh, uint32_t t)
+{
+	vec3 a = mesh_corner(mesh, t, 0), b = mesh_corner(mesh, t, 1), c = mesh_corner(mesh, t, 2);
+	double longest = scalar_sqrt(scalar_max(scalar_max(vec3_distance_squared(a, b),
+							   vec3_distance_squared(b, c)),
+						vec3_distance_squared(c, a)));
+	double size = vec3_max_component(vec3_max(vec3_max(vec3_abs(a), vec3_abs(b)), vec3_abs(c)));
+	double area = vec3_length(vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
+	double least = scalar_max(HEIGHT_PER_EDGE * longest, HEIGHT_PER_COORDINATE * size);
+	if (!(longest > 0) || !(area / longest > least))
+		return reason_set(cook->why, STATUS_DEGENERATE, t, "triangles",
+				  "triangle %u has no area (height %g m, longest edge %g m)", t,
+				  longest > 0 ? area / longest : 0, longest);
+	return STATUS_OK;
+}
+
+static enum status read_triangles(struct cook *cook, struct mesh *mesh)
+{
+	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+		for (uint32_t k = 0; k < 3; k++) {
+			uint32_t vertex = read_u32(&cook->reader);
+			if (vertex >= mesh->vertex_count)
+				return reason_set(cook->why, STATUS_RANGE, t, "triangles",
+						  "triangle %u names vertex %u of %u", t, vertex,
+						  mesh->vertex_count);
+			mesh->triangles[t][k] = vertex;
+		}
+		enum status status = check_triangle(cook, mesh, t);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+/* Three vertex numbers below 2^21 fit one key. */
+_Static_assert(SHAPE_MESH_VERTICES_MAX <= 1 << 21, "three vertex numbers fit 63 bits");
+
+static enum status check_repeats(struct cook *cook, const struct mesh *mesh,
+				 const struct scratch *scratch)
+{
+	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+		uint64_t a = scratch->weld[mesh->triangles[t][0]];
+		uint64_t b = scratch->weld[mesh->triangles[t][1]];
+		uint64_t c = scratch->weld[mesh->triangles[t][2]];
+		uint64_t low = MIN_OF(a, MIN_OF(b, c)), high = MAX_OF(a, MAX_OF(b, c));
+		scratch->keys[t] = low << 42 | (a + b + c - low - high) << 21 | high;
+		scratch->values[t] = t;
+	}
+	sort_keys(scratch->keys, scratch->values, scratch->keys_other, scratch->values_other,
+		  mesh->triangle_count);
+	for (uint32_t i = 1; i < mesh->triangle_count; i++)
+		if (scratch->keys[i] == scratch->keys[i - 1])
+			return reason_set(cook->why, STATUS_DEGENERATE, scratch->values[i],
+					  "triangles", "triangle %u repeats triangle %u",
+					  scratch->values[i], scratch->values[i - 1]);
+	return STATUS_OK;
+}
+
+/* ---- edges ------------------------------------------------------------------------------------ */
+
+/* Half-edge 3t + k runs from corner k to corner k + 1 of triangle t. */
+static uint32_t edge_start(const struct mesh *mesh, const struct scratch *scratch, uint32_t edge)
+{
+	return scratch->weld[mesh->triangles[edge / 3][edge % 3]];
+}
+
+static uint32_t edge_end(const struct mesh *mesh, const struct scratch *scratch, uint32_t edge)
+{
+	return scratch->weld[mesh->triangles[edge / 3][(edge % 3 + 1) % 3]];
+}
+
+/* Joins the half-edges of one undirected edge; false when it is a border or worse. */
+static bool join(struct mesh *mesh, const struct scratch *scratch, const uint32_t *edges,
+		 uint32_t count)
+{
+	if (count != 2)
+		return false;
+	if (edge_start(mesh, scratch, edges[0]) != edge_end(mesh, scratch, edges[1]))
+		return false;
+	mesh->adjacent[edges[0] / 3][edges[0] % 3] = edges[1] / 3;
+	mesh->adjacent[edges[1] / 3][edges[1] % 3] = edges[0] / 3;
+	return true;
+}
+
+static void find_adjacent(struct mesh *mesh, const struct scratch *scratch)
+{
+	uint32_t count = mesh->triangle_count * 3;
+	memset(mesh->adjacent, 0xff, mesh->triangle_count * sizeof *mesh->adjacent);
+	for (uint32_t e = 0; e < count; e++) {
+		uint64_t a = edge_start(mesh, scratch, e), b = edge_end(mesh, scratch, e);
+		scratch->keys[e] = MIN_OF(a, b) << 32 | MAX_OF(a, b);
+		scratch->values[e] = e;
+	}
+	sort_keys(scratch->keys, scratch->values, scratch->keys_other, scratch->values_other,
+		  count);
+	mesh->closed = true;
+	for (uint32_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && scratch->keys[end] == scratch->keys[i]; end++)
+			;
+		if (!join(mesh, scratch, scratch->values + i, end - i))
+			mesh->closed = false;
+	}
+}
+
+/* The corner of `triangle` that is not on the edge it shares with `other` over other's edge k. */
+static vec3 far_corner(const struct mesh *mesh, uint32_t triangle, uint32_t other, uint32_t k)
+{
+	vec3 a = mesh_corner(mesh, other, k), b = mesh_corner(mesh, other, (k + 1) % 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		vec3 p = mesh_corner(mesh, triangle, i);
+		if (!vec3_equal(p, a) && !vec3_equal(p, b))
+			return p;
+	}
+	return a;
+}
+
+static bool edge_may_collide(const struct mesh *mesh, uint32_t triangle, uint32_t k)
+{
+	uint32_t across = mesh->adjacent[triangle][k];
+	if (across == UINT32_MAX)
+		return true;
+	vec3 a = mesh_corner(mesh, triangle, k), b = mesh_corner(mesh, triangle, (k + 1) % 3);
+	vec3 p = far_corner(mesh, across, triangle, k), n = mesh_normal(mesh, triangle);
+	double at, height = vec3_dot(n, vec3_sub(p, a));
+	double reach = vec3_distance(p, closest_point_line(p, a, b, &at));
+	/* Folded back: the sine is small again, but nothing is flat. */
+	if (vec3_dot(n, mesh_normal(mesh, across)) <= 0)
+		return height <= 0;
+	return height < -MESH_FLAT_SINE * reach;
+}
+
+static void flag_edges(struct mesh *mesh)
+{
+	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+		mesh->edge_flags[t] = 0;
+		for (uint32_t k = 0; k < 3; k++)
+			if (edge_may_collide(mesh, t, k))
+				mesh->edge_flags[t] |= (uint8_t)(1u << k);
+	}
+}
+
+/* ---- cooking ---------------------------------------------------------------------------------- */
+
+static enum status build(struct cook *cook, struct mesh *mesh)
+{
+	struct scratch scratch;
+	if (!scratch_alloc(&scratch, mesh))
+		return cook_no_memory(cook);
+	weld(mesh, &scratch);
+	enum status status = check_repeats(cook, mesh, &scratch);
+	if (status == STATUS_OK) {
+		find_adjacent(mesh, &scratch);
+		flag_edges(mesh);
+		mesh_tree_build(mesh, scratch.keys);
+	}
+	heap_free(scratch.keys);
+	return status;
+}
+
+static void measure(struct shape *shape)
+{
+	const struct mesh *mesh = shape->mesh;
+	shape->mass = mass_of_mesh(mesh);
+	shape->aabb_min = mesh->nodes[0].min;
+	shape->aabb_max = mesh->nodes[0].max;
+	for (uint32_t i = 0; i < mesh->vertex_count; i++)
+		shape->radius_max = scalar_max(shape->radius_max,
+					       vec3_distance(mesh->vertices[i], shape->mass.centre));
+	shape->extent_min = 0;
+}
+
+enum status mesh_cook(struct cook *cook)
+{
+	uint32_t vertices, triangles;
+	enum status status = cook_count(cook, "vertices", 3, SHAPE_MESH_VERTICES_MAX, &vertices);
+	if (status == STATUS_OK)
+		status = cook_count(cook, "triangles", 1, SHAPE_MESH_TRIANGLES_MAX, &triangles);
+	if (status == STATUS_OK)
+		status = cook_expect(cook, (uint64_t)vertices * 24 + (uint64_t)triangles * 12);
+	if (status != STATUS_OK)
+		return status;
+	struct mesh *mesh = mesh_alloc(cook, vertices, triangles);
+	if (mesh == NULL)
+		return cook_no_memory(cook);
+	cook->shape->mesh = mesh;
+	status = cook_points(cook, vertices, 3, mesh->vertices);
+	if (status == STATUS_OK)
+		status = read_triangles(cook, mesh);
+	if (status == STATUS_OK)
+		status = build(cook, mesh);
+	if (status == STATUS_OK)
+		measure(cook->shape);
+	return status;
+}

@@ -1,0 +1,203 @@
+/* mesh_tree.c: the static hierarchy over a mesh's triangles, and walking it.
+ *
+ * Built from the top: a range of triangles is split along the longest axis of its centroids' box at
+ * the one of 15 planes that makes areas × counts least (the expected cost of a query). Each half keeps
+ * at least two triangles and leaves hold up to four, so there are fewer nodes than triangles. Where no
+ * plane does (all centroids in one bin), or deeper than SPLIT_DEPTH_MAX, the range is cut in the middle
+ * of its order, which bounds the depth by SPLIT_DEPTH_MAX + 21 < MESH_DEPTH_MAX.
+ *
+ * The order of leaves is a pure function of the mesh: partitions are stable, ties take the first plane.
+ */
+#include "server/engine/geometry/mesh.h"
+
+#include <string.h>
+
+enum { BINS = 16, SPLIT_DEPTH_MAX = 40, HALF_MIN = 2 };
+
+struct tree_build {
+	struct mesh *mesh;
+	vec3 *centroids;   /* by triangle */
+	uint32_t *scratch; /* one half of a range */
+};
+
+struct bins {
+	struct aabb box[BINS];
+	uint32_t count[BINS];
+	uint32_t axis;
+	double low, scale;
+};
+
+size_t mesh_tree_scratch_bytes(uint32_t triangles)
+{
+	return triangles * (sizeof(vec3) + sizeof(uint32_t));
+}
+
+uint32_t mesh_tree_nodes_max(uint32_t triangles)
+{
+	return triangles <= MESH_LEAF_TRIANGLES ? 1 : triangles;
+}
+
+static uint32_t bin_of(const struct bins *bins, vec3 centroid)
+{
+	uint32_t bin = 0;
+	double at = (vec3_get(centroid, bins->axis) - bins->low) * bins->scale;
+	if (!scalar_to_u32(at, &bin))
+		return 0;
+	return MIN_OF(bin, BINS - 1);
+}
+
+static void fill_bins(const struct tree_build *self, uint32_t first, uint32_t count,
+		      struct bins *bins)
+{
+	const uint32_t *order = self->mesh->order + first;
+	struct aabb box = aabb_empty();
+	for (uint32_t i = 0; i < count; i++)
+		box = aabb_add_point(box, self->centroids[order[i]]);
+	vec3 size = vec3_sub(box.max, box.min);
+	bins->axis = vec3_largest_axis(size);
+	bins->low = vec3_get(box.min, bins->axis);
+	double length = vec3_get(size, bins->axis);
+	bins->scale = length > 0 ? BINS / length : 0;
+	for (uint32_t b = 0; b < BINS; b++) {
+		bins->box[b] = aabb_empty();
+		bins->count[b] = 0;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t b = bin_of(bins, self->centroids[order[i]]);
+		bins->box[b] = aabb_union(bins->box[b], mesh_triangle_aabb(self->mesh, order[i]));
+		bins->count[b]++;
+	}
+}
+
+/* The last bin of the left half, or BINS when no plane leaves enough on both sides. */
+static uint32_t best_plane(const struct bins *bins, uint32_t count)
+{
+	double right_area[BINS];
+	struct aabb box = aabb_empty();
+	for (uint32_t b = BINS; b-- > 1;) {
+		box = aabb_union(box, bins->box[b]);
+		right_area[b] = box.min.x <= box.max.x ? aabb_area(box) : 0;
+	}
+	uint32_t best = BINS, left = 0;
+	double least = SCALAR_MAX;
+	box = aabb_empty();
+	for (uint32_t b = 0; b + 1 < BINS; b++) {
+		box = aabb_union(box, bins->box[b]);
+		left += bins->count[b];
+		if (left < HALF_MIN || count - left < HALF_MIN)
+			continue;
+		double cost = aabb_area(box) * left + right_area[b + 1] * (count - left);
+		if (cost < least) {
+			least = cost;
+			best = b;
+		}
+	}
+	return best;
+}
+
+/* Returns how many went left. */
+static uint32_t split(struct tree_build *self, uint32_t first, uint32_t count, uint32_t depth)
+{
+	struct bins bins;
+	if (depth >= SPLIT_DEPTH_MAX)
+		return count / 2;
+	fill_bins(self, first, count, &bins);
+	uint32_t plane = best_plane(&bins, count);
+	if (plane == BINS)
+		return count / 2;
+	uint32_t *order = self->mesh->order + first;
+	uint32_t left = 0, right = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (bin_of(&bins, self->centroids[order[i]]) <= plane)
+			order[left++] = order[i];
+		else
+			self->scratch[right++] = order[i];
+	}
+	memcpy(order + left, self->scratch, right * sizeof *order);
+	return left;
+}
+
+static void build_range(struct tree_build *self, uint32_t first, uint32_t count, uint32_t depth)
+{
+	struct mesh *mesh = self->mesh;
+	uint32_t at = mesh->node_count++;
+	ASSERT(depth < MESH_DEPTH_MAX);
+	if (count <= MESH_LEAF_TRIANGLES) {
+		struct aabb box = aabb_empty();
+		for (uint32_t i = 0; i < count; i++)
+			box = aabb_union(box, mesh_triangle_aabb(mesh, mesh->order[first + i]));
+		mesh->nodes[at] = (struct mesh_node){ box.min, box.max, first, count };
+		return;
+	}
+	uint32_t left = split(self, first, count, depth);
+	build_range(self, first, left, depth + 1);
+	uint32_t right = mesh->node_count;
+	build_range(self, first + left, count - left, depth + 1);
+	const struct mesh_node *a = &mesh->nodes[at + 1], *b = &mesh->nodes[right];
+	mesh->nodes[at] = (struct mesh_node){ vec3_min(a->min, b->min), vec3_max(a->max, b->max),
+					      right, 0 };
+}
+
+void mesh_tree_build(struct mesh *mesh, void *scratch)
+{
+	struct tree_build self = { mesh, scratch, NULL };
+	self.scratch = (uint32_t *)(self.centroids + mesh->triangle_count);
+	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+		self.centroids[t] = aabb_centre(mesh_triangle_aabb(mesh, t));
+		mesh->order[t] = t;
+	}
+	mesh->node_count = 0;
+	build_range(&self, 0, mesh->triangle_count, 0);
+	ASSERT(mesh->node_count <= mesh_tree_nodes_max(mesh->triangle_count));
+}
+
+/* ---- walking ---------------------------------------------------------------------------------- */
+
+void mesh_walk_init(struct mesh_walk *self, const struct mesh *mesh, struct aabb box)
+{
+	self->mesh = mesh;
+	self->box = box;
+	self->stack[0] = 0;
+	self->depth = 1;
+	self->leaf_at = self->leaf_end = 0;
+}
+
+bool mesh_walk_next(struct mesh_walk *self, uint32_t *triangle)
+{
+	for (;;) {
+		while (self->leaf_at < self->leaf_end) {
+			uint32_t t = self->mesh->order[self->leaf_at++];
+			if (!aabb_overlaps(mesh_triangle_aabb(self->mesh, t), self->box))
+				continue;
+			*triangle = t;
+			return true;
+		}
+		if (self->depth == 0)
+			return false;
+		uint32_t at = self->stack[--self->depth];
+		const struct mesh_node *node = &self->mesh->nodes[at];
+		if (!aabb_overlaps(aabb_make(node->min, node->max), self->box))
+			continue;
+		if (node->count > 0) {
+			self->leaf_at = node->first;
+			self->leaf_end = node->first + node->count;
+		} else {
+			/* The left half is looked at first: the order of leaves. */
+			self->stack[self->depth++] = node->first;
+			self->stack[self->depth++] = at + 1;
+		}
+	}
+}
+
+uint32_t mesh_query(const struct mesh *mesh, struct aabb box, uint32_t *out, uint32_t capacity)
+{
+	struct mesh_walk walk;
+	uint32_t count = 0, triangle;
+	mesh_walk_init(&walk, mesh, box);
+	while (mesh_walk_next(&walk, &triangle)) {
+		if (count < capacity)
+			out[count] = triangle;
+		count++;
+	}
+	return count;
+}

@@ -1,0 +1,310 @@
+/* ray.c: where a segment first meets a shape (chapter 2's G-24…G-26).
+ *
+ * Solids first ask whether the start lies inside; if not, the entry is the least parameter at which
+ * some part of the surface is crossed from outside. Convex polyhedra are intersections of half-spaces:
+ * the segment enters at the last of the planes it comes in by and must not have left by then.
+ *
+ * Triangles are tested by the signs of the three volumes spanned by the direction and each edge as seen
+ * from the start. The volume of an edge run the other way is exactly the negative (products commute and
+ * differences only change sign), so of two triangles that share an edge at least one is hit by a
+ * segment that passes through the edge: the surface has no gaps.
+ */
+#include "server/engine/geometry/ray.h"
+
+#include "server/engine/geometry/closest.h"
+
+static bool hit_inside(vec3 along, struct ray_hit *hit)
+{
+	*hit = (struct ray_hit){ 0, vec3_negate(vec3_normalize(along)), 0, true };
+	return true;
+}
+
+static bool hit_at(double fraction, vec3 normal, struct ray_hit *hit)
+{
+	*hit = (struct ray_hit){ fraction, normal, 0, false };
+	return true;
+}
+
+/* The first parameter at which m + f d, starting outside, is within r of the origin; negative: never.
+ * Split into the nearest approach q and half a chord, which keeps its digits far away. */
+static double enter_ball(vec3 m, vec3 d, double r)
+{
+	double dd = vec3_dot(d, d), md = vec3_dot(m, d);
+	if (!(md < 0))
+		return -1;
+	double nearest = -md / dd;
+	double h = r * r - vec3_length_squared(vec3_mul_add(m, d, nearest));
+	if (h < 0)
+		return -1;
+	return scalar_max(nearest - scalar_sqrt(h / dd), 0);
+}
+
+bool ray_sphere(vec3 centre, double radius, vec3 from, vec3 along, double limit,
+		struct ray_hit *hit)
+{
+	vec3 m = vec3_sub(from, centre);
+	if (vec3_length_squared(m) <= radius * radius)
+		return hit_inside(along, hit);
+	double f = enter_ball(m, along, radius);
+	if (f < 0 || f > limit)
+		return false;
+	return hit_at(f, vec3_normalize(vec3_mul_add(m, along, f)), hit);
+}
+
+/* The side of the cylinder: across the axis it is a ball, along it the hit must be between the ends. */
+static double enter_side(vec3 a, vec3 b, double radius, vec3 from, vec3 along, vec3 *normal)
+{
+	vec3 axis = vec3_sub(b, a), m = vec3_sub(from, a);
+	double length_squared = vec3_dot(axis, axis);
+	if (!(length_squared > 0))
+		return -1;
+	double mk = vec3_dot(m, axis) / length_squared, dk = vec3_dot(along, axis) / length_squared;
+	vec3 across = vec3_mul_sub(m, axis, mk), d = vec3_mul_sub(along, axis, dk);
+	if (vec3_length_squared(across) <= radius * radius)
+		return -1;
+	double f = enter_ball(across, d, radius), k = mk + f * dk;
+	if (f < 0 || k < 0 || k > 1)
+		return -1;
+	*normal = vec3_normalize(vec3_mul_add(across, d, f));
+	return f;
+}
+
+bool ray_capsule(vec3 a, vec3 b, double radius, vec3 from, vec3 along, double limit,
+		 struct ray_hit *hit)
+{
+	double k;
+	if (vec3_distance_squared(from, closest_point_segment(from, a, b, &k)) <= radius * radius)
+		return hit_inside(along, hit);
+	struct ray_hit end;
+	bool found = false;
+	vec3 normal;
+	double f = enter_side(a, b, radius, from, along, &normal);
+	if (f >= 0 && f <= limit) {
+		found = hit_at(f, normal, hit);
+		limit = f;
+	}
+	if (ray_sphere(a, radius, from, along, limit, &end) && (!found || end.fraction < limit)) {
+		*hit = end;
+		limit = end.fraction;
+		found = true;
+	}
+	if (ray_sphere(b, radius, from, along, limit, &end) && (!found || end.fraction < limit)) {
+		*hit = end;
+		found = true;
+	}
+	return found;
+}
+
+/* ---- intersections of half-spaces ------------------------------------------------------------- */
+
+struct clip {
+	double enter, leave;
+	vec3 normal;  /* of the plane it came in by */
+	bool outside; /* the start is outside some plane */
+};
+
+/* False: nothing is left. */
+static bool clip_by(struct clip *clip, vec3 n, double offset, vec3 from, vec3 along)
+{
+	double gap = vec3_dot(n, from) - offset, slope = vec3_dot(n, along);
+	if (gap > 0 && !(slope < 0))
+		return false;
+	clip->outside |= gap > 0;
+	if (slope == 0)
+		return true;
+	double f = -gap / slope;
+	if (slope > 0) {
+		clip->leave = scalar_min(clip->leave, f);
+	} else if (gap > 0 && f >= clip->enter) {
+		clip->enter = f;
+		clip->normal = n;
+	}
+	return clip->enter <= clip->leave;
+}
+
+static bool clip_result(const struct clip *clip, vec3 along, struct ray_hit *hit)
+{
+	if (!clip->outside)
+		return hit_inside(along, hit);
+	return hit_at(clip->enter, clip->normal, hit);
+}
+
+bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+{
+	struct clip clip = { 0, limit, vec3_zero(), false };
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		vec3 n = vec3_axis(axis);
+		double size = vec3_get(half, axis);
+		if (!clip_by(&clip, vec3_negate(n), size, from, along) ||
+		    !clip_by(&clip, n, size, from, along))
+			return false;
+	}
+	return clip_result(&clip, along, hit);
+}
+
+bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit,
+	       struct ray_hit *hit)
+{
+	struct clip clip = { 0, limit, vec3_zero(), false };
+	return clip_by(&clip, normal, offset, from, along) && clip_result(&clip, along, hit);
+}
+
+bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+{
+	struct clip clip = { 0, limit, vec3_zero(), false };
+	for (uint32_t f = 0; f < hull->face_count; f++)
+		if (!clip_by(&clip, hull->faces[f].normal, hull->faces[f].offset, from, along))
+			return false;
+	return clip_result(&clip, along, hit);
+}
+
+/* ---- rounded polygons ------------------------------------------------------------------------- */
+
+static bool inside_polygon(const struct polygon *polygon, vec3 p)
+{
+	bool inside = true;
+	double nearest = SCALAR_MAX;
+	for (uint32_t i = 0; i < polygon->count; i++) {
+		vec3 a = polygon->vertices[i], b = polygon->vertices[(i + 1) % polygon->count];
+		double k;
+		inside &= vec3_dot(polygon->normals[i], vec3_sub(p, a)) <= 0;
+		nearest = scalar_min(nearest, vec3_distance_squared(
+						      p, closest_point_segment(p, a, b, &k)));
+	}
+	return inside || nearest <= polygon->radius * polygon->radius;
+}
+
+/* The shifted edge i, between its ends. */
+static bool hit_edge(const struct polygon *polygon, uint32_t i, vec3 from, vec3 along, double limit,
+		     struct ray_hit *hit)
+{
+	vec3 n = polygon->normals[i], a = polygon->vertices[i];
+	vec3 d = vec3_sub(polygon->vertices[(i + 1) % polygon->count], a);
+	double gap = vec3_dot(n, vec3_sub(from, a)) - polygon->radius, slope = vec3_dot(n, along);
+	if (gap < 0 || !(slope < 0))
+		return false;
+	double f = -gap / slope;
+	double k = vec3_dot(vec3_sub(vec3_mul_add(from, along, f), a), d);
+	if (f > limit || k < 0 || k > vec3_dot(d, d))
+		return false;
+	return hit_at(f, n, hit);
+}
+
+bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double limit,
+		 struct ray_hit *hit)
+{
+	from.z = along.z = 0;
+	if (inside_polygon(polygon, from))
+		return hit_inside(along, hit);
+	bool found = false;
+	struct ray_hit part;
+	for (uint32_t i = 0; i < polygon->count; i++) {
+		/* First the edge, then its corner; only a nearer one replaces what was found. */
+		if (hit_edge(polygon, i, from, along, limit, &part) &&
+		    (!found || part.fraction < limit)) {
+			*hit = part;
+			limit = part.fraction;
+			found = true;
+		}
+		if (ray_sphere(polygon->vertices[i], polygon->radius, from, along, limit, &part) &&
+		    (!found || part.fraction < limit)) {
+			*hit = part;
+			limit = part.fraction;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* ---- triangles -------------------------------------------------------------------------------- */
+
+bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+{
+	vec3 n = vec3_cross(vec3_sub(b, a), vec3_sub(c, a));
+	double slope = vec3_dot(n, along), gap = vec3_dot(n, vec3_sub(from, a));
+	if (!(slope < 0) || gap < 0)
+		return false;
+	a = vec3_sub(a, from);
+	b = vec3_sub(b, from);
+	c = vec3_sub(c, from);
+	if (vec3_triple(along, a, b) > 0 || vec3_triple(along, b, c) > 0 ||
+	    vec3_triple(along, c, a) > 0)
+		return false;
+	double f = -gap / slope;
+	if (f > limit)
+		return false;
+	return hit_at(f, vec3_normalize(n), hit);
+}
+
+static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node, vec3 from, vec3 along,
+		     struct ray_hit *best, bool *found, double *limit)
+{
+	for (uint32_t i = 0; i < node->count; i++) {
+		uint32_t triangle = mesh->order[node->first + i];
+		struct ray_hit hit;
+		if (!ray_triangle(mesh_corner(mesh, triangle, 0), mesh_corner(mesh, triangle, 1),
+				  mesh_corner(mesh, triangle, 2), from, along, *limit, &hit))
+			continue;
+		if (*found && hit.fraction == *limit && triangle > best->child)
+			continue;
+		*best = hit;
+		best->child = triangle;
+		*found = true;
+		*limit = hit.fraction;
+	}
+}
+
+/* Nodes are pruned only when they begin beyond the best hit (with the same slack as their box), so
+ * the order of the walk, nearer half first, cannot show in the answer. */
+bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+{
+	uint32_t stack[MESH_DEPTH_MAX], depth = 1;
+	bool found = false;
+	stack[0] = 0;
+	while (depth > 0) {
+		uint32_t at = stack[--depth];
+		const struct mesh_node *node = &mesh->nodes[at];
+		double enter, leave;
+		/* Its own slack: the hit's fraction carries the rounding of a triangle's plane. */
+		double reach = limit * (1 + 1e-9);
+		if (!aabb_clip_line(aabb_make(node->min, node->max), from, along, reach, &enter,
+				    &leave))
+			continue;
+		if (node->count > 0) {
+			hit_leaf(mesh, node, from, along, hit, &found, &limit);
+			continue;
+		}
+		const struct mesh_node *left = node + 1, *right = &mesh->nodes[node->first];
+		vec3 gap = vec3_sub(vec3_add(right->min, right->max), vec3_add(left->min, left->max));
+		bool left_first = vec3_dot(gap, along) >= 0;
+		stack[depth++] = left_first ? node->first : at + 1;
+		stack[depth++] = left_first ? at + 1 : node->first;
+	}
+	return found;
+}
+
+bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+{
+	vec3 end;
+	switch (shape->kind) {
+	case SHAPE_SPHERE:
+		return ray_sphere(vec3_zero(), shape->sphere.radius, from, along, limit, hit);
+	case SHAPE_CAPSULE:
+		end = vec3_make(0, shape->capsule.half_length, 0);
+		return ray_capsule(vec3_negate(end), end, shape->capsule.radius, from, along, limit,
+				   hit);
+	case SHAPE_BOX:
+		return ray_box(shape->box.half, from, along, limit, hit);
+	case SHAPE_HULL:
+		return ray_hull(shape->hull, from, along, limit, hit);
+	case SHAPE_MESH:
+		return ray_mesh(shape->mesh, from, along, limit, hit);
+	case SHAPE_POLYGON:
+		return ray_polygon(shape->polygon, from, along, limit, hit);
+	case SHAPE_PLANE:
+	case SHAPE_KINDS:
+		break;
+	}
+	ASSERT(shape->kind == SHAPE_PLANE);
+	return ray_plane(shape->plane.normal, shape->plane.offset, from, along, limit, hit);
+}
