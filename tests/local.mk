@@ -15,7 +15,7 @@
 # Helpers used by several tests go into tests/lib:
 #   tests_lib_libtests_a_SOURCES += tests/lib/near.h tests/lib/near.c
 check_LIBRARIES = tests/lib/libtests.a
-tests_lib_libtests_a_SOURCES = tests/lib/check_main.h tests/lib/check_main.c
+tests_lib_libtests_a_SOURCES += tests/lib/check_main.h tests/lib/check_main.c
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS) $(PYTHON_TESTS) tests/lib/test_tally

@@ -26,3 +26,4 @@ libengine_a_SOURCES += \
 	server/engine/geometry/sphere.c \
 	server/engine/geometry/support.h \
 	server/engine/geometry/support.c
+tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c

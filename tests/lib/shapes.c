@@ -1,0 +1,182 @@
+#include "tests/lib/shapes.h"
+
+#include "server/base/heap.h"
+#include "server/base/rng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct writer begin(struct bytes *out, enum shape_kind kind)
+{
+	struct writer writer = writer_into(out);
+	write_u8(&writer, (uint8_t)kind);
+	write_u8(&writer, 1);
+	return writer;
+}
+
+static void write_vec3(struct writer *writer, vec3 p)
+{
+	write_f64(writer, p.x);
+	write_f64(writer, p.y);
+	write_f64(writer, p.z);
+}
+
+static void end(struct writer *writer)
+{
+	ASSERT(writer_status(writer) == STATUS_OK);
+}
+
+void bytes_of_sphere(struct bytes *out, double radius)
+{
+	struct writer writer = begin(out, SHAPE_SPHERE);
+	write_f64(&writer, radius);
+	end(&writer);
+}
+
+void bytes_of_capsule(struct bytes *out, double half_length, double radius)
+{
+	struct writer writer = begin(out, SHAPE_CAPSULE);
+	write_f64(&writer, half_length);
+	write_f64(&writer, radius);
+	end(&writer);
+}
+
+void bytes_of_box(struct bytes *out, vec3 half)
+{
+	struct writer writer = begin(out, SHAPE_BOX);
+	write_vec3(&writer, half);
+	end(&writer);
+}
+
+void bytes_of_hull(struct bytes *out, const vec3 *points, uint32_t count)
+{
+	struct writer writer = begin(out, SHAPE_HULL);
+	write_u32(&writer, count);
+	for (uint32_t i = 0; i < count; i++)
+		write_vec3(&writer, points[i]);
+	end(&writer);
+}
+
+void bytes_of_plane(struct bytes *out, vec3 normal, double offset)
+{
+	struct writer writer = begin(out, SHAPE_PLANE);
+	write_vec3(&writer, normal);
+	write_f64(&writer, offset);
+	end(&writer);
+}
+
+void bytes_of_mesh(struct bytes *out, const vec3 *vertices, uint32_t vertex_count,
+		   const uint32_t (*triangles)[3], uint32_t triangle_count)
+{
+	struct writer writer = begin(out, SHAPE_MESH);
+	write_u32(&writer, vertex_count);
+	write_u32(&writer, triangle_count);
+	for (uint32_t i = 0; i < vertex_count; i++)
+		write_vec3(&writer, vertices[i]);
+	for (uint32_t t = 0; t < triangle_count; t++)
+		for (uint32_t k = 0; k < 3; k++)
+			write_u32(&writer, triangles[t][k]);
+	end(&writer);
+}
+
+void bytes_of_polygon(struct bytes *out, const vec3 *vertices, uint32_t count, double radius)
+{
+	struct writer writer = begin(out, SHAPE_POLYGON);
+	write_u32(&writer, count);
+	write_f64(&writer, radius);
+	for (uint32_t i = 0; i < count; i++) {
+		write_f64(&writer, vertices[i].x);
+		write_f64(&writer, vertices[i].y);
+	}
+	end(&writer);
+}
+
+struct shape *shape_of_bytes(struct bytes *bytes)
+{
+	struct shape *shape = NULL;
+	struct reason why;
+	if (shape_cook(bytes->data, bytes->count, NULL, &shape, &why) != STATUS_OK) {
+		fprintf(stderr, "a test's shape was refused: %s: %s\n", status_name(why.status),
+			why.text);
+		abort();
+	}
+	bytes_release(bytes);
+	return shape;
+}
+
+struct shape *make_sphere(double radius)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_sphere(&bytes, radius);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_capsule(double half_length, double radius)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_capsule(&bytes, half_length, radius);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_box(double half_x, double half_y, double half_z)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_box(&bytes, vec3_make(half_x, half_y, half_z));
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_hull(const vec3 *points, uint32_t count)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_hull(&bytes, points, count);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_plane(vec3 normal, double offset)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_plane(&bytes, normal, offset);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_mesh(const vec3 *vertices, uint32_t vertex_count, const uint32_t (*triangles)[3],
+			uint32_t triangle_count)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_mesh(&bytes, vertices, vertex_count, triangles, triangle_count);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_polygon(const vec3 *vertices, uint32_t count, double radius)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_polygon(&bytes, vertices, count, radius);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_terrain(uint32_t cells, double size, double bump, uint64_t seed)
+{
+	uint32_t side = cells + 1, triangle = 0;
+	struct rng rng = rng_seeded(seed);
+	vec3 *vertices = heap_alloc(side * side * sizeof *vertices);
+	uint32_t(*triangles)[3] = heap_alloc(cells * cells * 2 * sizeof *triangles);
+	ASSERT(vertices != NULL && triangles != NULL);
+	for (uint32_t z = 0; z < side; z++)
+		for (uint32_t x = 0; x < side; x++)
+			vertices[z * side + x] = vec3_make((x - cells * 0.5) * size,
+							   rng_range(&rng, 0, bump),
+							   (z - cells * 0.5) * size);
+	for (uint32_t z = 0; z < cells; z++)
+		for (uint32_t x = 0; x < cells; x++) {
+			uint32_t a = z * side + x, b = a + 1, c = a + side, d = c + 1;
+			uint32_t two[2][3] = { { a, c, b }, { b, c, d } };
+			for (uint32_t i = 0; i < 2; i++, triangle++)
+				for (uint32_t k = 0; k < 3; k++)
+					triangles[triangle][k] = two[i][k];
+		}
+	struct shape *shape = make_mesh(vertices, side * side,
+					(const uint32_t(*)[3])triangles, triangle);
+	heap_free(vertices);
+	heap_free(triangles);
+	return shape;
+}

@@ -1,0 +1,35 @@
+/* shapes.h: shapes for tests, each made through its canonical bytes and returned owned (shape_release).
+ * A refusal is printed and ends the program: tests of refusals call shape_cook themselves. */
+#ifndef CAIRN_TESTS_SHAPES_H
+#define CAIRN_TESTS_SHAPES_H
+
+#include "server/base/bytes.h"
+#include "server/engine/geometry/shape.h"
+
+/* Canonical bytes appended to `out`. */
+void bytes_of_sphere(struct bytes *out, double radius);
+void bytes_of_capsule(struct bytes *out, double half_length, double radius);
+void bytes_of_box(struct bytes *out, vec3 half);
+void bytes_of_hull(struct bytes *out, const vec3 *points, uint32_t count);
+void bytes_of_plane(struct bytes *out, vec3 normal, double offset);
+void bytes_of_mesh(struct bytes *out, const vec3 *vertices, uint32_t vertex_count,
+		   const uint32_t (*triangles)[3], uint32_t triangle_count);
+void bytes_of_polygon(struct bytes *out, const vec3 *vertices, uint32_t count, double radius);
+
+/* Cooks and releases `bytes`. */
+struct shape *shape_of_bytes(struct bytes *bytes);
+
+struct shape *make_sphere(double radius);
+struct shape *make_capsule(double half_length, double radius);
+struct shape *make_box(double half_x, double half_y, double half_z);
+struct shape *make_hull(const vec3 *points, uint32_t count);
+struct shape *make_plane(vec3 normal, double offset);
+struct shape *make_mesh(const vec3 *vertices, uint32_t vertex_count, const uint32_t (*triangles)[3],
+			uint32_t triangle_count);
+struct shape *make_polygon(const vec3 *vertices, uint32_t count, double radius);
+
+/* A square height field of cells × cells squares of side `size`, two triangles each, over x and z
+ * around the origin, with heights in [0, bump) from `seed`. */
+struct shape *make_terrain(uint32_t cells, double size, double bump, uint64_t seed);
+
+#endif
