@@ -63,7 +63,7 @@ enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1 };
 struct batch {
 	uint32_t session;  /* order within a tick is (session, number) */
 	uint64_t number;   /* per session and world, ascending */
-	uint64_t at;	   /* tick before which to apply; 0 or the current tick: now; later: kept until then */
+	uint64_t at;	   /* tick before which to apply; 0 or the current tick: now; later: kept */
 	uint8_t late;	   /* enum late_policy, when `at` has passed */
 	bool restricted;   /* a player: only bodies owned by `session`; SPAWN makes them so */
 	struct command *commands; /* borrowed; normalised in place */
@@ -109,7 +109,8 @@ struct world_stats {
 };
 struct world_stats world_stats(const struct world *world);
 
-/* Events since the last world_step began (commands' and the step's), in their defined order; borrowed until the next. */
+/* Events since the last world_step began (commands' and the step's), in their defined order; borrowed
+ * until the next. */
 const struct event *world_events(const struct world *world, uint32_t *count);
 
 /* ---- looking --------------------------------------------------------------------------------- */
@@ -209,8 +210,8 @@ struct ray_hit {
 	double fraction;	   /* of the ray's length */
 	vec3 point, normal;
 };
-/* Hits along origin + t·direction·length, t in [0,1], nearest first (ties by body id), at most `capacity`; returns the
- * number written. RANGE/NOT_FINITE through `status` (may be NULL). Does not change the world. */
+/* Hits along origin + t·direction·length, t in [0,1], nearest first (ties by body id), at most
+ * `capacity`; returns the number written. RANGE/NOT_FINITE through `status` (may be NULL). Does not change the world. */
 uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, double length,
 		   struct query_filter filter, struct ray_hit *hits, uint32_t capacity,
 		   enum status *status);

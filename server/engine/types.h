@@ -72,7 +72,7 @@ struct attachment {
 enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
 
 enum event_kind {
-	EVENT_CONTACT_BEGIN = 1, /* bodies a, b; point, normal a → b; value = normal impulse of the tick, N·s */
+	EVENT_CONTACT_BEGIN = 1, /* a, b; point, normal a → b; value = normal impulse of the tick, N·s */
 	EVENT_CONTACT_END = 2,	 /* bodies a, b */
 	EVENT_SLEEP = 3,	 /* body a */
 	EVENT_WAKE = 4,		 /* body a */

@@ -34,7 +34,8 @@ typedef void journal_failed(void *context, enum status status, const char *text)
 /* All of these copy what they are given. FULL: the store is too far behind (bytes waiting are bounded);
  * nothing was taken: try again before the next step. The world does not step while its journal is FULL. */
 
-/* The batches of one world_apply call at boundary `tick` (before step tick → tick + 1), in the order applied. */
+/* The batches of one world_apply call at boundary `tick` (before step tick → tick + 1), in the order
+ * applied. */
 MUST_CHECK enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick,
 				     const struct journal_batch *batches, uint32_t count);
 /* Step tick−1 → tick was made; its tick hash. */

@@ -233,6 +233,7 @@ def series(x, first, ratio):
         return total
 
 
+# table
 def tables():
     print("/* trig_tables.h: made by tests/data/make_trig.py (tables); do not edit.")
     print(" * Constants, tables and minimax polynomials of trig.c, which includes it alone. */")

