@@ -29,3 +29,12 @@ libbase_a_SOURCES += \
 	server/base/table.c
 
 UNIT_TESTS += tests/unit/base/test_status
+UNIT_TESTS += \
+	tests/unit/server/base/test_arena \
+	tests/unit/server/base/test_bitset \
+	tests/unit/server/base/test_bytes \
+	tests/unit/server/base/test_hash \
+	tests/unit/server/base/test_heap \
+	tests/unit/server/base/test_rng \
+	tests/unit/server/base/test_sort \
+	tests/unit/server/base/test_table
