@@ -1,5 +1,5 @@
-/* hash.c: xxHash, compiled in (its one-header form), so that the value cannot change with the library
- * that happens to be installed; SHA-256 from OpenSSL. */
+/* hash.c: xxHash, compiled in (its one-header form), so that no call goes through a library that
+ * may be another one at run time; SHA-256 from OpenSSL. */
 #include "server/base/hash.h"
 
 #include "server/base/bytes.h"

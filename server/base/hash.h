@@ -1,4 +1,4 @@
-/* hash.h: XXH3, 64 bits. For checking that two states are equal and for content that nobody attacks;
+/* hash.h: XXH3, 64 bits. For checking that two states are equal and for content nobody attacks;
  * names that must resist forgery are SHA-256 (below). Values are the published ones, everywhere. */
 #ifndef CAIRN_BASE_HASH_H
 #define CAIRN_BASE_HASH_H

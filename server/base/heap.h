@@ -23,7 +23,8 @@ void *heap_realloc(void *block, size_t bytes) MUST_CHECK;
 /* `block` is taken; NULL is ignored. */
 void heap_free(void *block);
 
-/* Allocating calls (alloc, alloc_zero, alloc_aligned, realloc) made so far by this thread, by all. */
+/* Allocating calls (alloc, alloc_zero, alloc_aligned, realloc) made so far by this
+ * thread, and by all threads. */
 uint64_t heap_calls(void);
 uint64_t heap_calls_total(void);
 /* Blocks alive in the whole process. */

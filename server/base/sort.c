@@ -71,9 +71,10 @@ static void sort_merge(const uint8_t *from, uint8_t *to, uint64_t first, uint64_
 {
 	uint64_t left = first, right = middle;
 	for (uint64_t out = first; out < last; out++) {
+		const uint8_t *a = from + left * bytes, *b = from + right * bytes;
 		bool take_right = left == middle;
 		if (!take_right && right < last)
-			take_right = compare(from + right * bytes, from + left * bytes, context) < 0;
+			take_right = compare(b, a, context) < 0;
 		uint64_t in = take_right ? right++ : left++;
 		memcpy(to + out * bytes, from + in * bytes, bytes);
 	}

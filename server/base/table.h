@@ -1,8 +1,9 @@
 /* table.h: look-up from a 64-bit key to a 32-bit value.
  *
- * Open addressing with linear probing; removal shifts followers back, so there are no tombstones and
- * a table that lives for a year is as fast as a new one. There is no way to walk it, on purpose: its
- * order depends on its history, and order is part of a world's value (STYLE, determinism 4).
+ * Open addressing with linear probing; removal shifts followers back, so there are no tombstones
+ * and a table that lives for a year is as fast as a new one. There is no way to walk it, on
+ * purpose: its order depends on its history, and order is part of a world's value (STYLE,
+ * determinism 4).
  */
 #ifndef CAIRN_BASE_TABLE_H
 #define CAIRN_BASE_TABLE_H

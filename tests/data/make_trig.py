@@ -233,7 +233,28 @@ def series(x, first, ratio):
         return total
 
 
-# table
+def polynomials():
+    z = (PI / 4) ** 2 * D("1.0001")
+    small = D(10) ** -30
+    polynomial("SIN_TERMS", "(sin x - x)/x^3 in x^2, |x| <= pi/4; times x^2.",
+               lambda x: series(x, D(-1) / 6, lambda k: D(-1) / ((2 * k + 4) * (2 * k + 5))),
+               lambda x: x + small, small, z, 6)
+    polynomial("COS_TERMS", "(cos x - 1 + x^2/2)/x^4 in x^2, |x| <= pi/4; times x^4.",
+               lambda x: series(x, D(1) / 24, lambda k: D(-1) / ((2 * k + 5) * (2 * k + 6))),
+               lambda x: (x + small) ** 2, small, z, 5)
+    # |t| <= 1/15.9 after the reduction by eighths.
+    polynomial("ATAN_TERMS", "(atan t - t)/t^3 in t^2, |t| <= 1/15; times t^2.",
+               lambda x: (lambda t: (atan(t) - t) / t ** 3)(x.sqrt()),
+               lambda x: x, D("1e-8"), D(1) / 225, 5)
+    r = LN2 / 128 * D("1.001")
+    polynomial("EXP_TERMS", "(e^r - 1 - r)/r^2, |r| <= ln 2/128; times r^2.",
+               lambda x: series(x, D(1) / 2, lambda k: D(1) / (k + 3)),
+               lambda x: x * x + small, -r, r, 4)
+    polynomial("LOG_TERMS", "(ln(1 + t) - t + t^2/2)/t^3, |t| <= 1/127; times t^2.",
+               lambda x: sum((-x) ** k / (k + 3) for k in range(60)),
+               lambda x: x * x + small, -D(1) / 127, D(1) / 127, 7)
+
+
 def tables():
     print("/* trig_tables.h: made by tests/data/make_trig.py (tables); do not edit.")
     print(" * Constants, tables and minimax polynomials of trig.c, which includes it alone. */")
@@ -250,10 +271,10 @@ def tables():
         constant(name + "_LO", pair(x)[1])
     constant("TWO_OVER_PI", 2 / PI)
     l1 = head(LN2, 42)
-    constant("LN2_1", l1, "ln 2: 42 bits, exact times an 11-bit k")
+    constant("LN2_1", l1, "ln 2: 42 bits, for an 11-bit k")
     constant("LN2_2", LN2 - l1, "the next 53")
     e1 = head(LN2 / 64, 36)
-    constant("LN2_64TH_1", e1, "ln 2 / 64: 36 bits, exact times a 17-bit k")
+    constant("LN2_64TH_1", e1, "ln 2 / 64: 36 bits, for a 17-bit k")
     constant("LN2_64TH_2", LN2 / 64 - e1, "the next 53")
     constant("SIXTYFOUR_OVER_LN2", 64 / LN2)
 
@@ -286,25 +307,7 @@ def tables():
         print(f"\t{{ {hexa(c)}, {hexa(hi)}, {hexa(lo)} }},")
     print("};")
 
-    z = (PI / 4) ** 2 * D("1.0001")
-    small = D(10) ** -30
-    polynomial("SIN_TERMS", "(sin x - x)/x^3 in x^2, |x| <= pi/4; times x^2.",
-               lambda x: series(x, D(-1) / 6, lambda k: D(-1) / ((2 * k + 4) * (2 * k + 5))),
-               lambda x: x + small, small, z, 6)
-    polynomial("COS_TERMS", "(cos x - 1 + x^2/2)/x^4 in x^2, |x| <= pi/4; times x^4.",
-               lambda x: series(x, D(1) / 24, lambda k: D(-1) / ((2 * k + 5) * (2 * k + 6))),
-               lambda x: (x + small) ** 2, small, z, 5)
-    # |t| <= 1/15.9 after the reduction by eighths.
-    polynomial("ATAN_TERMS", "(atan t - t)/t^3 in t^2, |t| <= 1/15; times t^2.",
-               lambda x: (lambda t: (atan(t) - t) / t ** 3)(x.sqrt()),
-               lambda x: x, D("1e-8"), D(1) / 225, 5)
-    r = LN2 / 128 * D("1.001")
-    polynomial("EXP_TERMS", "(e^r - 1 - r)/r^2, |r| <= ln 2/128; times r^2.",
-               lambda x: series(x, D(1) / 2, lambda k: D(1) / (k + 3)),
-               lambda x: x * x + small, -r, r, 4)
-    polynomial("LOG_TERMS", "(ln(1 + t) - t + t^2/2)/t^3, |t| <= 1/127; times t^2.",
-               lambda x: sum((-x) ** k / (k + 3) for k in range(60)),
-               lambda x: x * x + small, -D(1) / 127, D(1) / 127, 7)
+    polynomials()
     print("\n#endif")
 
 

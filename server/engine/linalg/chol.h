@@ -1,9 +1,9 @@
 /* chol.h: A = L Lᵀ for a symmetric positive definite A, kept up to date while A changes.
  *
- * The factor lives in the caller's storage as the lower triangle of a row-major square of `capacity`;
- * entries above the diagonal are never touched. A step that meets a pivot that is not positive (or
- * not a number) returns false: the matrix is not positive definite to rounding; what is then left in
- * the factor is said at each function.
+ * The factor lives in the caller's storage as the lower triangle of a row-major square of
+ * `capacity`; entries above the diagonal are never touched. A step that meets a pivot that is not
+ * positive (or not a number) returns false: the matrix is not positive definite to rounding; what
+ * is then left in the factor is said at each function.
  */
 #ifndef CAIRN_ENGINE_LINALG_CHOL_H
 #define CAIRN_ENGINE_LINALG_CHOL_H
@@ -33,7 +33,8 @@ bool chol_downdate(struct chol *self, double *x, double *scratch) MUST_CHECK;
 /* Appends a row: `row` holds A's entries against the present `size` variables, `diagonal` its own.
  * size < capacity. On false the factor is unchanged. */
 bool chol_append(struct chol *self, const double *row, double diagonal) MUST_CHECK;
-/* Removes row and column `index` of A; later ones move down by one. `scratch` holds size doubles. */
+/* Removes row and column `index` of A; later ones move down by one. `scratch` holds size doubles.
+ * */
 void chol_delete(struct chol *self, uint32_t index, double *scratch);
 
 #endif

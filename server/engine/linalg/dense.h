@@ -1,8 +1,8 @@
 /* dense.h: small matrices as plain arrays, row by row, every sum in index order.
  *
- * Entry (i, j) of a matrix is a[i * stride + j] with stride ≥ columns. The order of each sum is part
- * of the result: left to right, lowest index first, one accumulator. Arrays do not overlap unless
- * said so. Sizes of 0 are valid everywhere.
+ * Entry (i, j) of a matrix is a[i * stride + j] with stride ≥ columns. The order of each sum is
+ * part of the result: left to right, lowest index first, one accumulator. Arrays do not overlap
+ * unless said so. Sizes of 0 are valid everywhere.
  */
 #ifndef CAIRN_ENGINE_LINALG_DENSE_H
 #define CAIRN_ENGINE_LINALG_DENSE_H

@@ -1,11 +1,12 @@
 /* eigen3.c: cyclic Jacobi (ch1-3 G-05; Golub and Van Loan, 8.5).
  *
  * Each rotation in the plane (p, q) makes a_pq zero: with τ = (a_qq − a_pp)/(2 a_pq) the tangent is
- * the smaller root of t² + 2 τ t − 1 = 0, t = sign(τ)/(|τ| + sqrt(1 + τ²)), hence |angle| ≤ π/4. The
- * sweep order is (x,y), (x,z), (y,z), always. The off-diagonal mass shrinks quadratically; an entry
- * that no longer changes its diagonal neighbours counts as zero, and then it is set to zero.
- * What goes wrong: repeated eigenvalues leave axes arbitrary (here: whatever the fixed order gives);
- * entries that are not finite (answered, see eigen3.h); overflow in τ (kept away by scaling).
+ * the smaller root of t² + 2 τ t − 1 = 0, t = sign(τ)/(|τ| + sqrt(1 + τ²)), hence |angle| ≤ π/4.
+ * The sweep order is (x,y), (x,z), (y,z), always. The off-diagonal mass shrinks quadratically; an
+ * entry that no longer changes its diagonal neighbours counts as zero, and then it is set to zero.
+ * What goes wrong: repeated eigenvalues leave axes arbitrary (here: whatever the fixed order
+ * gives); entries that are not finite (answered, see eigen3.h); overflow in τ (kept away by
+ * scaling).
  */
 #include "server/engine/linalg/eigen3.h"
 

@@ -1,6 +1,6 @@
 /* ldl.c: L D Lᵀ row by row: row i of L D is solved from the rows above, then divided by D. Without
- * pivoting the factor exists for quasi-definite matrices in every order (Vanderbei 1995); for others
- * a small pivot stops it. */
+ * pivoting the factor exists for quasi-definite matrices in every order (Vanderbei 1995); for
+ * others a small pivot stops it. */
 #include "server/engine/linalg/ldl.h"
 
 #include "server/engine/linalg/dense.h"

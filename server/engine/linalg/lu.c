@@ -19,9 +19,14 @@ static void swap_rows(double *a, double *b, uint32_t n)
 static uint32_t lu_pivot(const double *a, uint32_t n, uint32_t stride, uint32_t k)
 {
 	uint32_t best = k;
-	for (uint32_t i = k + 1; i < n; i++)
-		if (scalar_abs(a[(size_t)i * stride + k]) > scalar_abs(a[(size_t)best * stride + k]))
-			best = i;
+	double largest = scalar_abs(a[(size_t)k * stride + k]);
+	for (uint32_t i = k + 1; i < n; i++) {
+		double size = scalar_abs(a[(size_t)i * stride + k]);
+		if (!(size > largest))
+			continue;
+		largest = size;
+		best = i;
+	}
 	return best;
 }
 

@@ -1,13 +1,13 @@
-/* lu.h: P A = L U with partial pivoting; among equally large pivots the least index wins, so that the
- * result does not depend on anything but A. */
+/* lu.h: P A = L U with partial pivoting; among equally large pivots the least index wins, so that
+ * the result does not depend on anything but A. */
 #ifndef CAIRN_ENGINE_LINALG_LU_H
 #define CAIRN_ENGINE_LINALG_LU_H
 
 #include "server/base/base.h"
 
-/* Factors in place: unit L below the diagonal, U on and above it; pivots[k] is the row exchanged with
- * row k. False when a column has no pivot other than zero (or NaN): A is singular, *a is then partly
- * factored and of no use. */
+/* Factors in place: unit L below the diagonal, U on and above it; pivots[k] is the row exchanged
+ * with row k. False when a column has no pivot other than zero (or NaN): A is singular, *a is then
+ * partly factored and of no use. */
 bool lu_factor(double *a, uint32_t n, uint32_t stride, uint32_t *pivots) MUST_CHECK;
 /* b := A⁻¹ b. */
 void lu_solve(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivots, double *b);

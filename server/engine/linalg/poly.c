@@ -1,13 +1,14 @@
 /* poly.c: roots by splitting at the extrema (ch1-3 G-35, exercises 5 and 6).
  *
- * Problem: all x in [low, high] with f(x) = 0. Between two neighbouring zeros of f' the polynomial is
- * monotone, so a change of sign brackets exactly one root and no change means none. The zeros of f'
- * are found in the same way from f'', down to a straight line. Inside a bracket Newton's step is
+ * Problem: all x in [low, high] with f(x) = 0. Between two neighbouring zeros of f' the polynomial
+ * is monotone, so a change of sign brackets exactly one root and no change means none. The zeros of
+ * f' are found in the same way from f'', down to a straight line. Inside a bracket Newton's step is
  * taken when it stays inside and at least halves the last step, else the bracket is halved; it ends
  * when the bracket is two neighbouring doubles or f is exactly zero.
- * What goes wrong: a double root where rounding lifts the curve off the axis. Each extremum (and end)
- * is therefore also asked whether |f| ≤ POLY_TOUCH Σ |c_i xⁱ|, and then counts as the root of the
- * pieces that meet there. Vanishing leading coefficients lower the degree. A zero polynomial answers 0.
+ * What goes wrong: a double root where rounding lifts the curve off the axis. Each extremum (and
+ * end) is therefore also asked whether |f| ≤ POLY_TOUCH Σ |c_i xⁱ|, and then counts as the root of
+ * the pieces that meet there. Vanishing leading coefficients lower the degree. A zero polynomial
+ * answers 0.
  */
 #include "server/engine/linalg/poly.h"
 
@@ -93,7 +94,8 @@ uint32_t poly_roots(const double *c, uint32_t degree, double low, double high, d
 	uint32_t pieces = 1 + poly_roots(slope, degree - 1, low, high, knots + 1);
 	knots[pieces] = high;
 
-	/* A root at a knot belongs to both its pieces; a piece between two roots at knots has no other. */
+	/* A root at a knot belongs to both its pieces; a piece between two roots at knots has no
+	 * other. */
 	uint32_t count = 0;
 	bool zero_here = poly_touches(c, degree, low);
 	for (uint32_t i = 0; i < pieces; i++) {

@@ -1,5 +1,5 @@
-/* float_environment.c: each question is a small sum whose answer is known; operands are volatile, so
- * that the machine answers at run time and not the compiler beforehand. */
+/* float_environment.c: each question is a small sum whose answer is known; operands are volatile,
+ * so that the machine answers at run time and not the compiler beforehand. */
 #include "server/engine/math/float_environment.h"
 
 #include <float.h>

@@ -16,5 +16,10 @@ libengine_a_SOURCES += \
 	server/engine/math/float_environment.h \
 	server/engine/math/float_environment.c
 
-UNIT_TESTS += tests/unit/server/engine/math/test_trig
+UNIT_TESTS += \
+	tests/unit/server/engine/math/test_interpolate \
+	tests/unit/server/engine/math/test_quat \
+	tests/unit/server/engine/math/test_scalar \
+	tests/unit/server/engine/math/test_trig \
+	tests/unit/server/engine/math/test_vec3
 EXTRA_DIST += tests/data/make_trig.py tests/data/trig_points.txt

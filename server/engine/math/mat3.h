@@ -103,8 +103,8 @@ static inline double mat3_trace(mat3 a)
 	return a.x.x + a.y.y + a.z.z;
 }
 
-/* By cofactors. False, and *inverse the zero matrix, when the determinant is 0 or the inverse is not
- * finite; how good a nearly singular inverse is, is the caller's question. */
+/* By cofactors. False, and *inverse the zero matrix, when the determinant is 0 or the inverse is
+ * not finite; how good a nearly singular inverse is, is the caller's question. */
 static inline bool mat3_inverse(mat3 a, mat3 *inverse)
 {
 	vec3 yz = vec3_cross(a.y, a.z), zx = vec3_cross(a.z, a.x), xy = vec3_cross(a.x, a.y);

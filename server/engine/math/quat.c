@@ -1,16 +1,16 @@
 /* quat.c: conversions between quaternions, matrices, axes and angles (app C-03, C-04, C-06).
  *
- * The printed axis-angle matrix of the book is the transpose of the one used here and contradicts its
- * own quaternion matrix (spec, errata C-03); signs here are such that R(u, θ) = R(q), and both turn
- * counter-clockwise seen against the axis.
+ * The printed axis-angle matrix of the book is the transpose of the one used here and contradicts
+ * its own quaternion matrix (spec, errata C-03); signs here are such that R(u, θ) = R(q), and both
+ * turn counter-clockwise seen against the axis.
  */
 #include "server/engine/math/quat.h"
 
 #include "server/engine/math/mat3.h"
 #include "server/engine/math/trig.h"
 
-/* Below this half angle (rad) sin φ / φ is 1 − φ²/6 to rounding: φ⁴/120 < 2⁻⁵³. A larger value would
- * lose digits, a smaller one only time. */
+/* Below this half angle (rad) sin φ / φ is 1 − φ²/6 to rounding: φ⁴/120 < 2⁻⁵³. A larger value
+ * would lose digits, a smaller one only time. */
 static const double HALF_ANGLE_SMALL = 1e-4;
 
 quat quat_from_axis_angle(vec3 axis, double angle)
@@ -81,15 +81,22 @@ quat quat_slerp(quat a, quat b, double t)
 	return quat_normalize(quat_mul(quat_from_rotation_vector(vec3_scale(axis, t * angle)), a));
 }
 
-/* (1 + a·b, a × b) is twice the cosine of half the angle times the answer. */
+/* With φ half the angle: (1 + a·b, a × b) is 2 cos φ times the answer, good while the angle is at
+ * most a right one. Beyond, 1 + a·b cancels, but a + b does not (a difference of close numbers is
+ * exact): s = |a × (a + b)| = sin 2φ is good to rounding, and so are sin²φ = (1 − a·b)/2 and
+ * cos φ = s/(2 sin φ). */
 quat quat_between(vec3 a, vec3 b)
 {
-	quat q = quat_from_parts(1.0 + vec3_dot(a, b), vec3_cross(a, b));
-	if (quat_dot(q, q) > 0x1p-80)
-		return quat_normalize(q);
-	vec3 tangent, unused;
-	vec3_frame(a, &tangent, &unused);
-	return quat_from_parts(0, tangent);
+	double dot = vec3_dot(a, b), s;
+	if (dot >= 0)
+		return quat_normalize(quat_from_parts(1.0 + dot, vec3_cross(a, b)));
+	vec3 axis = vec3_normalize_length(vec3_cross(a, vec3_add(a, b)), &s);
+	if (s == 0) {
+		vec3 unused;
+		vec3_frame(a, &axis, &unused);
+	}
+	double sine = scalar_sqrt(0.5 * (1.0 - dot));
+	return quat_normalize(quat_from_parts(s / (2 * sine), vec3_scale(axis, sine)));
 }
 
 mat3 mat3_from_axis_angle(vec3 u, double angle)
@@ -102,8 +109,8 @@ mat3 mat3_from_axis_angle(vec3 u, double angle)
 		       { tu.x * u.z + su.y, tu.y * u.z - su.x, tu.z * u.z + c } };
 }
 
-/* 4w² = 1 + tr R and 4x² = 1 + 2 Rxx − tr R, …; the largest of the four is at least 1, so dividing by
- * its root loses nothing. Ties go to the first of w, x, y, z. */
+/* 4w² = 1 + tr R and 4x² = 1 + 2 Rxx − tr R, …; the largest of the four is at least 1, so dividing
+ * by its root loses nothing. Ties go to the first of w, x, y, z. */
 quat quat_from_mat3(mat3 r)
 {
 	double trace = mat3_trace(r);
@@ -125,7 +132,8 @@ mat3 mat3_orthonormalize(mat3 r)
 {
 	vec3 x = vec3_normalize(r.x);
 	vec3 y = vec3_normalize(vec3_mul_sub(r.y, x, vec3_dot(x, r.y)));
-	/* A second pass over y: the first leaves what rounding made of a nearly dependent column. */
+	/* A second pass over y: the first leaves what rounding made of a nearly dependent column.
+	 * */
 	y = vec3_normalize(vec3_mul_sub(y, x, vec3_dot(x, y)));
 	return mat3_columns(x, y, vec3_cross(x, y));
 }

@@ -5,16 +5,16 @@
  * (double_double.h), and round once, at the end. Constants and polynomials are made by
  * tests/data/make_trig.py, which derives them with decimal arithmetic.
  *
- * Angles (Cody and Waite 1980; Payne and Hanek 1983). x = q π/2 + r with |r| ≤ π/4. For |x| < 2²⁰ the
- * multiple q π/2 is subtracted in three pieces of π/2, of which the first two times q are exact. If
- * the result is tiny, x lies near a multiple and the three pieces are too few; then, and for large x,
- * x 2/π is formed modulo 4 with integers from the window of 2/π's digits that matters.
+ * Angles (Cody and Waite 1980; Payne and Hanek 1983). x = q π/2 + r with |r| ≤ π/4. For |x| < 2²⁰
+ * the multiple q π/2 is subtracted in three pieces of π/2, of which the first two times q are
+ * exact. If the result is tiny, x lies near a multiple and the three pieces are too few; then, and
+ * for large x, x 2/π is formed modulo 4 with integers from the window of 2/π's digits that matters.
  *
  * Arctangent: of y/x in the first octant, with c the nearest eighth to y/x:
  * atan(y/x) = atan c + atan((y − c x)/(x + c y)), the quotient in two doubles and at most 1/15.
- * Exponential (Tang 1989): x = k ln2/64 + r, 2^(k/64) from a table. Logarithm (Tang 1990): x = 2ᵏ m,
- * c ≈ 1/m from a table, t = c m − 1 exactly, ln x = k ln 2 − ln c + ln(1 + t). Power: exp(y ln x) with
- * the logarithm to 69 bits or more.
+ * Exponential (Tang 1989): x = k ln2/64 + r, 2^(k/64) from a table. Logarithm (Tang 1990): x = 2ᵏ
+ * m, c ≈ 1/m from a table, t = c m − 1 exactly, ln x = k ln 2 − ln c + ln(1 + t). Power: exp(y ln
+ * x) with the logarithm to 69 bits or more.
  */
 #include "server/engine/math/trig.h"
 
@@ -100,8 +100,8 @@ static double2 fraction_value(const uint64_t f[3])
 	return double2_quick(scale(hi, exponent - 53), scale(lo, exponent - 106));
 }
 
-/* x = m 2ᵉ with a 53-bit m, e ≥ −62. Digits of 2/π of weight above 2^(1−e) contribute multiples of 4
- * to x 2/π and are left out; 192 digits from there leave an error below 2⁻¹³⁶. */
+/* x = m 2ᵉ with a 53-bit m, e ≥ −62. Digits of 2/π of weight above 2^(1−e) contribute multiples of
+ * 4 to x 2/π and are left out; 192 digits from there leave an error below 2⁻¹³⁶. */
 static struct reduced reduce_exactly(double x)
 {
 	uint64_t bits = scalar_bits(x) & 0x7fffffffffffffffu;
@@ -445,8 +445,8 @@ double trig_pow(double x, double y)
 	return sign * (size == 1 ? 1 : pow_positive(size, y));
 }
 
-/* A line for the root of m in [1, 8), good to a tenth; five steps of Newton bring that to rounding, and
- * one more with the cube in two doubles rounds once. */
+/* A line for the root of m in [1, 8), good to a tenth; five steps of Newton bring that to rounding,
+ * and one more with the cube in two doubles rounds once. */
 double trig_cbrt(double x)
 {
 	double size = scalar_abs(x);

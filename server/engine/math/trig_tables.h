@@ -13,9 +13,9 @@ static const double HALF_PI_LO = 0x1.1a62633145c07p-54;
 static const double WHOLE_PI_HI = 0x1.921fb54442d18p+1; /* to 106 bits */
 static const double WHOLE_PI_LO = 0x1.1a62633145c07p-53;
 static const double TWO_OVER_PI = 0x1.45f306dc9c883p-1;
-static const double LN2_1 = 0x1.62e42fefa3800p-1; /* ln 2: 42 bits, exact times an 11-bit k */
+static const double LN2_1 = 0x1.62e42fefa3800p-1; /* ln 2: 42 bits, for an 11-bit k */
 static const double LN2_2 = 0x1.ef35793c76730p-45; /* the next 53 */
-static const double LN2_64TH_1 = 0x1.62e42fefa0000p-7; /* ln 2 / 64: 36 bits, exact times a 17-bit k */
+static const double LN2_64TH_1 = 0x1.62e42fefa0000p-7; /* ln 2 / 64: 36 bits, for a 17-bit k */
 static const double LN2_64TH_2 = 0x1.cf79abc9e3b3ap-46; /* the next 53 */
 static const double SIXTYFOUR_OVER_LN2 = 0x1.71547652b82fep+6;
 

@@ -4,8 +4,9 @@
 
 #include "tests/lib/check_main.h"
 
-/* SplitMix64 from seed 1234567 is in its author's test vectors; the first two outputs of xoshiro256**
- * from state (1, 2, 3, 4) follow from its definition by hand: rotl(2·5, 7)·9 and rotl(0·5, 7)·9. */
+/* SplitMix64 from seed 1234567 is in its author's test vectors; the first two outputs of
+ * xoshiro256** from state (1, 2, 3, 4) follow from its definition by hand: rotl(2·5, 7)·9 and
+ * rotl(0·5, 7)·9. */
 START_TEST(the_generator_is_the_published_one)
 {
 	ck_assert_uint_eq(rng_mix(1234567), 6457827717110365317u);

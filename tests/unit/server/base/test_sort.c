@@ -80,8 +80,8 @@ END_TEST
 
 START_TEST(keys_of_doubles_order_like_the_doubles)
 {
-	static const double ascending[] = { -1.0 / 0.0, -1e300, -1.0, -1e-300, -0x1p-1074, -0.0, 0.0,
-					    0x1p-1074,	1e-300, 1.0,  1e300,   1.0 / 0.0 };
+	static const double ascending[] = { -1.0 / 0.0, -1e300, -1.0, -1e-300, -0x1p-1074, -0.0,
+					    0.0, 0x1p-1074, 1e-300, 1.0, 1e300, 1.0 / 0.0 };
 	for (size_t i = 1; i < COUNT_OF(ascending); i++)
 		ck_assert_uint_lt(sort_key_of_double(ascending[i - 1]),
 				  sort_key_of_double(ascending[i]));

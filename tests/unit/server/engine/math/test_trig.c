@@ -27,11 +27,12 @@ static double evaluate(const char *name, double x, double y)
 		double (*one)(double);
 		double (*two)(double, double);
 	} functions[] = {
-		{ "sin", trig_sin, NULL },    { "cos", trig_cos, NULL },   { "tan", trig_tan, NULL },
-		{ "asin", trig_asin, NULL },  { "acos", trig_acos, NULL }, { "exp", trig_exp, NULL },
-		{ "atan", trig_atan, NULL },  { "log", trig_log, NULL },   { "cbrt", trig_cbrt, NULL },
+		{ "sin", trig_sin, NULL },     { "cos", trig_cos, NULL },
+		{ "tan", trig_tan, NULL },     { "asin", trig_asin, NULL },
+		{ "acos", trig_acos, NULL },   { "atan", trig_atan, NULL },
+		{ "exp", trig_exp, NULL },     { "log", trig_log, NULL },
+		{ "cbrt", trig_cbrt, NULL },   { "hypot", NULL, trig_hypot },
 		{ "atan2", NULL, trig_atan2 }, { "pow", NULL, trig_pow },
-		{ "hypot", NULL, trig_hypot },
 	};
 	for (size_t i = 0; i < COUNT_OF(functions); i++)
 		if (strcmp(name, functions[i].name) == 0)

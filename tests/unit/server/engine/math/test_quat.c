@@ -1,0 +1,319 @@
+/* Quaternions and matrices against each other (app A-06, C-01 to C-06). */
+#include "server/engine/math/quat.h"
+
+#include "server/base/rng.h"
+#include "server/engine/math/mat3.h"
+#include "server/engine/math/pose.h"
+#include "server/engine/math/trig.h"
+#include "tests/lib/check_main.h"
+
+static struct rng rng;
+
+static void seed(void)
+{
+	rng = rng_seeded(check_seed());
+}
+
+static vec3 any_vec3(void)
+{
+	double x = rng_range(&rng, -1, 1), y = rng_range(&rng, -1, 1);
+	return vec3_make(x, y, rng_range(&rng, -1, 1));
+}
+
+static quat any_quat(void)
+{
+	double w = rng_range(&rng, -1, 1);
+	return quat_normalize(quat_from_parts(w, any_vec3()));
+}
+
+static double quat_apart(quat a, quat b)
+{
+	double x = quat_length(quat_add(a, b)), y = quat_length(quat_add(a, quat_negate(b)));
+	return scalar_min(x, y);
+}
+
+static double mat3_apart(mat3 a, mat3 b)
+{
+	mat3 d = mat3_sub(a, b);
+	return scalar_max(vec3_length(d.x), scalar_max(vec3_length(d.y), vec3_length(d.z)));
+}
+
+START_TEST(units_multiply_as_hamilton_wrote)
+{
+	quat i = { 0, 1, 0, 0 }, j = { 0, 0, 1, 0 }, k = { 0, 0, 0, 1 }, minus = { -1, 0, 0, 0 };
+	ck_assert(quat_equal(quat_mul(i, j), k) && quat_equal(quat_mul(j, k), i));
+	ck_assert(quat_equal(quat_mul(k, i), j) && quat_equal(quat_mul(j, i), quat_negate(k)));
+	ck_assert(quat_equal(quat_mul(i, i), minus) && quat_equal(quat_mul(j, j), minus));
+	ck_assert(quat_equal(quat_mul(k, k), minus));
+}
+END_TEST
+
+START_TEST(lengths_multiply_and_the_conjugate_of_a_product_turns_around)
+{
+	for (int n = 0; n < 1000; n++) {
+		quat a = quat_scale(any_quat(), 3), b = quat_scale(any_quat(), 0.2);
+		quat ab = quat_mul(a, b);
+		ck_assert_double_le(scalar_abs(quat_length(ab) - 0.6), 1e-15);
+		quat turned = quat_mul(quat_conjugate(b), quat_conjugate(a));
+		ck_assert_double_le(quat_length(quat_add(quat_conjugate(ab), quat_negate(turned))),
+				    1e-15);
+		quat one = quat_mul(a, quat_inverse(a));
+		ck_assert_double_le(quat_apart(one, quat_identity()), 1e-15);
+	}
+}
+END_TEST
+
+START_TEST(axis_and_angle_give_one_rotation_as_matrix_and_as_quaternion)
+{
+	/* app C-03: R(u, θ) = R(q); and both turn x towards y about z. */
+	for (int n = 0; n < 1000; n++) {
+		vec3 u = vec3_normalize(any_vec3()), p = any_vec3();
+		double angle = rng_range(&rng, -7, 7);
+		quat q = quat_from_axis_angle(u, angle);
+		mat3 r = mat3_from_axis_angle(u, angle);
+		ck_assert_double_le(mat3_apart(r, mat3_from_quat(q)), 2e-15);
+		ck_assert_double_le(vec3_distance(quat_rotate(q, p), mat3_mul_vec(r, p)), 2e-15);
+		/* The sandwich q p q̄ (app C-05). */
+		quat sandwich = quat_mul(quat_mul(q, quat_from_parts(0, p)), quat_conjugate(q));
+		ck_assert_double_le(vec3_distance(quat_vector(sandwich), quat_rotate(q, p)), 2e-15);
+		ck_assert_double_le(vec3_distance(quat_rotate_inverse(q, quat_rotate(q, p)), p),
+				    2e-15);
+	}
+	vec3 y = quat_rotate(quat_from_axis_angle(vec3_axis(2), PI / 2), vec3_axis(0));
+	ck_assert_double_le(vec3_distance(y, vec3_axis(1)), 1e-15);
+}
+END_TEST
+
+START_TEST(conversions_come_back_to_1e_14_at_every_angle)
+{
+	static const double angles[] = { 0, 1e-300, 1e-160, 1e-20, 1e-9, 1e-5, 1e-4, 2e-4, 0.1, 1,
+					3,
+					 PI - 1e-4, PI - 1e-9, PI };
+	for (size_t i = 0; i < COUNT_OF(angles); i++) {
+		for (int n = 0; n < 100; n++) {
+			vec3 u = vec3_normalize(any_vec3()), axis;
+			double angle;
+			quat q = quat_from_axis_angle(u, angles[i]);
+			ck_assert_double_le(quat_apart(quat_from_mat3(mat3_from_quat(q)), q),
+					    1e-14);
+			quat_to_axis_angle(q, &axis, &angle);
+			ck_assert(angle >= 0 && angle <= PI);
+			ck_assert_double_le(scalar_abs(angle - angles[i]), 1e-14);
+			ck_assert_double_le(scalar_abs(vec3_length(axis) - 1), 1e-15);
+			ck_assert_double_le(quat_apart(quat_from_axis_angle(axis, angle), q),
+					    1e-14);
+			vec3 r = quat_to_rotation_vector(q);
+			ck_assert_double_le(quat_apart(quat_from_rotation_vector(r), q), 1e-14);
+			/* Small angles keep relative accuracy. */
+			if (angles[i] > 0)
+				ck_assert_double_le(scalar_abs(angle / angles[i] - 1), 1e-14);
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_half_turn_has_one_axis_and_no_turn_has_x)
+{
+	vec3 axis;
+	double angle;
+	quat half[] = { { 0, 0, -1, 0 }, { 0, -0.6, 0, 0.8 }, { 0, 0, 0, -1 }, { 0, 1, 0, 0 } };
+	vec3 expected[] = { { 0, 1, 0 }, { 0.6, 0, -0.8 }, { 0, 0, 1 }, { 1, 0, 0 } };
+	for (size_t i = 0; i < COUNT_OF(half); i++) {
+		quat_to_axis_angle(half[i], &axis, &angle);
+		ck_assert(angle == PI && vec3_distance(axis, expected[i]) < 1e-15);
+		quat_to_axis_angle(quat_negate(half[i]), &axis, &angle);
+		ck_assert(angle == PI && vec3_distance(axis, expected[i]) < 1e-15);
+	}
+	quat_to_axis_angle(quat_negate(quat_identity()), &axis, &angle);
+	ck_assert(angle == 0 && vec3_equal(axis, vec3_axis(0)));
+}
+END_TEST
+
+START_TEST(matrices_of_every_branch_become_the_right_quaternion)
+{
+	for (int n = 0; n < 3000; n++) {
+		quat q = any_quat();
+		/* One component dominant in turn. */
+		double *c = (double[]){ q.w, q.x, q.y, q.z };
+		c[n % 4] *= 20;
+		q = quat_normalize(quat_make(c[0], c[1], c[2], c[3]));
+		quat back = quat_from_mat3(mat3_from_quat(q));
+		ck_assert_double_le(quat_apart(back, q), 1e-15);
+		ck_assert_double_ge(back.w, 0);
+	}
+}
+END_TEST
+
+START_TEST(a_million_small_turns_do_not_drift)
+{
+	/* app C-06, with the exact exponential: also where it ends is known. */
+	quat q = quat_identity();
+	vec3 spin = vec3_make(0.3, -0.5, 0.2);
+	for (int n = 0; n < 1000000; n++)
+		q = quat_integrate(q, spin, 1e-4);
+	ck_assert_double_le(scalar_abs(quat_length(q) - 1), 4e-16);
+	mat3 r = mat3_from_quat(q);
+	ck_assert_double_le(mat3_apart(mat3_transposed_mul(r, r), mat3_identity()), 1e-12);
+	ck_assert_double_le(quat_apart(q, quat_from_rotation_vector(vec3_scale(spin, 100))), 1e-11);
+}
+END_TEST
+
+START_TEST(the_derivative_is_the_limit_of_the_integral)
+{
+	for (int n = 0; n < 200; n++) {
+		quat q = any_quat();
+		vec3 spin = vec3_scale(any_vec3(), 3);
+		quat step = quat_add(quat_integrate(q, spin, 1e-6), quat_negate(q));
+		quat slope = quat_scale(step, 1e6);
+		ck_assert_double_le(quat_length(quat_add(slope,
+							 quat_negate(quat_derivative(q, spin)))),
+				    1e-5);
+	}
+}
+END_TEST
+
+START_TEST(slerp_turns_at_constant_rate_along_the_shorter_arc)
+{
+	for (int n = 0; n < 500; n++) {
+		quat a = any_quat(), b = any_quat();
+		ck_assert_double_le(quat_apart(quat_slerp(a, b, 0), a), 1e-15);
+		ck_assert_double_le(quat_apart(quat_slerp(a, b, 1), b), 1e-15);
+		double whole = trig_acos(scalar_min(1, scalar_abs(quat_dot(a, b))));
+		quat before = a;
+		for (int i = 1; i <= 8; i++) {
+			quat here = quat_slerp(a, b, i / 8.0);
+			double part = trig_acos(scalar_min(1, quat_dot(before, here)));
+			ck_assert_double_le(scalar_abs(part - whole / 8), 1e-7);
+			before = here;
+		}
+	}
+}
+END_TEST
+
+START_TEST(the_rotation_between_two_directions_takes_one_to_the_other)
+{
+	for (int n = 0; n < 1000; n++) {
+		vec3 a = vec3_normalize(any_vec3()), b = vec3_normalize(any_vec3());
+		if (n % 3 == 0)
+			b = vec3_normalize(vec3_mul_add(vec3_negate(a), b, 1e-9));
+		if (n % 10 == 0)
+			b = vec3_negate(a);
+		quat q = quat_between(a, b);
+		ck_assert_double_le(scalar_abs(quat_length(q) - 1), 1e-15);
+		ck_assert_double_le(vec3_distance(quat_rotate(q, a), b), 2e-15);
+	}
+}
+END_TEST
+
+START_TEST(normalising_what_has_no_direction_gives_the_identity)
+{
+	quat broken[] = { { 0, 0, 0, 0 }, { 1.0 / 0.0, 0, 0, 0 }, { 0, 0.0 / 0.0, 0, 0 } };
+	for (size_t i = 0; i < COUNT_OF(broken); i++)
+		ck_assert(quat_equal(quat_normalize(broken[i]), quat_identity()));
+	ck_assert(!quat_is_finite(broken[1]) && quat_is_finite(broken[0]));
+}
+END_TEST
+
+START_TEST(matrices_invert_transpose_and_rotate_as_they_should)
+{
+	for (int n = 0; n < 1000; n++) {
+		mat3 a = mat3_columns(any_vec3(), any_vec3(), any_vec3()), inverse;
+		vec3 v = any_vec3(), w = any_vec3();
+		ck_assert(mat3_inverse(a, &inverse));
+		double size = 1 + vec3_length(inverse.x) + vec3_length(inverse.y) +
+			      vec3_length(inverse.z);
+		ck_assert_double_le(mat3_apart(mat3_mul(a, inverse), mat3_identity()),
+				    1e-14 * size * size);
+		ck_assert_double_le(scalar_abs(vec3_dot(mat3_mul_vec(a, v), w) -
+					       vec3_dot(v, mat3_transposed_mul_vec(a, w))),
+				    1e-14);
+		ck_assert_double_le(mat3_apart(mat3_transposed_mul(a, a),
+					       mat3_mul(mat3_transpose(a), a)),
+				    0);
+		/* app A-06, and [Ra]× = R [a]× Rᵀ. */
+		ck_assert(vec3_equal(mat3_mul_vec(mat3_skew(v), w), vec3_cross(v, w)));
+		mat3 r = mat3_from_quat(any_quat());
+		mat3 turned = mat3_rotate_tensor(r, mat3_skew(v));
+		ck_assert_double_le(mat3_apart(turned, mat3_skew(mat3_mul_vec(r, v))), 2e-15);
+		mat3 tensor = mat3_rotate_diagonal(r, v);
+		ck_assert_double_le(mat3_apart(tensor, mat3_rotate_tensor(r, mat3_diagonal(v))),
+				    1e-15);
+		ck_assert(tensor.x.y == tensor.y.x && tensor.y.z == tensor.z.y);
+		ck_assert(vec3_equal(mat3_mul_vec(mat3_outer(v, w), vec3_axis(1)),
+				     vec3_scale(v, w.y)));
+		ck_assert_double_eq(mat3_get(a, 1, 2), a.z.y);
+		mat3_set(&a, 2, 0, 7);
+		ck_assert_double_eq(a.x.z, 7);
+	}
+	mat3 none, flat = mat3_columns(vec3_axis(0), vec3_axis(1), vec3_axis(0));
+	ck_assert(!mat3_inverse(flat, &none) && mat3_apart(none, mat3_zero()) == 0);
+	ck_assert(!mat3_inverse(mat3_scale(mat3_identity(), 1e-320), &none));
+}
+END_TEST
+
+START_TEST(a_drifted_matrix_becomes_a_rotation_again)
+{
+	for (int n = 0; n < 500; n++) {
+		mat3 r = mat3_from_quat(any_quat());
+		mat3 drift = mat3_scale(mat3_columns(any_vec3(), any_vec3(), any_vec3()), 1e-3);
+		mat3 fixed = mat3_orthonormalize(mat3_add(r, drift));
+		ck_assert_double_le(mat3_apart(mat3_transposed_mul(fixed, fixed), mat3_identity()),
+				    1e-15);
+		ck_assert_double_le(scalar_abs(mat3_det(fixed) - 1), 1e-15);
+		ck_assert_double_le(mat3_apart(fixed, r), 1e-2);
+	}
+}
+END_TEST
+
+START_TEST(poses_compose_and_invert)
+{
+	for (int n = 0; n < 500; n++) {
+		pose a = { any_vec3(), any_quat() }, b = { any_vec3(), any_quat() };
+		vec3 p = any_vec3();
+		vec3 chained = pose_point(a, pose_point(b, p));
+		ck_assert_double_le(vec3_distance(pose_point(pose_mul(a, b), p), chained), 3e-15);
+		ck_assert_double_le(vec3_distance(pose_inverse_point(a, pose_point(a, p)), p),
+				    3e-15);
+		ck_assert_double_le(vec3_distance(pose_point(pose_inverse(a), pose_point(a, p)), p),
+				    3e-15);
+		pose seen = pose_relative(a, b), again = pose_mul(a, seen);
+		ck_assert_double_le(vec3_distance(again.position, b.position), 3e-15);
+		ck_assert_double_le(quat_apart(again.rotation, b.rotation), 3e-15);
+		ck_assert_double_le(vec3_distance(pose_inverse_vector(a, pose_vector(a, p)), p),
+				    3e-15);
+	}
+	ck_assert(!pose_is_finite(pose_make(vec3_make(0.0 / 0.0, 0, 0), quat_identity())));
+	ck_assert(pose_is_finite(pose_identity()));
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("quat");
+	TCase *all = tcase_create("quat");
+	tcase_add_checked_fixture(all, seed, NULL);
+	tcase_add_test(all, units_multiply_as_hamilton_wrote);
+	tcase_add_test(all, lengths_multiply_and_the_conjugate_of_a_product_turns_around);
+	tcase_add_test(all, axis_and_angle_give_one_rotation_as_matrix_and_as_quaternion);
+	tcase_add_test(all, conversions_come_back_to_1e_14_at_every_angle);
+	tcase_add_test(all, a_half_turn_has_one_axis_and_no_turn_has_x);
+	tcase_add_test(all, matrices_of_every_branch_become_the_right_quaternion);
+	tcase_add_test(all, a_million_small_turns_do_not_drift);
+	tcase_add_test(all, the_derivative_is_the_limit_of_the_integral);
+	tcase_add_test(all, slerp_turns_at_constant_rate_along_the_shorter_arc);
+	tcase_add_test(all, the_rotation_between_two_directions_takes_one_to_the_other);
+	tcase_add_test(all, normalising_what_has_no_direction_gives_the_identity);
+	suite_add_tcase(suite, all);
+	TCase *matrices = tcase_create("mat3 and pose");
+	tcase_add_checked_fixture(matrices, seed, NULL);
+	tcase_add_test(matrices, matrices_invert_transpose_and_rotate_as_they_should);
+	tcase_add_test(matrices, a_drifted_matrix_becomes_a_rotation_again);
+	tcase_add_test(matrices, poses_compose_and_invert);
+	suite_add_tcase(suite, matrices);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
