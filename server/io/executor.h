@@ -91,7 +91,7 @@ void executor_ring(struct executor *self, enum executor_thread to, struct bell *
 void executor_on_alarm(struct executor *self, enum executor_thread thread, executor_work *due,
 		       void *context);
 /* Sets the alarm of the calling thread (not LOOP); it goes off once. INSTANT_NEVER disarms; the
- * past means as soon as what is already in its queue has been done. */
+ * past means as soon as the thread is back at its loop. */
 void executor_set_alarm(struct executor *self, uint64_t at);
 
 /* Starts the threads. Posts made before wait for it. */

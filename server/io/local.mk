@@ -19,3 +19,14 @@ libcairnd_a_SOURCES += \
 	server/io/executor_uv.c \
 	server/io/parallel_pool.h \
 	server/io/parallel_pool.c
+
+# The simulated twin, for every test that runs the daemon or a part of it.
+tests_lib_libtests_a_SOURCES += \
+	tests/lib/io_sim.h \
+	tests/lib/io_sim_internal.h \
+	tests/lib/io_sim.c \
+	tests/lib/io_sim_net.c \
+	tests/lib/io_sim_executor.c
+
+UNIT_TESTS += \
+	tests/unit/server/io/test_io
