@@ -11,3 +11,8 @@ libengine_a_SOURCES += \
 	server/engine/linalg/eigen3.c \
 	server/engine/linalg/poly.h \
 	server/engine/linalg/poly.c
+
+UNIT_TESTS += \
+	tests/unit/server/engine/linalg/test_eigen3 \
+	tests/unit/server/engine/linalg/test_factor \
+	tests/unit/server/engine/linalg/test_poly

@@ -1,0 +1,352 @@
+/* Cholesky, LU and LDLᵀ on random, graded, singular and empty matrices: residuals, and agreement of
+ * an updated factor with one made afresh. */
+#include <string.h>
+
+#include "server/base/rng.h"
+#include "server/engine/linalg/chol.h"
+#include "server/engine/linalg/dense.h"
+#include "server/engine/linalg/ldl.h"
+#include "server/engine/linalg/lu.h"
+#include "server/engine/math/scalar.h"
+#include "tests/lib/check_main.h"
+
+enum { N = 24, STRIDE = 27 };
+
+static struct rng rng;
+static double A[N * STRIDE], B[N * STRIDE], F[N * STRIDE], G[N * STRIDE];
+static double x[N], b[N], r[N], scratch[2 * N];
+
+static void seed(void)
+{
+	rng = rng_seeded(check_seed());
+}
+
+static void random_vector(double *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = rng_range(&rng, -1, 1);
+}
+
+static void random_matrix(double *a, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		random_vector(a + i * STRIDE, n);
+}
+
+/* B Bᵀ + shift, with rows and columns scaled over `decades` powers of ten. */
+static void random_definite(double *a, uint32_t n, double shift, int decades)
+{
+	random_matrix(B, n);
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < n; j++)
+			a[i * STRIDE + j] = dense_dot(B + i * STRIDE, B + j * STRIDE, n);
+		a[i * STRIDE + i] += shift;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		double s = 1;
+		for (uint32_t k = 0; k < i * (uint32_t)decades / N; k++)
+			s *= 0.1;
+		for (uint32_t j = 0; j < n; j++) {
+			a[i * STRIDE + j] *= s;
+			a[j * STRIDE + i] *= s;
+		}
+	}
+}
+
+/* max |b − A x| / (max |A| max |x| + max |b|). */
+static double relative_residual(uint32_t n)
+{
+	double size = 0;
+	dense_residual(A, n, n, STRIDE, x, b, r);
+	for (uint32_t i = 0; i < n; i++)
+		size = scalar_max(size, dense_max_abs(A + i * STRIDE, n));
+	return n ? dense_max_abs(r, n) / (size * dense_max_abs(x, n) + dense_max_abs(b, n)) : 0;
+}
+
+static void fill(double *v, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		v[i] = 0.0 / 0.0;
+}
+
+/* Largest difference between two factors, relative to the largest entry. */
+static double factors_apart(const struct chol *p, const struct chol *q)
+{
+	double apart = 0, size = 0;
+	ck_assert_uint_eq(p->size, q->size);
+	for (uint32_t i = 0; i < p->size; i++) {
+		for (uint32_t j = 0; j <= i; j++) {
+			double u = p->lower[i * p->capacity + j], v = q->lower[i * q->capacity + j];
+			apart = scalar_max(apart, scalar_abs(u - v));
+			size = scalar_max(size, scalar_abs(u));
+		}
+	}
+	return size > 0 ? apart / size : 0;
+}
+
+START_TEST(cholesky_solves_to_rounding_for_every_size_and_grading)
+{
+	struct chol chol;
+	for (uint32_t n = 0; n <= N; n++) {
+		for (int decades = 0; decades <= 6; decades += 3) {
+			random_definite(A, n, 0.5, decades);
+			random_vector(b, n);
+			fill(F, COUNT_OF(F));
+			chol_init(&chol, F, STRIDE);
+			ck_assert(chol_factor(&chol, A, n, STRIDE));
+			dense_copy(x, b, n);
+			chol_solve(&chol, x);
+			ck_assert_double_le(relative_residual(n), 1e-14);
+			/* The upper triangle is not touched. */
+			for (uint32_t i = 0; i < n; i++)
+				ck_assert(scalar_is_nan(F[i * STRIDE + i + 1]));
+		}
+	}
+}
+END_TEST
+
+START_TEST(cholesky_factors_in_place_to_the_same_bits)
+{
+	struct chol apart, in_place;
+	random_definite(A, N, 0.5, 0);
+	memcpy(G, A, sizeof A);
+	chol_init(&apart, F, STRIDE);
+	chol_init(&in_place, G, STRIDE);
+	ck_assert(chol_factor(&apart, A, N, STRIDE) && chol_factor(&in_place, G, N, STRIDE));
+	ck_assert_double_eq(factors_apart(&apart, &in_place), 0);
+}
+END_TEST
+
+START_TEST(cholesky_refuses_what_is_not_definite_and_says_how_far_it_came)
+{
+	struct chol chol;
+	for (uint32_t bad = 0; bad < N; bad++) {
+		random_definite(A, N, 0.5, 0);
+		A[bad * STRIDE + bad] = bad % 2 ? -1 : 0.0 / 0.0;
+		chol_init(&chol, F, STRIDE);
+		ck_assert(!chol_factor(&chol, A, N, STRIDE));
+		ck_assert_uint_eq(chol.size, bad);
+	}
+}
+END_TEST
+
+START_TEST(an_updated_factor_is_the_factor_of_the_updated_matrix)
+{
+	struct chol chol, fresh;
+	for (uint32_t n = 1; n <= N; n++) {
+		double v[N];
+		random_definite(A, n, 0.5, 0);
+		chol_init(&chol, F, STRIDE);
+		chol_init(&fresh, G, STRIDE);
+		ck_assert(chol_factor(&chol, A, n, STRIDE));
+		for (int turn = 0; turn < 2; turn++) {
+			/* Up by v vᵀ, then down by the same. */
+			random_vector(v, n);
+			for (uint32_t i = 0; i < n; i++)
+				dense_mul_add(A + i * STRIDE, v, v[i], n);
+			dense_copy(x, v, n);
+			chol_update(&chol, x);
+			ck_assert(chol_factor(&fresh, A, n, STRIDE));
+			ck_assert_double_le(factors_apart(&chol, &fresh), 1e-13);
+			for (uint32_t i = 0; i < n; i++)
+				dense_mul_add(A + i * STRIDE, v, -v[i], n);
+			dense_copy(x, v, n);
+			ck_assert(chol_downdate(&chol, x, scratch));
+			ck_assert(chol_factor(&fresh, A, n, STRIDE));
+			ck_assert_double_le(factors_apart(&chol, &fresh), 1e-12);
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_downdate_past_definite_is_refused_and_changes_nothing)
+{
+	struct chol chol;
+	random_definite(A, N, 0.5, 0);
+	chol_init(&chol, F, STRIDE);
+	ck_assert(chol_factor(&chol, A, N, STRIDE));
+	memcpy(G, F, sizeof F);
+	for (uint32_t i = 0; i < N; i++)
+		x[i] = 100;
+	ck_assert(!chol_downdate(&chol, x, scratch));
+	ck_assert_mem_eq(F, G, sizeof F);
+}
+END_TEST
+
+START_TEST(rows_come_and_go_and_the_factor_stays_that_of_the_rest)
+{
+	/* A random walk over subsets of the variables; `member` lists the ones present, in order.
+	 * */
+	struct chol chol, fresh;
+	uint32_t member[N], count = 0;
+	double row[N], part[N * STRIDE];
+	random_definite(A, N, 0.5, 0);
+	chol_init(&chol, F, STRIDE);
+	chol_init(&fresh, G, STRIDE);
+	for (int step = 0; step < 600; step++) {
+		uint32_t place = rng_below(&rng, N), at = 0;
+		while (at < count && member[at] != place)
+			at++;
+		if (at < count) {
+			chol_delete(&chol, at, scratch);
+			memmove(member + at, member + at + 1, (--count - at) * sizeof member[0]);
+		} else {
+			for (uint32_t j = 0; j < count; j++)
+				row[j] = A[place * STRIDE + member[j]];
+			ck_assert(chol_append(&chol, row, A[place * STRIDE + place]));
+			member[count++] = place;
+		}
+		for (uint32_t i = 0; i < count; i++)
+			for (uint32_t j = 0; j < count; j++)
+				part[i * STRIDE + j] = A[member[i] * STRIDE + member[j]];
+		ck_assert(chol_factor(&fresh, part, count, STRIDE));
+		ck_assert_double_le(factors_apart(&chol, &fresh), 1e-11);
+	}
+}
+END_TEST
+
+START_TEST(a_row_that_depends_on_the_others_cannot_be_appended)
+{
+	struct chol chol;
+	random_definite(A, 5, 0.5, 0);
+	chol_init(&chol, F, STRIDE);
+	ck_assert(chol_factor(&chol, A, 5, STRIDE));
+	/* A copy of variable 2, a little lighter. */
+	ck_assert(!chol_append(&chol, A + 2 * STRIDE, A[2 * STRIDE + 2] * (1 - 1e-12)));
+	ck_assert_uint_eq(chol.size, 5);
+	dense_copy(x, A + 2 * STRIDE, 5);
+	chol_solve(&chol, x);
+	ck_assert_double_le(scalar_abs(x[2] - 1), 1e-12);
+}
+END_TEST
+
+START_TEST(lu_solves_both_ways_to_rounding)
+{
+	uint32_t pivots[N];
+	for (int round = 0; round < 20; round++) {
+		for (uint32_t n = 0; n <= N; n++) {
+			random_matrix(A, n);
+			/* Zero diagonals make exchanges necessary. */
+			for (uint32_t i = 0; i < n && n > 1; i++)
+				A[i * STRIDE + i] = 0;
+			random_vector(b, n);
+			memcpy(F, A, sizeof A);
+			ck_assert(lu_factor(F, n, STRIDE, pivots));
+			dense_copy(x, b, n);
+			lu_solve(F, n, STRIDE, pivots, x);
+			ck_assert_double_le(relative_residual(n), 1e-14);
+			dense_copy(x, b, n);
+			lu_solve_transposed(F, n, STRIDE, pivots, x);
+			dense_transposed_mul_vec(A, n, n, STRIDE, x, r);
+			dense_mul_add(r, b, -1, n);
+			ck_assert_double_le(dense_max_abs(r, n),
+					    1e-13 * (1 + dense_max_abs(x, n)));
+		}
+	}
+}
+END_TEST
+
+START_TEST(lu_takes_the_first_of_equal_pivots_and_refuses_singular_matrices)
+{
+	double a[9] = { 1, 2, 3, -2, 1, 1, 2, 5, 7 };
+	uint32_t pivots[3];
+	ck_assert(lu_factor(a, 3, 3, pivots));
+	ck_assert_uint_eq(pivots[0], 1); /* −2 before 2 */
+	double singular[9] = { 1, 2, 3, 2, 4, 6, 1, 1, 1 };
+	ck_assert(!lu_factor(singular, 3, 3, pivots));
+	double zero[4] = { 0 }, nan[4] = { 0.0 / 0.0, 1, 1, 1 };
+	ck_assert(!lu_factor(zero, 2, 2, pivots) && !lu_factor(nan, 2, 2, pivots));
+}
+END_TEST
+
+START_TEST(ldl_solves_quasi_definite_systems_and_counts_signs)
+{
+	for (uint32_t n = 1; n <= N; n++) {
+		uint32_t negative = rng_below(&rng, n + 1);
+		random_definite(A, n, 0.5, 0);
+		/* [P Qᵀ; Q −S] with P and S definite. */
+		for (uint32_t i = n - negative; i < n; i++)
+			for (uint32_t j = n - negative; j < n; j++)
+				A[i * STRIDE + j] = -A[i * STRIDE + j];
+		random_vector(b, n);
+		memcpy(F, A, sizeof A);
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = i + 1; j < n; j++)
+				F[i * STRIDE + j] = 0.0 / 0.0;
+		ck_assert(ldl_factor(F, n, STRIDE, 1e-12, scratch));
+		ck_assert_uint_eq(ldl_negative(F, n, STRIDE), negative);
+		dense_copy(x, b, n);
+		ldl_solve(F, n, STRIDE, x);
+		ck_assert_double_le(relative_residual(n), 1e-13);
+	}
+}
+END_TEST
+
+START_TEST(ldl_stops_at_a_pivot_that_is_too_small)
+{
+	double a[4] = { 0, 1, 1, 0 }, c[4] = { 1, 0, 1, 1 + 1e-9 }, nan[1] = { 0.0 / 0.0 };
+	ck_assert(!ldl_factor(a, 2, 2, 0, scratch));
+	ck_assert(!ldl_factor(c, 2, 2, 1e-6, scratch));
+	ck_assert(!ldl_factor(nan, 1, 1, 0, scratch));
+}
+END_TEST
+
+START_TEST(products_agree_with_the_definition_in_order)
+{
+	double c[N * STRIDE], y[N];
+	for (uint32_t n = 0; n <= N; n++) {
+		uint32_t inner = n / 2, columns = (n + 3) / 2;
+		random_matrix(A, n);
+		random_matrix(B, n > columns ? n : columns);
+		fill(c, COUNT_OF(c));
+		dense_mul(A, STRIDE, B, STRIDE, c, STRIDE, n, inner, columns);
+		for (uint32_t i = 0; i < n; i++) {
+			for (uint32_t j = 0; j < columns; j++) {
+				double sum = 0;
+				for (uint32_t k = 0; k < inner; k++)
+					sum += A[i * STRIDE + k] * B[k * STRIDE + j];
+				ck_assert_double_eq(c[i * STRIDE + j], sum);
+			}
+		}
+		random_vector(b, n);
+		dense_mul_vec(A, n, n, STRIDE, b, x);
+		dense_transposed_mul_vec(A, n, n, STRIDE, b, y);
+		for (uint32_t i = 0; i < n; i++) {
+			double sum = 0;
+			for (uint32_t k = 0; k < n; k++)
+				sum += A[k * STRIDE + i] * b[k];
+			ck_assert_double_eq(y[i], sum);
+			ck_assert_double_eq(x[i], dense_dot(A + i * STRIDE, b, n));
+		}
+	}
+	double values[3] = { 1, -5, 2 }, nan[3] = { 0.0 / 0.0, 9, 1 };
+	ck_assert_double_eq(dense_max_abs(values, 3), 5);
+	ck_assert(scalar_is_nan(dense_max_abs(nan, 3)) && dense_max_abs(values, 0) == 0);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("factor");
+	TCase *all = tcase_create("factor");
+	tcase_add_checked_fixture(all, seed, NULL);
+	tcase_add_test(all, cholesky_solves_to_rounding_for_every_size_and_grading);
+	tcase_add_test(all, cholesky_factors_in_place_to_the_same_bits);
+	tcase_add_test(all, cholesky_refuses_what_is_not_definite_and_says_how_far_it_came);
+	tcase_add_test(all, an_updated_factor_is_the_factor_of_the_updated_matrix);
+	tcase_add_test(all, a_downdate_past_definite_is_refused_and_changes_nothing);
+	tcase_add_test(all, rows_come_and_go_and_the_factor_stays_that_of_the_rest);
+	tcase_add_test(all, a_row_that_depends_on_the_others_cannot_be_appended);
+	tcase_add_test(all, lu_solves_both_ways_to_rounding);
+	tcase_add_test(all, lu_takes_the_first_of_equal_pivots_and_refuses_singular_matrices);
+	tcase_add_test(all, ldl_solves_quasi_definite_systems_and_counts_signs);
+	tcase_add_test(all, ldl_stops_at_a_pivot_that_is_too_small);
+	tcase_add_test(all, products_agree_with_the_definition_in_order);
+	suite_add_tcase(suite, all);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
