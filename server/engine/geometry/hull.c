@@ -13,7 +13,6 @@
 
 #include "server/base/heap.h"
 #include "server/engine/geometry/cook.h"
-#include "server/engine/geometry/mass.h"
 
 #include <string.h>
 
@@ -33,7 +32,8 @@ struct hull *hull_alloc(uint32_t vertices, uint32_t faces, uint32_t half_edges)
 {
 	ASSERT(vertices <= SHAPE_HULL_VERTICES_MAX);
 	ASSERT(half_edges <= HALF_EDGES_MAX);
-	struct hull *hull = heap_alloc(hull_bytes(vertices, faces, half_edges));
+	/* Zeros, so that padding is the same everywhere as well. */
+	struct hull *hull = heap_alloc_zero(hull_bytes(vertices, faces, half_edges));
 	if (hull == NULL)
 		return NULL;
 	hull->vertex_count = vertices;
@@ -228,7 +228,7 @@ bool hull_is_valid(const struct hull *hull, double tolerance, const char **why)
 
 /* ---- cooking ---------------------------------------------------------------------------------- */
 
-static void measure(struct shape *shape)
+static void measure_hull(struct shape *shape)
 {
 	const struct hull *hull = shape->hull;
 	vec3 centre = shape->mass.centre;
@@ -256,21 +256,22 @@ enum status hull_cook(struct cook *cook)
 		status = cook_expect(cook, (uint64_t)count * 24);
 	if (status != STATUS_OK)
 		return status;
+	struct hull_build build;
 	vec3 *points = heap_alloc(count * sizeof *points);
 	if (points == NULL)
 		return cook_no_memory(cook);
 	status = cook_points(cook, count, 3, points);
 	if (status == STATUS_OK)
-		status = hull_of_points(points, count, &shape->hull, NULL, cook->why);
+		status = hull_of_points(points, count, &shape->hull, &build, cook->why);
 	heap_free(points);
 	if (status != STATUS_OK)
 		return status;
 	const struct hull *hull = shape->hull;
 	shape->memory_bytes += hull_bytes(hull->vertex_count, hull->face_count, hull->edge_count);
-	shape->mass = mass_of_hull(hull);
+	shape->mass = build.mass;
 	if (!(shape->mass.volume > 0))
 		return reason_set(cook->why, STATUS_DEGENERATE, -1, "points",
 				  "the hull has no volume");
-	measure(shape);
+	measure_hull(shape);
 	return STATUS_OK;
 }

@@ -24,7 +24,11 @@ struct hull_build {
 	uint32_t rounds;       /* hulls of hulls until no vertex was dropped */
 	uint32_t exact_only;   /* 1: merging within the tolerance failed and only exact merging was used */
 	uint64_t facets_made;  /* triangles made in all */
-	double tolerance;      /* m, within which faces are planar and points may lie outside */
+	double tolerance;      /* m, within which faces are planar */
+	double outside;	       /* m, how far any point of the cloud lies outside any face */
+	/* Of the exact hull of the vertices: faces joined within the tolerance are not planar to the
+	 * last digit, the triangles they are made of are. */
+	struct mass_properties mass;
 };
 
 /* The convex hull of `count` finite points, each at most SHAPE_LENGTH_MAX from the origin on every

@@ -11,8 +11,8 @@
  * tolerance) is given back as single triangles.
  *
  * Then vertices that are none are named: those inside a region, those with fewer than three regions,
- * and corners within the tolerance of the line through their neighbours (or turning the wrong way,
- * which for a convex surface takes being within the tolerance as well). Of two neighbours on a border
+ * and corners between their neighbours that stand out of the line through them by no more than the
+ * tolerance (or turn the wrong way, which on a convex surface takes being that near as well). Of two neighbours on a border
  * only the first goes, so that a pair standing for one corner leaves one of them. Whoever calls takes
  * the hull of the others and comes again until nobody is dropped; each time the hull loses at most
  * about twice the tolerance at the vertices dropped.
@@ -196,12 +196,16 @@ static void make_regions(struct merge *self)
 
 /* ---- vertices that are none ------------------------------------------------------------------- */
 
-/* Distance by which b stands out of the line a → c, seen along n; negative: it turns right. */
-static double standing_out(vec3 a, vec3 b, vec3 c, vec3 n)
+/* Whether b is a corner between a and c, seen along n: it stands out of the line a → c to the left by
+ * more than the tolerance, or lies beyond one of its ends, as the far end of a needle does. */
+static bool is_corner(vec3 a, vec3 b, vec3 c, vec3 n, double tolerance)
 {
-	double length = vec3_distance(a, c);
+	vec3 d = vec3_sub(c, a);
+	double along = vec3_dot(vec3_sub(b, a), d), whole = vec3_dot(d, d);
+	if (along <= 0 || along >= whole)
+		return true;
 	double area = vec3_dot(n, vec3_cross(vec3_sub(b, a), vec3_sub(c, b)));
-	return length > 0 ? area / length : 0;
+	return area > tolerance * scalar_sqrt(whole);
 }
 
 static vec3 region_normal(const struct merge *self, const uint32_t *loop, uint32_t length)
@@ -231,8 +235,8 @@ static void drop_on_loop(struct merge *self, const uint32_t *loop, uint32_t leng
 		uint32_t after = loop[i + 1 == length ? 0 : i + 1];
 		bool corner = self->degree[point] >= 3;
 		if (corner && self->tolerance > 0)
-			corner = standing_out(self->points[before], self->points[point],
-					      self->points[after], n) > self->tolerance;
+			corner = is_corner(self->points[before], self->points[point],
+					   self->points[after], n, self->tolerance);
 		if (!corner)
 			drop(self, before, point, after);
 	}

@@ -16,8 +16,9 @@
  * The tolerance within which faces are planar is 10⁻⁶ of the size, so that data written as floats
  * keep their faces, but at most a tenth of SHAPE_LENGTH_MIN, so that it cannot swallow a feature.
  *
- * What goes wrong: joining within a tolerance is not proved to end in a convex polyhedron, so the result
- * is checked (H-1…H-6). Should it fail, or not settle within ROUNDS_MAX rounds, joining is done again
+ * What goes wrong: joining within a tolerance is not proved to end in a convex polyhedron that still
+ * holds the cloud, so the result is checked (H-1…H-6, and the corners of the first exact hull against the
+ * faces of the last). Should it fail, or not settle within ROUNDS_MAX rounds, joining is done again
  * with tolerance 0, which is exact; the build says so in `exact_only`.
  *
  * Vertices are numbered in the order of the cloud, faces start at their least vertex and are sorted by
@@ -26,6 +27,7 @@
 #include "server/base/heap.h"
 #include "server/base/sort.h"
 #include "server/engine/geometry/hull_build.h"
+#include "server/engine/geometry/mass.h"
 
 #include <string.h>
 
@@ -35,6 +37,8 @@
  * may be founded on one side of its plane and end on the other, twice. */
 #define GRID_SLACK 8.0
 #define CHECK_FACTOR 4.0
+/* How far the cloud may stand out of the result, in those tolerances: each round may lose two. */
+#define OUTSIDE_FACTOR 4.0
 
 enum { ROUNDS_MAX = 64 };
 
@@ -42,7 +46,8 @@ struct cloud {
 	const vec3 *given;	/* borrowed */
 	vec3 *grid;		/* the points still in question, on the grid */
 	uint32_t *index;	/* their numbers in `given`, ascending */
-	uint32_t count;
+	uint32_t *outer;	/* the vertices of the first exact hull, numbers in `given` */
+	uint32_t count, outer_count;
 	double unit;		/* metres between grid points */
 	double tolerance;	/* in grid units */
 	struct hull_surface surface;
@@ -106,6 +111,22 @@ static enum status one_round(struct cloud *self, struct reason *why)
 	return STATUS_OK;
 }
 
+/* The corners of the surface. Points within it are inside every later hull or as far outside as
+ * these at most. */
+static void keep_outer(struct cloud *self)
+{
+	const struct hull_surface *surface = &self->surface;
+	self->outer_count = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		self->outer[i] = HULL_NONE;
+	for (uint32_t t = 0; t < surface->count; t++)
+		for (uint32_t k = 0; k < 3; k++)
+			self->outer[surface->corner[t][k]] = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		if (self->outer[i] != HULL_NONE)
+			self->outer[self->outer_count++] = self->index[i];
+}
+
 /* Until no vertex is dropped. AGAIN: not within ROUNDS_MAX. */
 static enum status settle(struct cloud *self, struct reason *why)
 {
@@ -113,6 +134,8 @@ static enum status settle(struct cloud *self, struct reason *why)
 		enum status status = one_round(self, why);
 		if (status != STATUS_OK)
 			return status;
+		if (round == 0)
+			keep_outer(self);
 		if (self->regions.dropped == 0)
 			return STATUS_OK;
 		keep_vertices(self);
@@ -197,7 +220,34 @@ static struct hull *make_hull(const struct cloud *self, uint32_t vertices)
 	return NULL;
 }
 
-/* CORRUPT: what came out is no convex polyhedron. */
+static double outside(const struct cloud *self, const struct hull *hull)
+{
+	double highest = 0;
+	for (uint32_t i = 0; i < self->outer_count; i++) {
+		vec3 p = self->given[self->outer[i]];
+		for (uint32_t f = 0; f < hull->face_count; f++)
+			highest = scalar_max(highest, vec3_dot(hull->faces[f].normal, p) -
+							      hull->faces[f].offset);
+	}
+	return highest;
+}
+
+/* Over the triangles, with the coordinates as given. */
+static struct mass_properties mass(const struct cloud *self, vec3 origin)
+{
+	struct volume_integrals sum = { 0 };
+	for (uint32_t t = 0; t < self->surface.count; t++) {
+		vec3 corner[3];
+		for (uint32_t k = 0; k < 3; k++) {
+			uint32_t point = self->index[self->surface.corner[t][k]];
+			corner[k] = vec3_sub(self->given[point], origin);
+		}
+		mass_add_face(&sum, corner, 3);
+	}
+	return mass_of_integrals(&sum, origin);
+}
+
+/* CORRUPT: what came out is no convex polyhedron around the cloud. */
 static enum status result(struct cloud *self, struct hull **out, struct reason *why)
 {
 	uint32_t vertices = 0;
@@ -214,10 +264,14 @@ static enum status result(struct cloud *self, struct hull **out, struct reason *
 	if (hull == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "points", "out of memory");
 	self->build.tolerance = (CHECK_FACTOR * self->tolerance + GRID_SLACK) * self->unit;
-	if (!hull_finish(hull) || !hull_is_valid(hull, self->build.tolerance, NULL)) {
+	bool good = hull_finish(hull) && hull_is_valid(hull, self->build.tolerance, NULL);
+	if (good)
+		self->build.outside = outside(self, hull);
+	if (!good || self->build.outside > OUTSIDE_FACTOR * self->build.tolerance) {
 		heap_free(hull);
 		return STATUS_CORRUPT;
 	}
+	self->build.mass = mass(self, hull->centre);
 	*out = hull;
 	return STATUS_OK;
 }
@@ -252,7 +306,8 @@ enum status hull_of_points(const vec3 *points, uint32_t count, struct hull **out
 				  "%u points are too few, 4 are the least", count);
 	struct cloud self = { .given = points };
 	self.grid = heap_alloc(count * sizeof *self.grid);
-	self.index = heap_alloc(count * sizeof *self.index);
+	self.index = heap_alloc(count * 2 * sizeof *self.index);
+	self.outer = self.index + count;
 	enum status status = STATUS_NO_MEMORY;
 	if (self.grid != NULL && self.index != NULL)
 		status = run(&self, count, out, why);
