@@ -36,3 +36,12 @@ libcairnproto_a_SOURCES += \
 	protocol/result_wire.c \
 	protocol/query_wire.h \
 	protocol/query_wire.c
+
+tests_lib_libtests_a_SOURCES += tests/lib/gen_message.h tests/lib/gen_message.c
+UNIT_TESTS += \
+	tests/unit/protocol/test_message \
+	tests/unit/protocol/test_frame \
+	tests/unit/protocol/test_validate \
+	tests/unit/protocol/test_unpack \
+	tests/unit/protocol/test_handshake \
+	tests/unit/protocol/test_mirror

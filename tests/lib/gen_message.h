@@ -1,0 +1,23 @@
+/* gen_message.h: random messages within their bounds, and when two of them say the same. */
+#ifndef CAIRN_TESTS_GEN_MESSAGE_H
+#define CAIRN_TESTS_GEN_MESSAGE_H
+
+#include "protocol/message.h"
+#include "protocol/packer.h"
+#include "server/base/rng.h"
+
+/* Fills every field with a random value that unpack accepts, edges of the ranges often. Slices
+ * point into `scratch`, which is filled from its start. */
+void gen_message(struct rng *rng, enum message_type type, struct message *message,
+		 struct wire_packer *scratch);
+
+/* Field by field, by the kind's own meaning. The name of the first field that differs, else NULL.
+ */
+const char *gen_message_difference(const struct message *a, const struct message *b);
+
+/* One random MessagePack value of at most `depth` levels. */
+void gen_value(struct rng *rng, struct wire_packer *out, uint32_t depth);
+/* A finite double of any magnitude. */
+double gen_real(struct rng *rng);
+
+#endif

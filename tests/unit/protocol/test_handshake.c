@@ -1,0 +1,253 @@
+#include "protocol/handshake.h"
+
+#include <string.h>
+
+#include "protocol/capabilities.h"
+#include "protocol/unpack.h"
+#include "tests/lib/check_main.h"
+
+static struct handshake server(void)
+{
+	static const struct handshake_offer OFFER = {
+		.name = "cairnd",
+		.build = "test",
+		.abi = "1",
+		.caps = WIRE_CAP_ACK | WIRE_CAP_EXACT,
+		.role = WIRE_ROLE_CONTROLLER,
+		.session = 7,
+		.time_us = 123,
+	};
+	struct handshake self;
+	handshake_init(&self, &OFFER);
+	return self;
+}
+
+static struct handshake client(void)
+{
+	static const struct handshake_offer OFFER = {
+		.name = "tester",
+		.caps = WIRE_CAP_ACK | WIRE_CAP_DURABLE,
+		.limits = {0, 100000},
+	};
+	struct handshake self;
+	handshake_init(&self, &OFFER);
+	return self;
+}
+
+START_TEST(two_sides_agree)
+{
+	struct handshake ours = server(), theirs = client();
+	struct message hello, welcome;
+	handshake_hello(&theirs, &hello);
+	ck_assert_int_eq(handshake_receive(&ours, &hello, &welcome), STATUS_OK);
+	ck_assert_int_eq(handshake_welcome(&theirs, &welcome), STATUS_OK);
+	ck_assert_int_eq(ours.state, HANDSHAKE_OPEN);
+	ck_assert_int_eq(theirs.state, HANDSHAKE_OPEN);
+	ck_assert_uint_eq(ours.caps, WIRE_CAP_ACK);
+	ck_assert_uint_eq(theirs.caps, WIRE_CAP_ACK);
+	ck_assert_uint_eq(ours.limits.frame_down, 100000);
+	ck_assert_uint_eq(theirs.limits.frame_down, 100000);
+	ck_assert_uint_eq(ours.limits.frame_up, WIRE_FRAME_UP);
+	ck_assert_uint_eq(theirs.limits.frame_up, WIRE_FRAME_UP);
+	ck_assert_int_eq(ours.role, WIRE_ROLE_CONTROLLER);
+	ck_assert_int_eq(theirs.role, WIRE_ROLE_CONTROLLER);
+	ck_assert_uint_eq(theirs.session, 7);
+	ck_assert_uint_eq(welcome.welcome.time_us, 123);
+}
+END_TEST
+
+/* The status of a HELLO that `change` has changed, and the state after it. */
+static enum status try_hello(void (*change)(struct msg_hello *hello), struct handshake *ours)
+{
+	struct handshake theirs = client();
+	struct message hello, reply;
+	*ours = server();
+	handshake_hello(&theirs, &hello);
+	change(&hello.hello);
+	enum status status = handshake_receive(ours, &hello, &reply);
+	ck_assert_int_eq(reply.type, status == STATUS_OK ? MESSAGE_WELCOME : MESSAGE_ERROR);
+	if (status != STATUS_OK) {
+		ck_assert_uint_eq(reply.error.code, (uint64_t)status);
+		ck_assert_uint_eq(reply.error.about, MESSAGE_HELLO);
+		ck_assert_int_eq(ours->state, wire_status_closes(status) ? HANDSHAKE_CLOSED
+									 : HANDSHAKE_EXPECTING);
+	}
+	return status;
+}
+
+static void major_two(struct msg_hello *hello)
+{
+	hello->protocol.major = 2;
+}
+static void minor_nine(struct msg_hello *hello)
+{
+	hello->protocol.minor = 9;
+}
+static void as_observer(struct msg_hello *hello)
+{
+	hello->role = wire_text("observer");
+}
+static void as_admin(struct msg_hello *hello)
+{
+	hello->role = wire_text("admin");
+}
+static void as_king(struct msg_hello *hello)
+{
+	hello->role = wire_text("king");
+}
+static void with_token(struct msg_hello *hello)
+{
+	hello->token = wire_text("secret");
+}
+static void with_resume(struct msg_hello *hello)
+{
+	hello->resume = wire_text("0123456789abcdef");
+}
+static void tiny_frames(struct msg_hello *hello)
+{
+	hello->limits = (struct wire_limits){1, 1};
+}
+static void huge_frames(struct msg_hello *hello)
+{
+	hello->limits = (struct wire_limits){UINT32_MAX, UINT32_MAX};
+}
+
+START_TEST(another_major_version_closes)
+{
+	struct handshake ours;
+	ck_assert_int_eq(try_hello(major_two, &ours), STATUS_HANDSHAKE);
+}
+END_TEST
+
+START_TEST(a_newer_minor_version_is_brought_down)
+{
+	struct handshake ours;
+	ck_assert_int_eq(try_hello(minor_nine, &ours), STATUS_OK);
+	ck_assert_uint_eq(ours.minor, WIRE_MINOR);
+}
+END_TEST
+
+START_TEST(a_lesser_role_may_be_asked_for_and_a_greater_may_not)
+{
+	struct handshake ours;
+	ck_assert_int_eq(try_hello(as_observer, &ours), STATUS_OK);
+	ck_assert_int_eq(ours.role, WIRE_ROLE_OBSERVER);
+	ck_assert_int_eq(try_hello(as_admin, &ours), STATUS_FORBIDDEN);
+	ck_assert_int_eq(try_hello(as_king, &ours), STATUS_RANGE);
+}
+END_TEST
+
+START_TEST(tokens_and_resuming_are_refused_by_name_until_they_exist)
+{
+	struct handshake ours;
+	ck_assert_int_eq(try_hello(with_token, &ours), STATUS_UNSUPPORTED);
+	ck_assert_str_eq(ours.why.field, "token");
+	ck_assert_int_eq(try_hello(with_resume, &ours), STATUS_UNSUPPORTED);
+	ck_assert_str_eq(ours.why.field, "resume");
+}
+END_TEST
+
+START_TEST(frame_limits_stay_between_the_least_and_the_servers)
+{
+	struct handshake ours;
+	ck_assert_int_eq(try_hello(tiny_frames, &ours), STATUS_OK);
+	ck_assert_uint_eq(ours.limits.frame_up, WIRE_FRAME_MIN);
+	ck_assert_uint_eq(ours.limits.frame_down, WIRE_FRAME_MIN);
+	ck_assert_int_eq(try_hello(huge_frames, &ours), STATUS_OK);
+	ck_assert_uint_eq(ours.limits.frame_up, WIRE_FRAME_UP);
+	ck_assert_uint_eq(ours.limits.frame_down, WIRE_FRAME_DOWN);
+}
+END_TEST
+
+START_TEST(a_refused_hello_may_be_tried_again)
+{
+	struct handshake ours;
+	ck_assert_int_eq(try_hello(with_token, &ours), STATUS_UNSUPPORTED);
+	struct handshake theirs = client();
+	struct message hello, reply;
+	handshake_hello(&theirs, &hello);
+	ck_assert_int_eq(handshake_receive(&ours, &hello, &reply), STATUS_OK);
+}
+END_TEST
+
+START_TEST(anything_else_first_closes)
+{
+	struct handshake ours = server();
+	struct message ping, reply;
+	message_init(&ping, MESSAGE_PING);
+	ck_assert_int_eq(handshake_receive(&ours, &ping, &reply), STATUS_HANDSHAKE);
+	ck_assert_int_eq(ours.state, HANDSHAKE_CLOSED);
+}
+END_TEST
+
+START_TEST(a_second_hello_closes)
+{
+	struct handshake ours = server(), theirs = client();
+	struct message hello, reply;
+	handshake_hello(&theirs, &hello);
+	ck_assert_int_eq(handshake_receive(&ours, &hello, &reply), STATUS_OK);
+	ck_assert_int_eq(handshake_receive(&ours, &hello, &reply), STATUS_PROTOCOL);
+	ck_assert_int_eq(ours.state, HANDSHAKE_CLOSED);
+}
+END_TEST
+
+START_TEST(a_client_takes_no_for_an_answer)
+{
+	struct handshake theirs = client();
+	struct message error;
+	message_init(&error, MESSAGE_ERROR);
+	error.error.code = STATUS_BUSY;
+	error.error.text = wire_text("come back later");
+	ck_assert_int_eq(handshake_welcome(&theirs, &error), STATUS_BUSY);
+	ck_assert_str_eq(theirs.why.text, "come back later");
+	ck_assert_int_eq(theirs.state, HANDSHAKE_CLOSED);
+	theirs = client();
+	error.error.code = STATUS_OK;
+	ck_assert_int_eq(handshake_welcome(&theirs, &error), STATUS_HANDSHAKE);
+}
+END_TEST
+
+START_TEST(a_client_refuses_servers_it_cannot_understand)
+{
+	struct message welcome;
+	struct handshake theirs = client();
+	message_init(&welcome, MESSAGE_WELCOME);
+	welcome.welcome.protocol.major = 2;
+	ck_assert_int_eq(handshake_welcome(&theirs, &welcome), STATUS_HANDSHAKE);
+	theirs = client();
+	welcome.welcome.protocol.major = WIRE_MAJOR;
+	welcome.welcome.role = wire_text("king");
+	ck_assert_int_eq(handshake_welcome(&theirs, &welcome), STATUS_HANDSHAKE);
+	theirs = client();
+	message_init(&welcome, MESSAGE_PONG);
+	ck_assert_int_eq(handshake_welcome(&theirs, &welcome), STATUS_HANDSHAKE);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("protocol/handshake");
+	TCase *both = tcase_create("both");
+	tcase_add_test(both, two_sides_agree);
+	suite_add_tcase(suite, both);
+	TCase *server_side = tcase_create("server");
+	tcase_add_test(server_side, another_major_version_closes);
+	tcase_add_test(server_side, a_newer_minor_version_is_brought_down);
+	tcase_add_test(server_side, a_lesser_role_may_be_asked_for_and_a_greater_may_not);
+	tcase_add_test(server_side, tokens_and_resuming_are_refused_by_name_until_they_exist);
+	tcase_add_test(server_side, frame_limits_stay_between_the_least_and_the_servers);
+	tcase_add_test(server_side, a_refused_hello_may_be_tried_again);
+	tcase_add_test(server_side, anything_else_first_closes);
+	tcase_add_test(server_side, a_second_hello_closes);
+	suite_add_tcase(suite, server_side);
+	TCase *client_side = tcase_create("client");
+	tcase_add_test(client_side, a_client_takes_no_for_an_answer);
+	tcase_add_test(client_side, a_client_refuses_servers_it_cannot_understand);
+	suite_add_tcase(suite, client_side);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}

@@ -1,0 +1,199 @@
+#include "protocol/message.h"
+
+#include <string.h>
+
+#include "protocol/capabilities.h"
+#include "tests/lib/check_main.h"
+
+static struct wire_slice text(const char *name)
+{
+	return wire_text(name);
+}
+
+START_TEST(messages_stand_in_the_order_of_their_numbers)
+{
+	uint32_t before = 0;
+	for (size_t i = 0; message_info_at(i) != NULL; i++) {
+		const struct message_info *info = message_info_at(i);
+		ck_assert_uint_gt((uint32_t)info->type, before);
+		ck_assert_uint_lt((uint32_t)info->type, 128);
+		ck_assert_ptr_eq(message_info((uint32_t)info->type), info);
+		before = (uint32_t)info->type;
+	}
+	ck_assert_uint_gt(before, 0);
+}
+END_TEST
+
+START_TEST(a_number_between_messages_is_none)
+{
+	ck_assert_ptr_null(message_info(0));
+	ck_assert_ptr_null(message_info(9));
+	ck_assert_ptr_null(message_info(127));
+	ck_assert_ptr_null(message_info(UINT32_MAX));
+}
+END_TEST
+
+START_TEST(every_message_has_its_own_name_and_documented_fields)
+{
+	for (size_t i = 0; message_info_at(i) != NULL; i++) {
+		const struct message_info *info = message_info_at(i);
+		ck_assert_uint_gt(strlen(info->doc), 0);
+		ck_assert(info->reserved == (info->field_count == 0));
+		for (size_t j = 0; j < i; j++)
+			ck_assert_str_ne(message_info_at(j)->name, info->name);
+		for (uint32_t f = 0; f < info->field_count; f++)
+			ck_assert_uint_gt(strlen(info->fields[f].doc), 0);
+	}
+}
+END_TEST
+
+START_TEST(needed_fields_of_arrays_come_before_those_with_fallbacks)
+{
+	for (size_t i = 0; message_info_at(i) != NULL; i++) {
+		const struct message_info *info = message_info_at(i);
+		for (uint32_t f = 1; f < info->field_count; f++)
+			ck_assert(!info->fields[f].needed || info->fields[f - 1].needed ||
+				  info->layout == WIRE_LAYOUT_MAP);
+	}
+}
+END_TEST
+
+START_TEST(fields_lie_within_the_message_and_apart)
+{
+	for (size_t i = 0; message_info_at(i) != NULL; i++) {
+		const struct message_info *info = message_info_at(i);
+		for (uint32_t f = 0; f < info->field_count; f++) {
+			ck_assert_uint_lt(info->fields[f].offset, sizeof(struct message));
+			for (uint32_t g = 0; g < f; g++)
+				ck_assert_uint_lt(info->fields[g].offset, info->fields[f].offset);
+		}
+	}
+}
+END_TEST
+
+START_TEST(fields_that_may_be_missing_start_at_their_fallbacks)
+{
+	struct message message;
+	memset(&message, 0xa5, sizeof message);
+	message_init(&message, MESSAGE_SUBSCRIBE);
+	ck_assert_uint_eq(message.subscribe.fields, 31);
+	ck_assert_uint_eq(message.subscribe.divisor, 1);
+	ck_assert(!message.subscribe.area.set);
+	ck_assert_uint_eq(message.subscribe.follow.count, 0);
+	message_init(&message, MESSAGE_ERROR);
+	ck_assert_int_eq(message.error.index, -1);
+	message_init(&message, MESSAGE_CONTROL);
+	ck_assert(message.control.value == 1);
+}
+END_TEST
+
+START_TEST(roles_are_nested)
+{
+	for (uint32_t type = 0; type < 128; type++) {
+		for (int role = WIRE_ROLE_OBSERVER; role < WIRE_ROLE_ADMIN; role++)
+			ck_assert(!wire_role_may((enum wire_role)role, type) ||
+				  wire_role_may((enum wire_role)(role + 1), type));
+	}
+}
+END_TEST
+
+/* The role × message table of docs/PROTOCOL.md, said once more by hand. */
+START_TEST(each_role_may_send_what_the_design_says)
+{
+	ck_assert(wire_role_may(WIRE_ROLE_NOBODY, MESSAGE_HELLO));
+	ck_assert(!wire_role_may(WIRE_ROLE_NOBODY, MESSAGE_PING));
+	ck_assert(wire_role_may(WIRE_ROLE_OBSERVER, MESSAGE_SUBSCRIBE));
+	ck_assert(wire_role_may(WIRE_ROLE_OBSERVER, MESSAGE_QUERY));
+	ck_assert(!wire_role_may(WIRE_ROLE_OBSERVER, MESSAGE_COMMANDS));
+	ck_assert(wire_role_may(WIRE_ROLE_PLAYER, MESSAGE_COMMANDS));
+	ck_assert(!wire_role_may(WIRE_ROLE_PLAYER, MESSAGE_STEP));
+	ck_assert(!wire_role_may(WIRE_ROLE_PLAYER, MESSAGE_WORLD_CREATE));
+	ck_assert(wire_role_may(WIRE_ROLE_CONTROLLER, MESSAGE_STEP));
+	ck_assert(wire_role_may(WIRE_ROLE_CONTROLLER, MESSAGE_FORK));
+	ck_assert(!wire_role_may(WIRE_ROLE_CONTROLLER, MESSAGE_WORLD_DESTROY));
+	ck_assert(wire_role_may(WIRE_ROLE_ADMIN, MESSAGE_WORLD_DESTROY));
+}
+END_TEST
+
+START_TEST(nobody_may_send_what_only_servers_say)
+{
+	ck_assert(!wire_role_may(WIRE_ROLE_ADMIN, MESSAGE_WELCOME));
+	ck_assert(!wire_role_may(WIRE_ROLE_ADMIN, MESSAGE_DELTA));
+	/* Unknown and reserved ones get answers of their own. */
+	ck_assert(wire_role_may(WIRE_ROLE_OBSERVER, 9));
+	ck_assert(wire_role_may(WIRE_ROLE_OBSERVER, MESSAGE_DRAIN));
+}
+END_TEST
+
+START_TEST(role_names_are_read_back)
+{
+	for (int i = WIRE_ROLE_OBSERVER; i <= WIRE_ROLE_ADMIN; i++) {
+		enum wire_role role = WIRE_ROLE_NOBODY;
+		ck_assert_int_eq(wire_role_parse(text(wire_role_name((enum wire_role)i)), &role),
+				 STATUS_OK);
+		ck_assert_int_eq((int)role, i);
+	}
+	enum wire_role role;
+	ck_assert_int_eq(wire_role_parse(text("nobody"), &role), STATUS_RANGE);
+	ck_assert_int_eq(wire_role_parse(text("adminx"), &role), STATUS_RANGE);
+	ck_assert_int_eq(wire_role_parse(text(""), &role), STATUS_RANGE);
+}
+END_TEST
+
+START_TEST(only_the_first_block_of_wire_statuses_closes)
+{
+	static const int NUMBERS[] = {
+#define STATUS(number, NAME, name, text) number,
+#include "server/base/status.def"
+#undef STATUS
+	};
+	for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
+		bool closes = NUMBERS[i] >= 20 && NUMBERS[i] < 30;
+		ck_assert_int_eq(wire_status_closes((enum status)NUMBERS[i]), closes);
+	}
+}
+END_TEST
+
+START_TEST(capabilities_are_found_by_name_and_by_bit)
+{
+	uint32_t all = 0;
+	for (uint32_t bit = 0; bit < 32; bit++) {
+		if (wire_cap_name(bit) == NULL)
+			continue;
+		ck_assert_uint_eq(wire_cap_find(text(wire_cap_name(bit))), 1u << bit);
+		all |= 1u << bit;
+	}
+	ck_assert_uint_eq(all, (uint32_t)WIRE_CAPS_ALL);
+	ck_assert_uint_eq(wire_cap_find(text("ac")), 0);
+	ck_assert_uint_eq(wire_cap_find(text("")), 0);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("protocol/message");
+	TCase *manifest = tcase_create("manifest");
+	tcase_add_test(manifest, messages_stand_in_the_order_of_their_numbers);
+	tcase_add_test(manifest, a_number_between_messages_is_none);
+	tcase_add_test(manifest, every_message_has_its_own_name_and_documented_fields);
+	tcase_add_test(manifest, needed_fields_of_arrays_come_before_those_with_fallbacks);
+	tcase_add_test(manifest, fields_lie_within_the_message_and_apart);
+	tcase_add_test(manifest, fields_that_may_be_missing_start_at_their_fallbacks);
+	suite_add_tcase(suite, manifest);
+	TCase *roles = tcase_create("roles");
+	tcase_add_test(roles, roles_are_nested);
+	tcase_add_test(roles, each_role_may_send_what_the_design_says);
+	tcase_add_test(roles, nobody_may_send_what_only_servers_say);
+	tcase_add_test(roles, role_names_are_read_back);
+	suite_add_tcase(suite, roles);
+	TCase *tables = tcase_create("tables");
+	tcase_add_test(tables, only_the_first_block_of_wire_statuses_closes);
+	tcase_add_test(tables, capabilities_are_found_by_name_and_by_bit);
+	suite_add_tcase(suite, tables);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}

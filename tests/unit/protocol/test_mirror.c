@@ -1,0 +1,567 @@
+/* The encoders of body frames (block, delta) against the mirror that applies them. */
+#include "protocol/mirror.h"
+
+#include <string.h>
+
+#include "protocol/delta.h"
+#include "protocol/frame.h"
+#include "protocol/pack.h"
+#include "protocol/unpack.h"
+#include "server/base/body_hash.h"
+#include "server/base/bytes.h"
+#include "server/base/heap.h"
+#include "server/base/rng.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/gen_message.h"
+
+enum { BODIES_MAX = 300, PARTS_MAX = 64, SHAPES_MAX = 3 };
+
+/* A little world of bodies that only this test knows: the truth that a mirror must follow. */
+struct truth {
+	struct wire_body bodies[BODIES_MAX];
+	uint8_t shapes[BODIES_MAX][SHAPES_MAX * WIRE_SHAPE_BYTES];
+	uint32_t count;
+	uint32_t next_id;
+	uint64_t tick;
+};
+static struct truth now, before;
+static uint8_t buffer[1 << 20];
+
+static void point_at_shapes(struct truth *truth)
+{
+	for (uint32_t i = 0; i < truth->count; i++)
+		truth->bodies[i].shapes = truth->shapes[i];
+}
+
+static void keep(void)
+{
+	before = now;
+	point_at_shapes(&before);
+}
+
+static void set_reals(struct rng *rng, double *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = gen_real(rng);
+}
+
+static void set_column(struct rng *rng, struct truth *truth, uint32_t i, uint8_t bit)
+{
+	struct wire_body *body = &truth->bodies[i];
+	switch (bit) {
+	case WIRE_COLUMN_POSITION:
+		set_reals(rng, body->position, 3);
+		return;
+	case WIRE_COLUMN_ROTATION:
+		set_reals(rng, body->rotation, 4);
+		return;
+	case WIRE_COLUMN_VELOCITY:
+		set_reals(rng, body->velocity, 3);
+		return;
+	case WIRE_COLUMN_SPIN:
+		set_reals(rng, body->spin, 3);
+		return;
+	case WIRE_COLUMN_STATUS:
+		body->status = (uint8_t)rng_below(rng, 4);
+		body->flags = (uint8_t)rng_below(rng, 4);
+		return;
+	case WIRE_COLUMN_OWNER:
+		body->owner = rng_u32(rng);
+		body->tag = (int64_t)(rng_u64(rng) >> 11) - ((int64_t)1 << 52);
+		return;
+	default:
+		body->shape_count = (uint8_t)rng_below(rng, SHAPES_MAX + 1);
+		for (uint32_t s = 0; s < body->shape_count; s++) {
+			struct wire_placement placement;
+			memset(&placement.shape, (int)rng_below(rng, 256), 32);
+			set_reals(rng, placement.position, 3);
+			set_reals(rng, placement.rotation, 4);
+			wire_placement_put(truth->shapes[i] + s * WIRE_SHAPE_BYTES, &placement);
+		}
+	}
+}
+
+static void spawn(struct rng *rng, uint32_t gap)
+{
+	now.next_id += 1 + gap;
+	now.bodies[now.count] = (struct wire_body){.id = now.next_id};
+	now.bodies[now.count].shapes = now.shapes[now.count];
+	now.count++;
+	for (uint32_t c = 0; c < WIRE_COLUMN_COUNT; c++)
+		set_column(rng, &now, now.count - 1, wire_column_info(c)->bit);
+}
+
+static void start(struct rng *rng, uint32_t count)
+{
+	memset(&now, 0, sizeof now);
+	now.tick = 5;
+	for (uint32_t i = 0; i < count; i++)
+		spawn(rng, rng_below(rng, 3) == 0 ? rng_below(rng, 100000) : 0);
+}
+
+/* Removes some, changes some, spawns some. */
+static void advance(struct rng *rng)
+{
+	now.tick += 1 + rng_below(rng, 3);
+	uint32_t write = 0;
+	for (uint32_t i = 0; i < now.count; i++) {
+		if (rng_below(rng, 10) == 0)
+			continue;
+		now.bodies[write] = now.bodies[i];
+		memmove(now.shapes[write], now.shapes[i], sizeof now.shapes[i]);
+		write++;
+	}
+	now.count = write;
+	point_at_shapes(&now);
+	for (uint32_t i = 0; i < now.count; i++) {
+		for (uint32_t c = 0; c < WIRE_COLUMN_COUNT; c++) {
+			if (rng_below(rng, 4) == 0)
+				set_column(rng, &now, i, wire_column_info(c)->bit);
+		}
+	}
+	uint32_t spawns = rng_below(rng, 20);
+	for (uint32_t i = 0; i < spawns && now.count < BODIES_MAX; i++)
+		spawn(rng, rng_below(rng, 300));
+}
+
+/* ---- what a server does -----------------------------------------------------------------------
+ */
+
+struct sender {
+	struct delta_frame frame;
+	struct block_row rows[BODIES_MAX];
+	uint32_t removed[BODIES_MAX];
+	struct delta_part parts[PARTS_MAX];
+	uint32_t part_count;
+};
+static struct sender sender;
+
+static uint64_t truth_hash(const struct truth *truth, uint8_t fields, bool tick_hash)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < truth->count; i++)
+		sum += tick_hash ? wire_tick_hash(&truth->bodies[i])
+				 : wire_view_hash(&truth->bodies[i], fields);
+	return body_hash_finish(truth->tick, sum, truth->count);
+}
+
+static void prepare(enum wire_profile profile, uint8_t fields, bool snapshot)
+{
+	memset(&sender, 0, sizeof sender);
+	bool whole = (fields & WIRE_COLUMNS_TICK) == WIRE_COLUMNS_TICK;
+	sender.frame = (struct delta_frame){
+		.snapshot = snapshot,
+		.profile = profile,
+		.fields = fields,
+		.flags = (uint8_t)(WIRE_FRAME_ABSOLUTE | (whole ? WIRE_FRAME_TICK_HASH : 0)),
+		.epoch = 3,
+		.tick = now.tick,
+		.base = before.tick,
+		.hash = {true, truth_hash(&now, fields, whole)},
+		.removed = sender.removed,
+		.rows = sender.rows,
+	};
+}
+
+static void prepare_snapshot(enum wire_profile profile, uint8_t fields)
+{
+	prepare(profile, fields, true);
+	for (uint32_t i = 0; i < now.count; i++)
+		sender.rows[i] = (struct block_row){&now.bodies[i], fields, false};
+	sender.frame.row_count = now.count;
+}
+
+static void prepare_delta(enum wire_profile profile, uint8_t fields)
+{
+	prepare(profile, fields, false);
+	uint32_t b = 0, n = 0;
+	while (b < before.count || n < now.count) {
+		uint32_t old = b < before.count ? before.bodies[b].id : UINT32_MAX;
+		uint32_t new = n < now.count ? now.bodies[n].id : UINT32_MAX;
+		struct block_row row = {&now.bodies[n], fields, true};
+		if (old < new) {
+			sender.removed[sender.frame.removed_count++] = old;
+			b++;
+			continue;
+		}
+		if (old == new) {
+			row.created = false;
+			row.mask = wire_columns_differ(&before.bodies[b++], row.body) & fields;
+		}
+		if (row.mask != 0)
+			sender.rows[sender.frame.row_count++] = row;
+		n++;
+	}
+}
+
+/* Sends the prepared frame in parts of `content_max`; stops at the first refusal. */
+static enum status deliver(struct mirror *mirror, uint32_t content_max, bool *last)
+{
+	ck_assert_int_eq(
+		delta_plan(&sender.frame, content_max, sender.parts, PARTS_MAX, &sender.part_count),
+		STATUS_OK);
+	for (uint32_t i = 0; i < sender.part_count; i++) {
+		uint8_t *tail = buffer + WIRE_HEAD_MAX;
+		uint8_t head[WIRE_HEAD_MAX];
+		uint32_t bytes;
+		struct message message;
+		ck_assert_int_eq(delta_pack_tail(&sender.frame, sender.parts, sender.part_count, i,
+						 tail, content_max, &bytes),
+				 STATUS_OK);
+		uint32_t count =
+			message_pack_head(delta_type(&sender.frame), 1, bytes, false, head);
+		memcpy(tail - count, head, count);
+		ck_assert_uint_le(count + bytes, content_max);
+		ck_assert_int_eq(
+			message_read(tail - count, count + bytes, &VALIDATE_DOWN, &message, NULL),
+			STATUS_OK);
+		enum status status = message.type == MESSAGE_SNAPSHOT
+					     ? mirror_snapshot(mirror, &message.snapshot, last)
+					     : mirror_delta(mirror, &message.delta, last);
+		if (status != STATUS_OK)
+			return status;
+		ck_assert(*last == (i + 1 == sender.part_count));
+		ck_assert(mirror->complete == *last);
+	}
+	return STATUS_OK;
+}
+
+static void expect_truth(const struct mirror *mirror, uint8_t fields)
+{
+	ck_assert_uint_eq(mirror->count, now.count);
+	ck_assert_uint_eq(mirror->tick, now.tick);
+	for (uint32_t i = 0; i < now.count; i++) {
+		ck_assert_uint_eq(mirror->bodies[i].id, now.bodies[i].id);
+		ck_assert_uint_eq(wire_columns_differ(&mirror->bodies[i], &now.bodies[i]) & fields,
+				  0);
+	}
+}
+
+static void follow(enum wire_profile profile, uint8_t fields, uint32_t content_max, uint32_t bodies)
+{
+	struct rng rng = rng_seeded(check_seed() + fields);
+	struct mirror mirror;
+	bool last;
+	mirror_init(&mirror, profile, fields, BODIES_MAX);
+	start(&rng, bodies);
+	prepare_snapshot(profile, fields);
+	ck_assert_int_eq(deliver(&mirror, content_max, &last), STATUS_OK);
+	expect_truth(&mirror, fields);
+	for (int step = 0; step < 12; step++) {
+		keep();
+		advance(&rng);
+		prepare_delta(profile, fields);
+		ck_assert_int_eq(deliver(&mirror, content_max, &last), STATUS_OK);
+		ck_assert(mirror.checked);
+		expect_truth(&mirror, fields);
+	}
+	mirror_release(&mirror);
+}
+
+START_TEST(a_mirror_follows_the_truth_in_every_choice_of_columns)
+{
+	int64_t live = heap_live();
+	for (uint8_t fields = 1; fields <= WIRE_COLUMNS_ALL; fields += 7) {
+		follow(WIRE_PROFILE_EXACT, fields, WIRE_FRAME_DOWN, 40);
+		follow(WIRE_PROFILE_PLAIN, fields, WIRE_FRAME_DOWN, 40);
+	}
+	ck_assert_int_eq(heap_live(), live);
+}
+END_TEST
+
+START_TEST(frames_in_parts_say_the_same)
+{
+	follow(WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL, WIRE_FRAME_MIN, 200);
+	ck_assert_uint_gt(sender.part_count, 1);
+	follow(WIRE_PROFILE_PLAIN, WIRE_COLUMNS_ALL, WIRE_FRAME_MIN, 200);
+	ck_assert_uint_gt(sender.part_count, 1);
+}
+END_TEST
+
+START_TEST(an_empty_world_is_a_snapshot_too)
+{
+	follow(WIRE_PROFILE_EXACT, WIRE_COLUMNS_TICK, WIRE_FRAME_DOWN, 0);
+	follow(WIRE_PROFILE_PLAIN, WIRE_COLUMNS_TICK, WIRE_FRAME_DOWN, 0);
+}
+END_TEST
+
+/* A mirror at tick 5 and a delta to what follows it, ready to be spoiled. */
+static void at_first_delta(struct mirror *mirror, enum wire_profile profile)
+{
+	struct rng rng = rng_seeded(check_seed());
+	bool last;
+	mirror_init(mirror, profile, WIRE_COLUMNS_ALL, BODIES_MAX);
+	start(&rng, 100);
+	prepare_snapshot(profile, WIRE_COLUMNS_ALL);
+	ck_assert_int_eq(deliver(mirror, WIRE_FRAME_DOWN, &last), STATUS_OK);
+	keep();
+	advance(&rng);
+	prepare_delta(profile, WIRE_COLUMNS_ALL);
+}
+
+START_TEST(a_delta_on_another_base_asks_for_a_resync)
+{
+	struct mirror mirror;
+	bool last;
+	at_first_delta(&mirror, WIRE_PROFILE_EXACT);
+	sender.frame.base++;
+	ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_SEQUENCE);
+	ck_assert(!mirror.complete);
+	/* Even the right one is of no use now. */
+	sender.frame.base--;
+	ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_SEQUENCE);
+	prepare_snapshot(WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL);
+	ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_OK);
+	expect_truth(&mirror, WIRE_COLUMNS_ALL);
+	mirror_release(&mirror);
+}
+END_TEST
+
+START_TEST(another_epoch_needs_a_snapshot)
+{
+	struct mirror mirror;
+	bool last;
+	at_first_delta(&mirror, WIRE_PROFILE_PLAIN);
+	sender.frame.epoch++;
+	ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_SEQUENCE);
+	mirror_release(&mirror);
+}
+END_TEST
+
+START_TEST(one_wrong_bit_is_noticed)
+{
+	struct mirror mirror;
+	bool last;
+	at_first_delta(&mirror, WIRE_PROFILE_EXACT);
+	now.bodies[0].position[0] = 12345.5; /* after the hash was made */
+	sender.rows[0].mask |= WIRE_COLUMN_POSITION;
+	ck_assert_uint_eq(sender.rows[0].body->id, now.bodies[0].id);
+	ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_DIVERGED);
+	ck_assert(!mirror.complete && !mirror.checked);
+	mirror_release(&mirror);
+}
+END_TEST
+
+START_TEST(removing_or_creating_twice_is_malformed)
+{
+	struct mirror mirror;
+	bool last;
+	at_first_delta(&mirror, WIRE_PROFILE_EXACT);
+	ck_assert_uint_gt(sender.frame.removed_count, 0);
+	sender.removed[sender.frame.removed_count - 1] = UINT32_MAX;
+	ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_MALFORMED);
+	mirror_release(&mirror);
+	at_first_delta(&mirror, WIRE_PROFILE_PLAIN);
+	for (uint32_t i = 0; i < sender.frame.row_count; i++)
+		sender.rows[i].created = true;
+	ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_MALFORMED);
+	mirror_release(&mirror);
+}
+END_TEST
+
+START_TEST(a_row_of_a_body_that_was_never_created_is_malformed)
+{
+	struct mirror mirror;
+	bool last;
+	at_first_delta(&mirror, WIRE_PROFILE_EXACT);
+	uint32_t i = sender.frame.row_count - 1;
+	while (!sender.rows[i].created)
+		i--;
+	sender.rows[i].created = false;
+	ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_MALFORMED);
+	mirror_release(&mirror);
+}
+END_TEST
+
+START_TEST(more_bodies_than_allowed_are_refused)
+{
+	struct rng rng = rng_seeded(check_seed());
+	struct mirror mirror;
+	bool last;
+	mirror_init(&mirror, WIRE_PROFILE_EXACT, WIRE_COLUMNS_TICK, 10);
+	start(&rng, 11);
+	prepare_snapshot(WIRE_PROFILE_EXACT, WIRE_COLUMNS_TICK);
+	ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_LIMIT);
+	mirror_release(&mirror);
+}
+END_TEST
+
+START_TEST(running_out_of_memory_at_any_call_is_told_and_mended)
+{
+	for (uint64_t n = 1;; n++) {
+		struct mirror mirror;
+		bool last;
+		at_first_delta(&mirror, WIRE_PROFILE_EXACT);
+		heap_fail_at(n);
+		enum status status = deliver(&mirror, WIRE_FRAME_DOWN, &last);
+		bool failed = !heap_fail_pending();
+		heap_fail_at(0);
+		ck_assert_int_eq(status, failed ? STATUS_NO_MEMORY : STATUS_OK);
+		prepare_snapshot(WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL);
+		ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_OK);
+		expect_truth(&mirror, WIRE_COLUMNS_ALL);
+		mirror_release(&mirror);
+		if (!failed)
+			return;
+	}
+}
+END_TEST
+
+/* Packs the rows of `now` as a bare block. */
+static struct wire_slice block_of(enum wire_profile profile, uint8_t fields)
+{
+	struct wire_packer out = wire_packer_over(buffer, sizeof buffer);
+	prepare_snapshot(profile, fields);
+	block_pack(&out, profile, fields, sender.rows, sender.frame.row_count);
+	ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
+	return wire_packer_slice(&out);
+}
+
+static enum status read_all(enum wire_profile profile, uint8_t fields, struct wire_slice value)
+{
+	static struct block_reader reader;
+	struct wire_body body = {0};
+	uint8_t mask;
+	enum status status = block_open(&reader, profile, fields, value);
+	while (status == STATUS_OK)
+		status = block_next(&reader, &body, &mask);
+	return status;
+}
+
+START_TEST(a_block_cut_at_any_byte_is_malformed)
+{
+	struct rng rng = rng_seeded(check_seed());
+	start(&rng, 12);
+	struct wire_slice block = block_of(WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL);
+	ck_assert_int_eq(read_all(WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL, block), STATUS_MISSING);
+	ck_assert_uint_eq(block.at[0], 0xc5); /* bin 16: three bytes of header */
+	for (uint32_t cut = 0; cut < block.bytes - 3; cut++) {
+		put_be32(buffer, 0xc5000000 | cut << 8 | buffer[3]);
+		ck_assert_int_eq(read_all(WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL,
+					  (struct wire_slice){buffer, 3 + cut}),
+				 STATUS_MALFORMED);
+	}
+}
+END_TEST
+
+START_TEST(a_changed_byte_of_a_block_is_refused_or_a_value)
+{
+	struct rng rng = rng_seeded(check_seed());
+	uint8_t copy[1 << 16];
+	uint64_t calls = heap_calls();
+	start(&rng, 20);
+	struct wire_slice block = block_of(WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL);
+	for (int round = 0; round < 20000; round++) {
+		memcpy(copy, block.at, block.bytes);
+		/* Mostly the head, where the structure is. */
+		uint32_t reach = rng_below(&rng, 2) ? 70 : block.bytes;
+		for (uint32_t i = 0; i <= rng_below(&rng, 3); i++)
+			copy[rng_below(&rng, reach)] = (uint8_t)rng_u32(&rng);
+		enum status status = read_all(WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL,
+					      (struct wire_slice){copy, block.bytes});
+		ck_assert(status == STATUS_MISSING || status == STATUS_MALFORMED);
+	}
+	ck_assert_uint_eq(heap_calls(), calls);
+}
+END_TEST
+
+START_TEST(the_bytes_of_a_small_exact_block_are_as_documented)
+{
+	memset(&now, 0, sizeof now);
+	now.count = 2;
+	now.bodies[0] = (struct wire_body){.id = 1, .status = 2, .velocity = {1, 0, 0}};
+	now.bodies[1] = (struct wire_body){.id = 300, .status = 1, .flags = 1};
+	struct block_row rows[] = {
+		{&now.bodies[0], WIRE_COLUMN_VELOCITY | WIRE_COLUMN_STATUS, false},
+		{&now.bodies[1], WIRE_COLUMN_STATUS, false}};
+	static const uint8_t WANTED[] = {
+		0xc4, 34,      /* bin */
+		2,             /* rows */
+		0,    0xaa, 2, /* gaps: 1 − 0 − 1, 300 − 1 − 1 = 0x12a */
+		0x14, 0x10,    /* masks */
+		0,    0,    0, 0, 0, 0, 0xf0, 0x3f, /* velocity x of body 1 */
+		0,    0,    0, 0, 0, 0, 0,    0,    /* y */
+		0,    0,    0, 0, 0, 0, 0,    0,    /* z */
+		2,    0,                            /* status, flags of 1 */
+		1,    1,                            /* of 300 */
+	};
+	struct wire_packer out = wire_packer_over(buffer, sizeof buffer);
+	block_pack(&out, WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL, rows, 2);
+	ck_assert_uint_eq(out.bytes, sizeof WANTED);
+	ck_assert_mem_eq(buffer, WANTED, sizeof WANTED);
+}
+END_TEST
+
+START_TEST(a_row_larger_than_a_frame_is_told)
+{
+	static uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
+	struct wire_body body = {.id = 1, .shapes = shapes, .shape_count = WIRE_BODY_SHAPES};
+	struct block_row row = {&body, WIRE_COLUMN_SHAPES, true};
+	struct delta_frame frame = {.profile = WIRE_PROFILE_EXACT,
+				    .fields = WIRE_COLUMN_SHAPES,
+				    .rows = &row,
+				    .row_count = 1};
+	struct delta_part parts[2];
+	uint32_t count;
+	ck_assert_int_eq(delta_plan(&frame, WIRE_FRAME_MIN, parts, 2, &count), STATUS_TOO_LARGE);
+	ck_assert_int_eq(delta_plan(&frame, WIRE_FRAME_DOWN, parts, 2, &count), STATUS_OK);
+	ck_assert_uint_eq(count, 1);
+}
+END_TEST
+
+START_TEST(profiles_of_a_later_version_are_unsupported)
+{
+	ck_assert_int_eq(block_profile_check(WIRE_PROFILE_PLAIN), STATUS_OK);
+	ck_assert_int_eq(block_profile_check(WIRE_PROFILE_EXACT), STATUS_OK);
+	ck_assert_int_eq(block_profile_check(WIRE_PROFILE_VIEW), STATUS_UNSUPPORTED);
+	ck_assert_int_eq(block_profile_check(WIRE_PROFILE_SIM), STATUS_UNSUPPORTED);
+	ck_assert_int_eq(block_profile_check(4), STATUS_RANGE);
+}
+END_TEST
+
+START_TEST(the_tick_hash_does_not_depend_on_order_and_does_on_every_bit)
+{
+	struct rng rng = rng_seeded(check_seed());
+	start(&rng, 50);
+	uint64_t hash = truth_hash(&now, 0, true);
+	struct wire_body swap = now.bodies[3];
+	now.bodies[3] = now.bodies[40];
+	now.bodies[40] = swap;
+	ck_assert_uint_eq(truth_hash(&now, 0, true), hash);
+	now.bodies[7].spin[2] = -now.bodies[7].spin[2];
+	ck_assert_uint_ne(truth_hash(&now, 0, true), hash);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("protocol/mirror");
+	TCase *truth = tcase_create("truth");
+	tcase_add_test(truth, a_mirror_follows_the_truth_in_every_choice_of_columns);
+	tcase_add_test(truth, frames_in_parts_say_the_same);
+	tcase_add_test(truth, an_empty_world_is_a_snapshot_too);
+	suite_add_tcase(suite, truth);
+	TCase *lies = tcase_create("lies");
+	tcase_add_test(lies, a_delta_on_another_base_asks_for_a_resync);
+	tcase_add_test(lies, another_epoch_needs_a_snapshot);
+	tcase_add_test(lies, one_wrong_bit_is_noticed);
+	tcase_add_test(lies, removing_or_creating_twice_is_malformed);
+	tcase_add_test(lies, a_row_of_a_body_that_was_never_created_is_malformed);
+	tcase_add_test(lies, more_bodies_than_allowed_are_refused);
+	tcase_add_test(lies, running_out_of_memory_at_any_call_is_told_and_mended);
+	suite_add_tcase(suite, lies);
+	TCase *block = tcase_create("block");
+	tcase_add_test(block, a_block_cut_at_any_byte_is_malformed);
+	tcase_add_test(block, a_changed_byte_of_a_block_is_refused_or_a_value);
+	tcase_add_test(block, the_bytes_of_a_small_exact_block_are_as_documented);
+	tcase_add_test(block, a_row_larger_than_a_frame_is_told);
+	tcase_add_test(block, profiles_of_a_later_version_are_unsupported);
+	tcase_add_test(block, the_tick_hash_does_not_depend_on_order_and_does_on_every_bit);
+	suite_add_tcase(suite, block);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
