@@ -4,7 +4,7 @@
  * plane rotation a column. A − x xᵀ solves L p = x first; the change is possible exactly when
  * α² = 1 − p·p > 0, which is asked before anything is written; then rotations that take (p, α) to
  * (0, 1), from the last component up, are applied to [Lᵀ; 0] (Golub and Van Loan, 6.5). Deleting
- * row k leaves the block under it with L₃₃ L₃₃ᵀ + l l ᵀ, l the removed column: one update.
+ * row k leaves the block under it with L₃₃ L₃₃ᵀ + l lᵀ, l the removed column: one update.
  * What goes wrong: pivots that are not positive; see chol.h.
  */
 #include "server/engine/linalg/chol.h"
