@@ -211,7 +211,8 @@ struct ray_hit {
 	vec3 point, normal;
 };
 /* Hits along origin + t·direction·length, t in [0,1], nearest first (ties by body id), at most
- * `capacity`; returns the number written. RANGE/NOT_FINITE through `status` (may be NULL). Does not change the world. */
+ * `capacity`; returns the number written. RANGE/NOT_FINITE through `status` (may be NULL). Does not
+ * change the world. */
 uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, double length,
 		   struct query_filter filter, struct ray_hit *hits, uint32_t capacity,
 		   enum status *status);
