@@ -321,8 +321,9 @@ START_TEST(noise_around_the_tolerance_gives_a_valid_hull)
 		const char *fault = "";
 		ck_assert_msg(hull_is_valid(hull, build.tolerance, &fault), "%s", fault);
 		double outside = highest_outside(hull, cloud, count);
-		ck_assert_msg(outside <= build.outside * (1 + 1e-9), "run %u, bumps of %g: a point is out by %g, told %g", run, bump,
-			      outside, build.outside);
+		ck_assert_msg(outside <= build.outside * (1 + 1e-9),
+			      "run %u, bumps of %g: a point is out by %g, told %g", run, bump, outside,
+			      build.outside);
 		exact_only += build.exact_only;
 		worst = scalar_max(worst, outside);
 		rounds = MAX_OF(rounds, build.rounds);
