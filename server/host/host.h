@@ -20,6 +20,7 @@
 
 #include "protocol/message.h"
 #include "server/host/report.h"
+#include "server/host/shape_book.h"
 #include "server/io/executor.h"
 #include "server/store/journal.h"
 #include "server/tick/pool.h"
@@ -43,10 +44,11 @@ struct host_options host_options_default(void);
 /* Reports wait: rung for LOOP. Drain with host_take_report until NULL. Borrowed context. */
 typedef void host_reports(struct host *host, void *context);
 
-/* Takes `world` owned (engine.h) on success. The host is not running yet. The first report is `whole`. */
+/* Takes `world` and the contents of `shapes` (the shapes it may use) on success. The host is not running
+ * yet. The first report is `whole`. */
 MUST_CHECK enum status host_create(const struct host_options *options, struct world *world,
-				   struct executor *executor, host_reports *reports, void *context,
-				   struct host **out);
+				   struct shape_book *shapes, struct executor *executor,
+				   host_reports *reports, void *context, struct host **out);
 /* Gives it to the pool's workers. */
 MUST_CHECK enum status host_start(struct host *host, struct pool *pool);
 typedef void host_stopped(struct host *host, void *context);

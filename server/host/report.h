@@ -12,6 +12,7 @@
 #include "protocol/message.h"
 #include "server/base/bytes.h"
 #include "server/engine/engine.h"
+#include "server/host/shape_book.h"
 
 enum { REPORTS_MAX = 64 };
 
@@ -88,7 +89,8 @@ struct reply_report {
 	uint32_t epoch;
 	struct wire_hash state_hash, tick_hash;
 	struct bytes raw;	/* packed value: answer or observation */
-	struct bytes image;	/* REPLY_FORKED */
+	struct bytes image;	  /* REPLY_FORKED */
+	struct shape_book shapes; /* REPLY_FORKED: what the world knew */
 	struct bytes results;	/* REPLY_STEPPED: packed results, `result_count` of them */
 	uint32_t result_count;
 	char name[WIRE_NAME_MAX + 1]; /* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
