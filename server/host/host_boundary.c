@@ -54,11 +54,8 @@ static void refuse_batch(struct host *host, const struct host_batch *batch,
 static enum status add_batch(struct host *host, struct boundary *boundary,
 			     const struct host_batch *from, struct reason *why)
 {
-	struct command *commands = ARENA_ARRAY(&host->scratch, struct command, from->list.count);
-	if (commands == NULL)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "list", "%s",
-				  status_text(STATUS_NO_MEMORY));
-	enum status status = command_list_unpack(from->list, &host->scratch, commands, why);
+	struct command *commands;
+	enum status status = command_take_list(&from->list, &host->scratch, &commands, why);
 	if (status != STATUS_OK)
 		return status;
 	boundary->batches[boundary->count] = (struct batch){

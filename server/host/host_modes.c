@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "protocol/packer.h"
-#include "protocol/results.h"
+#include "protocol/result_wire.h"
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
@@ -117,13 +117,16 @@ void host_step_result(struct step_job *job, const struct batch_result *result)
 		.index = result->status == STATUS_OK ? -1 : (int32_t)result->why.index,
 		.values = result->values,
 		.value_count = result->value_count,
+		.field = wire_text(result->status == STATUS_OK ? "" : result->why.field),
+		.text = wire_text(result->status == STATUS_OK ? "" : result->why.text),
 	};
-	uint32_t room = wire_result_bytes_max(&packed);
+	/* A result is five small integers, two short texts, and five bytes a value at most. */
+	uint32_t room = 512 + 5 * packed.value_count;
 	if (bytes_reserve(&job->results, room) != STATUS_OK)
 		return;
 	struct wire_packer packer =
 		wire_packer_over(job->results.data + job->results.count, room);
-	wire_result_pack(&packer, &packed);
+	result_pack(&packer, &packed);
 	if (wire_packer_status(&packer) != STATUS_OK)
 		return;
 	job->results.count += packer.bytes;

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "protocol/delta.h"
-#include "protocol/event_wire.h"
 #include "protocol/pack.h"
+#include "protocol/result_wire.h"
 #include "server/base/heap.h"
 
-enum { PARTS_MAX = WIRE_PARTS_MAX, EVENTS_A_FRAME = 512 };
+/* An event packs to at most 97 bytes: three ids, a kind, eight floats and three headers. */
+enum { PARTS_MAX = WIRE_PARTS_MAX, EVENTS_A_FRAME = 512, EVENT_BYTES_MAX = 128 };
 
 /* Frames (without their heads) that everybody in the group gets. */
 struct group {
@@ -194,7 +195,7 @@ static void send_notice(struct subscription *sub)
 /* The events of one tick, from the first waiting one on; returns how many went. */
 static uint32_t send_events_of_tick(struct subscription *sub, uint32_t first)
 {
-	static uint8_t packed[EVENTS_A_FRAME * WIRE_EVENT_BYTES_MAX];
+	static uint8_t packed[EVENTS_A_FRAME * EVENT_BYTES_MAX];
 	const struct dated_event *events = sub->events.items + first;
 	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
 	uint32_t count = 0;
