@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include <stdio.h>
+
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
@@ -364,6 +366,20 @@ enum status host_session_gone(struct host *host, uint32_t session)
 {
 	struct letter *letter = letter_new(session, 0, 0);
 	return letter != NULL ? post(host, open_gone, letter) : STATUS_NO_MEMORY;
+}
+
+static void open_report_whole(struct runnable *runnable, void *context)
+{
+	struct host *host = (struct host *)runnable;
+	host->whole_due = true;
+	host_report_tick(host, NULL, 0, NULL, 0);
+	letter_destroy(context);
+}
+
+enum status host_report_whole(struct host *host)
+{
+	struct letter *letter = letter_new(0, 0, 0);
+	return letter != NULL ? post(host, open_report_whole, letter) : STATUS_NO_MEMORY;
 }
 
 static void open_query(struct runnable *runnable, void *context)

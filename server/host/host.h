@@ -49,6 +49,9 @@ typedef void host_reports(struct host *host, void *context);
 MUST_CHECK enum status host_create(const struct host_options *options, struct world *world,
 				   struct shape_book *shapes, struct executor *executor,
 				   host_reports *reports, void *context, struct host **out);
+/* Before host_start: a snapshot from the world's file. `image` is taken on OK. */
+MUST_CHECK enum status host_add_snapshot(struct host *host, const char *name, uint64_t tick,
+					 uint64_t state_hash, struct bytes *image);
 /* Gives it to the pool's workers. */
 MUST_CHECK enum status host_start(struct host *host, struct pool *pool);
 typedef void host_stopped(struct host *host, void *context);
@@ -105,6 +108,9 @@ MUST_CHECK enum status host_fork(struct host *host, uint32_t session, uint64_t r
 /* Makes a cooked shape known to the world (and its journal); retained. */
 MUST_CHECK enum status host_shape(struct host *host, uint32_t session, uint64_t ref,
 				  const struct shape *shape);
+
+/* The next report lists every body: the loop's mirror was lost. */
+MUST_CHECK enum status host_report_whole(struct host *host);
 
 struct host_counters {
 	uint64_t ticks, late, dropped, stalls, batches, refused, fallbacks;

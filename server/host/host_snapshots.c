@@ -47,8 +47,8 @@ enum status host_checkpoint(struct host *host, const char *name, const struct by
 }
 
 /* Keeps `image` (taken on OK) under `name`, within the quotas. */
-static enum status keep(struct host *host, const char *name, struct bytes *image, uint64_t hash,
-			struct reason *why)
+static enum status keep(struct host *host, const char *name, uint64_t tick, uint64_t hash,
+			struct bytes *image, struct reason *why)
 {
 	struct snapshot *old = find(host, name);
 	uint64_t bytes = host->snapshot_bytes + image->count - (old != NULL ? old->image.count : 0);
@@ -70,10 +70,17 @@ static enum status keep(struct host *host, const char *name, struct bytes *image
 	}
 	bytes_release(&old->image);
 	old->image = *image;
-	old->tick = world_info(host->world).tick;
+	bytes_init(image);
+	old->tick = tick;
 	old->state_hash = hash;
 	host->snapshot_bytes = bytes;
 	return STATUS_OK;
+}
+
+enum status host_add_snapshot(struct host *host, const char *name, uint64_t tick,
+			      uint64_t state_hash, struct bytes *image)
+{
+	return keep(host, name, tick, state_hash, image, NULL);
 }
 
 void host_do_save(struct host *host, uint32_t session, uint64_t ref, const char *name)
@@ -91,7 +98,7 @@ void host_do_save(struct host *host, uint32_t session, uint64_t ref, const char 
 			reason_set(&why, status, -1, "journal", "%s", status_text(status));
 	}
 	if (status == STATUS_OK)
-		status = keep(host, name, &image, hash, &why);
+		status = keep(host, name, world_info(host->world).tick, hash, &image, &why);
 	if (status != STATUS_OK) {
 		bytes_release(&image);
 		host_refuse(host, REPLY_SAVED, MESSAGE_SAVE, session, ref, &why);
