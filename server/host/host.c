@@ -145,19 +145,26 @@ void host_destroy(struct host *host)
 	heap_free(host);
 }
 
+/* The shapes the world may use, then the state it begins with: the file stands alone from here. */
+static enum status journal_beginning(struct host *host)
+{
+	struct world_info info = world_info(host->world);
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < host->shapes.count && status == STATUS_OK; i++)
+		status = journal_shape(host->journal, info.epoch, info.tick,
+				       shape_book_at(&host->shapes, i));
+	return status == STATUS_OK ? host_checkpoint(host, NULL, NULL) : status;
+}
+
 /* The first thing done on the worker: the first whole report and the first checkpoint. */
 static void begin(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	UNUSED(context);
-	if (host->journal != NULL) {
-		struct bytes image = { 0 };
+	if (host->journal != NULL && journal_beginning(host) != STATUS_OK) {
 		struct reason why;
-		if (host_checkpoint(host, NULL, &image) != STATUS_OK) {
-			reason_set(&why, STATUS_IO, -1, "journal", "the first checkpoint failed");
-			host_fail(host, &why);
-		}
-		bytes_release(&image);
+		reason_set(&why, STATUS_IO, -1, "journal", "the first checkpoint failed");
+		host_fail(host, &why);
 	}
 	if (host->options.running && host->mode == WIRE_MODE_PAUSED) {
 		host->mode = WIRE_MODE_RUNNING;
@@ -187,11 +194,9 @@ static void stopped(struct runnable *runnable, void *context)
 	struct host *host = (struct host *)runnable;
 	UNUSED(context);
 	if (host->journal != NULL) {
-		struct bytes image = { 0 };
-		/* A failure is not lost: the records before it are on disk and replay to here. */
-		if (host_checkpoint(host, NULL, &image) != STATUS_OK)
+		/* A failure loses nothing: the records before it are on disk and replay to here. */
+		if (host_checkpoint(host, NULL, NULL) != STATUS_OK)
 			host->refused++;
-		bytes_release(&image);
 		journal_close(host->journal);
 		host->journal = NULL;
 	}
@@ -473,8 +478,10 @@ static void open_shape(struct runnable *runnable, void *context)
 	} else {
 		struct report *report = host_reply_new(host, REPLY_SHAPE, MESSAGE_SHAPE_UPLOAD,
 						       letter->session, letter->ref);
-		if (report != NULL)
+		if (report != NULL) {
+			memcpy(report->reply.shape.bytes, letter->shape->name, SHAPE_NAME_BYTES);
 			host_send(host, report);
+		}
 	}
 	letter_destroy(letter);
 }

@@ -205,11 +205,8 @@ static enum status journal_step(struct host *host, struct reason *why)
 	enum status status = journal_tick(host->journal, info.epoch, info.tick,
 					  world_tick_hash(host->world));
 	if (status == STATUS_OK && host->options.checkpoint_ticks > 0 &&
-	    info.tick - host->checkpoint_tick >= host->options.checkpoint_ticks) {
-		struct bytes image = { 0 };
-		status = host_checkpoint(host, NULL, &image);
-		bytes_release(&image);
-	}
+	    info.tick - host->checkpoint_tick >= host->options.checkpoint_ticks)
+		status = host_checkpoint(host, NULL, NULL);
 	if (status != STATUS_OK)
 		reason_set(why, status, -1, "journal", "the journal refused a record: %s",
 			   status_text(status));

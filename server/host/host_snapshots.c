@@ -28,7 +28,7 @@ enum status host_checkpoint(struct host *host, const char *name, const struct by
 {
 	struct bytes own = { 0 };
 	enum status status = STATUS_OK;
-	if (image == NULL || image->count == 0) {
+	if (image == NULL) {
 		status = world_save(host->world, &own);
 		image = &own;
 	}
@@ -91,14 +91,15 @@ void host_do_save(struct host *host, uint32_t session, uint64_t ref, const char 
 	uint64_t hash = world_state_hash(host->world, NULL, NULL);
 	if (status != STATUS_OK)
 		reason_set(&why, status, -1, "world", "%s", status_text(status));
+	/* The quota is asked first: a snapshot that was refused must not be found in the file. */
+	if (status == STATUS_OK)
+		status = keep(host, name, world_info(host->world).tick, hash, &image, &why);
 	if (status == STATUS_OK && host->journal != NULL) {
-		status = host_checkpoint(host, name, &image);
+		status = host_checkpoint(host, name, &find(host, name)->image);
 		journal_flush(host->journal);
 		if (status != STATUS_OK)
 			reason_set(&why, status, -1, "journal", "%s", status_text(status));
 	}
-	if (status == STATUS_OK)
-		status = keep(host, name, world_info(host->world).tick, hash, &image, &why);
 	if (status != STATUS_OK) {
 		bytes_release(&image);
 		host_refuse(host, REPLY_SAVED, MESSAGE_SAVE, session, ref, &why);

@@ -128,7 +128,7 @@ void host_do_save(struct host *host, uint32_t session, uint64_t ref, const char 
 void host_do_restore(struct host *host, uint32_t session, uint64_t ref, const char *name);
 void host_do_fork(struct host *host, uint32_t session, uint64_t ref, const char *name,
 		  const char *snapshot);
-/* Writes a checkpoint to the journal. */
+/* Writes a checkpoint to the journal; `image` NULL: of the world as it stands. */
 enum status host_checkpoint(struct host *host, const char *name, const struct bytes *image);
 void host_snapshots_release(struct host *host);
 

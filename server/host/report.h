@@ -94,6 +94,7 @@ struct reply_report {
 	struct bytes results;	/* REPLY_STEPPED: packed results, `result_count` of them */
 	uint32_t result_count;
 	char name[WIRE_NAME_MAX + 1]; /* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
+	struct wire_name shape;	      /* REPLY_SHAPE */
 };
 
 struct report {

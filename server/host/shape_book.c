@@ -74,6 +74,11 @@ const struct shape *shape_book_find(const struct shape_book *self,
 	return NULL;
 }
 
+const struct shape *shape_book_at(const struct shape_book *self, uint32_t index)
+{
+	return self->entries[index].shape;
+}
+
 static const struct shape *find_in_book(void *context, const uint8_t name[SHAPE_NAME_BYTES])
 {
 	return shape_book_find(context, name);

@@ -21,6 +21,8 @@ MUST_CHECK enum status shape_book_copy(struct shape_book *self, const struct sha
 /* Borrowed, or NULL. */
 const struct shape *shape_book_find(const struct shape_book *self,
 				    const uint8_t name[SHAPE_NAME_BYTES]);
+/* The i-th, in the order they were added; borrowed. */
+const struct shape *shape_book_at(const struct shape_book *self, uint32_t index);
 /* For world_options.shapes: looks into this book. */
 struct shape_source shape_book_source(struct shape_book *self);
 

@@ -58,24 +58,33 @@ void outbox_put(struct outbox *self, struct frame *frame)
 	}
 }
 
-enum status outbox_send(struct outbox *self, const struct message *message)
+enum status outbox_pack(struct outbox *self, const struct message *message, struct frame **out)
 {
 	/* Most answers are small; a long one is packed again into a frame that surely holds it. */
-	for (uint32_t capacity = 512;; capacity *= 16) {
+	const uint32_t capacity_max = WIRE_FRAME_DOWN + WIRE_FRAME_HEADER;
+	for (uint32_t capacity = 512;; capacity = MIN_OF(capacity * 16, capacity_max)) {
 		struct frame *frame;
-		capacity = MIN_OF(capacity, WIRE_FRAME_DOWN + WIRE_FRAME_HEADER);
 		enum status status = frame_create(self->pool, capacity, &frame);
 		if (status != STATUS_OK)
 			return status;
 		status = message_pack(message, frame->data, frame->capacity, &frame->bytes);
 		if (status == STATUS_OK) {
-			outbox_put(self, frame);
+			*out = frame;
 			return STATUS_OK;
 		}
 		frame_release(frame);
-		if (status != STATUS_FULL || capacity == WIRE_FRAME_DOWN + WIRE_FRAME_HEADER)
+		if (status != STATUS_FULL || capacity == capacity_max)
 			return status;
 	}
+}
+
+enum status outbox_send(struct outbox *self, const struct message *message)
+{
+	struct frame *frame;
+	enum status status = outbox_pack(self, message, &frame);
+	if (status == STATUS_OK)
+		outbox_put(self, frame);
+	return status;
 }
 
 void outbox_flush(struct outbox *self)

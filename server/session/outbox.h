@@ -45,6 +45,9 @@ void outbox_init(struct outbox *self, struct outbox_set *set, struct stream *str
 void outbox_release(struct outbox *self);
 /* Queues one frame; the reference is taken. */
 void outbox_put(struct outbox *self, struct frame *frame);
+/* Packs a message into a frame of its own, returned owned. RANGE …: as message_pack. */
+MUST_CHECK enum status outbox_pack(struct outbox *self, const struct message *message,
+				   struct frame **out);
 /* Packs a message and queues it. RANGE …: as message_pack; nothing was queued. */
 enum status outbox_send(struct outbox *self, const struct message *message);
 /* Writes what is queued now. */

@@ -26,10 +26,18 @@ struct journal_batch {
 	uint32_t bytes, count;
 };
 
-/* Progress, called on LOOP: everything up to (epoch, tick) is on disk (fsynced). */
-typedef void journal_durable(void *context, uint32_t epoch, uint64_t tick);
-/* Called on LOOP: writing failed; nothing more will be durable. */
-typedef void journal_failed(void *context, enum status status, const char *text);
+/* Progress, called on LOOP; borrowed context. */
+struct journal_events {
+	/* Everything up to (epoch, tick) is on disk (fsynced). */
+	void (*durable)(void *context, uint32_t epoch, uint64_t tick);
+	/* The next named checkpoint, in the order they were given, is on disk. */
+	void (*saved)(void *context);
+	/* Writing failed; nothing more will be durable. The journal stays not ready, so its world stops. */
+	void (*failed)(void *context, enum status status, const char *text);
+	void *context;
+};
+/* On LOOP, before the first record. */
+void journal_set_events(struct journal *journal, const struct journal_events *events);
 
 /* All of these copy what they are given. FULL: the store is too far behind (bytes waiting are bounded);
  * nothing was taken: try again before the next step. The world does not step while its journal is FULL. */

@@ -15,13 +15,6 @@
 
 struct store;
 
-/* Calls of a journal's progress; borrowed context. */
-struct journal_events {
-	journal_durable *durable;
-	journal_failed *failed;
-	void *context;
-};
-
 /* `directory` is made when missing. Called on LOOP before executor_start. */
 MUST_CHECK enum status store_create(const char *directory, struct executor *executor,
 				    struct store **out, struct reason *why);
@@ -34,7 +27,6 @@ uint32_t store_worlds(const struct store *store, char (*names)[WIRE_NAME_MAX + 1
 
 /* A new file for a new world. EXISTS, IO. The first record must be a checkpoint. */
 MUST_CHECK enum status store_create_world(struct store *store, const char *name,
-					  const struct journal_events *events,
 					  struct journal **out, struct reason *why);
 /* Deletes a closed world's file. */
 MUST_CHECK enum status store_remove_world(struct store *store, const char *name,
@@ -57,7 +49,6 @@ struct recovered {
 /* Synchronous, on LOOP before executor_start. DIVERGED: a replayed tick's hash differs (why says which);
  * CORRUPT, VERSION, IO. */
 MUST_CHECK enum status store_recover(struct store *store, const char *name,
-				     const struct journal_events *events, struct recovered *out,
-				     struct reason *why);
+				     struct recovered *out, struct reason *why);
 
 #endif
