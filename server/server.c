@@ -75,10 +75,13 @@ static void relieve(struct server *self)
 	}
 }
 
+/* Sessions first, then worlds, then the loop; called again whenever one of them has gone. */
 static void finish_drain(struct server *self, uint64_t now)
 {
-	bool sessions_left = self->sessions.items.count > 0 && now < self->drain_until;
-	if (sessions_left || self->worlds.stopping > 0)
+	if (self->sessions.items.count > 0 && now >= self->drain_until)
+		for (uint32_t i = 0; i < self->sessions.items.count; i++)
+			stream_close(self->sessions.items.items[i]->stream);
+	if (self->sessions.items.count > 0 || self->worlds.stopping > 0)
 		return;
 	if (self->worlds.items.count == 0) {
 		io_stop(self->io);
@@ -100,6 +103,14 @@ static void look_after(void *context)
 	if (self->draining)
 		finish_drain(self, now);
 	io_timer_start(self->timer, now + LOOK_MS * NS_PER_MS);
+}
+
+void server_session_ended(struct server *self)
+{
+	if (self->closing && self->sessions.items.count == 0)
+		io_stop(self->io);
+	else if (self->draining)
+		finish_drain(self, io_now(self->io));
 }
 
 void server_world_ended(struct server *self)
@@ -184,6 +195,17 @@ void server_address(const struct server *self, uint32_t index, struct address *o
 	io_listener_address(self->listeners[index], out);
 }
 
+/* Closes every stream and waits for their last callbacks. */
+static void close_sessions(struct server *self)
+{
+	if (self->sessions.items.count == 0)
+		return;
+	self->closing = true;
+	for (uint32_t i = 0; i < self->sessions.items.count; i++)
+		stream_close(self->sessions.items.items[i]->stream);
+	io_run(self->io);
+}
+
 void server_destroy(struct server *self)
 {
 	for (uint32_t i = 0; i < self->listener_count; i++)
@@ -193,13 +215,7 @@ void server_destroy(struct server *self)
 		io_timer_destroy(self->timer);
 	if (self->executor_started)
 		executor_stop(self->executor);
-	while (self->sessions.items.count > 0) {
-		struct session *session =
-			self->sessions.items.items[self->sessions.items.count - 1];
-		if (session->stream != NULL)
-			stream_close(session->stream);
-		session_abandon(session);
-	}
+	close_sessions(self);
 	worlds_release(&self->worlds);
 	registry_release(&self->sessions);
 	if (self->pool != NULL)

@@ -34,7 +34,7 @@ struct server {
 	uint32_t listener_count;
 	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */
 	bool executor_started;
-	bool draining;
+	bool draining, closing;
 	uint64_t drain_until; /* instant */
 	uint32_t looks;	      /* rounds of the timer */
 	char abi[32];
@@ -52,7 +52,8 @@ MUST_CHECK enum status server_start(struct server *self, struct reason *why);
 void server_drain(struct server *self);
 /* After the io has stopped. Stops the executor. */
 void server_destroy(struct server *self);
-/* For worlds.c: one more world has come to its end. */
+/* For session.c and worlds.c: one more has come to its end. */
+void server_session_ended(struct server *self);
 void server_world_ended(struct server *self);
 /* Where it listens, for people and tests; the port the system chose. */
 void server_address(const struct server *self, uint32_t index, struct address *out);

@@ -175,6 +175,8 @@ static void on_received(void *context, size_t bytes)
 	take_frames(self);
 }
 
+static void session_destroy(struct session *self);
+
 static void on_closed(void *context, enum status why)
 {
 	struct session *self = context;
@@ -291,7 +293,8 @@ void session_leave_world(struct session *self, struct served_world *world)
 	}
 }
 
-void session_destroy(struct session *self)
+/* Takes the session out of every world and frees it; the stream is gone. */
+static void session_destroy(struct session *self)
 {
 	if (self->state == SESSION_GREETING ||
 	    (self->state == SESSION_LEAVING && self->handshake.state != HANDSHAKE_OPEN))
@@ -305,8 +308,10 @@ void session_destroy(struct session *self)
 	ARRAY_RELEASE(&self->uploads);
 	outbox_release(&self->outbox);
 	bytes_release(&self->input);
-	registry_remove(&self->server->sessions, self->number);
+	struct server *server = self->server;
+	registry_remove(&server->sessions, self->number);
 	heap_free(self);
+	server_session_ended(server);
 }
 
 struct membership *session_membership(struct session *self, uint32_t world)

@@ -78,9 +78,6 @@ void session_open(struct server *server, struct stream *stream);
 void session_look_after(struct session *self, uint64_t now);
 /* Says GOODBYE and lets the stream finish. */
 void session_goodbye(struct session *self, enum status status, const char *text);
-/* Takes the session out of every world and frees it; the stream is gone. */
-void session_destroy(struct session *self);
-
 static inline enum wire_role session_role(const struct session *self)
 {
 	return self->state == SESSION_OPEN ? self->handshake.role : WIRE_ROLE_NOBODY;
