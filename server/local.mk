@@ -6,7 +6,20 @@ libcairnd_a_SOURCES += \
 	server/stats.c \
 	server/options.def \
 	server/options.h \
-	server/options.c
+	server/options.c \
+	server/worlds/scene_world.h \
+	server/scene_world.c \
+	server/server.h \
+	server/server.c \
+	server/worlds/world_reports.h \
+	server/world_reports.c \
+	server/worlds/worlds.h \
+	server/worlds.c \
+	server/worlds_open.c
 
 include server/io/local.mk
 include server/tick/local.mk
+include server/host/local.mk
+include server/session/local.mk
+include server/sync/local.mk
+include server/worlds/local.mk

@@ -1,7 +1,10 @@
 /* main.c: options, signals, run; nothing else. */
+#include "config.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "server/io/executor_uv.h"
 #include "server/io/io_uv.h"
@@ -59,7 +62,7 @@ static int serve(const struct options *options)
 	if (status != STATUS_OK)
 		reason_set(&why, status, -1, "threads", "%s", status_text(status));
 	if (status == STATUS_OK)
-		status = server_create(io, executor, options, &server, &why);
+		status = server_create(io, executor, options, (uint32_t)getuid(), &server, &why);
 	if (status == STATUS_OK)
 		status = io_set_signals(io, on_signal, server);
 	if (status == STATUS_OK)

@@ -1,7 +1,6 @@
 #include "server/server.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "server/base/heap.h"
 #include "server/log.h"
@@ -24,7 +23,7 @@ static enum status make_parts(struct server *self, struct reason *why)
 }
 
 enum status server_create(struct io *io, struct executor *executor, const struct options *options,
-			  struct server **out, struct reason *why)
+			  uint32_t own_uid, struct server **out, struct reason *why)
 {
 	struct server *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
@@ -33,7 +32,7 @@ enum status server_create(struct io *io, struct executor *executor, const struct
 	self->io = io;
 	self->executor = executor;
 	self->options = options;
-	self->own_uid = (uint32_t)getuid();
+	self->own_uid = own_uid;
 	snprintf(self->abi, sizeof self->abi, "cairn-%d", ENGINE_ABI);
 	shape_book_init(&self->library);
 	registry_init(&self->sessions, 1);

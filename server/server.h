@@ -14,7 +14,7 @@
 #include "server/session/registry.h"
 #include "server/store/store.h"
 #include "server/tick/pool.h"
-#include "server/worlds.h"
+#include "server/worlds/worlds.h"
 
 /* Name and version a client is told. */
 #define SERVER_NAME "cairnd"
@@ -41,14 +41,15 @@ struct server {
 	uint32_t own_uid; /* of this process: a Unix peer with it is an administrator */
 };
 
-/* Prepares everything; nothing runs yet. Errors name the option, scene or file. */
+/* Prepares everything; nothing runs yet. `own_uid` is the user this process runs as. Errors name
+ * the option, scene or file. */
 MUST_CHECK enum status server_create(struct io *io, struct executor *executor,
-				     const struct options *options, struct server **out,
-				     struct reason *why);
+				     const struct options *options, uint32_t own_uid,
+				     struct server **out, struct reason *why);
 /* Starts threads, worlds and listeners; afterwards run the io. */
 MUST_CHECK enum status server_start(struct server *self, struct reason *why);
-/* Graceful end: no new sessions, GOODBYE to all, worlds are closed, then io_stop. A second call ends at
- * once. */
+/* Graceful end: no new sessions, GOODBYE to all, worlds are closed, then io_stop. A second call
+ * ends at once. */
 void server_drain(struct server *self);
 /* After the io has stopped. Stops the executor. */
 void server_destroy(struct server *self);

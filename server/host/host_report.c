@@ -1,4 +1,5 @@
 /* host_report.c: what a boundary changed, copied out of the world once, for everybody outside it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "server/base/heap.h"

@@ -4,6 +4,7 @@
  * disk. RESTORE puts the image in place of the world and begins a new epoch: ids given out since the
  * snapshot must never be taken for those given out after it.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "server/base/heap.h"

@@ -1,10 +1,10 @@
 /* report.h: what a world in service tells the loop thread, in order, immutable once sent.
  *
- * A host (host.h) runs on a worker; everything the rest of the daemon knows of its world comes through
- * this one queue: after every boundary a TICK report with what changed, and REPLY reports that answer
- * requests. One queue, so a reply never overtakes the tick it speaks of. Bounded: a host with
- * REPORTS_MAX reports not yet taken does not step until the loop has caught up (a named event:
- * `stalls` in the host's counters), so nothing is ever dropped between the two.
+ * A host (host.h) runs on a worker; everything the rest of the daemon knows of its world comes
+ * through this one queue: after every boundary a TICK report with what changed, and REPLY reports
+ * that answer requests. One queue, so a reply never overtakes the tick it speaks of. Bounded: a
+ * host with REPORTS_MAX reports not yet taken does not step until the loop has caught up (a named
+ * event: `stalls` in the host's counters), so nothing is ever dropped between the two.
  */
 #ifndef CAIRN_HOST_REPORT_H
 #define CAIRN_HOST_REPORT_H
@@ -34,8 +34,8 @@ struct report_body {
 	uint8_t why;
 	uint32_t first_shape, shape_count; /* into `shapes`; only with CREATED or CHANGED */
 };
-/* A batch was applied or refused (or kept for later: then tick is the one it is kept for and values are
- * none, and another result follows when it is applied). */
+/* A batch was applied or refused (or kept for later: then tick is the one it is kept for and
+ * values are none, and another result follows when it is applied). */
 struct report_result {
 	uint32_t session;
 	uint64_t batch, tick;

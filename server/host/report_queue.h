@@ -1,8 +1,9 @@
 /* report_queue.h: reports from a world's worker to the loop thread, first in first out.
  *
- * One producer at a time (a world has one worker at a time, and moving it between workers orders them), one
- * consumer. The producer pushes onto a shared stack; the consumer takes the whole stack at once and
- * turns it round. Only the count is bounded, by the producer's own restraint (report_queue_full).
+ * One producer at a time (a world has one worker at a time, and moving it between workers orders
+ * them), one consumer. The producer pushes onto a shared stack; the consumer takes the whole stack
+ * at once and turns it round. Only the count is bounded, by the producer's own restraint
+ * (report_queue_full).
  */
 #ifndef CAIRN_HOST_REPORT_QUEUE_H
 #define CAIRN_HOST_REPORT_QUEUE_H

@@ -1,4 +1,6 @@
 /* handlers_admin.c: PING, PONG, INFO. */
+#include "config.h"
+
 #include <string.h>
 
 #include "protocol/packer.h"

@@ -1,11 +1,13 @@
 /* outbox.h: what one client is to be sent next, gathered and given to its stream in one write.
  *
- * Everything a round of callbacks produces for a client is put here; io's flush (io_set_flush) empties
- * every outbox that has something with one call to the kernel each. Two kinds of frames:
+ * Everything a round of callbacks produces for a client is put here; io's flush (io_set_flush)
+ * empties every outbox that has something with one call to the kernel each. Two kinds of frames:
  *
- *   state    SNAPSHOT, DELTA: replaceable. Whoever makes them asks outbox_idle or counts credit first
+ *   state    SNAPSHOT, DELTA: replaceable. Whoever makes them asks outbox_idle or counts credit
+ * first
  *            and skips instead of queueing, so they never pile up here.
- *   control  answers, results, events: never dropped. Over the soft bound for too long, or over the hard
+ *   control  answers, results, events: never dropped. Over the soft bound for too long, or over
+ * the hard
  *            bound at once, the client is too slow: `outbox_verdict` says so and it gets GOODBYE.
  */
 #ifndef CAIRN_SESSION_OUTBOX_H

@@ -1,8 +1,9 @@
 /* quota.h: token buckets: how much a session may ask for in a second, and in a burst.
  *
- * A bucket holds up to `burst` tokens and gains `rate` a second. Over it the request is refused (busy) and nothing is
- * done; a session that is refused for QUOTA_SUSTAINED_MS without a pause is let go. Rates depend on the role: players are
- * strangers, controllers and administrators drive the machine.
+ * A bucket holds up to `burst` tokens and gains `rate` a second. Over it the request is refused
+ * (busy) and nothing is done; a session that is refused for QUOTA_SUSTAINED_MS without a pause is
+ * let go. Rates depend on the role: players are strangers, controllers and administrators drive
+ * the machine.
  */
 #ifndef CAIRN_SESSION_QUOTA_H
 #define CAIRN_SESSION_QUOTA_H

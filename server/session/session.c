@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "server/session/session.h"
 
 #include <string.h>

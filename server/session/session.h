@@ -5,9 +5,10 @@
  *	   │ late, malformed, refused for good                               ▲
  *	   └────────────────────────────────────────────────────────────────┘
  *
- * Bytes are split into frames, frames are validated whole, messages are unpacked and dispatched; what a
- * session may send is the role table of messages.def. A semantic error is answered and the session
- * lives; a malformed frame is answered and ends it. Everything here runs on the loop thread.
+ * Bytes are split into frames, frames are validated whole, messages are unpacked and dispatched;
+ * what a session may send is the role table of messages.def. A semantic error is answered and the
+ * session lives; a malformed frame is answered and ends it. Everything here runs on the loop
+ * thread.
  */
 #ifndef CAIRN_SESSION_SESSION_H
 #define CAIRN_SESSION_SESSION_H
@@ -83,7 +84,8 @@ static inline enum wire_role session_role(const struct session *self)
 	return self->state == SESSION_OPEN ? self->handshake.role : WIRE_ROLE_NOBODY;
 }
 
-/* ---- for handlers ------------------------------------------------------------------------------ */
+/* ---- for handlers ------------------------------------------------------------------------------
+ * */
 void session_send(struct session *self, const struct message *message);
 /* ERROR about a message. */
 void session_refuse(struct session *self, const struct message *about, const struct reason *why);

@@ -1,13 +1,15 @@
-/* store.h: the directory of worlds: one SQLite file each (FILE = DIR/NAME.cairn), written by the store
- * thread only.
+/* store.h: the directory of worlds: one SQLite file each (FILE = DIR/NAME.cairn), written by the
+ * store thread only.
  *
- * At start every file found is recovered: last good checkpoint, journal replayed on top with every tick
- * hash checked, a new epoch begun. A torn tail (crash in the middle of a transaction) is not there: SQLite's
- * own log sees to that. A file of another `abi` is opened read-only and refused with VERSION.
+ * At start every file found is recovered: last good checkpoint, journal replayed on top with every
+ * tick hash checked, a new epoch begun. A torn tail (crash in the middle of a transaction) is not
+ * there: SQLite's own log sees to that. A file of another `abi` is opened read-only and refused
+ * with VERSION.
  */
 #ifndef CAIRN_STORE_STORE_H
 #define CAIRN_STORE_STORE_H
 
+#include "protocol/limits.h"
 #include "server/base/array.h"
 #include "server/host/shape_book.h"
 #include "server/io/executor.h"
@@ -21,7 +23,8 @@ MUST_CHECK enum status store_create(const char *directory, struct executor *exec
 /* After every journal is closed and the executor has stopped. */
 void store_destroy(struct store *store);
 
-/* Names of the worlds on disk, ascending by bytes; at most `capacity`; returns how many there are. */
+/* Names of the worlds on disk, ascending by bytes; at most `capacity`; returns how many there are.
+ * */
 uint32_t store_worlds(const struct store *store, char (*names)[WIRE_NAME_MAX + 1],
 		      uint32_t capacity);
 
@@ -46,8 +49,8 @@ struct recovered {
 	uint64_t checkpoint_tick, replayed; /* ticks replayed since */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };
-/* Synchronous, on LOOP before executor_start. DIVERGED: a replayed tick's hash differs (why says which);
- * CORRUPT, VERSION, IO. */
+/* Synchronous, on LOOP before executor_start. DIVERGED: a replayed tick's hash differs (why says
+ * which); CORRUPT, VERSION, IO. */
 MUST_CHECK enum status store_recover(struct store *store, const char *name,
 				     struct recovered *out, struct reason *why);
 

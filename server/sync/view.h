@@ -1,11 +1,11 @@
-/* view.h: the loop thread's mirror of a world's visible state, with enough history to say what changed
- * since any recent frame.
+/* view.h: the loop thread's mirror of a world's visible state, with enough history to say what
+ * changed since any recent frame.
  *
- * Rows ascend by id: ids are monotone within an epoch, so a new body is always appended; a removed one leaves a
- * dead row until the next compaction. Each applied report is a *serial* (1, 2, …; the engine's tick does
- * not move on control reports, and goes back on RESTORE). Kept for the last WIRE_RING_TICKS serials: which
- * rows changed. For every row: the serial at which each column last changed, and at which it was created.
- * A log of removals reaches back REMOVALS_MAX entries.
+ * Rows ascend by id: ids are monotone within an epoch, so a new body is always appended; a removed
+ * one leaves a dead row until the next compaction. Each applied report is a *serial* (1, 2, …; the
+ * engine's tick does not move on control reports, and goes back on RESTORE). Kept for the last
+ * WIRE_RING_TICKS serials: which rows changed. For every row: the serial at which each column last
+ * changed, and at which it was created. A log of removals reaches back REMOVALS_MAX entries.
  *
  *	base within the ring      cost = rows that changed since           (DELTA)
  *	base within the log       cost = all rows, looked at once          (DELTA, absolute)
@@ -62,8 +62,8 @@ struct view {
 
 MUST_CHECK enum status view_init(struct view *self);
 void view_release(struct view *self);
-/* Applies one TICK report as the next serial. NO_MEMORY or CORRUPT (the report does not fit the mirror): the
- * mirror must be refilled by a `whole` report. */
+/* Applies one TICK report as the next serial. NO_MEMORY or CORRUPT (the report does not fit the
+ * mirror): the mirror must be refilled by a `whole` report. */
 MUST_CHECK enum status view_apply(struct view *self, const struct tick_report *report);
 
 /* What a subscription with columns `fields` that stands at serial `base` needs to know. */
@@ -78,8 +78,8 @@ MUST_CHECK enum status view_collect(struct view *self, uint64_t base, uint8_t fi
 				    struct view_delta *delta);
 /* Every live row, as created. */
 MUST_CHECK enum status view_collect_all(struct view *self, uint8_t fields, struct view_delta *delta);
-/* Hash of everything a whole-world subscription to `fields` sees: the tick hash when they are all of what that is made
- * of (*is_tick_hash), else the view hash. */
+/* Hash of everything a whole-world subscription to `fields` sees: the tick hash when they are all
+ * of what that is made of (*is_tick_hash), else the view hash. */
 uint64_t view_hash(const struct view *self, uint8_t fields, bool *is_tick_hash);
 
 #endif

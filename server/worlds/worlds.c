@@ -1,4 +1,4 @@
-#include "server/worlds.h"
+#include "server/worlds/worlds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "server/session/session.h"
-#include "server/world_reports.h"
+#include "server/worlds/world_reports.h"
 
 /* ---- finding ----------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "server/scene_world.h"
+#include "server/worlds/scene_world.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CAIRN_WORLD_REPORTS_H
 #define CAIRN_WORLD_REPORTS_H
 
-#include "server/worlds.h"
+#include "server/worlds/worlds.h"
 
 /* Drains the reports of a host; `context` is its served_world (host_create). */
 void world_reports(struct host *host, void *context);

@@ -1,7 +1,7 @@
 /* worlds.h: the worlds in service, seen from the loop thread: who is in them, what they last said.
  *
- * Reports of a host (host/report.h) come in here and leave as frames: state to the fanout, results and
- * replies to the sessions they belong to.
+ * Reports of a host (host/report.h) come in here and leave as frames: state to the fanout, results
+ * and replies to the sessions they belong to.
  */
 #ifndef CAIRN_WORLDS_H
 #define CAIRN_WORLDS_H
@@ -58,8 +58,8 @@ MUST_CHECK enum status worlds_parse_options(const struct wire_list *map,
 					    struct world_options *options, bool *running,
 					    struct reason *why);
 
-/* Puts a world into service under `name` with the shapes it may use; takes `world` and `shapes` on OK.
- * With a store a file is made, unless `recovered` brings one. EXISTS, LIMIT, IO, NO_MEMORY. */
+/* Puts a world into service under `name` with the shapes it may use; takes `world` and `shapes` on
+ * OK. With a store a file is made, unless `recovered` brings one. EXISTS, LIMIT, IO, NO_MEMORY. */
 MUST_CHECK enum status worlds_add(struct server *server, const char *name, struct world *world,
 				  struct shape_book *shapes, bool running,
 				  struct recovered *recovered, struct served_world **out,

@@ -7,7 +7,7 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/log.h"
-#include "server/scene_world.h"
+#include "server/worlds/scene_world.h"
 #include "server/server.h"
 
 /* ---- the data directory -------------------------------------------------------------------------- */

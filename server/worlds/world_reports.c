@@ -1,4 +1,4 @@
-#include "server/world_reports.h"
+#include "server/worlds/world_reports.h"
 
 #include <string.h>
 
