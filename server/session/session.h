@@ -64,7 +64,8 @@ struct session {
 	struct quota quota;
 	struct bytes input; /* a frame in the making */
 	size_t input_space; /* promised to the stream */
-	uint64_t opened_at, heard_at, frame_since; /* instants; frame_since: first byte of a partial frame, or NEVER */
+	uint64_t opened_at, heard_at; /* instants */
+	uint64_t frame_since;	      /* first byte of a partial frame, or INSTANT_NEVER */
 	bool pinged;
 	ARRAY_OF(struct membership) memberships;
 	ARRAY_OF(struct session_subscription) subscriptions;

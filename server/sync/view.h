@@ -55,7 +55,7 @@ struct view {
 	struct view_changes ring[WIRE_RING_TICKS];
 	struct view_removal *removals; /* owned ring of VIEW_REMOVALS_MAX */
 	uint64_t removal_count;	       /* ever; entry i stands at i % VIEW_REMOVALS_MAX */
-	uint64_t compacted;	       /* serial of the last compaction: row indices of the ring before it are void */
+	uint64_t compacted; /* serial of the last compaction: the ring before it is void */
 	uint64_t stamp;
 	uint64_t tick_sum;
 };
