@@ -7,15 +7,8 @@ libcairnd_a_SOURCES += \
 	server/options.def \
 	server/options.h \
 	server/options.c \
-	server/worlds/scene_world.h \
-	server/scene_world.c \
 	server/server.h \
-	server/server.c \
-	server/worlds/world_reports.h \
-	server/world_reports.c \
-	server/worlds/worlds.h \
-	server/worlds.c \
-	server/worlds_open.c
+	server/server.c
 
 include server/io/local.mk
 include server/tick/local.mk
