@@ -53,6 +53,8 @@ struct world_options world_options_default(void);
 MUST_CHECK enum status world_create(const struct world_options *options, struct world **out,
 				    struct reason *why);
 void world_destroy(struct world *world);
+/* From now on shapes are looked for there (after the owner of a world changes). */
+void world_set_shape_source(struct world *world, struct shape_source shapes);
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
