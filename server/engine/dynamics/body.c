@@ -1,0 +1,356 @@
+/* body.c: bodies' caches and boxes, and what commands do to them.
+ *
+ * Boxes. A placement's fat box holds its shape's tight box, where that may be a tick later, and half of
+ * CONTACT_NEAR around both; it is made anew, with room, when it no longer does. So two pieces that
+ * could come within CONTACT_NEAR of each other in the next tick have a contact row before that tick.
+ */
+#include "server/engine/dynamics/body.h"
+
+#include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/tuning.h"
+
+vec3 dynamics_centre(const struct tables *tables, uint32_t body)
+{
+	return vec3_add(tables->body.position[body],
+			quat_rotate(tables->body.rotation[body], tables->body.centre[body]));
+}
+
+void body_cache_pose(struct dynamics *self, uint32_t body)
+{
+	struct body_cache *cache = &self->bodies.items[body];
+	cache->rotation = mat3_from_quat(self->tables->body.rotation[body]);
+	cache->centre = dynamics_centre(self->tables, body);
+}
+
+/* Farthest point of its shapes from the mass centre. A plane has no end, which the infinite reach says. */
+static double body_reach(const struct dynamics *self, uint32_t body)
+{
+	const struct tables *tables = self->tables;
+	double reach = 0;
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1]) {
+		const struct shape *shape = placement_shape(self, p - 1);
+		if (shape->kind == SHAPE_PLANE)
+			return __builtin_inf();
+		vec3 centre = pose_point(placement_pose(tables, p - 1), shape->mass.centre);
+		double away = vec3_distance(centre, tables->body.centre[body]);
+		reach = scalar_max(reach, away + shape->radius_max);
+	}
+	return reach;
+}
+
+void body_cache_init(struct dynamics *self, uint32_t body)
+{
+	struct body_cache *cache = &self->bodies.items[body];
+	*cache = (struct body_cache){ .first_edge = DYNAMICS_NONE, .slot = DYNAMICS_NONE };
+	cache->reach = body_reach(self, body);
+	body_cache_pose(self, body);
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------ */
+
+static struct aabb aabb_reach(struct aabb box, vec3 travel)
+{
+	return aabb_make(vec3_add(box.min, vec3_min(travel, vec3_zero())),
+			 vec3_add(box.max, vec3_max(travel, vec3_zero())));
+}
+
+/* Whether the placement's fat box had to be made anew. Reads and writes only rows of the one body. */
+static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t placement, bool force)
+{
+	struct tables *tables = self->tables;
+	pose at = pose_mul(body_pose(tables, body), placement_pose(tables, placement));
+	struct aabb tight = shape_aabb(placement_shape(self, placement), &at);
+	vec3 travel = vec3_scale(tables->body.velocity[body], tick_seconds(tables));
+	struct aabb needed = aabb_grow(aabb_reach(tight, travel), 0.5 * CONTACT_NEAR);
+	if (!force && aabb_contains(placement_box(tables, placement), needed))
+		return false;
+	double side = vec3_max_component(vec3_sub(tight.max, tight.min));
+	double room = scalar_min(BOX_ROOM_MAX, BOX_ROOM_PART * side);
+	struct aabb fat = aabb_grow(
+		aabb_reach(needed, vec3_scale(travel, BOX_TICKS_AHEAD - 1)), room);
+	tables->placement.fat_min[placement] = fat.min;
+	tables->placement.fat_max[placement] = fat.max;
+	return true;
+}
+
+static void placement_moved(struct dynamics *self, uint32_t placement)
+{
+	struct aabb fat = placement_box(self->tables, placement);
+	broad_phase_move(self->broad_phase, placement, &fat);
+	bitset_set(&self->moved, placement);
+}
+
+void body_refresh_proxies(struct dynamics *self, uint32_t body)
+{
+	struct tables *tables = self->tables;
+	bool solid = body_is_solid(tables, body);
+	uint32_t flags = tables->body.status[body] == BODY_STATIC ? PROXY_STATIC : 0;
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1]) {
+		/* Its flag may have changed: out, and in again. */
+		if (broad_phase_has(self->broad_phase, p - 1))
+			broad_phase_remove(self->broad_phase, p - 1);
+		bitset_clear(&self->moved, p - 1);
+		tables->placement.active[p - 1] = solid;
+		if (!solid)
+			continue;
+		struct aabb fat = placement_box(tables, p - 1);
+		broad_phase_add(self->broad_phase, p - 1, &fat, flags);
+		bitset_set(&self->moved, p - 1);
+	}
+}
+
+void body_refresh_awake(struct dynamics *self, uint32_t body)
+{
+	bool awake = body_is_awake(self->tables, body);
+	if (awake == bitset_get(&self->awake, body))
+		return;
+	if (awake)
+		bitset_set(&self->awake, body);
+	else
+		bitset_clear(&self->awake, body);
+	for (uint32_t e = self->bodies.items[body].first_edge; e != DYNAMICS_NONE;
+	     e = self->edges.items[e].next)
+		contact_refresh_live(self, edge_row(e));
+}
+
+/* ---- contacts of one body --------------------------------------------------------------------- */
+
+void body_contacts_stale(struct dynamics *self, uint32_t body)
+{
+	for (uint32_t e = self->bodies.items[body].first_edge; e != DYNAMICS_NONE;
+	     e = self->edges.items[e].next)
+		self->tables->contact.fresh[edge_row(e)] = 1;
+}
+
+void body_contacts_drop(struct dynamics *self, uint32_t body)
+{
+	while (self->bodies.items[body].first_edge != DYNAMICS_NONE)
+		contact_drop(self, edge_row(self->bodies.items[body].first_edge));
+}
+
+void body_wake_touched(struct dynamics *self, uint32_t body)
+{
+	const struct tables *tables = self->tables;
+	for (uint32_t e = self->bodies.items[body].first_edge; e != DYNAMICS_NONE;
+	     e = self->edges.items[e].next)
+		if (tables->contact.touching[edge_row(e)])
+			dynamics_wake(self, edge_other(tables, e));
+}
+
+/* ---- what commands do ------------------------------------------------------------------------- */
+
+void dynamics_body_added(struct dynamics *self, uint32_t body)
+{
+	struct tables *tables = self->tables;
+	enum status status = table_insert(&self->body_index, tables->body.id[body], body);
+	ASSERT(status == STATUS_OK);
+	tables->body.sleep_next[body] = body;
+	body_cache_init(self, body);
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1])
+		placement_refresh_box(self, body, p - 1, true);
+	body_refresh_proxies(self, body);
+	body_refresh_awake(self, body);
+}
+
+void dynamics_body_moved(struct dynamics *self, uint32_t body)
+{
+	struct tables *tables = self->tables;
+	body_wake_touched(self, body);
+	dynamics_wake(self, body);
+	body_cache_pose(self, body);
+	body_contacts_stale(self, body);
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1]) {
+		placement_refresh_box(self, body, p - 1, true);
+		if (tables->placement.active[p - 1])
+			placement_moved(self, p - 1);
+	}
+	body_refresh_awake(self, body);
+}
+
+void dynamics_body_changed(struct dynamics *self, uint32_t body)
+{
+	struct tables *tables = self->tables;
+	body_wake_touched(self, body);
+	dynamics_wake(self, body);
+	body_cache_pose(self, body);
+	self->bodies.items[body].reach = body_reach(self, body);
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1])
+		placement_refresh_box(self, body, p - 1, true);
+	if (!body_is_solid(tables, body))
+		body_contacts_drop(self, body);
+	body_contacts_stale(self, body);
+	body_refresh_proxies(self, body);
+	body_refresh_awake(self, body);
+}
+
+void dynamics_body_removed(struct dynamics *self, uint32_t body)
+{
+	struct tables *tables = self->tables;
+	body_wake_touched(self, body);
+	dynamics_wake(self, body);
+	body_contacts_drop(self, body);
+	for (uint32_t p = tables->body.first_placement[body], next; p != 0; p = next) {
+		next = tables->placement.next[p - 1];
+		if (broad_phase_has(self->broad_phase, p - 1))
+			broad_phase_remove(self->broad_phase, p - 1);
+		bitset_clear(&self->moved, p - 1);
+		bitset_clear(&self->placement_used, p - 1);
+		tables_clear_row(tables, TABLE_PLACEMENT, p - 1);
+	}
+	table_remove(&self->body_index, tables->body.id[body]);
+	bitset_clear(&self->awake, body);
+	bitset_clear(&self->body_used, body);
+	tables_clear_row(tables, TABLE_BODY, body);
+}
+
+void dynamics_number_awake(struct dynamics *self, uint32_t *rows)
+{
+	uint32_t slot = 0;
+	for (uint32_t body = bitset_next(&self->awake, 0); body != BITSET_NONE;
+	     body = bitset_next(&self->awake, body + 1)) {
+		self->bodies.items[body].slot = slot;
+		rows[slot++] = body;
+	}
+}
+
+/* ---- store ------------------------------------------------------------------------------------ */
+
+static double clamp_length(vec3 *v, double most)
+{
+	double length = vec3_length(*v);
+	if (length > most)
+		*v = vec3_scale(*v, most / length);
+	return length;
+}
+
+static bool motion_is_good(const struct body_motion *motion)
+{
+	vec3 far = vec3_abs(motion->centre);
+	return vec3_is_finite(motion->centre) && quat_is_finite(motion->rotation) &&
+	       vec3_is_finite(motion->velocity) && vec3_is_finite(motion->angular_velocity) &&
+	       vec3_max_component(far) <= LENGTH_MAX &&
+	       quat_dot(motion->rotation, motion->rotation) > 0.25;
+}
+
+/* Position of the origin, from the mass centre; rotation and velocities made good. */
+static void motion_settle(const struct tables *tables, struct body_motion *motion, double centre_z)
+{
+	if (tables->world.planar[0]) {
+		motion->centre.z = centre_z;
+		motion->rotation.x = motion->rotation.y = 0;
+		motion->velocity.z = 0;
+		motion->angular_velocity.x = motion->angular_velocity.y = 0;
+	}
+	motion->rotation = quat_normalize(motion->rotation);
+	clamp_length(&motion->velocity, SPEED_MAX);
+	clamp_length(&motion->angular_velocity, ANGULAR_SPEED_MAX);
+}
+
+/* How far the body's farthest point went: its centre's way and its reach's arc. */
+static double motion_length(const struct body_cache *before, quat rotation_before,
+			    const struct body_motion *motion)
+{
+	quat turn = quat_mul(motion->rotation, quat_conjugate(rotation_before));
+	double arc = 2 * vec3_length(quat_vector(turn)) * before->reach;
+	return vec3_distance(motion->centre, before->centre) + arc;
+}
+
+/* The half that touches only the body's own rows. Bit i of the answer says that the i-th placement's
+ * box changed (the last bit for all from there on: moving one too many changes nothing, `moved` in
+ * dynamics.h), STORE_QUARANTINE that nothing was stored. */
+#define STORE_QUARANTINE (UINT64_C(1) << 63)
+#define STORE_BIT(i) (UINT64_C(1) << MIN_OF(i, 62u))
+
+static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_motion motion)
+{
+	struct tables *tables = self->tables;
+	if (!motion_is_good(&motion))
+		return STORE_QUARANTINE;
+	struct body_cache *cache = &self->bodies.items[body];
+	motion_settle(tables, &motion, cache->centre.z);
+	cache->motion = motion_length(cache, tables->body.rotation[body], &motion);
+	tables->body.rotation[body] = motion.rotation;
+	tables->body.velocity[body] = motion.velocity;
+	tables->body.angular_velocity[body] = motion.angular_velocity;
+	tables->body.position[body] = vec3_sub(
+		motion.centre, quat_rotate(motion.rotation, tables->body.centre[body]));
+	body_cache_pose(self, body);
+	uint64_t changed = 0;
+	uint32_t i = 0;
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1], i++)
+		if (placement_refresh_box(self, body, p - 1, false))
+			changed |= STORE_BIT(i);
+	return changed;
+}
+
+static void quarantine(struct dynamics *self, uint32_t body)
+{
+	struct tables *tables = self->tables;
+	tables->body.quarantined[body] = 1;
+	tables->body.status[body] = BODY_INACTIVE;
+	tables->body.mass_inv[body] = 0;
+	for (uint32_t i = 0; i < 6; i++)
+		tables->body.inertia_inv[body][i] = 0;
+	tables->body.velocity[body] = tables->body.angular_velocity[body] = vec3_zero();
+	dynamics_body_changed(self, body);
+	self->report.quarantined++;
+	dynamics_event(self, (struct event){ .kind = EVENT_QUARANTINE,
+					     .a = tables->body.id[body],
+					     .fraction = 1,
+					     .point = self->bodies.items[body].centre });
+}
+
+static void store_shared(struct dynamics *self, uint32_t body, uint64_t changed)
+{
+	if (changed == 0)
+		return;
+	if (changed == STORE_QUARANTINE) {
+		quarantine(self, body);
+		return;
+	}
+	uint32_t i = 0;
+	for (uint32_t p = self->tables->body.first_placement[body]; p != 0;
+	     p = self->tables->placement.next[p - 1], i++)
+		if (changed & STORE_BIT(i))
+			placement_moved(self, p - 1);
+}
+
+void dynamics_store(struct dynamics *self, uint32_t body, const struct body_motion *motion)
+{
+	store_shared(self, body, store_columns(self, body, *motion));
+}
+
+struct store_work {
+	struct dynamics *self;
+	const uint32_t *bodies;
+	const struct body_motion *motions;
+	uint64_t *changed;
+};
+
+static void store_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct store_work *work = context;
+	for (uint32_t i = first; i < last; i++)
+		work->changed[i] = store_columns(work->self, work->bodies[i], work->motions[i]);
+}
+
+void dynamics_store_all(struct dynamics *self, const uint32_t *bodies,
+			const struct body_motion *motions, uint32_t count)
+{
+	struct arena_mark mark = arena_mark(&self->scratch);
+	struct store_work work = { self, bodies, motions,
+				   ARENA_ARRAY(&self->scratch, uint64_t, count) };
+	ASSERT(work.changed != NULL);
+	parallel_run(self->parallel, count, 64, store_piece, &work);
+	/* In order of rows, which makes the order of events, too, independent of workers. */
+	for (uint32_t i = 0; i < count; i++)
+		store_shared(self, bodies[i], work.changed[i]);
+	arena_rewind(&self->scratch, mark);
+}

@@ -1,0 +1,47 @@
+/* body.h: what dynamics' own files share about bodies. Private to dynamics. */
+#ifndef CAIRN_ENGINE_DYNAMICS_BODY_H
+#define CAIRN_ENGINE_DYNAMICS_BODY_H
+
+#include "server/engine/dynamics/dynamics.h"
+
+/* Seconds of a tick. */
+static inline double tick_seconds(const struct tables *tables)
+{
+	return (double)tables->world.rate_den[0] / (double)tables->world.rate_num[0];
+}
+
+static inline pose body_pose(const struct tables *tables, uint32_t body)
+{
+	return pose_make(tables->body.position[body], tables->body.rotation[body]);
+}
+static inline pose placement_pose(const struct tables *tables, uint32_t placement)
+{
+	return pose_make(tables->placement.position[placement],
+			 tables->placement.rotation[placement]);
+}
+static inline const struct shape *placement_shape(const struct dynamics *self, uint32_t placement)
+{
+	return self->shapes[self->tables->placement.shape[placement]];
+}
+static inline struct aabb placement_box(const struct tables *tables, uint32_t placement)
+{
+	return aabb_make(tables->placement.fat_min[placement],
+			 tables->placement.fat_max[placement]);
+}
+
+/* Makes the cache of a body that has no contacts yet. */
+void body_cache_init(struct dynamics *self, uint32_t body);
+/* Rotation matrix and centre from the columns. */
+void body_cache_pose(struct dynamics *self, uint32_t body);
+/* Puts the body into `awake` or takes it out, as its columns are, and its contacts into `live`. */
+void body_refresh_awake(struct dynamics *self, uint32_t body);
+/* Gives its placements' proxies to the broad phase if it is solid and takes them away if not. */
+void body_refresh_proxies(struct dynamics *self, uint32_t body);
+/* Marks its manifolds stale. */
+void body_contacts_stale(struct dynamics *self, uint32_t body);
+/* Drops all contacts of a body. */
+void body_contacts_drop(struct dynamics *self, uint32_t body);
+/* Wakes the sets of the sleepers it touches. */
+void body_wake_touched(struct dynamics *self, uint32_t body);
+
+#endif

@@ -1,0 +1,225 @@
+/* dynamics.c: the caches beside the tables: made, grown, looked up and made anew. */
+#include "server/engine/dynamics/dynamics.h"
+
+#include "server/base/array.h"
+#include "server/base/heap.h"
+#include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/contact.h"
+
+#include <string.h>
+
+enum { EVENTS_SPARE = 16 };
+
+enum status dynamics_init(struct dynamics *self, struct tables *tables, const struct shape **shapes)
+{
+	memset(self, 0, sizeof *self);
+	self->tables = tables;
+	self->shapes = shapes;
+	self->parallel = &parallel_serial;
+	table_init(&self->body_index);
+	bitset_init(&self->awake);
+	bitset_init(&self->live);
+	bitset_init(&self->body_used);
+	bitset_init(&self->placement_used);
+	bitset_init(&self->contact_used);
+	bitset_init(&self->moved);
+	enum status status = arena_init(&self->scratch, 0);
+	if (status == STATUS_OK)
+		status = broad_phase_create(&self->broad_phase);
+	if (status == STATUS_OK)
+		status = dynamics_rebuild(self);
+	if (status != STATUS_OK)
+		dynamics_release(self);
+	return status;
+}
+
+void dynamics_release(struct dynamics *self)
+{
+	table_release(&self->body_index);
+	bitset_release(&self->awake);
+	bitset_release(&self->live);
+	bitset_release(&self->body_used);
+	bitset_release(&self->placement_used);
+	bitset_release(&self->contact_used);
+	bitset_release(&self->moved);
+	ARRAY_RELEASE(&self->bodies);
+	ARRAY_RELEASE(&self->edges);
+	ARRAY_RELEASE(&self->near_pairs);
+	ARRAY_RELEASE(&self->new_pairs);
+	ARRAY_RELEASE(&self->gone);
+	ARRAY_RELEASE(&self->sort_scratch);
+	ARRAY_RELEASE(&self->triangles);
+	ARRAY_RELEASE(&self->events);
+	broad_phase_destroy(self->broad_phase);
+	self->broad_phase = NULL;
+	arena_release(&self->scratch);
+}
+
+uint64_t dynamics_memory(const struct dynamics *self)
+{
+	uint64_t sets = (uint64_t)self->awake.size + self->live.size + self->body_used.size +
+			self->placement_used.size + self->contact_used.size + self->moved.size;
+	return sizeof *self + sets / 8 + (uint64_t)self->body_index.capacity * 16 +
+	       (uint64_t)self->bodies.capacity * sizeof *self->bodies.items +
+	       (uint64_t)self->edges.capacity * sizeof *self->edges.items +
+	       (uint64_t)self->near_pairs.capacity * 8 +
+	       (uint64_t)self->new_pairs.capacity * sizeof *self->new_pairs.items +
+	       (uint64_t)self->sort_scratch.capacity * 8 +
+	       (uint64_t)self->events.capacity * sizeof *self->events.items + self->scratch.peak;
+}
+
+/* ---- growth ----------------------------------------------------------------------------------- */
+
+static enum status reserve_bodies(struct dynamics *self, uint32_t rows)
+{
+	enum status status = tables_reserve(self->tables, TABLE_BODY, rows);
+	uint32_t room = self->tables->body.capacity;
+	if (status == STATUS_OK)
+		status = table_reserve(&self->body_index, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->awake, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->body_used, room);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->bodies, room);
+	return status;
+}
+
+static enum status reserve_placements(struct dynamics *self, uint32_t rows)
+{
+	enum status status = tables_reserve(self->tables, TABLE_PLACEMENT, rows);
+	uint32_t room = self->tables->placement.capacity;
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->placement_used, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->moved, room);
+	if (status == STATUS_OK)
+		status = broad_phase_reserve(self->broad_phase, room);
+	return status;
+}
+
+enum status dynamics_contact_reserve(struct dynamics *self, uint32_t rows)
+{
+	enum status status = tables_reserve(self->tables, TABLE_CONTACT, rows);
+	uint32_t room = self->tables->contact.capacity;
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->live, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->contact_used, room);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->edges, (uint64_t)room * 2);
+	return status;
+}
+
+enum status dynamics_body_reserve(struct dynamics *self, uint32_t bodies, uint32_t placements)
+{
+	uint64_t body_rows = (uint64_t)self->tables->body.count + bodies;
+	uint64_t placement_rows = (uint64_t)self->tables->placement.count + placements;
+	if (body_rows >= BITSET_NONE || placement_rows >= BITSET_NONE)
+		return STATUS_NO_MEMORY;
+	enum status status = reserve_bodies(self, (uint32_t)body_rows);
+	if (status == STATUS_OK)
+		status = reserve_placements(self, (uint32_t)placement_rows);
+	/* A batch can wake each body once and part each contact once. */
+	uint64_t events = (uint64_t)self->events.count + self->contact_used.count + body_rows +
+			  EVENTS_SPARE;
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->events, events);
+	return status;
+}
+
+static uint32_t row_take(struct tables *tables, enum table_index table, struct bitset *used)
+{
+	uint32_t row = bitset_lowest_clear(used);
+	if (row >= tables_count(tables, table)) {
+		uint32_t appended = tables_append(tables, table);
+		ASSERT(appended == row);
+	}
+	bitset_set(used, row);
+	return row;
+}
+
+uint32_t dynamics_body_take(struct dynamics *self)
+{
+	return row_take(self->tables, TABLE_BODY, &self->body_used);
+}
+
+uint32_t dynamics_placement_take(struct dynamics *self)
+{
+	return row_take(self->tables, TABLE_PLACEMENT, &self->placement_used);
+}
+
+/* ---- look-up and events ----------------------------------------------------------------------- */
+
+uint32_t dynamics_find_body(const struct dynamics *self, body_id id)
+{
+	uint32_t row = DYNAMICS_NONE;
+	if (id != 0)
+		(void)table_find(&self->body_index, id, &row);
+	return row;
+}
+
+void dynamics_event(struct dynamics *self, struct event event)
+{
+	ASSERT(self->events.count < self->events.capacity);
+	self->events.items[self->events.count++] = event;
+}
+
+/* ---- rebuilding ------------------------------------------------------------------------------- */
+
+static enum status rebuild_reserve(struct dynamics *self)
+{
+	const struct tables *tables = self->tables;
+	enum status status = reserve_bodies(self, tables->body.count);
+	if (status == STATUS_OK)
+		status = reserve_placements(self, tables->placement.count);
+	if (status == STATUS_OK)
+		status = dynamics_contact_reserve(self, tables->contact.count);
+	if (status == STATUS_OK)
+		status = dynamics_body_reserve(self, 0, 0);
+	return status;
+}
+
+static void rebuild_reset(struct dynamics *self)
+{
+	table_reset(&self->body_index);
+	bitset_reset(&self->awake);
+	bitset_reset(&self->live);
+	bitset_reset(&self->body_used);
+	bitset_reset(&self->placement_used);
+	bitset_reset(&self->contact_used);
+	bitset_reset(&self->moved);
+	broad_phase_reset(self->broad_phase);
+}
+
+/* Boxes are columns and stay as they are. */
+static void rebuild_bodies(struct dynamics *self)
+{
+	const struct tables *tables = self->tables;
+	for (uint32_t p = 0; p < tables->placement.count; p++)
+		if (tables->placement.body[p] != 0)
+			bitset_set(&self->placement_used, p);
+	for (uint32_t body = 0; body < tables->body.count; body++) {
+		if (tables->body.id[body] == 0)
+			continue;
+		bitset_set(&self->body_used, body);
+		enum status status = table_insert(&self->body_index, tables->body.id[body], body);
+		ASSERT(status == STATUS_OK);
+		body_cache_init(self, body);
+		body_refresh_proxies(self, body);
+		body_refresh_awake(self, body);
+	}
+}
+
+enum status dynamics_rebuild(struct dynamics *self)
+{
+	enum status status = rebuild_reserve(self);
+	if (status != STATUS_OK)
+		return status;
+	rebuild_reset(self);
+	rebuild_bodies(self);
+	for (uint32_t row = 0; row < self->tables->contact.count; row++)
+		if (self->tables->contact.used[row])
+			contact_link(self, row);
+	return STATUS_OK;
+}
