@@ -5,3 +5,5 @@ include server/engine/linalg/local.mk
 include server/engine/world/local.mk
 include server/engine/geometry/local.mk
 include server/engine/collision/local.mk
+include server/engine/dynamics/local.mk
+include server/engine/methods/local.mk

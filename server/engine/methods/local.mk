@@ -1,0 +1,13 @@
+# Methods: several answers to one scene.
+libengine_a_SOURCES += \
+	server/engine/methods/free.c \
+	server/engine/methods/lcp.c \
+	server/engine/methods/method.c \
+	server/engine/methods/method.h \
+	server/engine/methods/soft_body.c \
+	server/engine/methods/soft_colour.c \
+	server/engine/methods/soft_lanes.h \
+	server/engine/methods/soft_prepare.c \
+	server/engine/methods/soft_solve.c \
+	server/engine/methods/soft_step.c \
+	server/engine/methods/soft_step.h

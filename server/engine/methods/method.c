@@ -1,0 +1,28 @@
+#include "server/engine/methods/method.h"
+
+#include <string.h>
+
+/* In order of numbers. */
+static const struct method *const METHODS[] = { &method_free, &method_soft_step, &method_lcp };
+
+const struct method *const *method_list(uint32_t *count)
+{
+	*count = (uint32_t)COUNT_OF(METHODS);
+	return METHODS;
+}
+
+const struct method *method_find(const char *name)
+{
+	for (uint32_t i = 0; i < COUNT_OF(METHODS); i++)
+		if (strcmp(METHODS[i]->name, name) == 0)
+			return METHODS[i];
+	return NULL;
+}
+
+const struct method *method_by_number(uint16_t number)
+{
+	for (uint32_t i = 0; i < COUNT_OF(METHODS); i++)
+		if (METHODS[i]->number == number)
+			return METHODS[i];
+	return NULL;
+}

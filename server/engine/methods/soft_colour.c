@@ -1,0 +1,165 @@
+/* soft_colour.c: graph colouring: which manifolds may be solved side by side.
+ *
+ * Two manifolds are in conflict when they share a dynamic body; static, animated and sleeping ones are
+ * only read. Greedy, anew in each step, in order of contact rows: a manifold of two dynamic bodies takes the
+ * lowest colour that neither has yet, one with a single dynamic body the highest, so that contacts with
+ * the ground are solved last and have the last word. 64 colours are a word per body; what finds none
+ * free waits for the next round of 64, four rounds in all, and what is left then is solved serially,
+ * before the colours. The result is a function of the list of contacts.
+ *
+ * Colours are solved in their order; within one nothing depends on order. Each colour's manifolds are
+ * cut into blocks of eight by number of points, so that spheres do not wait for boxes.
+ */
+#include "server/engine/methods/soft_step.h"
+
+#include <string.h>
+
+uint64_t soft_blocks_max(uint64_t contacts)
+{
+	return MIN_OF(contacts, contacts / BLOCK_LANES + GROUPS_MAX);
+}
+
+struct colouring {
+	uint64_t *taken;   /* by soft body: colours of this round that it has */
+	uint32_t *waiting; /* contacts without a colour, in order */
+	uint16_t *group;   /* by contact: colour × classes + class */
+	uint32_t waiting_count;
+	uint32_t counts[GROUPS_MAX];
+	uint32_t first_block[GROUPS_MAX];
+};
+
+/* Number of a soft body, 0 for one that does not take part. */
+static uint32_t number_of(const struct soft_step *self, uint32_t body)
+{
+	if (!bitset_get(&self->dynamics->awake, body))
+		return 0;
+	return self->dynamics->bodies.items[body].slot + 1;
+}
+
+static bool is_dynamic(const struct soft_step *self, uint32_t number)
+{
+	return number != 0 && self->drives[number - 1].dynamic;
+}
+
+static uint32_t class_of(const struct contact_state *contact)
+{
+	return contact->point_count == 1 ? 0 : contact->point_count == 2 ? 1 : 2;
+}
+
+/* One round over those that wait; who finds no colour waits on. */
+static void colour_round(struct soft_step *self, struct colouring *c, uint32_t round)
+{
+	uint32_t left = 0;
+	memset(c->taken, 0, (self->body_count + 1) * sizeof *c->taken);
+	for (uint32_t i = 0; i < c->waiting_count; i++) {
+		uint32_t index = c->waiting[i];
+		const struct contact_state *contact = &self->dynamics->contacts[index];
+		uint32_t a = number_of(self, contact->body_a);
+		uint32_t b = number_of(self, contact->body_b);
+		bool dynamic_a = is_dynamic(self, a), dynamic_b = is_dynamic(self, b);
+		uint64_t free = ~((dynamic_a ? c->taken[a] : 0) | (dynamic_b ? c->taken[b] : 0));
+		if (free == 0) {
+			c->waiting[left++] = index;
+			continue;
+		}
+		uint32_t bit = dynamic_a && dynamic_b ? (uint32_t)__builtin_ctzll(free) :
+							63 - (uint32_t)__builtin_clzll(free);
+		c->taken[a] |= UINT64_C(1) << bit;
+		c->taken[b] |= UINT64_C(1) << bit;
+		uint32_t group = (round * COLOUR_BITS + bit + 1) * COLOUR_CLASSES + class_of(contact);
+		c->group[index] = (uint16_t)group;
+		c->counts[group]++;
+	}
+	c->waiting_count = left;
+}
+
+/* Contacts that take part wait in order; the rest get no group. */
+static void gather(struct soft_step *self, struct colouring *c)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	for (uint32_t i = 0; i < dynamics->contact_count; i++) {
+		const struct contact_state *contact = &dynamics->contacts[i];
+		c->group[i] = UINT16_MAX;
+		if (contact->point_count > 0 &&
+		    (is_dynamic(self, number_of(self, contact->body_a)) ||
+		     is_dynamic(self, number_of(self, contact->body_b))))
+			c->waiting[c->waiting_count++] = i;
+	}
+}
+
+/* Blocks of each group stand together, groups of a colour too; colour 0 is the serial one. */
+static void lay_out(struct soft_step *self, struct colouring *c)
+{
+	uint32_t blocks = 0;
+	self->colour_count = 0;
+	for (uint32_t colour = 0; colour < COLOURS_MAX; colour++) {
+		uint32_t first = blocks;
+		for (uint32_t class = 0; class < COLOUR_CLASSES; class ++) {
+			uint32_t group = colour * COLOUR_CLASSES + class;
+			c->first_block[group] = blocks;
+			blocks += (c->counts[group] + BLOCK_LANES - 1) / BLOCK_LANES;
+			c->counts[group] = 0;
+		}
+		if (blocks > first)
+			self->colours[self->colour_count++] = (struct soft_colour){ first, blocks };
+	}
+	self->block_count = blocks;
+}
+
+static void block_init(struct soft_block *block)
+{
+	memset(block->body_a, 0, sizeof block->body_a);
+	memset(block->body_b, 0, sizeof block->body_b);
+	memset(block->contact, 0xff, sizeof block->contact); /* DYNAMICS_NONE */
+	block->writes_a = block->writes_b = block->point_count = 0;
+	block->serial = block->bounces = false;
+}
+
+static void fill(struct soft_step *self, struct colouring *c)
+{
+	for (uint32_t b = 0; b < self->block_count; b++)
+		block_init(&self->blocks[b]);
+	for (uint32_t i = 0; i < self->dynamics->contact_count; i++) {
+		uint32_t group = c->group[i];
+		if (group == UINT16_MAX)
+			continue;
+		const struct contact_state *contact = &self->dynamics->contacts[i];
+		uint32_t at = c->counts[group]++, lane = at % BLOCK_LANES;
+		struct soft_block *block = &self->blocks[c->first_block[group] + at / BLOCK_LANES];
+		uint32_t a = number_of(self, contact->body_a);
+		uint32_t b = number_of(self, contact->body_b);
+		block->contact[lane] = i;
+		block->body_a[lane] = a;
+		block->body_b[lane] = b;
+		block->writes_a |= (uint8_t)(is_dynamic(self, a) << lane);
+		block->writes_b |= (uint8_t)(is_dynamic(self, b) << lane);
+		block->point_count = MAX_OF(block->point_count, contact->point_count);
+		block->serial = group < COLOUR_CLASSES;
+	}
+}
+
+void soft_colour(struct soft_step *self)
+{
+	struct arena *scratch = &self->dynamics->scratch;
+	uint32_t contacts = self->dynamics->contact_count;
+	self->colours = ARENA_ARRAY(scratch, struct soft_colour, COLOURS_MAX);
+	struct colouring *c = arena_push_zero(scratch, sizeof *c);
+	ASSERT(self->colours != NULL && c != NULL);
+	c->taken = ARENA_ARRAY(scratch, uint64_t, self->body_count + 1);
+	c->waiting = ARENA_ARRAY(scratch, uint32_t, contacts);
+	c->group = ARENA_ARRAY(scratch, uint16_t, contacts);
+	ASSERT(c->taken != NULL && c->waiting != NULL && c->group != NULL);
+	gather(self, c);
+	for (uint32_t round = 0; round < COLOUR_ROUNDS && c->waiting_count > 0; round++)
+		colour_round(self, c, round);
+	for (uint32_t i = 0; i < c->waiting_count; i++) {
+		uint32_t group = class_of(&self->dynamics->contacts[c->waiting[i]]);
+		c->group[c->waiting[i]] = (uint16_t)group;
+		c->counts[group]++;
+	}
+	lay_out(self, c);
+	self->blocks = ARENA_ARRAY(scratch, struct soft_block, self->block_count);
+	ASSERT(self->blocks != NULL);
+	fill(self, c);
+	self->dynamics->report.colours = self->colour_count;
+}

@@ -1,0 +1,128 @@
+/* soft_lanes.h: eight contacts side by side.
+ *
+ * A block always holds eight lanes of floats. Kernels are written for LANES_WIDTH of them in a vector
+ * that every baseline processor has (SSE2, NEON: four floats), and go over the block in steps of that
+ * width. Vectors are the compiler's own extension: each operation is the IEEE one per lane, there is no
+ * approximate reciprocal and no fused multiply-add, so results do not depend on the width; wider
+ * registers change LANES_WIDTH and the transposes below and nothing else.
+ */
+#ifndef CAIRN_ENGINE_METHODS_SOFT_LANES_H
+#define CAIRN_ENGINE_METHODS_SOFT_LANES_H
+
+#include "server/base/base.h"
+
+#include <string.h>
+
+enum { BLOCK_LANES = 8, LANES_WIDTH = 4 };
+
+typedef float lanes __attribute__((vector_size(16)));
+typedef int32_t lanes_mask __attribute__((vector_size(16)));
+
+/* Eight floats of a block. */
+struct lane8 {
+	_Alignas(16) float at[BLOCK_LANES];
+};
+struct lane8x3 {
+	struct lane8 x, y, z;
+};
+
+struct lanes3 {
+	lanes x, y, z;
+};
+
+static inline lanes lanes_all(float s)
+{
+	return (lanes){ s, s, s, s };
+}
+
+/* Lanes first … first+3; `first` is a multiple of the width. */
+static inline lanes lanes_load(const struct lane8 *from, uint32_t first)
+{
+	lanes v;
+	memcpy(&v, &from->at[first], sizeof v);
+	return v;
+}
+
+static inline void lanes_store(struct lane8 *to, uint32_t first, lanes v)
+{
+	memcpy(&to->at[first], &v, sizeof v);
+}
+
+static inline struct lanes3 lanes3_load(const struct lane8x3 *from, uint32_t first)
+{
+	return (struct lanes3){ lanes_load(&from->x, first), lanes_load(&from->y, first),
+				lanes_load(&from->z, first) };
+}
+
+static inline lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
+{
+	return (lanes)((mask & (lanes_mask)yes) | (~mask & (lanes_mask)no));
+}
+
+/* The second when they are equal. */
+static inline lanes lanes_max(lanes a, lanes b)
+{
+	return lanes_select(a > b, a, b);
+}
+
+static inline lanes lanes_min(lanes a, lanes b)
+{
+	return lanes_select(a < b, a, b);
+}
+
+static inline lanes lanes_sqrt(lanes a)
+{
+	return (lanes){ __builtin_sqrtf(a[0]), __builtin_sqrtf(a[1]), __builtin_sqrtf(a[2]),
+			__builtin_sqrtf(a[3]) };
+}
+
+static inline struct lanes3 lanes3_add(struct lanes3 a, struct lanes3 b)
+{
+	return (struct lanes3){ a.x + b.x, a.y + b.y, a.z + b.z };
+}
+
+static inline struct lanes3 lanes3_sub(struct lanes3 a, struct lanes3 b)
+{
+	return (struct lanes3){ a.x - b.x, a.y - b.y, a.z - b.z };
+}
+
+static inline struct lanes3 lanes3_scale(struct lanes3 a, lanes s)
+{
+	return (struct lanes3){ a.x * s, a.y * s, a.z * s };
+}
+
+static inline struct lanes3 lanes3_mul_add(struct lanes3 a, struct lanes3 b, lanes s)
+{
+	return (struct lanes3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
+}
+
+static inline struct lanes3 lanes3_mul_sub(struct lanes3 a, struct lanes3 b, lanes s)
+{
+	return (struct lanes3){ a.x - b.x * s, a.y - b.y * s, a.z - b.z * s };
+}
+
+static inline lanes lanes3_dot(struct lanes3 a, struct lanes3 b)
+{
+	return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static inline struct lanes3 lanes3_cross(struct lanes3 a, struct lanes3 b)
+{
+	return (struct lanes3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z,
+				a.x * b.y - a.y * b.x };
+}
+
+/* Four rows of (x, y, z, w) into four columns, or back: it is its own inverse. */
+static inline void lanes_transpose(lanes *a, lanes *b, lanes *c, lanes *d)
+{
+	lanes ab_low = __builtin_shufflevector(*a, *b, 0, 4, 1, 5);
+	lanes ab_high = __builtin_shufflevector(*a, *b, 2, 6, 3, 7);
+	lanes cd_low = __builtin_shufflevector(*c, *d, 0, 4, 1, 5);
+	lanes cd_high = __builtin_shufflevector(*c, *d, 2, 6, 3, 7);
+	*a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+	*b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+	*c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+	*d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
+#endif

@@ -1,0 +1,379 @@
+/* soft_solve.c: the passes of a sub-step over contacts, four lanes at a time.
+ *
+ * Colours one after the other, blocks of a colour in any order or at once: they share no body that is
+ * written. Within a block the half of four lanes is gathered from its bodies, solved point after point, and
+ * scattered back; bodies that do not move are gathered and never written.
+ *
+ * A separation within the step is s + n·(x_b − x_a) + (r_b×n)·θ_b − (r_a×n)·θ_a, x the shifts and θ
+ * the turns since its start: the surfaces' motion along n to first order; the next step measures anew.
+ *
+ *   solve   s > 0: may close by s within the sub-step: λ ← max(λ − m (J v + s/h), 0)
+ *           s ≤ 0: the soft constraint of soft_prepare.c, pushed apart by at most push_speed
+ *   relax   friction, then s > 0 as above, s ≤ 0: J v = 0 without bias, which takes out the speed
+ *           that the push put in
+ *   restitution (once, after the last sub-step): points that came in faster than restitution_speed
+ *           and carried an impulse leave with J v = −e · approach.
+ *
+ * Friction on the whole manifold: |λ_t| ≤ μ Σλ_n. Beyond the static cone it slides, on the dynamic one.
+ */
+#include "server/engine/methods/soft_step.h"
+
+enum { SOLVE_GRAIN = 8 };
+
+/* ---- bodies of four lanes --------------------------------------------------------------------- */
+
+struct sides {
+	struct lanes3 v_a, w_a, v_b, w_b;
+};
+
+static inline struct lanes3 gather(const lanes *a, const lanes *b, const lanes *c, const lanes *d)
+{
+	lanes x = *a, y = *b, z = *c, w = *d;
+	lanes_transpose(&x, &y, &z, &w);
+	return (struct lanes3){ x, y, z };
+}
+
+#define GATHER(bodies, index, member)                                                       \
+	gather(&(bodies)[(index)[0]].member, &(bodies)[(index)[1]].member,                  \
+	       &(bodies)[(index)[2]].member, &(bodies)[(index)[3]].member)
+
+static inline struct sides sides_gather(const struct soft_body *bodies, const struct soft_block *block,
+					uint32_t first)
+{
+	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
+	return (struct sides){ GATHER(bodies, a, velocity), GATHER(bodies, a, spin),
+			       GATHER(bodies, b, velocity), GATHER(bodies, b, spin) };
+}
+
+static inline void scatter(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
+			   struct lanes3 v, struct lanes3 w)
+{
+	lanes v3 = lanes_all(0), w3 = lanes_all(0);
+	lanes_transpose(&v.x, &v.y, &v.z, &v3);
+	lanes_transpose(&w.x, &w.y, &w.z, &w3);
+	const lanes vs[LANES_WIDTH] = { v.x, v.y, v.z, v3 };
+	const lanes ws[LANES_WIDTH] = { w.x, w.y, w.z, w3 };
+	for (uint32_t i = 0; i < LANES_WIDTH; i++)
+		if (writes >> i & 1) {
+			bodies[index[i]].velocity = vs[i];
+			bodies[index[i]].spin = ws[i];
+		}
+}
+
+static inline void sides_scatter(struct soft_body *bodies, const struct soft_block *block,
+				 uint32_t first, uint32_t only, const struct sides *s)
+{
+	scatter(bodies, &block->body_a[first], (uint32_t)block->writes_a >> first & only, s->v_a,
+		s->w_a);
+	scatter(bodies, &block->body_b[first], (uint32_t)block->writes_b >> first & only, s->v_b,
+		s->w_b);
+}
+
+/* ---- one point, one manifold ------------------------------------------------------------------ */
+
+struct solve {
+	struct soft_step *step;
+	const struct soft_colour *colour;
+};
+
+/* λ n at a point of both bodies. */
+static inline void push(struct sides *s, const struct soft_block *block, const struct soft_point *point,
+			uint32_t first, struct lanes3 normal, lanes impulse)
+{
+	lanes m_a = lanes_load(&block->mass_inv_a, first);
+	lanes m_b = lanes_load(&block->mass_inv_b, first);
+	s->v_a = lanes3_mul_sub(s->v_a, normal, impulse * m_a);
+	s->v_b = lanes3_mul_add(s->v_b, normal, impulse * m_b);
+	s->w_a = lanes3_mul_sub(s->w_a, lanes3_load(&point->spin_a, first), impulse);
+	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&point->spin_b, first), impulse);
+}
+
+static inline lanes normal_speed(const struct sides *s, const struct soft_point *point, uint32_t first,
+				 struct lanes3 normal)
+{
+	return lanes3_dot(normal, lanes3_sub(s->v_b, s->v_a)) +
+	       (lanes3_dot(lanes3_load(&point->j_b, first), s->w_b) -
+		lanes3_dot(lanes3_load(&point->j_a, first), s->w_a));
+}
+
+/* Where the bodies of four lanes have come since the step's start. */
+struct way {
+	lanes along;	     /* n·(x_b − x_a) */
+	struct lanes3 turn_a, turn_b; /* half of θ */
+};
+
+static inline struct way way_gather(const struct soft_body *bodies, const struct soft_block *block,
+				    uint32_t first, struct lanes3 normal)
+{
+	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
+	struct lanes3 apart = lanes3_sub(GATHER(bodies, b, shift), GATHER(bodies, a, shift));
+	return (struct way){ lanes3_dot(normal, apart), GATHER(bodies, a, turn),
+			     GATHER(bodies, b, turn) };
+}
+
+static inline lanes separation_now(const struct soft_point *point, uint32_t first, const struct way *way)
+{
+	lanes turned = lanes3_dot(lanes3_load(&point->j_b, first), way->turn_b) -
+		       lanes3_dot(lanes3_load(&point->j_a, first), way->turn_a);
+	return lanes_load(&point->separation, first) + (way->along + (turned + turned));
+}
+
+static inline void solve_normals(const struct soft_step *step, struct soft_block *block, uint32_t first,
+				 struct sides *s, bool biased, lanes_mask only)
+{
+	struct lanes3 normal = lanes3_load(&block->normal, first);
+	struct way way = way_gather(step->bodies, block, first, normal);
+	lanes zero = lanes_all(0), one = lanes_all(1);
+	lanes h_inv = lanes_all(step->h_inv), push_most = lanes_all(-step->push_speed);
+	lanes rate = lanes_load(&block->bias_rate, first);
+	lanes mass_scale = lanes_load(&block->mass_scale, first);
+	lanes impulse_scale = lanes_load(&block->impulse_scale, first);
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		struct soft_point *point = &block->points[p];
+		lanes separation = separation_now(point, first, &way);
+		lanes_mask apart = separation > zero;
+		lanes bias = lanes_select(apart, separation * h_inv, zero);
+		lanes hard = one, kept = zero;
+		if (biased) {
+			lanes pushed = lanes_max(separation * rate, push_most);
+			bias = lanes_select(apart, bias, pushed);
+			hard = lanes_select(apart, one, mass_scale);
+			kept = lanes_select(apart, zero, impulse_scale);
+		}
+		lanes speed = normal_speed(s, point, first, normal) + bias;
+		lanes before = lanes_load(&point->impulse, first);
+		lanes after = before - (lanes_load(&point->mass, first) * hard * speed + kept * before);
+		after = lanes_select(only, lanes_max(after, zero), before);
+		lanes_store(&point->impulse, first, after);
+		if (!biased)
+			lanes_store(&point->total, first,
+				    lanes_load(&point->total, first) +
+					    lanes_select(only, after, zero));
+		push(s, block, point, first, normal, after - before);
+	}
+}
+
+static inline struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first, struct lanes3 v)
+{
+	lanes xx = lanes_load(&tensor[0], first), yy = lanes_load(&tensor[1], first);
+	lanes zz = lanes_load(&tensor[2], first), xy = lanes_load(&tensor[3], first);
+	lanes yz = lanes_load(&tensor[4], first), zx = lanes_load(&tensor[5], first);
+	return (struct lanes3){ xx * v.x + xy * v.y + zx * v.z, xy * v.x + yy * v.y + yz * v.z,
+				zx * v.x + yz * v.y + zz * v.z };
+}
+
+/* An impulse in the tangent plane at the friction centre. */
+static inline void rub(struct sides *s, const struct soft_block *block, uint32_t first,
+		       struct lanes3 impulse)
+{
+	struct lanes3 arm_a = lanes3_load(&block->arm_a, first);
+	struct lanes3 arm_b = lanes3_load(&block->arm_b, first);
+	s->v_a = lanes3_mul_sub(s->v_a, impulse, lanes_load(&block->mass_inv_a, first));
+	s->v_b = lanes3_mul_add(s->v_b, impulse, lanes_load(&block->mass_inv_b, first));
+	s->w_a = lanes3_sub(s->w_a, tensor_lanes(block->inertia_inv_a, first,
+						 lanes3_cross(arm_a, impulse)));
+	s->w_b = lanes3_add(s->w_b, tensor_lanes(block->inertia_inv_b, first,
+						 lanes3_cross(arm_b, impulse)));
+}
+
+static inline void twist(struct sides *s, const struct soft_block *block, uint32_t first, lanes impulse)
+{
+	s->w_a = lanes3_mul_sub(s->w_a, lanes3_load(&block->twist_a, first), impulse);
+	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&block->twist_b, first), impulse);
+}
+
+static inline void solve_twist(struct soft_block *block, uint32_t first, struct sides *s,
+			       struct lanes3 normal, lanes moment, lanes_mask only)
+{
+	lanes speed = lanes3_dot(normal, lanes3_sub(s->w_b, s->w_a));
+	lanes before = lanes_load(&block->twist_impulse, first);
+	lanes after = before - lanes_load(&block->twist_mass, first) * speed;
+	lanes stick = lanes_load(&block->static_friction, first) * moment;
+	lanes slide = lanes_load(&block->dynamic_friction, first) * moment;
+	after = lanes_select(after > stick, slide, lanes_select(after < -stick, -slide, after));
+	after = lanes_select(only, after, before);
+	lanes_store(&block->twist_impulse, first, after);
+	twist(s, block, first, after - before);
+}
+
+static inline void solve_tangents(struct soft_block *block, uint32_t first, struct sides *s,
+				  struct lanes3 normal, lanes load, lanes_mask only)
+{
+	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
+	struct lanes3 at_a = lanes3_cross(s->w_a, lanes3_load(&block->arm_a, first));
+	struct lanes3 at_b = lanes3_cross(s->w_b, lanes3_load(&block->arm_b, first));
+	struct lanes3 slip = lanes3_sub(lanes3_add(s->v_b, at_b), lanes3_add(s->v_a, at_a));
+	lanes slip1 = lanes3_dot(slip, t1), slip2 = lanes3_dot(slip, t2);
+	lanes m11 = lanes_load(&block->tangent_mass[0], first);
+	lanes m22 = lanes_load(&block->tangent_mass[1], first);
+	lanes m12 = lanes_load(&block->tangent_mass[2], first);
+	lanes before1 = lanes_load(&block->tangent_impulse[0], first);
+	lanes before2 = lanes_load(&block->tangent_impulse[1], first);
+	lanes after1 = before1 - (m11 * slip1 + m12 * slip2);
+	lanes after2 = before2 - (m12 * slip1 + m22 * slip2);
+	lanes stick = lanes_load(&block->static_friction, first) * load;
+	lanes slide = lanes_load(&block->dynamic_friction, first) * load;
+	lanes squared = after1 * after1 + after2 * after2;
+	lanes_mask slides = squared > stick * stick;
+	lanes scale = lanes_select(slides, slide / lanes_sqrt(lanes_select(slides, squared, lanes_all(1))),
+				   lanes_all(1));
+	after1 = lanes_select(only, after1 * scale, before1);
+	after2 = lanes_select(only, after2 * scale, before2);
+	lanes_store(&block->tangent_impulse[0], first, after1);
+	lanes_store(&block->tangent_impulse[1], first, after2);
+	lanes zero = lanes_all(0);
+	lanes_store(&block->tangent_total[0], first, lanes_load(&block->tangent_total[0], first) +
+							     lanes_select(only, after1, zero));
+	lanes_store(&block->tangent_total[1], first, lanes_load(&block->tangent_total[1], first) +
+							     lanes_select(only, after2, zero));
+	struct lanes3 impulse = lanes3_mul_add(lanes3_scale(t1, after1 - before1), t2,
+					       after2 - before2);
+	rub(s, block, first, impulse);
+}
+
+static inline void solve_friction(struct soft_block *block, uint32_t first, struct sides *s,
+				  lanes_mask only)
+{
+	struct lanes3 normal = lanes3_load(&block->normal, first);
+	lanes load = lanes_all(0), moment = lanes_all(0);
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		lanes impulse = lanes_load(&block->points[p].impulse, first);
+		load += impulse;
+		moment += impulse * lanes_load(&block->points[p].lever, first);
+	}
+	solve_twist(block, first, s, normal, moment, only);
+	solve_tangents(block, first, s, normal, load, only);
+}
+
+/* ---- passes ----------------------------------------------------------------------------------- */
+
+/* What each pass does with four lanes of a block; `only` masks the lanes that count. */
+
+static inline void half_warm(const struct soft_step *step, struct soft_block *block, uint32_t first,
+			     struct sides *s, lanes_mask only)
+{
+	UNUSED(step);
+	lanes zero = lanes_all(0);
+	struct lanes3 normal = lanes3_load(&block->normal, first);
+	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		lanes impulse = lanes_load(&block->points[p].impulse, first);
+		push(s, block, &block->points[p], first, normal, lanes_select(only, impulse, zero));
+	}
+	lanes along1 = lanes_load(&block->tangent_impulse[0], first);
+	lanes along2 = lanes_load(&block->tangent_impulse[1], first);
+	rub(s, block, first,
+	    lanes3_mul_add(lanes3_scale(t1, lanes_select(only, along1, zero)), t2,
+			   lanes_select(only, along2, zero)));
+	lanes turning = lanes_load(&block->twist_impulse, first);
+	twist(s, block, first, lanes_select(only, turning, zero));
+}
+
+static inline void half_solve(const struct soft_step *step, struct soft_block *block, uint32_t first,
+			      struct sides *s, lanes_mask only)
+{
+	solve_normals(step, block, first, s, true, only);
+}
+
+static inline void half_relax(const struct soft_step *step, struct soft_block *block, uint32_t first,
+			      struct sides *s, lanes_mask only)
+{
+	solve_friction(block, first, s, only);
+	solve_normals(step, block, first, s, false, only);
+}
+
+static inline void half_bounce(const struct soft_step *step, struct soft_block *block, uint32_t first,
+			       struct sides *s, lanes_mask only)
+{
+	struct lanes3 normal = lanes3_load(&block->normal, first);
+	lanes zero = lanes_all(0), least = lanes_all(-step->restitution_speed);
+	lanes e = lanes_load(&block->restitution, first);
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		struct soft_point *point = &block->points[p];
+		lanes approach = lanes_load(&point->approach, first);
+		lanes total = lanes_load(&point->total, first);
+		lanes_mask bounces = only & (approach < least) & (total > zero) & (e > zero);
+		lanes speed = normal_speed(s, point, first, normal) + e * approach;
+		lanes before = lanes_load(&point->impulse, first);
+		lanes after = lanes_max(before - lanes_load(&point->mass, first) * speed, zero);
+		after = lanes_select(bounces, after, before);
+		lanes_store(&point->impulse, first, after);
+		lanes_store(&point->total, first, total + (after - before));
+		push(s, block, point, first, normal, after - before);
+	}
+}
+
+/* Each half gathered, passed over, scattered. */
+#define PASS_BLOCK(half)                                                                       \
+	static void half##_block(const struct soft_step *step, struct soft_block *block)       \
+	{                                                                                      \
+		const lanes_mask all = { -1, -1, -1, -1 };                                     \
+		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {          \
+			struct sides s = sides_gather(step->bodies, block, first);             \
+			half(step, block, first, &s, all);                                     \
+			sides_scatter(step->bodies, block, first, 0xf, &s);                    \
+		}                                                                              \
+	}                                                                                      \
+	static void half##_serial(const struct soft_step *step, struct soft_block *block)      \
+	{                                                                                      \
+		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {                          \
+			uint32_t first = lane / LANES_WIDTH * LANES_WIDTH, at = lane - first;  \
+			lanes_mask only = { -(at == 0), -(at == 1), -(at == 2), -(at == 3) };  \
+			struct sides s = sides_gather(step->bodies, block, first);             \
+			half(step, block, first, &s, only);                                    \
+			sides_scatter(step->bodies, block, first, 1u << at, &s);               \
+		}                                                                              \
+	}                                                                                      \
+	static void half##_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)   \
+	{                                                                                      \
+		UNUSED(worker);                                                                \
+		const struct solve *solve = context;                                           \
+		for (uint32_t i = from; i < to; i++) {                                         \
+			struct soft_block *block =                                             \
+				&solve->step->blocks[solve->colour->first + i];                \
+			(block->serial ? half##_serial : half##_block)(solve->step, block);    \
+		}                                                                              \
+	}
+
+PASS_BLOCK(half_warm)
+PASS_BLOCK(half_solve)
+PASS_BLOCK(half_relax)
+PASS_BLOCK(half_bounce)
+
+/* Colour after colour. The serial one must not be cut into pieces. */
+static void pass(struct soft_step *self, parallel_piece *piece)
+{
+	for (uint32_t c = 0; c < self->colour_count; c++) {
+		const struct soft_colour *colour = &self->colours[c];
+		struct solve solve = { self, colour };
+		uint32_t count = colour->last - colour->first;
+		if (self->blocks[colour->first].serial || count <= SOLVE_GRAIN)
+			piece(0, count, 0, &solve);
+		else
+			parallel_run(self->dynamics->parallel, count, SOLVE_GRAIN, piece, &solve);
+	}
+}
+
+void soft_warm_start(struct soft_step *self)
+{
+	pass(self, half_warm_piece);
+}
+
+void soft_solve(struct soft_step *self)
+{
+	pass(self, half_solve_piece);
+}
+
+void soft_relax(struct soft_step *self)
+{
+	pass(self, half_relax_piece);
+}
+
+void soft_restitution(struct soft_step *self)
+{
+	bool any = false;
+	for (uint32_t b = 0; b < self->block_count; b++)
+		any |= self->blocks[b].bounces;
+	if (any)
+		pass(self, half_bounce_piece);
+}
