@@ -6,13 +6,7 @@ libcairnd_a_SOURCES += \
 	server/stats.c \
 	server/options.def \
 	server/options.h \
-	server/options.c \
-	server/server.h \
-	server/server.c
+	server/options.c
 
 include server/io/local.mk
 include server/tick/local.mk
-include server/host/local.mk
-include server/session/local.mk
-include server/sync/local.mk
-include server/worlds/local.mk
