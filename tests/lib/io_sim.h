@@ -1,14 +1,14 @@
 /* io_sim.h: the simulated twin of io.h and executor.h: everything from one seed, in one thread.
  *
  * A virtual clock jumps from event to event. Hosts are loops (`struct io`) joined by a network with
- * delays, a bounded kernel buffer per direction, short writes and short reads at any byte; peers can
- * vanish without a word, reset, or stop reading. Host 0 is the daemon's; its executor's threads are
- * played in turns, the hand-over delays drawn from the seed, so that another seed is another
+ * delays, a bounded kernel buffer per direction, short writes and short reads at any byte; peers
+ * can vanish without a word, reset, or stop reading. Host 0 is the daemon's; its executor's threads
+ * are played in turns, the hand-over delays drawn from the seed, so that another seed is another
  * interleaving. Two runs with the same seed and the same program are the same, event by event.
  *
- * Faithful to TCP where it matters to the daemon: a write is accepted into a buffer and says nothing
- * about the peer; a close with unread bytes is a reset; a half-open peer is noticed only by what is
- * sent to it and not acknowledged for user_timeout_ms; a paused reader fills its sender.
+ * Faithful to TCP where it matters to the daemon: a write is accepted into a buffer and says
+ * nothing about the peer; a close with unread bytes is a reset; a half-open peer is noticed only by
+ * what is sent to it and not acknowledged for user_timeout_ms; a paused reader fills its sender.
  */
 #ifndef CAIRN_TESTS_IO_SIM_H
 #define CAIRN_TESTS_IO_SIM_H

@@ -1,6 +1,7 @@
-/* The executor played by one thread. A seat with something to do has one turn scheduled; a turn does
- * one thing (a post, or any one of the bells) and schedules the next, so that turns of different
- * seats mix as the seed says. The order of posts to one seat is kept, as the door promises. */
+/* The executor played by one thread. A seat with something to do has one turn scheduled; a turn
+ * does one thing (a post, or any one of the bells) and schedules the next, so that turns of
+ * different seats mix as the seed says. The order of posts to one seat is kept, as the door
+ * promises. */
 #include <string.h>
 
 #include "server/base/heap.h"

@@ -90,8 +90,8 @@ static inline struct sim_host *sim_host_of(const struct io *io)
 	return (struct sim_host *)io;
 }
 
-/* `target` gets a reference for as long as the event waits. Most targets begin with their sim_object;
- * hosts and links begin with the door's part, and `fire` finds them from the member. */
+/* `target` gets a reference for as long as the event waits. Most targets begin with their
+ * sim_object; hosts and links begin with the door's part, and `fire` finds them from the member. */
 void sim_schedule(struct io_sim *sim, uint32_t actor, uint64_t at, sim_fire *fire,
 		  struct sim_object *target, uint64_t argument);
 void sim_drop(struct sim_object *object);

@@ -3,9 +3,9 @@
  *	write ─► queue (process) ─► pipe: [ under way | ready ] ─► space, received
  *	         stream_queued         kernel_bytes in all
  *
- * A write puts what fits into the peer's pipe and keeps the rest; an arrival event makes bytes ready,
- * in order, after a drawn delay; reading frees room, which the sender learns a delay later. The end
- * of a stream travels behind its bytes. */
+ * A write puts what fits into the peer's pipe and keeps the rest; an arrival event makes bytes
+ * ready, in order, after a drawn delay; reading frees room, which the sender learns a delay later.
+ * The end of a stream travels behind its bytes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +48,8 @@ struct sim_link {
 	uint32_t pipe_first, pipe_count, pipe_ready;
 	bool fin_ready;
 	uint64_t last_at; /* nothing may arrive before this */
-	uint64_t unheard; /* when the oldest byte was sent that a cut peer will never hear; 0: none */
+	/* When the oldest byte was sent that a cut peer will never hear; 0: none. */
+	uint64_t unheard;
 	/* waits in the process */
 	struct ring queue;
 	struct waiting *storage;
@@ -163,14 +164,14 @@ static void fire_closed(struct io_sim *sim, void *target, uint64_t argument)
 
 static void fire_reset(struct io_sim *sim, void *target, uint64_t why);
 
-/* The peer learns of it: a reset if bytes were left unread or it is one, else the end of file. */
+/* The peer learns of it, in order: a reset or the end of file. */
 static void tell_peer(struct sim_link *link, bool reset)
 {
 	struct sim_link *other = link->other;
 	if (other == NULL || link->cut || !alive(other))
 		return;
 	uint64_t at = MAX_OF(other->last_at, sim_now(link->sim) + delay(link->sim));
-	if (reset || link->pipe_count > 0) {
+	if (reset) {
 		schedule(other, at, fire_reset, STATUS_CLOSED);
 		return;
 	}
@@ -186,7 +187,8 @@ static void link_end(struct sim_link *link, enum status why, bool reset)
 {
 	if (!alive(link))
 		return;
-	tell_peer(link, reset);
+	/* Closing with bytes unread is a reset. */
+	tell_peer(link, reset || link->pipe_count > 0);
 	link->state = LINK_CLOSING;
 	link->why = why;
 	drop_queue(link);

@@ -623,7 +623,8 @@ static Suite *make(void)
 	tcase_add_loop_test(contract, bytes_arrive_whole_and_in_order_both_ways, 0, BACKENDS);
 	tcase_add_loop_test(contract, one_byte_windows_lose_nothing, 0, BACKENDS);
 	tcase_add_loop_test(contract,
-			    a_reader_without_room_fills_its_sender_which_then_refuses_whole_writes, 0,
+			   a_reader_without_room_fills_its_sender_which_then_refuses_whole_writes,
+			   0,
 			    BACKENDS);
 	tcase_add_loop_test(contract,
 			    the_last_words_arrive_although_the_peer_has_said_what_nobody_read, 0,
