@@ -8,5 +8,10 @@ libcairnd_a_SOURCES += \
 	server/options.h \
 	server/options.c
 
+UNIT_TESTS += \
+	tests/unit/server/test_log \
+	tests/unit/server/test_options \
+	tests/unit/server/test_stats
+
 include server/io/local.mk
 include server/tick/local.mk

@@ -28,5 +28,12 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/io_sim_net.c \
 	tests/lib/io_sim_executor.c
 
-UNIT_TESTS += \
-	tests/unit/server/io/test_io
+IO_TESTS = \
+	tests/unit/server/io/test_executor \
+	tests/unit/server/io/test_frame \
+	tests/unit/server/io/test_io \
+	tests/unit/server/io/test_parallel_pool
+UNIT_TESTS += $(IO_TESTS) \
+	tests/unit/server/io/test_address \
+	tests/unit/server/io/test_io_sim
+THREAD_TESTS += $(IO_TESTS)

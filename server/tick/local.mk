@@ -10,3 +10,11 @@ libcairnd_a_SOURCES += \
 	server/tick/runnable.h \
 	server/tick/pool.h \
 	server/tick/pool.c
+
+TICK_TESTS = \
+	tests/unit/server/tick/test_inbox \
+	tests/unit/server/tick/test_pool
+UNIT_TESTS += $(TICK_TESTS) \
+	tests/unit/server/tick/test_clock \
+	tests/unit/server/tick/test_schedule
+THREAD_TESTS += $(TICK_TESTS)

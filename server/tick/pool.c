@@ -110,9 +110,13 @@ static void sift(struct crew *crew, uint32_t slot, struct pooled *pooled)
 	place(crew, slot, pooled);
 }
 
+/* What is due already queues up behind those that have been waiting: its turn counts from now, not
+ * from the deadline it missed, or one that is always late would always be first. */
 static void crew_put(struct crew *crew, struct pooled *pooled)
 {
-	pooled->due = pooled->runnable->ops->due(pooled->runnable);
+	uint64_t now = executor_now(crew->pool->executor);
+	uint64_t due = pooled->runnable->ops->due(pooled->runnable);
+	pooled->due = MAX_OF(due, now);
 	sift(crew, crew->count++, pooled);
 }
 

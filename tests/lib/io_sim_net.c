@@ -255,7 +255,7 @@ static uint32_t torn(struct sim_link *link, uint32_t bytes, uint32_t least)
 {
 	if (bytes <= least || !sim_chance(link->sim, link->sim->options.torn))
 		return bytes;
-	return least + (uint32_t)sim_draw(link->sim, bytes - least - 1);
+	return least + (uint32_t)sim_draw(link->sim, bytes - least);
 }
 
 static void end_of_file(struct sim_link *link)

@@ -1,0 +1,104 @@
+#include "server/io/address.h"
+
+#include <string.h>
+
+#include "tests/lib/check_main.h"
+
+static const char *const GOOD[] = {
+	"unix:/run/cairn.sock", "unix:relative", "tcp:127.0.0.1:7411", "tcp:127.255.1.2:0",
+	"tcp:[::1]:65535",
+};
+
+START_TEST(what_is_accepted_prints_as_it_was_written)
+{
+	struct address address;
+	char text[ADDRESS_TEXT_MAX];
+	ck_assert_int_eq(address_parse(GOOD[_i], &address, NULL), STATUS_OK);
+	address_print(&address, text);
+	ck_assert_str_eq(text, GOOD[_i]);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	enum status status;
+} BAD[] = {
+	{ "", STATUS_TYPE },
+	{ "7411", STATUS_TYPE },
+	{ "udp:127.0.0.1:7411", STATUS_TYPE },
+	{ "unix:", STATUS_TYPE },
+	{ "tcp:", STATUS_TYPE },
+	{ "tcp::7411", STATUS_TYPE },
+	{ "tcp:127.0.0.1", STATUS_TYPE },
+	{ "tcp:127.0.0.1:", STATUS_RANGE },
+	{ "tcp:127.0.0.1:65536", STATUS_RANGE },
+	{ "tcp:127.0.0.1:123456", STATUS_RANGE },
+	{ "tcp:127.0.0.1:-1", STATUS_RANGE },
+	{ "tcp:127.0.0.1:74x", STATUS_RANGE },
+	{ "tcp:127.0.0.256:1", STATUS_TYPE },
+	{ "tcp:example.org:1", STATUS_TYPE },
+	{ "tcp:::1:7411", STATUS_TYPE },
+	{ "tcp:[::1:7411", STATUS_TYPE },
+	{ "tcp:[]:7411", STATUS_TYPE },
+	{ "tcp:0.0.0.0:7411", STATUS_AUTH },
+	{ "tcp:10.0.0.1:7411", STATUS_AUTH },
+	{ "tcp:128.0.0.1:7411", STATUS_AUTH },
+	{ "tcp:[::]:7411", STATUS_AUTH },
+	{ "tcp:[fe80::1]:7411", STATUS_AUTH },
+	{ "tcp:[::ffff:127.0.0.1]:7411", STATUS_AUTH },
+};
+
+START_TEST(what_is_refused_says_why_and_leaves_the_result_alone)
+{
+	struct address address, before;
+	struct reason why;
+	memset(&address, 0xa5, sizeof address);
+	before = address;
+	ck_assert_int_eq(address_parse(BAD[_i].text, &address, &why), BAD[_i].status);
+	ck_assert_int_eq(why.status, BAD[_i].status);
+	ck_assert_str_eq(why.field, "address");
+	ck_assert_uint_gt(strlen(why.text), 0);
+	ck_assert_mem_eq(&address, &before, sizeof address);
+}
+END_TEST
+
+START_TEST(localhost_is_127_0_0_1_without_a_look_up)
+{
+	struct address address;
+	char text[ADDRESS_TEXT_MAX];
+	ck_assert_int_eq(address_parse("tcp:localhost:80", &address, NULL), STATUS_OK);
+	address_print(&address, text);
+	ck_assert_str_eq(text, "tcp:127.0.0.1:80");
+}
+END_TEST
+
+START_TEST(a_path_may_be_as_long_as_the_kernel_takes_and_no_longer)
+{
+	struct address address;
+	char text[5 + ADDRESS_PATH_MAX + 2] = "unix:", printed[ADDRESS_TEXT_MAX];
+	memset(text + 5, 'p', ADDRESS_PATH_MAX + 1);
+	ck_assert_int_eq(address_parse(text, &address, NULL), STATUS_RANGE);
+	text[5 + ADDRESS_PATH_MAX] = '\0';
+	ck_assert_int_eq(address_parse(text, &address, NULL), STATUS_OK);
+	address_print(&address, printed);
+	ck_assert_str_eq(printed, text);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("server/io/address");
+	TCase *parse = tcase_create("parse");
+	tcase_add_loop_test(parse, what_is_accepted_prints_as_it_was_written, 0, COUNT_OF(GOOD));
+	tcase_add_loop_test(parse, what_is_refused_says_why_and_leaves_the_result_alone, 0,
+			    COUNT_OF(BAD));
+	tcase_add_test(parse, localhost_is_127_0_0_1_without_a_look_up);
+	tcase_add_test(parse, a_path_may_be_as_long_as_the_kernel_takes_and_no_longer);
+	suite_add_tcase(suite, parse);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}

@@ -1,0 +1,293 @@
+/* A schedule driven by a made-up clock: every step costs what the test says. */
+#include "server/tick/schedule.h"
+
+#include "server/base/rng.h"
+#include "tests/lib/check_main.h"
+
+static const struct tick_rate SIXTY = { 60, 1 };
+#define PERIOD tick_rate_period(SIXTY)
+
+struct drive {
+	struct schedule schedule;
+	uint64_t now;
+	uint64_t steps;
+	uint64_t lateness_max;
+	uint64_t busy; /* ns spent in steps */
+	uint32_t slowed, relaxed, overruns;
+	uint64_t wrong; /* turns whose figures do not fit together */
+};
+
+static void drive_init(struct drive *drive, struct tick_rate rate, uint32_t budget)
+{
+	*drive = (struct drive){ .now = 5 * NS_PER_S };
+	schedule_init(&drive->schedule, rate, budget);
+	schedule_run(&drive->schedule, drive->now);
+}
+
+/* Waits until it is due, steps once. False when nothing is due before `limit`. */
+static bool drive_once(struct drive *drive, uint64_t cost, uint64_t limit)
+{
+	struct schedule_turn turn;
+	uint64_t due = schedule_due(&drive->schedule);
+	if (due > limit)
+		return false;
+	drive->now = MAX_OF(drive->now, due);
+	drive->wrong += !schedule_begin(&drive->schedule, drive->now, &turn);
+	drive->wrong += turn.lateness != drive->now - turn.deadline;
+	drive->lateness_max = MAX_OF(drive->lateness_max, turn.lateness);
+	drive->now += cost;
+	drive->busy += cost;
+	drive->steps++;
+	enum schedule_news news = schedule_end(&drive->schedule, cost, drive->now);
+	drive->slowed += news == SCHEDULE_SLOWED;
+	drive->relaxed += news == SCHEDULE_RELAXED;
+	drive->overruns += news == SCHEDULE_OVERRUN;
+	return true;
+}
+
+static void drive_for(struct drive *drive, uint64_t cost, uint64_t ns)
+{
+	uint64_t limit = drive->now + ns;
+	while (drive->now <= limit && drive_once(drive, cost, limit))
+		;
+	drive->now = MAX_OF(drive->now, limit);
+	ck_assert_uint_eq(drive->wrong, 0);
+}
+
+START_TEST(an_hour_at_sixty_hertz_is_exactly_216000_ticks)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, SCHEDULE_BUDGET_DEFAULT);
+	/* _i eighths of the period for each step. */
+	drive_for(&drive, PERIOD * (uint64_t)_i / 8, 3600 * NS_PER_S);
+	ck_assert_uint_eq(drive.steps, 216000);
+	ck_assert_uint_eq(drive.schedule.dropped, 0);
+	ck_assert_uint_eq(drive.schedule.late, 0);
+	ck_assert_uint_eq(drive.lateness_max, 0);
+}
+END_TEST
+
+START_TEST(a_fractional_rate_is_exact_as_well)
+{
+	struct drive drive;
+	drive_init(&drive, (struct tick_rate){ 30000, 1001 }, 0);
+	drive_for(&drive, NS_PER_MS, 1001 * NS_PER_S);
+	ck_assert_uint_eq(drive.steps, 30000);
+	ck_assert_uint_eq(drive.schedule.dropped, 0);
+}
+END_TEST
+
+START_TEST(after_a_stall_at_most_four_steps_are_caught_up_and_the_rest_is_dropped)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, 0);
+	drive_for(&drive, 0, NS_PER_S);
+	uint64_t steps = drive.steps;
+	/* One second passes without anybody looking: 60 ticks. */
+	drive.now += NS_PER_S;
+	uint64_t resumed = drive.now;
+	while (schedule_due(&drive.schedule) <= resumed)
+		ck_assert(drive_once(&drive, 0, resumed));
+	ck_assert_uint_eq(drive.steps - steps, 1 + SCHEDULE_CATCH_UP_MAX);
+	ck_assert_uint_eq(drive.schedule.dropped, 60 - (1 + SCHEDULE_CATCH_UP_MAX));
+	/* Nothing of the stall is left: ticks are where they always were. */
+	drive.lateness_max = 0;
+	steps = drive.steps;
+	drive_for(&drive, 0, NS_PER_S);
+	ck_assert_uint_eq(drive.steps - steps, 60);
+	ck_assert_uint_eq(drive.lateness_max, 0);
+}
+END_TEST
+
+START_TEST(four_missed_ticks_are_made_good_without_dilation)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, 0);
+	drive_for(&drive, 0, NS_PER_S);
+	drive.now += 4 * PERIOD + PERIOD / 2;
+	drive_for(&drive, 0, NS_PER_S - 4 * PERIOD - PERIOD / 2);
+	ck_assert_uint_eq(drive.steps, 120);
+	ck_assert_uint_eq(drive.schedule.dropped, 0);
+	ck_assert_uint_gt(drive.schedule.late, 0);
+}
+END_TEST
+
+START_TEST(a_step_of_twice_the_period_runs_at_half_the_speed_and_says_so)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, 0);
+	drive_for(&drive, 2 * PERIOD, 100 * NS_PER_S);
+	ck_assert_uint_ge(drive.steps, 2990);
+	ck_assert_uint_le(drive.steps, 3010);
+	/* Taken and dropped together are the ticks of the wall clock. */
+	uint64_t all = drive.steps + drive.schedule.dropped;
+	ck_assert_uint_ge(all, 6000 - SCHEDULE_CATCH_UP_MAX - 2);
+	ck_assert_uint_le(all, 6000);
+	ck_assert_uint_le(drive.lateness_max, (SCHEDULE_CATCH_UP_MAX + 3) * PERIOD);
+}
+END_TEST
+
+START_TEST(a_paused_world_is_never_due_but_takes_the_steps_it_is_asked_for)
+{
+	struct drive drive;
+	struct schedule_turn turn;
+	drive_init(&drive, SIXTY, SCHEDULE_BUDGET_DEFAULT);
+	schedule_pause(&drive.schedule);
+	ck_assert_uint_eq(schedule_due(&drive.schedule), INSTANT_NEVER);
+	ck_assert(!schedule_begin(&drive.schedule, drive.now + NS_PER_S, &turn));
+	schedule_request(&drive.schedule, 1000);
+	uint64_t limit = drive.now + 1000 * NS_PER_S;
+	/* Ten periods each: slow, but somebody waits for them. */
+	while (drive_once(&drive, 10 * PERIOD, limit))
+		;
+	ck_assert_uint_eq(drive.steps, 1000);
+	ck_assert_uint_eq(drive.schedule.dropped, 0);
+	ck_assert_uint_eq(drive.slowed + drive.overruns, 0);
+	schedule_request(&drive.schedule, 7);
+	ck_assert_uint_eq(schedule_cancel(&drive.schedule), 7);
+	ck_assert_uint_eq(schedule_due(&drive.schedule), INSTANT_NEVER);
+}
+END_TEST
+
+START_TEST(the_first_tick_after_run_comes_one_period_later)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, 0);
+	ck_assert_uint_eq(schedule_due(&drive.schedule), drive.now + PERIOD);
+	schedule_pause(&drive.schedule);
+	drive.now += 1000 * NS_PER_S;
+	schedule_run(&drive.schedule, drive.now);
+	ck_assert_uint_eq(schedule_due(&drive.schedule), drive.now + PERIOD);
+	ck_assert_uint_eq(drive.schedule.dropped, 0);
+}
+END_TEST
+
+START_TEST(a_change_of_speed_goes_on_from_the_last_tick_without_a_burst)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, 0);
+	drive_for(&drive, 0, NS_PER_S + PERIOD / 2);
+	ck_assert_uint_eq(drive.steps, 60);
+	schedule_set_speed(&drive.schedule, 2000, drive.now);
+	uint64_t steps = drive.steps;
+	drive_for(&drive, 0, 10 * NS_PER_S);
+	ck_assert_uint_ge(drive.steps - steps, 1200);
+	ck_assert_uint_le(drive.steps - steps, 1201);
+	schedule_set_speed(&drive.schedule, 100, drive.now);
+	steps = drive.steps;
+	drive_for(&drive, 0, 10 * NS_PER_S);
+	ck_assert_uint_ge(drive.steps - steps, 60);
+	ck_assert_uint_le(drive.steps - steps, 61);
+	ck_assert_uint_eq(drive.schedule.dropped, 0);
+	ck_assert_uint_eq(drive.lateness_max, 0);
+}
+END_TEST
+
+START_TEST(a_world_over_its_budget_is_slowed_until_it_fits_and_its_neighbours_get_the_rest)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, SCHEDULE_BUDGET_DEFAULT);
+	drive_for(&drive, 3 * PERIOD, 20 * NS_PER_S);
+	ck_assert_uint_eq(drive.slowed, 1);
+	ck_assert_uint_eq(drive.schedule.stretch, 4);
+	uint64_t busy = drive.busy, dropped = drive.schedule.dropped;
+	drive_for(&drive, 3 * PERIOD, 100 * NS_PER_S);
+	/* Three periods of work in four. */
+	ck_assert_uint_le(drive.busy - busy, 76 * NS_PER_S);
+	ck_assert_uint_eq(drive.schedule.dropped, dropped);
+	ck_assert_uint_eq(drive.overruns, 0);
+}
+END_TEST
+
+START_TEST(a_runaway_world_is_paused_soon_and_may_be_tried_again)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, SCHEDULE_BUDGET_DEFAULT);
+	drive_for(&drive, NS_PER_S, 3600 * NS_PER_S);
+	ck_assert_uint_eq(drive.overruns, 1);
+	ck_assert_uint_le(drive.steps, SCHEDULE_WINDOW_STEPS_MIN);
+	ck_assert_int_eq(drive.schedule.mode, SCHEDULE_PAUSED);
+	ck_assert(drive.schedule.overrun);
+	schedule_run(&drive.schedule, drive.now);
+	ck_assert(!drive.schedule.overrun);
+	uint64_t steps = drive.steps;
+	drive_for(&drive, PERIOD / 2, 10 * NS_PER_S);
+	ck_assert_uint_eq(drive.steps - steps, 600);
+}
+END_TEST
+
+START_TEST(a_world_that_becomes_cheap_again_gets_its_speed_back_step_by_step)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, SCHEDULE_BUDGET_DEFAULT);
+	drive_for(&drive, 6 * PERIOD, 20 * NS_PER_S);
+	ck_assert_uint_eq(drive.schedule.stretch, 8);
+	drive_for(&drive, PERIOD / 10, 300 * NS_PER_S);
+	ck_assert_uint_eq(drive.schedule.stretch, 1);
+	ck_assert_uint_eq(drive.relaxed, 3);
+	uint64_t steps = drive.steps;
+	drive_for(&drive, PERIOD / 10, 10 * NS_PER_S);
+	ck_assert_uint_ge(drive.steps - steps, 600);
+	ck_assert_uint_le(drive.steps - steps, 601);
+}
+END_TEST
+
+START_TEST(one_slow_step_slows_nothing)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, SCHEDULE_BUDGET_DEFAULT);
+	drive_for(&drive, PERIOD / 10, NS_PER_S);
+	ck_assert(drive_once(&drive, 15 * PERIOD, INSTANT_NEVER - 1));
+	drive_for(&drive, PERIOD / 10, 100 * NS_PER_S);
+	ck_assert_uint_eq(drive.slowed, 0);
+}
+END_TEST
+
+START_TEST(whatever_happens_steps_and_drops_never_pass_the_wall_clock)
+{
+	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
+	struct drive drive;
+	drive_init(&drive, SIXTY, 0);
+	uint64_t start = drive.now;
+	for (uint32_t round = 0; round < 3000; round++) {
+		drive.now += rng_below(&rng, 20) == 0 ? rng_below(&rng, 1000000000) : 0;
+		(void)drive_once(&drive, rng_below(&rng, (uint32_t)(2 * PERIOD)),
+				 INSTANT_NEVER - 1);
+		uint64_t ticks = tick_clock_index(&drive.schedule.clock, drive.now);
+		ck_assert_uint_eq(drive.schedule.clock.start, start);
+		ck_assert_uint_le(drive.schedule.steps + drive.schedule.dropped, ticks);
+	}
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("server/tick/schedule");
+	TCase *pace = tcase_create("pace");
+	tcase_add_loop_test(pace, an_hour_at_sixty_hertz_is_exactly_216000_ticks, 0, 7);
+	tcase_add_test(pace, a_fractional_rate_is_exact_as_well);
+	tcase_add_test(pace,
+		       after_a_stall_at_most_four_steps_are_caught_up_and_the_rest_is_dropped);
+	tcase_add_test(pace, four_missed_ticks_are_made_good_without_dilation);
+	tcase_add_test(pace, a_step_of_twice_the_period_runs_at_half_the_speed_and_says_so);
+	tcase_add_test(pace, a_paused_world_is_never_due_but_takes_the_steps_it_is_asked_for);
+	tcase_add_test(pace, the_first_tick_after_run_comes_one_period_later);
+	tcase_add_test(pace, a_change_of_speed_goes_on_from_the_last_tick_without_a_burst);
+	tcase_add_loop_test(pace, whatever_happens_steps_and_drops_never_pass_the_wall_clock, 0, 5);
+	suite_add_tcase(suite, pace);
+	TCase *budget = tcase_create("budget");
+	tcase_add_test(
+		budget,
+		a_world_over_its_budget_is_slowed_until_it_fits_and_its_neighbours_get_the_rest);
+	tcase_add_test(budget, a_runaway_world_is_paused_soon_and_may_be_tried_again);
+	tcase_add_test(budget,
+		       a_world_that_becomes_cheap_again_gets_its_speed_back_step_by_step);
+	tcase_add_test(budget, one_slow_step_slows_nothing);
+	suite_add_tcase(suite, budget);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
