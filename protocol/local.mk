@@ -37,11 +37,21 @@ libcairnproto_a_SOURCES += \
 	protocol/query_wire.h \
 	protocol/query_wire.c
 
-tests_lib_libtests_a_SOURCES += tests/lib/gen_message.h tests/lib/gen_message.c
+tests_lib_libtests_a_SOURCES += \
+	tests/lib/gen_message.h \
+	tests/lib/gen_message.c \
+	tests/lib/wire_vectors.h \
+	tests/lib/wire_vectors.c \
+	tests/lib/wire_session.c
+check_PROGRAMS += tests/wire/wire_vectors
+EXTRA_DIST += tests/wire/update docs/PROTOCOL.md tests/data/wire/messages.json \
+	tests/data/wire/bodies.json tests/data/wire/hostile.json
+PYTHON_TESTS += tests/unit/protocol/test_vectors.py
 UNIT_TESTS += \
 	tests/unit/protocol/test_message \
 	tests/unit/protocol/test_frame \
 	tests/unit/protocol/test_validate \
 	tests/unit/protocol/test_unpack \
 	tests/unit/protocol/test_handshake \
-	tests/unit/protocol/test_mirror
+	tests/unit/protocol/test_mirror \
+	tests/unit/protocol/test_vectors

@@ -60,7 +60,9 @@ static void pack_slice(struct wire_packer *out, const struct message_field *fiel
 {
 	if ((double)slice.bytes > field->max)
 		refuse(out, STATUS_RANGE);
-	if (field->kind == WIRE_KIND_BIN)
+	if (field->kind == WIRE_KIND_BIN && slice.bytes == 0)
+		wire_pack_nil(out);
+	else if (field->kind == WIRE_KIND_BIN)
 		wire_pack_bin(out, slice.at, slice.bytes);
 	else if (!validate_utf8(slice.at, slice.bytes))
 		refuse(out, STATUS_TYPE);

@@ -53,6 +53,8 @@ struct world_options world_options_default(void);
 MUST_CHECK enum status world_create(const struct world_options *options, struct world **out,
 				    struct reason *why);
 void world_destroy(struct world *world);
+/* From now on shapes are looked for there (after the owner of a world changes). */
+void world_set_shape_source(struct world *world, struct shape_source shapes);
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
@@ -211,7 +213,8 @@ struct ray_hit {
 	vec3 point, normal;
 };
 /* Hits along origin + t·direction·length, t in [0,1], nearest first (ties by body id), at most
- * `capacity`; returns the number written. RANGE/NOT_FINITE through `status` (may be NULL). Does not change the world. */
+ * `capacity`; returns the number written. RANGE/NOT_FINITE through `status` (may be NULL). Does not
+ * change the world. */
 uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, double length,
 		   struct query_filter filter, struct ray_hit *hits, uint32_t capacity,
 		   enum status *status);

@@ -1,6 +1,6 @@
 /* host.h: a world in service: engine, schedule and inbox together, driven by a worker.
  *
- *	LOOP ──host_* requests (mail)──► worker: boundary { inbox → world_apply → world_step → journal }
+ * LOOP ──host_* requests (mail)──► worker: boundary { inbox → world_apply → world_step → journal }
  *	LOOP ◄──────── reports ───────── (report.h)                     │
  *	STORE ◄──────────────── journal records (store/journal.h) ──────┘
  *
@@ -10,16 +10,17 @@
  *	          resume                   lease taken            k sessions named
  *	PAUSED ─────────► RUNNING   any ──────────────► LOCKSTEP   any ─────────► BARRIER
  *	   ▲     pause ◄──────┘            release → PAUSED           release → PAUSED
- *	   └── a limit was met, the tick does not fit its budget, or the journal failed: FAILED (paused)
+ *    └── a limit was met, the tick does not fit its budget, or the journal failed: FAILED (paused)
  *
- * While not RUNNING, commands wait in the inbox for the next boundary that is stepped: a state is named
- * by (epoch, tick), so it cannot change under its name.
+ * While not RUNNING, commands wait in the inbox for the next boundary that is stepped: a state is
+ * named by (epoch, tick), so it cannot change under its name.
  */
 #ifndef CAIRN_HOST_HOST_H
 #define CAIRN_HOST_HOST_H
 
 #include "protocol/message.h"
 #include "server/host/report.h"
+#include "server/host/shape_book.h"
 #include "server/io/executor.h"
 #include "server/store/journal.h"
 #include "server/tick/pool.h"
@@ -43,15 +44,19 @@ struct host_options host_options_default(void);
 /* Reports wait: rung for LOOP. Drain with host_take_report until NULL. Borrowed context. */
 typedef void host_reports(struct host *host, void *context);
 
-/* Takes `world` owned (engine.h) on success. The host is not running yet. The first report is `whole`. */
+/* Takes `world` and the contents of `shapes` (the shapes it may use) on success. The host is not
+ * running yet. The first report is `whole`. */
 MUST_CHECK enum status host_create(const struct host_options *options, struct world *world,
-				   struct executor *executor, host_reports *reports, void *context,
-				   struct host **out);
+				   struct shape_book *shapes, struct executor *executor,
+				   host_reports *reports, void *context, struct host **out);
+/* Before host_start: a snapshot from the world's file. `image` is taken on OK. */
+MUST_CHECK enum status host_add_snapshot(struct host *host, const char *name, uint64_t tick,
+					 uint64_t state_hash, struct bytes *image);
 /* Gives it to the pool's workers. */
 MUST_CHECK enum status host_start(struct host *host, struct pool *pool);
 typedef void host_stopped(struct host *host, void *context);
-/* Ends after the mail already accepted; writes a last checkpoint, closes the journal. `stopped` comes on
- * LOOP; host_destroy is then allowed. */
+/* Ends after the mail already accepted; writes a last checkpoint, closes the journal. `stopped`
+ * comes on LOOP; host_destroy is then allowed. */
 void host_stop(struct host *host, host_stopped *stopped, void *context);
 void host_destroy(struct host *host);
 
@@ -61,7 +66,8 @@ struct report *host_take_report(struct host *host);
 uint32_t host_number(const struct host *host);
 const char *host_name(const struct host *host);
 
-/* ---- requests; FULL: the mailbox or inbox is full, nothing happened -------------------------------- */
+/* ---- requests; FULL: the mailbox or inbox is full, nothing happened
+ * -------------------------------- */
 
 struct host_batch {
 	uint32_t session;
@@ -71,8 +77,8 @@ struct host_batch {
 	bool restricted; /* the session is a player */
 	struct wire_list list; /* packed commands; copied */
 };
-/* BUSY over the inbox's bounds. The result comes in a TICK report, or as REPLY_REFUSED when the commands
- * cannot even be decoded. */
+/* BUSY over the inbox's bounds. The result comes in a TICK report, or as REPLY_REFUSED when the
+ * commands cannot even be decoded. */
 MUST_CHECK enum status host_submit(struct host *host, const struct host_batch *batch);
 
 struct host_step {
@@ -90,7 +96,8 @@ MUST_CHECK enum status host_control(struct host *host, uint32_t session, uint64_
 				    enum wire_control action, double value);
 /* The session is gone: its lease, its place at the barrier and its unanswered steps end. */
 MUST_CHECK enum status host_session_gone(struct host *host, uint32_t session);
-/* A query as packed on the wire (protocol/query_wire.h), answered between ticks on the live world. */
+/* A query as packed on the wire (protocol/query_wire.h), answered between ticks on the live world.
+ * */
 MUST_CHECK enum status host_query(struct host *host, uint32_t session, uint64_t id,
 				  struct wire_list query);
 MUST_CHECK enum status host_save(struct host *host, uint32_t session, uint64_t ref,
@@ -103,6 +110,9 @@ MUST_CHECK enum status host_fork(struct host *host, uint32_t session, uint64_t r
 /* Makes a cooked shape known to the world (and its journal); retained. */
 MUST_CHECK enum status host_shape(struct host *host, uint32_t session, uint64_t ref,
 				  const struct shape *shape);
+
+/* The next report lists every body: the loop's mirror was lost. */
+MUST_CHECK enum status host_report_whole(struct host *host);
 
 struct host_counters {
 	uint64_t ticks, late, dropped, stalls, batches, refused, fallbacks;

@@ -1,10 +1,10 @@
 /* report.h: what a world in service tells the loop thread, in order, immutable once sent.
  *
- * A host (host.h) runs on a worker; everything the rest of the daemon knows of its world comes through
- * this one queue: after every boundary a TICK report with what changed, and REPLY reports that answer
- * requests. One queue, so a reply never overtakes the tick it speaks of. Bounded: a host with
- * REPORTS_MAX reports not yet taken does not step until the loop has caught up (a named event:
- * `stalls` in the host's counters), so nothing is ever dropped between the two.
+ * A host (host.h) runs on a worker; everything the rest of the daemon knows of its world comes
+ * through this one queue: after every boundary a TICK report with what changed, and REPLY reports
+ * that answer requests. One queue, so a reply never overtakes the tick it speaks of. Bounded: a
+ * host with REPORTS_MAX reports not yet taken does not step until the loop has caught up (a named
+ * event: `stalls` in the host's counters), so nothing is ever dropped between the two.
  */
 #ifndef CAIRN_HOST_REPORT_H
 #define CAIRN_HOST_REPORT_H
@@ -12,6 +12,7 @@
 #include "protocol/message.h"
 #include "server/base/bytes.h"
 #include "server/engine/engine.h"
+#include "server/host/shape_book.h"
 
 enum { REPORTS_MAX = 64 };
 
@@ -33,8 +34,8 @@ struct report_body {
 	uint8_t why;
 	uint32_t first_shape, shape_count; /* into `shapes`; only with CREATED or CHANGED */
 };
-/* A batch was applied or refused (or kept for later: then tick is the one it is kept for and values are
- * none, and another result follows when it is applied). */
+/* A batch was applied or refused (or kept for later: then tick is the one it is kept for and
+ * values are none, and another result follows when it is applied). */
 struct report_result {
 	uint32_t session;
 	uint64_t batch, tick;
@@ -88,10 +89,12 @@ struct reply_report {
 	uint32_t epoch;
 	struct wire_hash state_hash, tick_hash;
 	struct bytes raw;	/* packed value: answer or observation */
-	struct bytes image;	/* REPLY_FORKED */
+	struct bytes image;	  /* REPLY_FORKED */
+	struct shape_book shapes; /* REPLY_FORKED: what the world knew */
 	struct bytes results;	/* REPLY_STEPPED: packed results, `result_count` of them */
 	uint32_t result_count;
 	char name[WIRE_NAME_MAX + 1]; /* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
+	struct wire_name shape;	      /* REPLY_SHAPE */
 };
 
 struct report {

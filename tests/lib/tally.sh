@@ -82,14 +82,16 @@ tally_check()
 	echo "check in $build: $good passed, $bad failed, $((SECONDS - begin)) s"
 }
 
-# What failed, with the end of its log.
+# What failed and what was said about it: failed lines, and what sanitizers and assertions print.
 tally_failures()
 {
-	local trs
+	local trs test
 	find "$1" -name '*.trs' | sort | while read -r trs; do
 		grep -qE '^:test-result: (FAIL|XPASS|ERROR)' "$trs" || continue
-		grep -E '^:test-result: (FAIL|XPASS|ERROR)' "$trs" | sed "s|^:test-result:|FAILED:|"
-		tail -n 30 "${trs%.trs}.log" | sed 's/^/    /'
+		test=${trs#"$1"/}
+		echo "FAILED: ${test%.trs}"
+		grep -aE '^not ok|runtime error|^==[0-9]+==ERROR|^SUMMARY|WARNING: ThreadS|this must hold|^ERROR' \
+			"${trs%.trs}.log" | awk '!seen[$0]++' | head -n 30 | cut -c 1-300 | sed 's/^/    /'
 	done
 }
 

@@ -30,8 +30,8 @@ MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
 VOCABULARY = MANIFESTS + [ENGINE + "world/command.h", ENGINE + "types.h"]
 ROOM = ["server/base/", "protocol/", ENGINE + "engine.h"] + MANIFESTS
 SERVER = ROOM + ["server/" + name + "/" for name in
-                 ("io", "tick", "host", "store", "session", "sync", "web")] + \
-    ["server/server.h", "server/options.h", "server/options.def", "server/log.h", "server/stats.h"]
+                 ("io", "tick", "host", "store", "session", "sync", "web", "worlds")] + \
+    ["server/server.h", "server/run.h", "server/options.h", "server/options.def", "server/log.h", "server/stats.h"]
 
 MAY = {
     "server/base/": [],

@@ -1,13 +1,13 @@
 /* broad_phase.c: two dynamic trees.
  *
- * Still proxies and moving ones have a tree each. A moved proxy asks the moving tree, and unless it is
- * static itself also the still one. All boxes are in place before the first question, so two moved
- * proxies find each other both; the pair is kept by the smaller slot's question, hence once.
+ * Still proxies and moving ones have a tree each. A moved proxy asks the moving tree, and unless it
+ * is static itself also the still one. All boxes are in place before the first question, so two
+ * moved proxies find each other both; the pair is kept by the smaller slot's question, hence once.
  *
- * Questions run in parallel: question i writes only to record i, which has room for FOUND_MAX partners
- * and a count of all. Then the counts are summed, the limit is checked and room is made; a second run
- * copies, asking again only where there were more than FOUND_MAX. The keys are sorted at the end, so
- * neither tree shape nor the order of moves nor workers can be seen in the result.
+ * Questions run in parallel: question i writes only to record i, which has room for FOUND_MAX
+ * partners and a count of all. Then the counts are summed, the limit is checked and room is made; a
+ * second run copies, asking again only where there were more than FOUND_MAX. The keys are sorted at
+ * the end, so neither tree shape nor the order of moves nor workers can be seen in the result.
  */
 #include "server/engine/collision/broad_phase.h"
 
@@ -189,8 +189,8 @@ static inline bool wanted(const struct question *q, uint32_t slot, uint32_t part
 	       q->filter(MIN_OF(slot, partner), MAX_OF(slot, partner), q->context);
 }
 
-/* All partners of one moved proxy: counted, the first `room` of them noted, and their keys written if
- * `keys` is given. */
+/* All partners of one moved proxy: counted, the first `room` of them noted, and their keys
+ * written if `keys` is given. */
 static uint32_t partners_of(const struct question *q, uint32_t slot, uint32_t *partners,
 			    uint32_t room, uint64_t *keys)
 {

@@ -1,12 +1,13 @@
 /* broad_phase.h: which shapes are near enough to look at.
  *
- * A proxy is a box round a placed shape, enlarged ("fat") so that small motions need no work here. It
- * is named by a slot of the caller's (the placement row). broad_phase_pairs finds every pair of proxies
- * whose fat boxes touch and of which at least one was added or moved since the last broad_phase_settle.
+ * A proxy is a box round a placed shape, enlarged ("fat") so that small motions need no work here.
+ * It is named by a slot of the caller's (the placement row). broad_phase_pairs finds every pair of
+ * proxies whose fat boxes touch and of which at least one was added or moved since the last
+ * broad_phase_settle.
  *
- * Promises: pairs come as (a, b) with a < b, sorted by a then b, each once; the set is a function of
- * boxes, flags, moved slots and filter alone, not of history, memory or number of workers. Pairs are
- * never dropped: too many is an answer (LIMIT) given before anything changes.
+ * Promises: pairs come as (a, b) with a < b, sorted by a then b, each once; the set is a function
+ * of boxes, flags, moved slots and filter alone, not of history, memory or number of workers. Pairs
+ * are never dropped: too many is an answer (LIMIT) given before anything changes.
  *
  * Today behind the door: two dynamic trees (still and moving). Nothing of it needs saving:
  * the same proxies added in any order give the same answers.
@@ -59,17 +60,18 @@ bool broad_phase_has(const struct broad_phase *self, uint32_t slot);
 /* The fat box it was given. Borrowed until the next change. */
 const struct aabb *broad_phase_box(const struct broad_phase *self, uint32_t slot);
 
-/* Pairs of moved proxies that `filter` (NULL: all) wants; replaces what is in `out`. LIMIT if there are
- * more than `limit`, NO_MEMORY: then `out->count` is 0 and nothing else changed. The moved set stays
- * until broad_phase_settle, so a step that is undone for other reasons finds the same pairs again. */
+/* Pairs of moved proxies that `filter` (NULL: all) wants; replaces what is in `out`. LIMIT if
+ * there are more than `limit`, NO_MEMORY: then `out->count` is 0 and nothing else changed. The
+ * moved set stays until broad_phase_settle, so a step that is undone for other reasons finds the
+ * same pairs again. */
 MUST_CHECK enum status broad_phase_pairs(struct broad_phase *self, const struct parallel *parallel,
 					 proxy_filter *filter, const void *context, uint32_t limit,
 					 struct proxy_pairs *out);
 /* The pairs were taken over: forgets which proxies moved. */
 void broad_phase_settle(struct broad_phase *self);
 
-/* Proxies whose fat box touches `box`, in no order that may be relied on: answers must not depend on
- * it. `visit` returns false to stop. */
+/* Proxies whose fat box touches `box`, in no order that may be relied on: answers must not
+ * depend on it. `visit` returns false to stop. */
 typedef bool proxy_visit(uint32_t slot, void *context);
 void broad_phase_query(const struct broad_phase *self, const struct aabb *box, proxy_visit *visit,
 		       void *context);

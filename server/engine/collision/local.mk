@@ -2,10 +2,37 @@
 libengine_a_SOURCES += \
 	server/engine/collision/broad_phase.h \
 	server/engine/collision/broad_phase.c \
+	server/engine/collision/clip.h \
+	server/engine/collision/clip.c \
+	server/engine/collision/face_contact.h \
+	server/engine/collision/face_contact.c \
+	server/engine/collision/gjk.h \
+	server/engine/collision/gjk.c \
 	server/engine/collision/manifold.h \
+	server/engine/collision/pairs.h \
+	server/engine/collision/pairs.c \
+	server/engine/collision/pairs_box.c \
+	server/engine/collision/pairs_core.c \
+	server/engine/collision/pairs_hull.c \
+	server/engine/collision/pairs_mesh.c \
+	server/engine/collision/pairs_plane.c \
+	server/engine/collision/pairs_polygon.c \
+	server/engine/collision/pairs_round.c \
+	server/engine/collision/sat.h \
+	server/engine/collision/sat.c \
 	server/engine/collision/tree.h \
 	server/engine/collision/tree.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_broad_phase \
+	tests/unit/server/engine/collision/test_gjk \
+	tests/unit/server/engine/collision/test_sat \
 	tests/unit/server/engine/collision/test_tree
+
+tests_lib_libtests_a_SOURCES += \
+	tests/lib/oracle_collision.h \
+	tests/lib/oracle_collision.c \
+	tests/lib/poses.h
+
+# What a question costs: make tests/bench/bench_collision && tests/bench/bench_collision
+EXTRA_PROGRAMS += tests/bench/bench_collision

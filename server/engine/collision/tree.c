@@ -1,17 +1,18 @@
 /* tree.c: a dynamic tree of boxes.
  *
- * Cost of a tree is the sum of the surfaces of its inner boxes: a ray or a box meets a node about as
- * often as the node is large. A new leaf goes down from the root to where it adds least surface: at
- * each node it may stay (become the node's sibling) or go on into a child, which costs what the child
- * grows plus what all boxes above have grown; the lower bound of going on is compared with staying.
- * On the way back up each ancestor may exchange one child with a child of the other, when that makes
- * the box between them smaller (a rotation); so long chains of sorted insertions straighten out.
+ * Cost of a tree is the sum of the surfaces of its inner boxes: a ray or a box meets a node about
+ * as often as the node is large. A new leaf goes down from the root to where it adds least surface:
+ * at each node it may stay (become the node's sibling) or go on into a child, which costs what the
+ * child grows plus what all boxes above have grown; the lower bound of going on is compared with
+ * staying. On the way back up each ancestor may exchange one child with a child of the other, when
+ * that makes the box between them smaller (a rotation); so long chains of sorted insertions
+ * straighten out.
  *
- * tree_rebuild splits ranges of leaves top down at the best of BINS planes across the longest side of
- * their centres.
+ * tree_rebuild splits ranges of leaves top down at the best of BINS planes across the longest side
+ * of their centres.
  *
- * Invariants (tree_check): 1. an inner node's box is the union of its children's; 2. links agree both
- * ways; 3. inner nodes = leaves − 1.
+ * Invariants (tree_check): 1. an inner node's box is the union of its children's; 2. links agree
+ * both ways; 3. inner nodes = leaves − 1.
  */
 #include "server/engine/collision/tree.h"
 
@@ -133,8 +134,8 @@ static uint32_t best_sibling(const struct tree *self, const struct aabb *box)
 			const struct tree_node *child = &nodes[nodes[at].child[i]];
 			struct aabb both = box_union(&child->box, box);
 			child_joined[i] = box_cost(&both);
-			/* Beside a leaf: exact. Into an inner node: it grows, and at best a new parent
-			 * no larger than the leaf itself follows. */
+			/* Beside a leaf: exact. Into an inner node: it grows, and at best a new
+			 * parent no larger than the leaf itself follows. */
 			double below = is_leaf(child) ? child_joined[i]
 						      : child_joined[i] - box_cost(&child->box) + leaf_cost;
 			lower[i] = inherited + below;
@@ -157,8 +158,8 @@ static void child_replace(struct tree *self, uint32_t parent, uint32_t old, uint
 	self->nodes[new].parent = parent;
 }
 
-/* Exchanges child `i` of `at` with child `j` of its other child, if that shrinks the other child's box
- * more than any of the four ways does; the box of `at` stays the same. */
+/* Exchanges child `i` of `at` with child `j` of its other child, if that shrinks the other
+ * child's box more than any of the four ways does; the box of `at` stays the same. */
 static void rotate(struct tree *self, uint32_t at)
 {
 	struct tree_node *nodes = self->nodes;
@@ -402,8 +403,8 @@ enum status tree_rebuild(struct tree *self)
 	uint32_t *list = heap_alloc(2 * (size_t)self->leaf_count * sizeof *list);
 	if (list == NULL)
 		return STATUS_NO_MEMORY;
-	/* Leaves in the order of their nodes; inner nodes go back to the pool. The walk reads a node's
-	 * links before it is given back. */
+	/* Leaves in the order of their nodes; inner nodes go back to the pool. The walk reads a
+	 * node's links before it is given back. */
 	uint32_t leaves = 0, at = self->root;
 	uint32_t *inner = list + self->leaf_count, inner_count = 0;
 	while (at != TREE_NONE) {
@@ -429,8 +430,9 @@ enum status tree_rebuild(struct tree *self)
 
 /* ---- walks ------------------------------------------------------------------------------------ */
 
-/* The next leaf that meets `box`: `at` is a node just arrived at from above. A node that does not meet
- * it is left behind with all below it, by going to the next right-hand neighbour of the path. */
+/* The next leaf that meets `box`: `at` is a node just arrived at from above. A node that does
+ * not meet it is left behind with all below it, by going to the next right-hand neighbour of the
+ * path. */
 static uint32_t walk(const struct tree_node *nodes, const struct aabb *box, uint32_t at)
 {
 	for (;;) {

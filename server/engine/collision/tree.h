@@ -1,10 +1,11 @@
 /* tree.h: a dynamic tree of boxes: which leaves touch this box, which does this ray cross.
  *
- * A leaf carries an item (a number of the caller's) and the box it was given; every other node has two
- * children and the union of their boxes. The shape of the tree depends on its history and is *not*
- * part of any answer: a query finds a set of leaves, and that set is a function of the boxes alone. The
- * order in which leaves come out does depend on the shape, so callers sort, or use only what does not
- * depend on order (the nearest hit, ties by item). For the same reason the tree is never saved.
+ * A leaf carries an item (a number of the caller's) and the box it was given; every other node has
+ * two children and the union of their boxes. The shape of the tree depends on its history and is
+ * *not* part of any answer: a query finds a set of leaves, and that set is a function of the boxes
+ * alone. The order in which leaves come out does depend on the shape, so callers sort, or use only
+ * what does not depend on order (the nearest hit, ties by item). For the same reason the tree is
+ * never saved.
  *
  * Walks need no stack and no recursion: a node and its parent are enough to know what comes next.
  */
@@ -54,8 +55,8 @@ MUST_CHECK enum status tree_rebuild(struct tree *self);
 uint32_t tree_first(const struct tree *self, const struct aabb *box);
 uint32_t tree_next(const struct tree *self, const struct aabb *box, uint32_t leaf);
 
-/* Points origin + f direction for 0 ≤ f ≤ fraction_max. The caller may lower fraction_max between two
- * calls. Near leaves tend to come first. */
+/* Points origin + f direction for 0 ≤ f ≤ fraction_max. The caller may lower fraction_max
+ * between two calls. Near leaves tend to come first. */
 struct tree_ray {
 	vec3 origin, direction;
 	double fraction_max;

@@ -79,12 +79,15 @@ vec3 closest_segment_line(vec3 a, vec3 b, vec3 h1, vec3 h2)
 
 /* Parameters of the nearest points of two segments with directions u, v, where w = a0 − b0.
  * Minimises |w + s u − t v|²: the best s on the whole line, clamped; then t for that s; if t has to
- * be clamped, s once more for the clamped t. That is exact because the function is convex. */
+ * be clamped, s once more for the clamped t. That is exact because the function is convex. The best s,
+ * ((u·v)(v·w) − (v·v)(u·w)) / ((u·u)(v·v) − (u·v)²), is taken from cross products, which lose no digits
+ * when the directions are nearly the same. */
 static void segment_parameters(vec3 u, vec3 v, vec3 w, double *s, double *t)
 {
 	double uu = vec3_dot(u, u), vv = vec3_dot(v, v), uv = vec3_dot(u, v);
 	double uw = vec3_dot(u, w), vw = vec3_dot(v, w);
-	double den = uu * vv - uv * uv;
+	vec3 n = vec3_cross(u, v);
+	double den = vec3_dot(n, n);
 	*s = 0;
 	*t = 0;
 	if (!(uu > 0)) {
@@ -96,8 +99,8 @@ static void segment_parameters(vec3 u, vec3 v, vec3 w, double *s, double *t)
 		return;
 	}
 	/* Parallel to rounding: any s may do; 0 is the least, and the last step repairs it. */
-	if (den > PARALLEL_RELATIVE * uu * vv)
-		*s = scalar_clamp((uv * vw - vv * uw) / den, 0, 1);
+	if (den > PARALLEL_RELATIVE * PARALLEL_RELATIVE * uu * vv)
+		*s = scalar_clamp(vec3_dot(n, vec3_cross(v, w)) / den, 0, 1);
 	double at = (uv * *s + vw) / vv;
 	*t = scalar_clamp(at, 0, 1);
 	if (at != *t)

@@ -453,9 +453,11 @@ enum status hull_triangulate(const vec3 *points, uint32_t count, double unit,
 	*out = (struct hull_surface){ 0 };
 	/* Four lists in one block. */
 	self.facet_of = heap_alloc((size_t)count * 4 * sizeof *self.facet_of);
-	self.stamp = self.facet_of + count;
-	self.fan = self.stamp + count;
-	self.order = self.fan + count;
+	if (self.facet_of != NULL) {
+		self.stamp = self.facet_of + count;
+		self.fan = self.stamp + count;
+		self.order = self.fan + count;
+	}
 	enum status status = build_run(&self, unit, out, why);
 	if (status == STATUS_NO_MEMORY)
 		reason_set(why, status, -1, "points", "out of memory");

@@ -307,7 +307,7 @@ enum status hull_of_points(const vec3 *points, uint32_t count, struct hull **out
 	struct cloud self = { .given = points };
 	self.grid = heap_alloc(count * sizeof *self.grid);
 	self.index = heap_alloc(count * 2 * sizeof *self.index);
-	self.outer = self.index + count;
+	self.outer = self.index == NULL ? NULL : self.index + count;
 	enum status status = STATUS_NO_MEMORY;
 	if (self.grid != NULL && self.index != NULL)
 		status = run(&self, count, out, why);

@@ -28,5 +28,14 @@ libengine_a_SOURCES += \
 	server/engine/geometry/support.c
 tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c
 
-UNIT_TESTS += tests/unit/server/engine/geometry/test_hull
+UNIT_TESTS += \
+	tests/unit/server/engine/geometry/test_closest \
+	tests/unit/server/engine/geometry/test_hull \
+	tests/unit/server/engine/geometry/test_mass \
+	tests/unit/server/engine/geometry/test_mesh \
+	tests/unit/server/engine/geometry/test_ray \
+	tests/unit/server/engine/geometry/test_shape
 tests_unit_server_engine_geometry_test_hull_LDADD = $(LDADD) $(QHULL_LIBS)
+
+FUZZ_TARGETS += tests/fuzz/fuzz_shape
+tests_fuzz_fuzz_shape_LDADD = $(LDADD_FUZZ)

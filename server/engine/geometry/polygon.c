@@ -134,21 +134,36 @@ static bool turn_counter_clockwise(struct polygon *polygon)
 	return true;
 }
 
+/* The caller's own number of a vertex. */
+static int64_t number_given(const struct polygon *polygon, uint32_t vertex, bool flipped)
+{
+	return flipped && vertex > 0 ? polygon->count - vertex : vertex;
+}
+
+static enum status check_edges(struct cook *cook, const struct polygon *polygon, bool flipped)
+{
+	for (uint32_t i = 0; i < polygon->count; i++) {
+		double length = vec3_length(edge_of(polygon, i));
+		uint32_t next = i + 1 == polygon->count ? 0 : i + 1;
+		int64_t named = number_given(polygon, flipped ? i : next, flipped);
+		if (length < SHAPE_LENGTH_MIN)
+			return reason_set(cook->why, STATUS_DEGENERATE, named, "vertices",
+					  "vertex %d is %g m from its neighbour, %g is the least",
+					  (int)named, length, SHAPE_LENGTH_MIN);
+	}
+	return STATUS_OK;
+}
+
 /* Left of (or on) every edge, for every vertex: that also refuses stars, which turn left everywhere
- * but go round twice. `flipped` gives the caller's own numbers to the reason. */
+ * but go round twice. */
 static enum status check_convex(struct cook *cook, const struct polygon *polygon, bool flipped)
 {
 	uint32_t count = polygon->count;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t next = i + 1 == count ? 0 : i + 1;
-		int64_t named = flipped && next > 0 ? (int64_t)count - next : next;
+		int64_t named = number_given(polygon, next, flipped);
 		vec3 d = edge_of(polygon, i), e = edge_of(polygon, next);
-		double length = vec3_length(d);
-		if (length < SHAPE_LENGTH_MIN)
-			return reason_set(cook->why, STATUS_DEGENERATE, named, "vertices",
-					  "vertex %d is %g m from its neighbour, %g is the least",
-					  (int)named, length, SHAPE_LENGTH_MIN);
-		if (cross2(d, e) <= TURN_MIN * length * vec3_length(e))
+		if (cross2(d, e) <= TURN_MIN * vec3_length(d) * vec3_length(e))
 			return reason_set(cook->why, STATUS_DEGENERATE, named, "vertices",
 					  "the polygon is not convex at vertex %d, or straight",
 					  (int)named);
@@ -156,7 +171,7 @@ static enum status check_convex(struct cook *cook, const struct polygon *polygon
 			if (cross2(d, vec3_sub(polygon->vertices[k], polygon->vertices[i])) < 0 &&
 			    k != i && k != next)
 				return reason_set(cook->why, STATUS_DEGENERATE,
-						  flipped && k > 0 ? (int64_t)count - k : k,
+						  number_given(polygon, k, flipped),
 						  "vertices", "the polygon goes round more than once");
 	}
 	return STATUS_OK;
@@ -219,7 +234,9 @@ enum status polygon_cook(struct cook *cook)
 	if (status != STATUS_OK)
 		return status;
 	bool flipped = turn_counter_clockwise(polygon);
-	status = check_convex(cook, polygon, flipped);
+	status = check_edges(cook, polygon, flipped);
+	if (status == STATUS_OK)
+		status = check_convex(cook, polygon, flipped);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < count; i++) {

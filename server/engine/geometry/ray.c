@@ -4,10 +4,13 @@
  * some part of the surface is crossed from outside. Convex polyhedra are intersections of half-spaces:
  * the segment enters at the last of the planes it comes in by and must not have left by then.
  *
- * Triangles are tested by the signs of the three volumes spanned by the direction and each edge as seen
- * from the start. The volume of an edge run the other way is exactly the negative (products commute and
- * differences only change sign), so of two triangles that share an edge at least one is hit by a
- * segment that passes through the edge: the surface has no gaps.
+ * Triangles must leave no gaps, at edges or at vertices. Each vertex is seen along the ray: two coordinates
+ * across it and one along it, computed from the vertex and the ray alone, hence the same for all
+ * triangles around it. Across the ray the question is one of the plane: is the origin left of every
+ * edge? The sign of x y' − x' y as computed is the true one or zero, because rounding is monotone; and
+ * zero counts as inside. So the test never says "outside" wrongly, and the origin lies in one of
+ * the triangles that cover it. (Signs of volumes in space were tried first and let rays through at
+ * vertices: consistent at an edge, they can be wrong for all edges around a vertex.)
  */
 #include "server/engine/geometry/ray.h"
 
@@ -193,9 +196,9 @@ static bool hit_edge(const struct polygon *polygon, uint32_t i, vec3 from, vec3 
 bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double limit,
 		 struct ray_hit *hit)
 {
-	from.z = along.z = 0;
-	if (inside_polygon(polygon, from))
+	if (inside_polygon(polygon, vec3_make(from.x, from.y, 0)))
 		return hit_inside(along, hit);
+	from.z = along.z = 0;
 	bool found = false;
 	struct ray_hit part;
 	for (uint32_t i = 0; i < polygon->count; i++) {
@@ -218,32 +221,68 @@ bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double li
 
 /* ---- triangles -------------------------------------------------------------------------------- */
 
-bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+/* A ray's own axes: z the largest component of its direction, (x, y, z) cyclic. */
+struct view {
+	vec3 from;
+	uint32_t x, y, z;
+	double shear_x, shear_y, along_z;
+};
+
+static bool view_init(struct view *view, vec3 from, vec3 along)
 {
-	vec3 n = vec3_cross(vec3_sub(b, a), vec3_sub(c, a));
-	double slope = vec3_dot(n, along), gap = vec3_dot(n, vec3_sub(from, a));
-	if (!(slope < 0) || gap < 0)
+	view->from = from;
+	view->z = vec3_largest_axis(vec3_abs(along));
+	view->x = (view->z + 1) % 3;
+	view->y = (view->z + 2) % 3;
+	view->along_z = vec3_get(along, view->z);
+	if (view->along_z == 0)
 		return false;
-	a = vec3_sub(a, from);
-	b = vec3_sub(b, from);
-	c = vec3_sub(c, from);
-	if (vec3_triple(along, a, b) > 0 || vec3_triple(along, b, c) > 0 ||
-	    vec3_triple(along, c, a) > 0)
-		return false;
-	double f = -gap / slope;
-	if (f > limit)
-		return false;
-	return hit_at(f, vec3_normalize(n), hit);
+	view->shear_x = vec3_get(along, view->x) / view->along_z;
+	view->shear_y = vec3_get(along, view->y) / view->along_z;
+	return true;
 }
 
-static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node, vec3 from, vec3 along,
-		     struct ray_hit *best, bool *found, double *limit)
+/* (x, y) across the ray and z along it, in the ray's parameter. */
+static vec3 view_point(const struct view *view, vec3 p)
+{
+	vec3 d = vec3_sub(p, view->from);
+	double z = vec3_get(d, view->z);
+	return vec3_make(vec3_get(d, view->x) - view->shear_x * z,
+			 vec3_get(d, view->y) - view->shear_y * z, z / view->along_z);
+}
+
+static bool hit_triangle(const struct view *view, vec3 a, vec3 b, vec3 c, double limit,
+			 struct ray_hit *hit)
+{
+	/* Seen along +z, a triangle that faces the ray runs clockwise in (x, y); along −z the other
+	 * way round. */
+	double sign = view->along_z > 0 ? -1 : 1;
+	vec3 p = view_point(view, a), q = view_point(view, b), r = view_point(view, c);
+	double u = sign * (q.x * r.y - q.y * r.x), v = sign * (r.x * p.y - r.y * p.x);
+	double w = sign * (p.x * q.y - p.y * q.x), sum = u + v + w;
+	if (u < 0 || v < 0 || w < 0 || !(sum > 0))
+		return false;
+	double f = (u * p.z + v * q.z + w * r.z) / sum;
+	if (f < 0 || f > limit)
+		return false;
+	return hit_at(f, vec3_normalize(vec3_cross(vec3_sub(b, a), vec3_sub(c, a))), hit);
+}
+
+bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+{
+	struct view view;
+	return view_init(&view, from, along) && hit_triangle(&view, a, b, c, limit, hit);
+}
+
+static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node,
+		     const struct view *view, struct ray_hit *best, bool *found, double *limit)
 {
 	for (uint32_t i = 0; i < node->count; i++) {
 		uint32_t triangle = mesh->order[node->first + i];
 		struct ray_hit hit;
-		if (!ray_triangle(mesh_corner(mesh, triangle, 0), mesh_corner(mesh, triangle, 1),
-				  mesh_corner(mesh, triangle, 2), from, along, *limit, &hit))
+		if (!hit_triangle(view, mesh_corner(mesh, triangle, 0),
+				  mesh_corner(mesh, triangle, 1), mesh_corner(mesh, triangle, 2),
+				  *limit, &hit))
 			continue;
 		if (*found && hit.fraction == *limit && triangle > best->child)
 			continue;
@@ -260,6 +299,9 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 {
 	uint32_t stack[MESH_DEPTH_MAX], depth = 1;
 	bool found = false;
+	struct view view;
+	if (!view_init(&view, from, along))
+		return false;
 	stack[0] = 0;
 	while (depth > 0) {
 		uint32_t at = stack[--depth];
@@ -271,7 +313,7 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 				    &leave))
 			continue;
 		if (node->count > 0) {
-			hit_leaf(mesh, node, from, along, hit, &found, &limit);
+			hit_leaf(mesh, node, &view, hit, &found, &limit);
 			continue;
 		}
 		const struct mesh_node *left = node + 1, *right = &mesh->nodes[node->first];

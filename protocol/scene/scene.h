@@ -1,0 +1,59 @@
+/* scene.h: a scene file as shapes and commands: the same for a client that sends them and for a daemon
+ * that applies them at its start. Only trusted people's files are read here; the network never parses
+ * YAML. docs/SCENES.md has the schema.
+ *
+ * A scene is applied in order: every shape is uploaded (or cooked) by name, SHAPE_USE commands make
+ * them known and give their ids, scene_resolve puts those ids into the commands, and the commands go
+ * out in batches.
+ */
+#ifndef CAIRN_PROTOCOL_SCENE_SCENE_H
+#define CAIRN_PROTOCOL_SCENE_SCENE_H
+
+#include "server/base/status.h"
+#include "server/engine/world/command.h"
+
+struct scene_shape {
+	struct name32 name; /* SHA-256 of the bytes */
+	uint8_t *canonical; /* owned */
+	size_t bytes;
+	char label[64]; /* its key in the file, for messages */
+};
+
+/* Fixed at creation of the world; what the file does not say has the engine's defaults. */
+struct scene_world {
+	char name[65];
+	uint32_t rate_num, rate_den; /* 0: default */
+	bool planar;
+	vec3 gravity;
+	bool gravity_given;
+	uint64_t seed;
+	bool seed_given;
+	char method[32]; /* "": default */
+	uint32_t bodies_max, placements_max, contacts_max, shapes_max; /* 0: default */
+};
+
+struct scene {
+	struct scene_world world;
+	struct scene_shape *shapes; /* owned */
+	uint32_t shape_count;
+	/* Parameters, bounds, then bodies; SHAPE_USE is not among them. A shape is named −k: the k-th of
+	 * `shapes` (from 1) until scene_resolve. */
+	struct command *commands; /* owned */
+	uint32_t command_count;
+	struct attachment *attachments; /* owned; the commands' lists point in here */
+	uint32_t attachment_count;
+};
+
+/* Reads a file (YAML, so also JSON); meshes it names are looked for beside it, then in the directories
+ * of CAIRN_MESH_PATH (colon-separated), then in /usr/share/glmark2/models. Refusals: `why->text` starts
+ * with "FILE:LINE: ", `field` is the key, and the limit is named. *out is returned owned. */
+MUST_CHECK enum status scene_load(const char *path, struct scene **out, struct reason *why);
+/* The same from memory; `base` is the directory for meshes (may be NULL). */
+MUST_CHECK enum status scene_parse(const char *text, size_t bytes, const char *base,
+				   struct scene **out, struct reason *why);
+void scene_destroy(struct scene *scene);
+
+/* Puts ids (one per shape, in order) in place of the −k. Once. */
+void scene_resolve(struct scene *scene, const uint32_t *shape_ids);
+
+#endif

@@ -1,0 +1,123 @@
+/* face_contact.c: clip, prove, reduce.
+ *
+ * The incident face is cut by one plane through each edge of the reference face, across it, set
+ * back by a part of the slop so that corners at the border stay corners.
+ *
+ * The proof (see pairs_box.c for the words): let c be the mean of the points found, or the deepest
+ * of them, and m its height over the face. m ≤ 0: if c is at least |m| below every face plane of
+ * the reference, a ball of radius |m| about c fits into it; c belongs to the other piece, so along
+ * no axis are the two apart by more than m. m > 0: if the foot of c lies in the reference, they are
+ * no farther apart than m. In both cases the face is as good as the best axis up to m − separation.
+ */
+#include "server/engine/collision/face_contact.h"
+
+#include "server/engine/collision/clip.h"
+#include "server/engine/collision/pairs.h"
+
+/* The incident face's corners in the reference's frame. */
+static uint32_t face_corners(const struct face_contact *self, uint32_t face,
+			     struct clip_corner *corners)
+{
+	const struct hull *hull = self->other;
+	const struct placing *in = self->other_in_reference;
+	uint32_t edge = hull->faces[face].edge, count = hull->faces[face].edge_count;
+	uint32_t before = edge;
+	for (uint32_t k = 1; k < count; k++)
+		before = hull->edges[before].next;
+	for (uint32_t k = 0; k < count; k++) {
+		vec3 p = mat3_mul_vec(in->rotation, hull->vertices[hull->edges[edge].origin]);
+		corners[k] = (struct clip_corner){ vec3_add(in->translation, p),
+						   feature_side(before, !self->reference_is_b),
+						   feature_side(edge, !self->reference_is_b) };
+		before = edge;
+		edge = hull->edges[edge].next;
+	}
+	return count;
+}
+
+/* Clips back and forth between two buffers; where the result is. */
+static struct clip_corner *clip_to_face(const struct face_contact *self, struct clip_corner *corners,
+					struct clip_corner *other, uint32_t *count)
+{
+	const struct hull *hull = self->reference;
+	const struct hull_face *face = &hull->faces[self->face];
+	uint32_t edge = face->edge;
+	for (uint32_t k = 0; k < face->edge_count && *count > 0; k++) {
+		uint32_t next = hull->edges[edge].next;
+		vec3 from = hull->vertices[hull->edges[edge].origin];
+		vec3 to = hull->vertices[hull->edges[next].origin];
+		vec3 side = vec3_normalize(vec3_cross(vec3_sub(to, from), face->normal));
+		double offset = vec3_dot(side, from) + PAIR_CLIP_SLOP * self->slop;
+		bool all_in = true;
+		for (uint32_t c = 0; c < *count && all_in; c++)
+			all_in = vec3_dot(side, corners[c].point) <= offset;
+		if (!all_in) {
+			*count = clip_polygon(corners, *count, side, offset,
+					      feature_side(edge, self->reference_is_b), other);
+			struct clip_corner *swap = corners;
+			corners = other;
+			other = swap;
+		}
+		edge = next;
+	}
+	return corners;
+}
+
+/* Whether a point of the other piece at this height proves that no axis separates by more than
+ * that. `midway`: halfway between the point and its foot, as manifold points are. */
+static bool proves(const struct face_contact *self, vec3 midway, double height)
+{
+	const struct hull *hull = self->reference;
+	if (height - self->separation > self->slop)
+		return false;
+	/* Half the height back to the point, or on to the foot. */
+	double step = height > 0 ? -0.5 * height : 0.5 * height, depth = scalar_min(height, 0);
+	vec3 c = vec3_mul_add(midway, hull->faces[self->face].normal, step);
+	for (uint32_t f = 0; f < hull->face_count; f++)
+		if (f != self->face &&
+		    vec3_dot(hull->faces[f].normal, c) - hull->faces[f].offset > depth)
+			return false;
+	return true;
+}
+
+/* By the mean of the points (bodies that lie on each other) or by the deepest (a corner on a face). */
+static bool proved(const struct face_contact *self, const struct manifold_point *points,
+		   uint32_t count)
+{
+	vec3 sum = vec3_zero();
+	double height = 0;
+	uint32_t deepest = 0;
+	for (uint32_t k = 0; k < count; k++) {
+		sum = vec3_add(sum, points[k].point);
+		height += points[k].separation;
+		deepest = points[k].separation < points[deepest].separation ? k : deepest;
+	}
+	return proves(self, vec3_scale(sum, 1.0 / count), height / count) ||
+	       proves(self, points[deepest].point, points[deepest].separation);
+}
+
+bool face_contact(const struct face_contact *self, struct manifold *out)
+{
+	struct clip_corner buffers[2][CLIP_CORNERS_MAX];
+	struct manifold_point points[CLIP_CORNERS_MAX];
+	const struct hull_face *face = &self->reference->faces[self->face];
+	vec3 normal = face->normal;
+	vec3 seen = mat3_transposed_mul_vec(self->other_in_reference->rotation, normal);
+	uint32_t count = face_corners(self, sat_face_against(self->other, seen), buffers[0]);
+	const struct clip_corner *corners = clip_to_face(self, buffers[0], buffers[1], &count);
+	uint32_t kept = 0;
+	for (uint32_t k = 0; k < count; k++) {
+		double separation = vec3_dot(normal, corners[k].point) - face->offset;
+		if (separation > self->margin)
+			continue;
+		points[kept++] = (struct manifold_point){
+			vec3_mul_sub(corners[k].point, normal, 0.5 * separation), separation,
+			feature_corner(corners[k].before, corners[k].after, self->reference_is_b)
+		};
+	}
+	out->count = 0;
+	if (kept == 0)
+		return false;
+	manifold_reduce(points, kept, normal, self->slop, out);
+	return proved(self, points, kept);
+}

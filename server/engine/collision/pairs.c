@@ -1,0 +1,62 @@
+/* pairs.c: which routine for which two shapes. */
+#include "server/engine/collision/pairs.h"
+
+enum { __, SS, SC, SB, SH, SP, SM, CC, CH, CP, CM, BB, HH, HP, HM, GG, ROUTINES };
+
+static pair_routine *const ROUTINE[ROUTINES] = {
+	[SS] = pair_sphere_sphere,   [SC] = pair_sphere_capsule, [SB] = pair_sphere_box,
+	[SH] = pair_sphere_hull,     [SP] = pair_sphere_plane,	 [SM] = pair_sphere_mesh,
+	[CC] = pair_capsule_capsule, [CH] = pair_capsule_hull,	 [CP] = pair_capsule_plane,
+	[CM] = pair_capsule_mesh,    [BB] = pair_box_box,	 [HH] = pair_hull_hull,
+	[HP] = pair_hull_plane,	     [HM] = pair_hull_mesh,	 [GG] = pair_polygon_polygon,
+};
+
+/* Row: kind of A; column: kind of B. `-XY`: routine XY is written for (B, A); it is called with
+ * the pose inverted and its answer turned round. `__`: none; both are static, or polygons meet
+ * what is not planar. A box is a hull where it has no routine of its own. */
+/* clang-format off */
+static const int8_t TABLE[SHAPE_KINDS][SHAPE_KINDS] = {
+	/* A \ B        none  sphere capsule box   hull  plane  mesh  polygon */
+	/* none    */ {  __,    __,    __,    __,   __,   __,    __,    __ },
+	/* sphere  */ {  __,    SS,    SC,    SB,   SH,   SP,    SM,    __ },
+	/* capsule */ {  __,   -SC,    CC,    CH,   CH,   CP,    CM,    __ },
+	/* box     */ {  __,   -SB,   -CH,    BB,   HH,   HP,    HM,    __ },
+	/* hull    */ {  __,   -SH,   -CH,    HH,   HH,   HP,    HM,    __ },
+	/* plane   */ {  __,   -SP,   -CP,   -HP,  -HP,   __,    __,    __ },
+	/* mesh    */ {  __,   -SM,   -CM,   -HM,  -HM,   __,    __,    __ },
+	/* polygon */ {  __,    __,    __,    __,   __,   __,    __,    GG },
+};
+/* clang-format on */
+
+bool collide_supported(enum shape_kind a, enum shape_kind b)
+{
+	return (unsigned)a < SHAPE_KINDS && (unsigned)b < SHAPE_KINDS && TABLE[a][b] != __;
+}
+
+/* From B's frame to A's, and the normal from A to B instead of from B to A. */
+static void manifold_turn(const pose *b_in_a, struct manifold *out)
+{
+	if (out->count == 0)
+		return;
+	mat3 rotation = mat3_from_quat(b_in_a->rotation);
+	out->normal = vec3_negate(mat3_mul_vec(rotation, out->normal));
+	for (uint32_t k = 0; k < out->count; k++)
+		out->points[k].point = vec3_add(b_in_a->position,
+						mat3_mul_vec(rotation, out->points[k].point));
+}
+
+void collide_pieces(struct piece a, struct piece b, const pose *b_in_a, double margin,
+		    struct pair_cache *cache, struct manifold *out)
+{
+	ASSERT(collide_supported(a.shape->kind, b.shape->kind));
+	int entry = TABLE[a.shape->kind][b.shape->kind];
+	VALIDATE(pose_is_finite(*b_in_a));
+	if (entry > 0) {
+		struct pair pair = { a.shape, b.shape, b.child, *b_in_a, margin };
+		ROUTINE[entry](&pair, cache, out);
+		return;
+	}
+	struct pair pair = { b.shape, a.shape, a.child, pose_inverse(*b_in_a), margin };
+	ROUTINE[-entry](&pair, cache, out);
+	manifold_turn(b_in_a, out);
+}

@@ -1,0 +1,197 @@
+/* pairs_hull.c: polyhedron against polyhedron (hulls, and boxes with hulls).
+ *
+ * In order: the axis remembered from the last step (separates still: done; a face: its manifold, if
+ * it can be proved good enough); faces of A, faces of B, edge pairs, each search ending as soon as
+ * an axis separates by more than the margin; then the manifold of the best axis, a face unless an
+ * edge pair is better by the slop. The story of proof and preference is told in pairs_box.c, the
+ * searches in sat.c.
+ *
+ * What may go wrong: a face clips to nothing where corners or edges face each other: the nearest
+ * points decide (gjk.c); if the pieces overlap there, the best edge pair, or the best face's
+ * deepest vertex.
+ */
+#include "server/engine/collision/face_contact.h"
+#include "server/engine/collision/gjk.h"
+#include "server/engine/collision/pairs.h"
+#include "server/engine/collision/sat.h"
+#include "server/engine/geometry/closest.h"
+
+struct hulls {
+	const struct hull *a, *b;
+	struct placing b_in_a, a_in_b;
+	double margin, slop;
+};
+
+static struct hulls hulls_of(const struct pair *pair)
+{
+	struct hulls x = { pair->a->hull, pair->b->hull,
+			   { mat3_from_quat(pair->b_in_a.rotation), pair->b_in_a.position },
+			   { { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }, { 0, 0, 0 } },
+			   pair->margin, pair_slop(pair->a, pair->b) };
+	x.a_in_b = placing_inverse(&x.b_in_a);
+	return x;
+}
+
+/* The manifold of a face of A (or of B), in A's frame; whether it is proved. */
+static bool face_manifold(const struct hulls *x, bool is_b, struct sat_face face,
+			  struct manifold *out)
+{
+	struct face_contact contact = { is_b ? x->b : x->a,
+					is_b ? x->a : x->b,
+					is_b ? &x->a_in_b : &x->b_in_a,
+					face.face,
+					face.separation,
+					x->margin,
+					x->slop,
+					is_b };
+	bool proved = face_contact(&contact, out);
+	if (is_b && out->count > 0) {
+		out->normal = vec3_negate(mat3_mul_vec(x->b_in_a.rotation, out->normal));
+		for (uint32_t k = 0; k < out->count; k++)
+			out->points[k].point = placing_point(&x->b_in_a, out->points[k].point);
+	}
+	return proved;
+}
+
+static void edges_manifold(const struct hulls *x, const struct sat_edges *edges, struct manifold *out)
+{
+	const struct half_edge *e = &x->a->edges[edges->edge_a], *f = &x->b->edges[edges->edge_b];
+	vec3 a0 = x->a->vertices[e->origin], a1 = x->a->vertices[x->a->edges[e->twin].origin];
+	vec3 b0 = placing_point(&x->b_in_a, x->b->vertices[f->origin]);
+	vec3 b1 = placing_point(&x->b_in_a, x->b->vertices[x->b->edges[f->twin].origin]);
+	struct segment_pair nearest = closest_segment_segment(a0, a1, b0, b1);
+	manifold_one(out, edges->normal, nearest.first, edges->separation,
+		     feature_make(FEATURE_EDGES, edges->edge_a, edges->edge_b));
+}
+
+/* Plan B for overlapping pieces whose best face clips to nothing and that have no edge axis. */
+static void vertex_manifold(const struct hulls *x, bool is_b, struct sat_face face,
+			    struct manifold *out)
+{
+	const struct hull *of = is_b ? x->b : x->a, *other = is_b ? x->a : x->b;
+	vec3 normal = of->faces[face.face].normal, vertex = other->vertices[face.vertex];
+	uint32_t feature = is_b ? feature_make(FEATURE_VERTEX, face.vertex, face.face)
+				: feature_make(FEATURE_VERTEX, face.face, face.vertex);
+	if (is_b)
+		manifold_one(out, vec3_negate(mat3_mul_vec(x->b_in_a.rotation, normal)), vertex,
+			     face.separation, feature);
+	else
+		manifold_one(out, normal,
+			     vec3_mul_sub(placing_point(&x->b_in_a, vertex), normal, face.separation),
+			     face.separation, feature);
+}
+
+/* A face won but clipped to nothing. */
+static void corner_manifold(const struct hulls *x, const struct pair *pair, bool is_b,
+			    struct sat_face face, struct manifold *out)
+{
+	struct gjk_result nearest;
+	gjk_shapes(pair, &nearest);
+	if (nearest.distance > x->margin)
+		return;
+	if (!nearest.touching) {
+		manifold_one(out, nearest.normal, nearest.point_a, nearest.distance,
+			     feature_make(FEATURE_NEAREST, nearest.simplex.a[0],
+					  nearest.simplex.b[0]));
+		return;
+	}
+	struct sat_edges edges = sat_edges(x->a, x->b, &x->b_in_a, -SCALAR_MAX,
+					   scalar_max(x->margin, -face.separation), vec3_zero(),
+					   vec3_zero());
+	if (edges.separation > -SCALAR_MAX)
+		edges_manifold(x, &edges, out);
+	else
+		vertex_manifold(x, is_b, face, out);
+}
+
+static void cache_face(struct pair_cache *cache, bool is_b, struct sat_face face)
+{
+	if (is_b)
+		cache_set(cache, CACHE_FACE_B, face.vertex, face.face);
+	else
+		cache_set(cache, CACHE_FACE_A, face.face, face.vertex);
+}
+
+/* What the remembered axis says. True: the answer is in *out. Else *used is the face in use, if
+ * it was one, and *out its manifold. */
+static bool remembered(const struct hulls *x, const struct pair_cache *cache, struct sat_face *used,
+		       struct manifold *out)
+{
+	uint32_t a = cache->feature_a, b = cache->feature_b;
+	vec3 normal;
+	switch (cache->kind) {
+	case CACHE_FACE_A:
+		if (a >= x->a->face_count || b >= x->b->vertex_count)
+			return false;
+		*used = sat_face(x->a, x->b, &x->b_in_a, a, b);
+		break;
+	case CACHE_FACE_B:
+		if (b >= x->b->face_count || a >= x->a->vertex_count)
+			return false;
+		*used = sat_face(x->b, x->a, &x->a_in_b, b, a);
+		break;
+	case CACHE_EDGES:
+		return a < x->a->edge_count && b < x->b->edge_count &&
+		       sat_edge_pair(x->a, x->b, &x->b_in_a, a, b, &normal) > x->margin;
+	default:
+		return false;
+	}
+	return used->separation > x->margin ||
+	       face_manifold(x, cache->kind == CACHE_FACE_B, *used, out);
+}
+
+static void search(const struct hulls *x, const struct pair *pair, struct sat_face used,
+		   struct pair_cache *cache, struct manifold *out)
+{
+	uint32_t start_a = cache->kind == CACHE_FACE_A && used.separation > -SCALAR_MAX ?
+				   used.face : sat_face_guess(x->a, x->b, &x->b_in_a);
+	struct sat_face a = sat_faces(x->a, x->b, &x->b_in_a, start_a, x->margin);
+	if (a.separation > x->margin) {
+		cache_face(cache, false, a);
+		out->count = 0;
+		return;
+	}
+	uint32_t start_b = cache->kind == CACHE_FACE_B && used.separation > -SCALAR_MAX ?
+				   used.face : sat_face_guess(x->b, x->a, &x->a_in_b);
+	struct sat_face b = sat_faces(x->b, x->a, &x->a_in_b, start_b, x->margin);
+	if (b.separation > x->margin) {
+		cache_face(cache, true, b);
+		out->count = 0;
+		return;
+	}
+	bool is_b = b.separation > a.separation + x->slop;
+	struct sat_face face = is_b ? b : a;
+	double top = scalar_max(a.separation, b.separation);
+	if (used.separation >= top - x->slop) {
+		face = used;
+		is_b = cache->kind == CACHE_FACE_B;
+	}
+	struct sat_edges edges =
+		sat_edges(x->a, x->b, &x->b_in_a, face.separation + x->slop,
+			  scalar_max(x->margin, -top),
+			  placing_point(&x->b_in_a, x->b->vertices[a.vertex]),
+			  placing_point(&x->a_in_b, x->a->vertices[b.vertex]));
+	if (edges.separation > -SCALAR_MAX) {
+		cache_set(cache, CACHE_EDGES, edges.edge_a, edges.edge_b);
+		out->count = 0;
+		if (edges.separation <= x->margin)
+			edges_manifold(x, &edges, out);
+		return;
+	}
+	bool made = used.separation > -SCALAR_MAX && face.face == used.face &&
+		    is_b == (cache->kind == CACHE_FACE_B);
+	cache_face(cache, is_b, face);
+	if (!made)
+		face_manifold(x, is_b, face, out);
+	if (out->count == 0)
+		corner_manifold(x, pair, is_b, face, out);
+}
+
+void pair_hull_hull(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
+{
+	struct hulls x = hulls_of(pair);
+	struct sat_face used = { -SCALAR_MAX, 0, 0 };
+	out->count = 0;
+	if (!remembered(&x, cache, &used, out))
+		search(&x, pair, used, cache, out);
+}

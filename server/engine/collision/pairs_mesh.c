@@ -1,0 +1,481 @@
+/* pairs_mesh.c: a convex piece against one triangle of a static, one-sided surface.
+ *
+ * Each triangle is asked by itself, and yet the surface must act as one: a body that slides over
+ * the seam of two coplanar triangles must not feel the seam ("ghost" contacts). So a triangle
+ * answers only for what is its own. Let d be the direction from the surface to the body at the
+ * nearest point:
+ *
+ *   inside the face   d is the triangle's normal: always its own.
+ *   on an edge        its own if d does not lean over the neighbour, that is d·m ≤ 0 with m pointing into
+ *                     the neighbour, across the edge, in its plane; else the neighbour has a nearer
+ *                     point and answers. At flat and hollow edges d always leans over one of the two.
+ *   on a corner       the same for all edges that leave the corner.
+ *
+ * What both sides of an edge could say, the triangle with the lower index says. For spheres and
+ * capsules this is exact. A polyhedron's best axis is put to the same test at the feature of the
+ * triangle that it touches; if it fails there, the triangle's own normal is used instead, which
+ * finds points only where the body is truly over the triangle.
+ *
+ * One-sided: a body whose centre is behind the triangle's plane (a sphere: by more than its radius)
+ * is not its business.
+ */
+#include "server/engine/collision/face_contact.h"
+#include "server/engine/collision/gjk.h"
+#include "server/engine/collision/pairs.h"
+#include "server/engine/collision/sat.h"
+#include "server/engine/geometry/closest.h"
+
+/* Sine up to which a direction counts as not leaning: on the seam itself rounding must not make
+ * both sides look at each other. */
+#define LEAN 1e-9
+/* Cosine under which a capsule counts as lying on the face. */
+#define LYING_COSINE 0.999
+/* Below the cosine of the fold under which an edge counts as flat (MESH_FLAT_SINE: 0.9 degrees). */
+#define FLAT_COSINE 0.999
+
+enum { FAN_MAX = 256 };
+
+struct triangle {
+	const struct mesh *mesh;
+	uint32_t index;
+	vec3 corners[3]; /* mesh frame */
+	vec3 normal;	 /* unit */
+};
+
+static vec3 normal_of(const vec3 corners[3])
+{
+	return vec3_normalize(
+		vec3_cross(vec3_sub(corners[1], corners[0]), vec3_sub(corners[2], corners[0])));
+}
+
+static struct triangle triangle_of(const struct mesh *mesh, uint32_t index)
+{
+	struct triangle out = { .mesh = mesh, .index = index };
+	for (int k = 0; k < 3; k++)
+		out.corners[k] = mesh->vertices[mesh->triangles[index][k]];
+	out.normal = normal_of(out.corners);
+	return out;
+}
+
+static double height_over(const struct triangle *t, vec3 p)
+{
+	return vec3_dot(t->normal, vec3_sub(p, t->corners[0]));
+}
+
+/* ---- whose is it? ----------------------------------------------------------------------------- */
+
+/* Whether unit d, at edge `e`, leans over the triangle beyond it. */
+static bool leans_over(const struct triangle *t, uint32_t e, vec3 d)
+{
+	uint32_t neighbour = t->mesh->adjacent[t->index][e];
+	if (neighbour == UINT32_MAX)
+		return false;
+	struct triangle other = triangle_of(t->mesh, neighbour);
+	vec3 along = vec3_normalize(vec3_sub(t->corners[(e + 1) % 3], t->corners[e]));
+	/* The neighbour runs along the edge the other way, with its inside to the left. */
+	return vec3_dot(d, vec3_cross(along, other.normal)) > LEAN;
+}
+
+/* Whether unit d at edge e is this triangle's to answer; `shared`: the lower index answers. */
+static bool edge_is_own(const struct triangle *t, uint32_t e, vec3 d, bool shared)
+{
+	uint32_t neighbour = t->mesh->adjacent[t->index][e];
+	if (shared && neighbour < t->index)
+		return false;
+	/* Flat (to a degree) and hollow edges: no need to ask the neighbour for a steep d. */
+	bool open = t->mesh->edge_flags[t->index] >> e & 1;
+	if (!open && vec3_dot(d, t->normal) < FLAT_COSINE)
+		return false;
+	return !leans_over(t, e, d);
+}
+
+/* The corner of a triangle that lies at p; vertices at equal places count as one. */
+static uint32_t corner_at(const struct mesh *mesh, uint32_t index, vec3 p)
+{
+	uint32_t k = 0;
+	while (k < 2 && !vec3_equal(mesh->vertices[mesh->triangles[index][k]], p))
+		k++;
+	return k;
+}
+
+/* Goes round corner k of the triangle over one side (the edge that arrives at the corner, or the
+ * one that leaves it), until it comes back, meets the border or FAN_MAX triangles. False as soon
+ * as d leans along an edge, or a triangle with a lower index is met. *round: came back. */
+static bool fan_is_own(const struct triangle *t, uint32_t k, bool arriving, vec3 d, bool shared,
+		       bool *round)
+{
+	const struct mesh *mesh = t->mesh;
+	vec3 at = t->corners[k];
+	uint32_t index = t->index, corner = k;
+	*round = false;
+	for (int step = 0; step < FAN_MAX; step++) {
+		uint32_t far = arriving ? (corner + 2) % 3 : (corner + 1) % 3;
+		vec3 along = vec3_sub(mesh->vertices[mesh->triangles[index][far]], at);
+		if (vec3_dot(d, along) > LEAN * vec3_length(along))
+			return false;
+		uint32_t next = mesh->adjacent[index][arriving ? (corner + 2) % 3 : corner];
+		if (next == UINT32_MAX)
+			return true;
+		if (next == t->index) {
+			*round = true;
+			return true;
+		}
+		if (shared && next < t->index)
+			return false;
+		index = next;
+		corner = corner_at(mesh, index, at);
+	}
+	return true;
+}
+
+static bool corner_is_own(const struct triangle *t, uint32_t k, vec3 d, bool shared)
+{
+	bool round;
+	if (!fan_is_own(t, k, true, d, shared, &round))
+		return false;
+	return round || fan_is_own(t, k, false, d, shared, &round);
+}
+
+/* Whether the nearest feature, seen along unit d, is this triangle's to answer. */
+static bool is_own(const struct triangle *t, enum triangle_feature feature, vec3 d, bool shared)
+{
+	switch (feature) {
+	case TRIANGLE_VERTEX_0:
+	case TRIANGLE_VERTEX_1:
+	case TRIANGLE_VERTEX_2:
+		return corner_is_own(t, feature - TRIANGLE_VERTEX_0, d, shared);
+	case TRIANGLE_EDGE_0:
+	case TRIANGLE_EDGE_1:
+	case TRIANGLE_EDGE_2:
+		return edge_is_own(t, feature - TRIANGLE_EDGE_0, d, shared);
+	case TRIANGLE_FACE:
+		break;
+	}
+	return true;
+}
+
+/* ---- spheres ---------------------------------------------------------------------------------- */
+
+/* A point of the body's core (mesh frame) whose nearest point on the triangle is q; in A's frame. */
+static struct manifold_point point_to_a(const struct pair *pair, vec3 q, vec3 d, double separation,
+					uint32_t feature)
+{
+	vec3 middle = vec3_mul_add(q, d, 0.5 * separation);
+	return (struct manifold_point){ pose_point(pair->b_in_a, middle), separation, feature };
+}
+
+static void normal_to_a(const struct pair *pair, vec3 d, struct manifold *out)
+{
+	out->normal = vec3_negate(quat_rotate(pair->b_in_a.rotation, d));
+}
+
+void pair_sphere_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
+{
+	UNUSED(cache);
+	struct triangle t = triangle_of(pair->b->mesh, pair->child);
+	double radius = pair->a->sphere.radius, reach = radius + pair->margin;
+	vec3 centre = pose_inverse_point(pair->b_in_a, vec3_zero());
+	double height = height_over(&t, centre);
+	out->count = 0;
+	if (height > reach || height < -radius)
+		return;
+	struct triangle_point near =
+		closest_point_triangle(centre, t.corners[0], t.corners[1], t.corners[2]);
+	vec3 d = t.normal;
+	double distance = height;
+	if (near.feature != TRIANGLE_FACE) {
+		if (near.distance_squared > reach * reach || height < 0)
+			return;
+		if (near.distance_squared > 0)
+			d = vec3_normalize_length(vec3_sub(centre, near.point), &distance);
+		if (!is_own(&t, near.feature, d, true))
+			return;
+	}
+	normal_to_a(pair, d, out);
+	out->count = 1;
+	out->points[0] = point_to_a(pair, near.point, d, distance - radius,
+				    feature_make(FEATURE_NEAREST, 0, near.feature));
+}
+
+/* ---- capsules --------------------------------------------------------------------------------- */
+
+struct nearest_pair {
+	vec3 on_segment, on_triangle;
+	double squared;
+	enum triangle_feature feature;
+};
+
+static void nearer(struct nearest_pair *best, vec3 p, vec3 q, double squared,
+		   enum triangle_feature feature)
+{
+	if (squared < best->squared)
+		*best = (struct nearest_pair){ p, q, squared, feature };
+}
+
+/* Nearest points of a segment that does not cross the triangle: at an end, or at an edge. */
+static struct nearest_pair segment_triangle(const struct triangle *t, const vec3 ends[2])
+{
+	struct nearest_pair best = { ends[0], ends[0], SCALAR_MAX, TRIANGLE_FACE };
+	for (int k = 0; k < 2; k++) {
+		struct triangle_point near = closest_point_triangle(ends[k], t->corners[0],
+								    t->corners[1], t->corners[2]);
+		nearer(&best, ends[k], near.point, near.distance_squared, near.feature);
+	}
+	for (uint32_t e = 0; e < 3; e++) {
+		struct segment_pair near = closest_segment_segment(
+			ends[0], ends[1], t->corners[e], t->corners[(e + 1) % 3]);
+		enum triangle_feature feature =
+			near.t <= 0 ? TRIANGLE_VERTEX_0 + e
+				    : near.t >= 1 ? TRIANGLE_VERTEX_0 + (e + 1) % 3 : TRIANGLE_EDGE_0 + e;
+		nearer(&best, near.first, near.second, near.distance_squared, feature);
+	}
+	return best;
+}
+
+/* The part of the segment over the triangle; false if there is none. */
+static bool segment_over(const struct triangle *t, const vec3 ends[2], double part[2])
+{
+	vec3 along = vec3_sub(ends[1], ends[0]);
+	part[0] = 0;
+	part[1] = 1;
+	for (int e = 0; e < 3; e++) {
+		vec3 side = vec3_cross(vec3_sub(t->corners[(e + 1) % 3], t->corners[e]), t->normal);
+		double out = vec3_dot(side, vec3_sub(ends[0], t->corners[e]));
+		double rise = vec3_dot(side, along);
+		if (rise > 0)
+			part[1] = scalar_min(part[1], -out / rise);
+		else if (rise < 0)
+			part[0] = scalar_max(part[0], -out / rise);
+		else if (out > 0)
+			return false;
+	}
+	return part[0] <= part[1];
+}
+
+/* Up to two points along the face's normal. */
+static bool capsule_face(const struct pair *pair, const struct triangle *t, const vec3 ends[2],
+			 struct manifold *out)
+{
+	double part[2], radius = pair->a->capsule.radius;
+	if (!segment_over(t, ends, part))
+		return false;
+	out->count = 0;
+	normal_to_a(pair, t->normal, out);
+	for (uint32_t k = 0; k < 2; k++) {
+		vec3 p = vec3_lerp(ends[0], ends[1], part[k]);
+		double height = height_over(t, p), separation = height - radius;
+		if (separation > pair->margin || (out->count == 1 && part[0] == part[1]))
+			continue;
+		out->points[out->count++] =
+			point_to_a(pair, vec3_mul_sub(p, t->normal, height), t->normal, separation,
+				   feature_make(FEATURE_VERTEX, k, 0));
+	}
+	return out->count > 0;
+}
+
+void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
+{
+	UNUSED(cache);
+	struct triangle t = triangle_of(pair->b->mesh, pair->child);
+	double half = pair->a->capsule.half_length, radius = pair->a->capsule.radius;
+	double reach = radius + pair->margin;
+	vec3 ends[2] = { pose_inverse_point(pair->b_in_a, vec3_make(0, -half, 0)),
+			 pose_inverse_point(pair->b_in_a, vec3_make(0, half, 0)) };
+	double heights[2] = { height_over(&t, ends[0]), height_over(&t, ends[1]) };
+	out->count = 0;
+	if (scalar_min(heights[0], heights[1]) > reach || heights[0] + heights[1] < -2 * radius)
+		return;
+	/* Through the plane: if through the triangle, the face pushes it out. */
+	bool through = (heights[0] < 0) != (heights[1] < 0);
+	double k = through ? heights[0] / (heights[0] - heights[1]) : 0, part[2];
+	if (through && segment_over(&t, ends, part) && part[0] <= k && k <= part[1]) {
+		capsule_face(pair, &t, ends, out);
+		return;
+	}
+	struct nearest_pair near = segment_triangle(&t, ends);
+	if (near.squared > reach * reach)
+		return;
+	double distance;
+	vec3 d = vec3_normalize_length(vec3_sub(near.on_segment, near.on_triangle), &distance);
+	double upward = distance > 0 ? vec3_dot(d, t.normal) : 1;
+	if (near.feature == TRIANGLE_FACE || upward > LYING_COSINE)
+		if (capsule_face(pair, &t, ends, out))
+			return;
+	out->count = 0;
+	if (upward < 0 || near.feature == TRIANGLE_FACE || distance == 0 ||
+	    !is_own(&t, near.feature, d, true))
+		return;
+	normal_to_a(pair, d, out);
+	out->count = 1;
+	out->points[0] = point_to_a(pair, near.on_triangle, d, distance - radius,
+				    feature_make(FEATURE_NEAREST, 0, near.feature));
+}
+
+/* ---- polyhedra -------------------------------------------------------------------------------- */
+
+/* A triangle as a polyhedron of two faces: 0 the outside, 1 the inside. Half-edges 0, 1, 2 run
+ * round the outside, 3, 4, 5 are their twins. */
+struct flat_hull {
+	struct hull hull;
+	vec3 vertices[3];
+	struct half_edge edges[6];
+	struct hull_face faces[2];
+	uint16_t vertex_edge[3];
+};
+
+static void flat_hull_make(struct flat_hull *flat, const vec3 corners[3], vec3 normal)
+{
+	static const struct half_edge EDGES[6] = { { 0, 3, 1, 0 }, { 1, 4, 2, 0 }, { 2, 5, 0, 0 },
+						   { 1, 0, 5, 1 }, { 2, 1, 3, 1 }, { 0, 2, 4, 1 } };
+	double offset = vec3_dot(normal, corners[0]);
+	flat->hull = (struct hull){ 3, 2, 6, flat->vertices, flat->edges, flat->faces,
+				    flat->vertex_edge, vec3_zero() };
+	for (int k = 0; k < 3; k++) {
+		flat->vertices[k] = corners[k];
+		flat->vertex_edge[k] = (uint16_t)k;
+		flat->hull.centre = vec3_mul_add(flat->hull.centre, corners[k], 1.0 / 3);
+	}
+	for (int k = 0; k < 6; k++)
+		flat->edges[k] = EDGES[k];
+	flat->faces[0] = (struct hull_face){ normal, offset, 0, 3 };
+	flat->faces[1] = (struct hull_face){ vec3_negate(normal), -offset, 3, 3 };
+}
+
+/* The hull (a) and the triangle as a hull (b), both in the hull's frame. */
+struct meeting {
+	const struct pair *pair;
+	const struct hull *hull;
+	struct triangle own; /* mesh frame, for the neighbours */
+	struct flat_hull flat;
+	struct placing here; /* the identity */
+	double slop;
+};
+
+/* Which feature of the triangle lies farthest along -d (hull's frame) within the slop. */
+static enum triangle_feature feature_under(const struct meeting *x, vec3 d)
+{
+	double along[3], top = -SCALAR_MAX;
+	for (int k = 0; k < 3; k++) {
+		along[k] = vec3_dot(x->flat.vertices[k], d);
+		top = scalar_max(top, along[k]);
+	}
+	uint32_t set = 0;
+	for (int k = 0; k < 3; k++)
+		set |= (uint32_t)(along[k] >= top - x->slop) << k;
+	static const uint8_t FEATURES[8] = { TRIANGLE_FACE,	TRIANGLE_VERTEX_0, TRIANGLE_VERTEX_1,
+					     TRIANGLE_EDGE_0,	TRIANGLE_VERTEX_2, TRIANGLE_EDGE_2,
+					     TRIANGLE_EDGE_1,	TRIANGLE_FACE };
+	return FEATURES[set];
+}
+
+/* Whether a contact at this feature with direction d (surface → hull, hull's frame) is the
+ * triangle's. Both sides of an edge may say so: a polyhedron's points are reduced per triangle,
+ * and the other side may have found another axis. */
+static bool admits(const struct meeting *x, enum triangle_feature feature, vec3 d)
+{
+	vec3 outward = x->flat.faces[0].normal;
+	if (feature == TRIANGLE_FACE)
+		return vec3_dot(d, outward) > 0.5;
+	return vec3_dot(d, outward) > 0 &&
+	       is_own(&x->own, feature, quat_rotate_inverse(x->pair->b_in_a.rotation, d), false);
+}
+
+static bool triangle_manifold(const struct meeting *x, double separation, struct manifold *out)
+{
+	struct face_contact contact = { &x->flat.hull, x->hull, &x->here,
+					0,	       separation, x->pair->margin,
+					x->slop,       true };
+	face_contact(&contact, out);
+	out->normal = vec3_negate(out->normal);
+	return out->count > 0;
+}
+
+static bool hull_manifold(const struct meeting *x, struct sat_face face, struct manifold *out)
+{
+	struct face_contact contact = { x->hull,   &x->flat.hull,   &x->here,
+					face.face, face.separation, x->pair->margin,
+					x->slop,   false };
+	face_contact(&contact, out);
+	return out->count > 0;
+}
+
+static bool edges_manifold(const struct meeting *x, const struct sat_edges *edges,
+			   struct manifold *out)
+{
+	uint32_t e = edges->edge_b; /* the lower of the two: 0, 1, 2 */
+	if (!admits(x, TRIANGLE_EDGE_0 + e, vec3_negate(edges->normal)))
+		return false;
+	const struct half_edge *h = &x->hull->edges[edges->edge_a];
+	struct segment_pair near = closest_segment_segment(
+		x->hull->vertices[h->origin], x->hull->vertices[x->hull->edges[h->twin].origin],
+		x->flat.vertices[e], x->flat.vertices[(e + 1) % 3]);
+	manifold_one(out, edges->normal, near.first, edges->separation,
+		     feature_make(FEATURE_EDGES, edges->edge_a, e));
+	return true;
+}
+
+/* Nothing lies over anything: corners and edges that face each other. */
+static void corner_manifold(const struct meeting *x, struct manifold *out)
+{
+	struct gjk_core a = { x->hull->vertices, x->hull->vertex_count, x->hull, 0 };
+	struct gjk_core b = { x->flat.vertices, 3, NULL, 0 };
+	struct gjk_result near;
+	gjk_distance(&a, &b, &x->here.rotation, x->here.translation, NULL, &near);
+	if (near.touching || near.distance > x->pair->margin)
+		return;
+	struct triangle_point at = closest_point_triangle(
+		near.point_b, x->flat.vertices[0], x->flat.vertices[1], x->flat.vertices[2]);
+	if (admits(x, at.feature, vec3_negate(near.normal)))
+		manifold_one(out, near.normal, near.point_a, near.distance,
+			     feature_make(FEATURE_NEAREST, near.simplex.a[0], at.feature));
+}
+
+/* The best axis that is the triangle's to answer for; else its own normal. */
+static void hull_contact(const struct meeting *x, struct sat_face up, struct sat_face side,
+			 struct sat_edges edges, struct manifold *out)
+{
+	if (edges.separation > -SCALAR_MAX && edges_manifold(x, &edges, out))
+		return;
+	if (edges.separation == -SCALAR_MAX && side.separation > up.separation + x->slop) {
+		vec3 d = vec3_negate(x->hull->faces[side.face].normal);
+		if (admits(x, feature_under(x, d), d) && hull_manifold(x, side, out))
+			return;
+	}
+	if (!triangle_manifold(x, up.separation, out))
+		corner_manifold(x, out);
+}
+
+void pair_hull_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
+{
+	struct meeting x = { pair, pair->a->hull, triangle_of(pair->b->mesh, pair->child),
+			     .here = { mat3_identity(), vec3_zero() } };
+	mat3 rotation = mat3_from_quat(pair->b_in_a.rotation);
+	vec3 corners[3];
+	for (int k = 0; k < 3; k++)
+		corners[k] = vec3_add(pair->b_in_a.position,
+				      mat3_mul_vec(rotation, x.own.corners[k]));
+	flat_hull_make(&x.flat, corners, mat3_mul_vec(rotation, x.own.normal));
+	x.slop = scalar_min(PAIR_SLOP_RELATIVE * pair->a->extent_min, PAIR_SLOP_MAX);
+	out->count = 0;
+	const struct hull_face *outside = &x.flat.faces[0];
+	if (vec3_dot(outside->normal, x.hull->centre) < outside->offset)
+		return;
+	uint32_t lowest = cache->kind == CACHE_FACE_B ? cache->feature_a : 0;
+	if (lowest >= x.hull->vertex_count)
+		lowest = 0;
+	struct sat_face up = sat_face(&x.flat.hull, x.hull, &x.here, 0, lowest);
+	cache_set(cache, CACHE_FACE_B, up.vertex, 0);
+	if (up.separation > pair->margin)
+		return;
+	uint32_t guess = sat_face_guess(x.hull, &x.flat.hull, &x.here);
+	struct sat_face side = sat_faces(x.hull, &x.flat.hull, &x.here, guess, pair->margin);
+	if (side.separation > pair->margin)
+		return;
+	double top = scalar_max(up.separation, side.separation);
+	struct sat_edges edges = sat_edges(x.hull, &x.flat.hull, &x.here, top + x.slop,
+					   scalar_max(pair->margin, -top),
+					   x.flat.vertices[side.vertex],
+					   x.hull->vertices[up.vertex]);
+	if (edges.separation <= pair->margin)
+		hull_contact(&x, up, side, edges, out);
+}

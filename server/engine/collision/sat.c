@@ -1,0 +1,232 @@
+/* sat.c: separating axes of convex polyhedra.
+ *
+ * The Minkowski difference B − A is a polyhedron whose faces come from faces of A, faces of B, and
+ * pairs of edges; its distance function from the origin is the separation. So three families of
+ * axes decide, and of the edge pairs only those that make a face: on the Gauss sphere an edge is
+ * the arc between its two faces' normals, and the pair counts where A's arc crosses the mirrored
+ * arc of B.
+ *
+ * Faces: the separation of face f is at most n_f·p − o_f for any point p of B. So one dot product
+ * with the witness found so far (and with B's centre) discards nearly all faces; the others ask for
+ * B's support against n_f. Exact, without looking at all vertices for all faces.
+ *
+ * Edges: where the optimum is an edge pair, the pieces touch at those two edges after being moved
+ * by the separation's size; both edges therefore lie within that distance of the other piece, hence
+ * of its box. Edges outside are not paired. And for any point w of B at heights h1, h2 over the two
+ * faces of an edge of A: an axis on their arc is n = α n1 + β n2 with α, β ≥ 0 and 1 ≤ α + β ≤ 1/c,
+ * c the cosine of half their angle, and its separation is at most n·(w − p) = α h1 + β h2 for p on
+ * the edge. So the edge cannot reach above a bar if the greater height is at most the bar
+ * (negative), or at most c times the bar (positive). A hull resting on a large box meets none of
+ * its edges.
+ *
+ * Signs: half-edge h of face f runs with f to its left, so with normals n_f and n_t of it and its
+ * twin, n_f × n_t points along the edge. That makes the crossing of the arcs a question of four
+ * signs.
+ */
+#include "server/engine/collision/sat.h"
+
+#include "server/engine/collision/gjk.h"
+#include "server/engine/collision/pairs.h"
+
+struct placing placing_inverse(const struct placing *self)
+{
+	mat3 inverse = mat3_transpose(self->rotation);
+	return (struct placing){ inverse, vec3_negate(mat3_mul_vec(inverse, self->translation)) };
+}
+
+/* ---- faces ------------------------------------------------------------------------------------ */
+
+struct sat_face sat_face(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
+			 uint32_t face, uint32_t start)
+{
+	const struct hull_face *f = &a->faces[face];
+	struct gjk_core core = { b->vertices, b->vertex_count, b, 0 };
+	vec3 against = mat3_transposed_mul_vec(b_in_a->rotation, vec3_negate(f->normal));
+	uint32_t vertex = gjk_support(&core, against, start);
+	double separation = vec3_dot(f->normal, placing_point(b_in_a, b->vertices[vertex])) - f->offset;
+	return (struct sat_face){ separation, face, vertex };
+}
+
+struct sat_face sat_faces(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
+			  uint32_t start, double enough)
+{
+	struct sat_face best = sat_face(a, b, b_in_a, start, 0);
+	vec3 centre = placing_point(b_in_a, b->centre), witness = placing_point(b_in_a, b->vertices[best.vertex]);
+	for (uint32_t face = 0; face < a->face_count && best.separation <= enough; face++) {
+		const struct hull_face *f = &a->faces[face];
+		if (vec3_dot(f->normal, witness) - f->offset <= best.separation ||
+		    vec3_dot(f->normal, centre) - f->offset <= best.separation || face == start)
+			continue;
+		struct sat_face other = sat_face(a, b, b_in_a, face, best.vertex);
+		if (other.separation <= best.separation)
+			continue;
+		best = other;
+		witness = placing_point(b_in_a, b->vertices[best.vertex]);
+	}
+	return best;
+}
+
+uint32_t sat_face_guess(const struct hull *a, const struct hull *b, const struct placing *b_in_a)
+{
+	vec3 centre = placing_point(b_in_a, b->centre);
+	uint32_t best = 0;
+	double high = -SCALAR_MAX;
+	for (uint32_t face = 0; face < a->face_count; face++) {
+		double above = vec3_dot(a->faces[face].normal, centre) - a->faces[face].offset;
+		best = above > high ? face : best;
+		high = above > high ? above : high;
+	}
+	return best;
+}
+
+uint32_t sat_face_against(const struct hull *hull, vec3 direction)
+{
+	uint32_t best = 0;
+	double least = SCALAR_MAX;
+	for (uint32_t face = 0; face < hull->face_count; face++) {
+		double along = vec3_dot(hull->faces[face].normal, direction);
+		best = along < least ? face : best;
+		least = along < least ? along : least;
+	}
+	return best;
+}
+
+/* ---- edges ------------------------------------------------------------------------------------ */
+
+struct edge {
+	vec3 from, to, along;
+	vec3 normal, twin_normal; /* of its face and the twin's */
+};
+
+static struct edge edge_of(const struct hull *hull, uint32_t h)
+{
+	const struct half_edge *edge = &hull->edges[h], *twin = &hull->edges[edge->twin];
+	struct edge out = { hull->vertices[edge->origin], hull->vertices[twin->origin],
+			    { 0, 0, 0 }, hull->faces[edge->face].normal,
+			    hull->faces[twin->face].normal };
+	out.along = vec3_sub(out.to, out.from);
+	return out;
+}
+
+static struct edge edge_placed(const struct hull *hull, uint32_t h, const struct placing *placing)
+{
+	struct edge e = edge_of(hull, h);
+	return (struct edge){ placing_point(placing, e.from), placing_point(placing, e.to),
+			      mat3_mul_vec(placing->rotation, e.along),
+			      mat3_mul_vec(placing->rotation, e.normal),
+			      mat3_mul_vec(placing->rotation, e.twin_normal) };
+}
+
+/* Whether the arc of a crosses the mirrored arc of b. */
+static inline bool arcs_cross(const struct edge *a, const struct edge *b)
+{
+	double b1 = vec3_dot(b->normal, a->along), b2 = vec3_dot(b->twin_normal, a->along);
+	if (b1 * b2 >= 0)
+		return false;
+	double a1 = vec3_dot(a->normal, b->along), a2 = vec3_dot(a->twin_normal, b->along);
+	return a1 * a2 < 0 && b1 * a2 < 0;
+}
+
+/* Separation of the two lines, oriented away from a's centre. */
+static double edges_apart(const struct edge *a, const struct edge *b, vec3 centre_a, vec3 *normal)
+{
+	vec3 cross = vec3_cross(a->along, b->along);
+	double length2 = vec3_length_squared(cross);
+	double sizes = vec3_length_squared(a->along) * vec3_length_squared(b->along);
+	if (!(length2 > PAIR_PARALLEL_SINE * PAIR_PARALLEL_SINE * sizes))
+		return -SCALAR_MAX;
+	vec3 n = vec3_scale(cross, 1.0 / scalar_sqrt(length2));
+	if (vec3_dot(n, vec3_sub(a->from, centre_a)) < 0)
+		n = vec3_negate(n);
+	*normal = n;
+	return vec3_dot(n, vec3_sub(b->from, a->from));
+}
+
+double sat_edge_pair(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
+		     uint32_t edge_a, uint32_t edge_b, vec3 *normal)
+{
+	struct edge e = edge_of(a, edge_a), f = edge_placed(b, edge_b, b_in_a);
+	return arcs_cross(&e, &f) ? edges_apart(&e, &f, a->centre, normal) : -SCALAR_MAX;
+}
+
+struct aabb sat_box(const struct hull *hull, const struct placing *placing)
+{
+	struct aabb box = aabb_empty();
+	for (uint32_t i = 0; i < hull->vertex_count; i++)
+		box = aabb_add_point(box, placing_point(placing, hull->vertices[i]));
+	return box;
+}
+
+/* Whether the edge's box comes within the (grown) box. */
+static inline bool edge_near(vec3 from, vec3 to, const struct aabb *box)
+{
+	vec3 low = vec3_min(from, to), high = vec3_max(from, to);
+	return (low.x <= box->max.x) & (high.x >= box->min.x) & (low.y <= box->max.y) &
+	       (high.y >= box->min.y) & (low.z <= box->max.z) & (high.z >= box->min.z);
+}
+
+enum { EDGES_MAX = 3 * SHAPE_HULL_VERTICES_MAX };
+
+/* Whether an axis on the arc of these faces may have a separation above the bar, by the heights of
+ * points of the other piece over them. */
+static inline bool edge_may_win(const struct hull_face *f, const struct hull_face *g, vec3 point,
+				double bar)
+{
+	double high = scalar_max(vec3_dot(f->normal, point) - f->offset,
+				 vec3_dot(g->normal, point) - g->offset);
+	if (high <= 0)
+		return high > bar;
+	return bar <= 0 || 2 * high * high > bar * bar * (1 + vec3_dot(f->normal, g->normal));
+}
+
+/* The edges worth looking at: near the other's box, and not excluded by its centre or `point`. */
+static uint32_t edges_worth(const struct hull *hull, const struct aabb *box, double reach,
+			    vec3 centre, vec3 point, double bar, uint16_t worth[EDGES_MAX])
+{
+	struct aabb grown = aabb_grow(*box, reach == SCALAR_MAX ? 0 : reach);
+	uint32_t count = 0;
+	for (uint32_t h = 0; h < hull->edge_count; h++) {
+		const struct half_edge *edge = &hull->edges[h];
+		if (edge->twin < h)
+			continue;
+		const struct half_edge *twin = &hull->edges[edge->twin];
+		if (reach != SCALAR_MAX && !edge_near(hull->vertices[edge->origin],
+						      hull->vertices[twin->origin], &grown))
+			continue;
+		const struct hull_face *f = &hull->faces[edge->face], *g = &hull->faces[twin->face];
+		if (edge_may_win(f, g, point, bar) && edge_may_win(f, g, centre, bar))
+			worth[count++] = (uint16_t)h;
+	}
+	return count;
+}
+
+struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
+			   double least, double reach, vec3 of_b, vec3 of_a)
+{
+	struct sat_edges best = { -SCALAR_MAX, 0, 0, { 0, 0, 0 } };
+	uint16_t worth_a[EDGES_MAX], worth_b[EDGES_MAX];
+	struct placing a_in_b = placing_inverse(b_in_a);
+	struct aabb box_a = sat_box(a, &a_in_b), box_b = sat_box(b, b_in_a);
+	uint32_t count_a = edges_worth(a, &box_b, reach, placing_point(b_in_a, b->centre), of_b,
+				       least, worth_a);
+	uint32_t count_b = count_a == 0 ? 0 :
+					  edges_worth(b, &box_a, reach,
+						      placing_point(&a_in_b, a->centre), of_a, least,
+						      worth_b);
+	double bar = least;
+	for (uint32_t j = 0; j < count_b; j++) {
+		struct edge f = edge_placed(b, worth_b[j], b_in_a);
+		for (uint32_t i = 0; i < count_a; i++) {
+			struct edge e = edge_of(a, worth_a[i]);
+			vec3 normal = { 0, 0, 0 };
+			if (!arcs_cross(&e, &f))
+				continue;
+			double separation = edges_apart(&e, &f, a->centre, &normal);
+			if (separation <= bar)
+				continue;
+			bar = separation;
+			best = (struct sat_edges){ separation, worth_a[i], worth_b[j], normal };
+		}
+	}
+	return best;
+}

@@ -1,0 +1,309 @@
+/* host_query.c: questions of clients answered between two ticks, and what a STEP observes at its end,
+ * both packed as the wire wants them.
+ *
+ * The world is not changed and its worker is the one who looks, so an answer names the tick it is of.
+ */
+#include <string.h>
+
+#include "protocol/block.h"
+#include "protocol/query_wire.h"
+#include "server/base/heap.h"
+#include "server/host/host_state.h"
+
+static void put3(double to[3], vec3 from)
+{
+	to[0] = from.x;
+	to[1] = from.y;
+	to[2] = from.z;
+}
+
+static void put4(double to[4], quat from)
+{
+	to[0] = from.w;
+	to[1] = from.x;
+	to[2] = from.y;
+	to[3] = from.z;
+}
+
+static vec3 get3(const double from[3])
+{
+	return (vec3){ from[0], from[1], from[2] };
+}
+
+static quat get4(const double from[4])
+{
+	return (quat){ from[0], from[1], from[2], from[3] };
+}
+
+static struct query_filter filter_of(const struct wire_query *query)
+{
+	return (struct query_filter){ query->category, query->mask, query->ignore };
+}
+
+/* A packer over fresh room at the end of `out`; sticky when there is no memory. */
+static struct wire_packer packer_into(struct bytes *out, size_t room)
+{
+	if (bytes_reserve(out, room) != STATUS_OK)
+		return wire_packer_over(out->data, 0);
+	return wire_packer_over(out->data + out->count, (uint32_t)room);
+}
+
+static enum status packed(struct bytes *out, const struct wire_packer *packer)
+{
+	enum status status = wire_packer_status(packer);
+	if (status == STATUS_OK)
+		out->count += packer->bytes;
+	return status;
+}
+
+/* ---- queries ----------------------------------------------------------------------------------- */
+
+enum { ITEM_BYTES_MAX = 192 }; /* of a hit or a contact, packed */
+
+static enum status answer_ray(struct host *host, const struct wire_query *query, struct bytes *out)
+{
+	struct ray_hit *hits = ARENA_ARRAY(&host->scratch, struct ray_hit, query->limit);
+	if (hits == NULL)
+		return STATUS_NO_MEMORY;
+	enum status status;
+	uint32_t count = world_ray(host->world, get3(query->origin), get3(query->direction),
+				   query->length, filter_of(query), hits, query->limit, &status);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_ray_hit hit = {
+			.body = hits[i].body,
+			.placement = hits[i].placement,
+			.child = hits[i].child,
+			.fraction = hits[i].fraction,
+		};
+		put3(hit.point, hits[i].point);
+		put3(hit.normal, hits[i].normal);
+		answer_pack_hit(&packer, &hit);
+	}
+	return packed(out, &packer);
+}
+
+static enum status answer_overlap(struct host *host, const struct wire_query *query,
+				  struct bytes *out, struct reason *why)
+{
+	struct shape *shape;
+	enum status status = shape_cook(query->shape.at, query->shape.bytes, NULL, &shape, why);
+	if (status != STATUS_OK)
+		return status;
+	body_id *ids = ARENA_ARRAY(&host->scratch, body_id, query->limit);
+	uint32_t count = 0;
+	if (ids == NULL)
+		status = STATUS_NO_MEMORY;
+	else
+		count = world_overlap(host->world, shape, get3(query->origin),
+				      get4(query->rotation), filter_of(query), ids, query->limit,
+				      &status);
+	shape_release(shape);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * 5);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++)
+		wire_pack_uint(&packer, ids[i]);
+	return packed(out, &packer);
+}
+
+static enum status answer_contacts(struct host *host, const struct wire_query *query,
+				   struct bytes *out)
+{
+	struct contact_view *views = ARENA_ARRAY(&host->scratch, struct contact_view, query->limit);
+	if (views == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = world_contacts(host->world, query->body, views, query->limit);
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_contact contact = {
+			.a = views[i].a,
+			.b = views[i].b,
+			.child_a = views[i].child_a,
+			.child_b = views[i].child_b,
+			.separation = views[i].separation,
+			.impulse = views[i].normal_impulse,
+		};
+		put3(contact.point, views[i].point);
+		put3(contact.normal, views[i].normal);
+		put3(contact.friction, views[i].friction_impulse);
+		answer_pack_contact(&packer, &contact);
+	}
+	return packed(out, &packer);
+}
+
+static void pack_totals(const struct world *world, struct wire_packer *packer)
+{
+	struct world_energy energy = world_energy(world);
+	struct wire_totals totals = { .kinetic = energy.kinetic, .potential = energy.potential };
+	put3(totals.linear, energy.linear);
+	put3(totals.angular, energy.angular);
+	answer_pack_totals(packer, &totals);
+}
+
+static enum status answer_totals(struct host *host, struct bytes *out)
+{
+	struct wire_packer packer = packer_into(out, 128);
+	pack_totals(host->world, &packer);
+	return packed(out, &packer);
+}
+
+/* The neutral form of a body; `shapes` has room for WIRE_BODY_SHAPES of them and is borrowed. */
+static enum status body_facts(const struct world *world, body_id id, uint8_t *shapes,
+			      struct wire_body_facts *facts)
+{
+	struct body_view view;
+	enum status status = world_body(world, id, &view);
+	if (status != STATUS_OK)
+		return status;
+	struct placement_view placements[WIRE_BODY_SHAPES];
+	uint32_t count = world_body_placements(world, id, placements, WIRE_BODY_SHAPES);
+	struct wire_body *body = &facts->body;
+	memset(facts, 0, sizeof *facts);
+	body->id = view.id;
+	body->status = view.status;
+	body->flags = (uint8_t)((view.asleep ? WIRE_BODY_ASLEEP : 0) |
+				(view.quarantined ? WIRE_BODY_QUARANTINED : 0));
+	body->owner = view.owner;
+	body->tag = view.tag;
+	put3(body->position, view.position);
+	put4(body->rotation, view.rotation);
+	put3(body->velocity, view.velocity);
+	put3(body->spin, view.angular_velocity);
+	body->shape_count = (uint8_t)count;
+	body->shapes = shapes;
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_placement placement;
+		memcpy(placement.shape.bytes, placements[i].shape->name, SHAPE_NAME_BYTES);
+		put3(placement.position, placements[i].position);
+		put4(placement.rotation, placements[i].rotation);
+		wire_placement_put(shapes + i * WIRE_SHAPE_BYTES, &placement);
+	}
+	facts->mass = view.mass;
+	put3(facts->centre, view.centre);
+	return STATUS_OK;
+}
+
+static enum status answer_body(struct host *host, const struct wire_query *query,
+			       struct bytes *out)
+{
+	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
+	struct wire_body_facts facts;
+	enum status status = body_facts(host->world, query->body, shapes, &facts);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_packer packer =
+		packer_into(out, 256 + (size_t)facts.body.shape_count * ITEM_BYTES_MAX);
+	answer_pack_body(&packer, &facts);
+	return packed(out, &packer);
+}
+
+static enum status answer(struct host *host, const struct wire_query *query, struct bytes *out,
+			  struct reason *why)
+{
+	switch (query->kind) {
+	case WIRE_QUERY_RAY:
+		return answer_ray(host, query, out);
+	case WIRE_QUERY_OVERLAP:
+		return answer_overlap(host, query, out, why);
+	case WIRE_QUERY_CONTACTS:
+		return answer_contacts(host, query, out);
+	case WIRE_QUERY_TOTALS:
+		return answer_totals(host, out);
+	case WIRE_QUERY_BODY:
+		return answer_body(host, query, out);
+	}
+	return STATUS_UNSUPPORTED;
+}
+
+void host_do_query(struct host *host, uint32_t session, uint64_t id, struct wire_list list)
+{
+	struct arena_mark mark = arena_mark(&host->scratch);
+	struct reason why = { .status = STATUS_OK, .index = -1 };
+	struct wire_query query;
+	struct bytes out = { 0 };
+	enum status status = query_take(&list, &query, &why);
+	if (status == STATUS_OK)
+		status = answer(host, &query, &out, &why);
+	arena_rewind(&host->scratch, mark);
+	struct report *report = NULL;
+	if (status == STATUS_OK)
+		report = host_reply_new(host, REPLY_ANSWER, MESSAGE_QUERY, session, id);
+	if (report != NULL) {
+		report->reply.raw = out;
+		host_send(host, report);
+		return;
+	}
+	bytes_release(&out);
+	if (why.status != status)
+		reason_set(&why, status, -1, "query", "%s", status_text(status));
+	host_refuse(host, REPLY_ANSWER, MESSAGE_QUERY, session, id, &why);
+}
+
+/* ---- what a STEP observes ---------------------------------------------------------------------- */
+
+/* All bodies as one block of the profile. */
+static enum status observe_bodies(const struct world *world, enum wire_profile profile,
+				  struct bytes *out)
+{
+	uint32_t count = world_bodies(world, NULL, 0);
+	body_id *ids = heap_alloc(MAX_OF(count, 1u) * sizeof *ids);
+	struct wire_body_facts *facts = heap_alloc(MAX_OF(count, 1u) * sizeof *facts);
+	struct block_row *rows = heap_alloc(MAX_OF(count, 1u) * sizeof *rows);
+	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
+	enum status status =
+		ids != NULL && facts != NULL && rows != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	/* Where things are and how they move: what a harness reads every step. */
+	const uint8_t fields = WIRE_COLUMNS_TICK;
+	size_t room = BLOCK_HEADER_BYTES_MAX;
+	if (status == STATUS_OK)
+		world_bodies(world, ids, count);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+		status = body_facts(world, ids[i], shapes, &facts[i]);
+		facts[i].body.shapes = NULL;
+		facts[i].body.shape_count = 0;
+		rows[i] = (struct block_row){ &facts[i].body, fields, false };
+		room += block_row_bytes_max(profile, fields, &rows[i]);
+	}
+	if (status == STATUS_OK) {
+		struct wire_packer packer = packer_into(out, room);
+		block_pack(&packer, profile, fields, rows, count);
+		status = packed(out, &packer);
+	}
+	heap_free(ids);
+	heap_free(facts);
+	heap_free(rows);
+	return status;
+}
+
+static enum status observe_nil(struct bytes *out)
+{
+	struct wire_packer packer = packer_into(out, 1);
+	wire_pack_nil(&packer);
+	return packed(out, &packer);
+}
+
+enum status host_observe(struct host *host, uint8_t want, struct bytes *out)
+{
+	if (!(want & (WIRE_WANT_BODIES | WIRE_WANT_TOTALS | WIRE_WANT_EXACT)))
+		return observe_nil(out);
+	struct wire_packer packer = packer_into(out, 1);
+	wire_pack_array(&packer, 3);
+	enum status status = packed(out, &packer);
+	if (status == STATUS_OK)
+		status = want & WIRE_WANT_BODIES
+				 ? observe_bodies(host->world, WIRE_PROFILE_PLAIN, out)
+				 : observe_nil(out);
+	if (status == STATUS_OK)
+		status = want & WIRE_WANT_TOTALS ? answer_totals(host, out) : observe_nil(out);
+	if (status == STATUS_OK)
+		status = want & WIRE_WANT_EXACT
+				 ? observe_bodies(host->world, WIRE_PROFILE_EXACT, out)
+				 : observe_nil(out);
+	return status;
+}

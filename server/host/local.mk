@@ -1,0 +1,14 @@
+libcairnd_a_SOURCES += \
+	server/host/host.c \
+	server/host/host.h \
+	server/host/host_boundary.c \
+	server/host/host_modes.c \
+	server/host/host_query.c \
+	server/host/host_report.c \
+	server/host/host_snapshots.c \
+	server/host/host_state.h \
+	server/host/report.h \
+	server/host/report_queue.c \
+	server/host/report_queue.h \
+	server/host/shape_book.c \
+	server/host/shape_book.h

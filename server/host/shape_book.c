@@ -1,0 +1,90 @@
+#include "server/host/shape_book.h"
+
+#include <string.h>
+
+#include "server/base/array.h"
+
+/* Entries whose names share their first eight bytes form a list through `older`; only a made-up name
+ * can be on one of more than one entry. */
+struct shape_book_entry {
+	struct shape *shape;
+	uint32_t older; /* index + 1, 0 none */
+};
+
+static uint64_t name_key(const uint8_t name[SHAPE_NAME_BYTES])
+{
+	return get_le64(name);
+}
+
+void shape_book_init(struct shape_book *self)
+{
+	memset(self, 0, sizeof *self);
+	table_init(&self->index);
+}
+
+void shape_book_release(struct shape_book *self)
+{
+	for (uint32_t i = 0; i < self->count; i++)
+		shape_release(self->entries[i].shape);
+	heap_free(self->entries);
+	table_release(&self->index);
+	memset(self, 0, sizeof *self);
+}
+
+enum status shape_book_add(struct shape_book *self, const struct shape *shape)
+{
+	if (shape_book_find(self, shape->name) != NULL)
+		return STATUS_EXISTS;
+	enum status status = array_reserve(&self->entries, &self->capacity,
+					   (uint64_t)self->count + 1, sizeof *self->entries);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t older = 0;
+	if (table_find(&self->index, name_key(shape->name), &older))
+		older++;
+	status = table_put(&self->index, name_key(shape->name), self->count);
+	if (status != STATUS_OK)
+		return status;
+	self->entries[self->count++] = (struct shape_book_entry){ shape_retain(shape), older };
+	self->bytes += shape->memory_bytes;
+	return STATUS_OK;
+}
+
+enum status shape_book_copy(struct shape_book *self, const struct shape_book *from)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		enum status status = shape_book_add(self, from->entries[i].shape);
+		if (status != STATUS_OK) {
+			shape_book_release(self);
+			return status;
+		}
+	}
+	return STATUS_OK;
+}
+
+const struct shape *shape_book_find(const struct shape_book *self,
+				    const uint8_t name[SHAPE_NAME_BYTES])
+{
+	uint32_t index;
+	if (!table_find(&self->index, name_key(name), &index))
+		return NULL;
+	for (uint32_t link = index + 1; link != 0; link = self->entries[link - 1].older)
+		if (memcmp(self->entries[link - 1].shape->name, name, SHAPE_NAME_BYTES) == 0)
+			return self->entries[link - 1].shape;
+	return NULL;
+}
+
+const struct shape *shape_book_at(const struct shape_book *self, uint32_t index)
+{
+	return self->entries[index].shape;
+}
+
+static const struct shape *find_in_book(void *context, const uint8_t name[SHAPE_NAME_BYTES])
+{
+	return shape_book_find(context, name);
+}
+
+struct shape_source shape_book_source(struct shape_book *self)
+{
+	return (struct shape_source){ find_in_book, self };
+}

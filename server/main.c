@@ -1,0 +1,113 @@
+/* main.c: options, signals, run; nothing else. */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "server/io/executor_uv.h"
+#include "server/io/io_uv.h"
+#include "server/log.h"
+#include "server/options.h"
+#include "server/run.h"
+#include "server/server.h"
+
+extern char **environ;
+
+static int fail(const struct reason *why)
+{
+	fprintf(stderr, "cairnd: %s%s%s\n", why->field, why->field[0] != '\0' ? ": " : "",
+		why->text);
+	return EXIT_FAILURE;
+}
+
+static void on_signal(void *context, int signal)
+{
+	if (signal == SIGTERM || signal == SIGINT)
+		server_drain(context);
+}
+
+static struct executor_options executor_options_of(const struct options *options)
+{
+	struct executor_options executor = executor_options_default();
+	if (options->workers != 0)
+		executor.workers = (uint32_t)options->workers;
+	executor.step_workers = (uint32_t)options->step_workers;
+	executor.fifo_priority = (int)options->fifo;
+	return executor;
+}
+
+static struct io_limits io_limits_of(const struct options *options)
+{
+	struct io_limits limits = io_limits_default;
+	limits.streams_max = (uint32_t)options->sessions_max;
+	limits.queue_bytes = (uint32_t)options->queue_bytes;
+	limits.send_buffer = (uint32_t)options->send_buffer;
+	limits.user_timeout_ms = (uint32_t)options->user_timeout_ms;
+	return limits;
+}
+
+static int serve(const struct options *options)
+{
+	struct io_limits limits = io_limits_of(options);
+	struct executor_options threads = executor_options_of(options);
+	struct io *io = NULL;
+	struct executor *executor = NULL;
+	struct server *server = NULL;
+	struct reason why = { 0 };
+	enum status status = io_uv_create(&limits, &io);
+	if (status == STATUS_OK)
+		status = executor_uv_create(io, &threads, &executor);
+	if (status != STATUS_OK)
+		reason_set(&why, status, -1, "threads", "%s", status_text(status));
+	if (status == STATUS_OK)
+		status = server_create(io, executor, options, (uint32_t)getuid(), &server, &why);
+	if (status == STATUS_OK)
+		status = io_set_signals(io, on_signal, server);
+	if (status == STATUS_OK)
+		status = server_start(server, &why);
+	if (status == STATUS_OK)
+		io_run(io);
+	if (server != NULL)
+		server_destroy(server);
+	if (executor != NULL)
+		executor_destroy(executor);
+	if (io != NULL)
+		io_uv_destroy(io);
+	if (status != STATUS_OK)
+		return fail(&why);
+	log_info("stopped", "status=ok");
+	return EXIT_SUCCESS;
+}
+
+static int print_help(enum options_command command)
+{
+	static char text[16384];
+	options_help(command, text, sizeof text);
+	fputs(text, stdout);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	static struct options options;
+	struct reason why;
+	if (options_parse(&options, argc, (const char *const *)argv,
+			  (const char *const *)environ, &why) != STATUS_OK)
+		return fail(&why);
+	switch (options.command) {
+	case OPTIONS_HELP:
+		return print_help(options.help_for);
+	case OPTIONS_VERSION:
+		printf("cairnd %s (abi %d)\n", PACKAGE_VERSION, ENGINE_ABI);
+		return EXIT_SUCCESS;
+	case OPTIONS_RUN:
+		log_set_level(options.run_log_level);
+		return run_scene(&options);
+	case OPTIONS_SERVE:
+		break;
+	}
+	log_set_level(options.log_level);
+	return serve(&options);
+}

@@ -1,0 +1,228 @@
+#include "server/server.h"
+
+#include <stdio.h>
+
+#include "server/base/heap.h"
+#include "server/log.h"
+#include "server/session/session.h"
+
+enum { LOOK_MS = 250, BALANCE_LOOKS = 4 };
+
+/* ---- making ------------------------------------------------------------------------------------ */
+
+static enum status make_parts(struct server *self, struct reason *why)
+{
+	enum status status = frame_pool_create(64u << 20, &self->frames);
+	if (status == STATUS_OK)
+		status = pool_create(self->executor, &pool_options_default, &self->pool);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "server", "%s", status_text(status));
+	if (self->options->data != NULL)
+		return store_create(self->options->data, self->executor, &self->store, why);
+	return STATUS_OK;
+}
+
+enum status server_create(struct io *io, struct executor *executor, const struct options *options,
+			  uint32_t own_uid, struct server **out, struct reason *why)
+{
+	struct server *self = heap_alloc_zero(sizeof *self);
+	if (self == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "server", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	self->io = io;
+	self->executor = executor;
+	self->options = options;
+	self->own_uid = own_uid;
+	snprintf(self->abi, sizeof self->abi, "cairn-%d", ENGINE_ABI);
+	shape_book_init(&self->library);
+	registry_init(&self->sessions, 1);
+	enum status status = make_parts(self, why);
+	if (status == STATUS_OK)
+		status = worlds_open_all(self, why);
+	if (status != STATUS_OK) {
+		server_destroy(self);
+		return status;
+	}
+	*out = self;
+	return STATUS_OK;
+}
+
+/* ---- the loop's own work ----------------------------------------------------------------------- */
+
+static void flush(void *context)
+{
+	struct server *self = context;
+	outbox_set_flush(&self->outboxes);
+}
+
+/* A cap for all clients together: the one with the most waiting goes first. */
+static void relieve(struct server *self)
+{
+	while (io_counters(self->io)->queued_bytes > self->options->queue_bytes_total) {
+		struct session *worst = NULL;
+		for (uint32_t i = 0; i < self->sessions.items.count; i++) {
+			struct session *session = self->sessions.items.items[i];
+			if (session->state == SESSION_LEAVING)
+				continue;
+			if (worst == NULL ||
+			    outbox_queued(&session->outbox) > outbox_queued(&worst->outbox))
+				worst = session;
+		}
+		if (worst == NULL)
+			return;
+		session_goodbye(worst, STATUS_SLOW, "all clients together wait for too much");
+	}
+}
+
+/* Sessions first, then worlds, then the loop; called again whenever one of them has gone. */
+static void finish_drain(struct server *self, uint64_t now)
+{
+	if (self->sessions.items.count > 0 && now >= self->drain_until)
+		for (uint32_t i = 0; i < self->sessions.items.count; i++)
+			stream_close(self->sessions.items.items[i]->stream);
+	if (self->sessions.items.count > 0 || self->worlds.stopping > 0)
+		return;
+	if (self->worlds.items.count == 0) {
+		io_stop(self->io);
+		return;
+	}
+	for (uint32_t i = self->worlds.items.count; i-- > 0;)
+		worlds_stop(self, self->worlds.items.items[i], false);
+}
+
+static void look_after(void *context)
+{
+	struct server *self = context;
+	uint64_t now = io_now(self->io);
+	for (uint32_t i = self->sessions.items.count; i-- > 0;)
+		session_look_after(self->sessions.items.items[i], now);
+	relieve(self);
+	if (++self->looks % BALANCE_LOOKS == 0)
+		pool_balance(self->pool);
+	if (self->draining)
+		finish_drain(self, now);
+	io_timer_start(self->timer, now + LOOK_MS * NS_PER_MS);
+}
+
+void server_session_ended(struct server *self)
+{
+	if (self->closing && self->sessions.items.count == 0)
+		io_stop(self->io);
+	else if (self->draining)
+		finish_drain(self, io_now(self->io));
+}
+
+void server_world_ended(struct server *self)
+{
+	if (self->draining)
+		finish_drain(self, io_now(self->io));
+}
+
+void server_drain(struct server *self)
+{
+	if (self->draining) {
+		io_stop(self->io);
+		return;
+	}
+	log_info("draining", "sessions=%u worlds=%u", (unsigned)self->sessions.items.count,
+		 (unsigned)self->worlds.items.count);
+	self->draining = true;
+	self->drain_until = io_now(self->io) + self->options->drain_ms * NS_PER_MS;
+	for (uint32_t i = 0; i < self->listener_count; i++)
+		io_listener_close(self->listeners[i]);
+	self->listener_count = 0;
+	for (uint32_t i = self->sessions.items.count; i-- > 0;)
+		session_goodbye(self->sessions.items.items[i], STATUS_DRAINING,
+				"the server is shutting down");
+	finish_drain(self, io_now(self->io));
+}
+
+/* ---- starting ---------------------------------------------------------------------------------- */
+
+static void on_accepted(void *context, struct stream *stream)
+{
+	struct server *self = context;
+	if (self->sessions.items.count >= self->options->sessions_max) {
+		stream_close(stream);
+		return;
+	}
+	session_open(self, stream);
+}
+
+static enum status listen_all(struct server *self, struct reason *why)
+{
+	struct address addresses[OPTION_ADDRESSES_MAX];
+	uint32_t count;
+	enum status status = options_addresses(self->options, addresses, &count, why);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+		status = io_listen(self->io, &addresses[i], on_accepted, self,
+				   &self->listeners[self->listener_count], why);
+		if (status != STATUS_OK)
+			break;
+		struct address bound;
+		char text[ADDRESS_TEXT_MAX];
+		io_listener_address(self->listeners[self->listener_count++], &bound);
+		address_print(&bound, text);
+		log_info("listening", "address=%s", text);
+	}
+	return status;
+}
+
+enum status server_start(struct server *self, struct reason *why)
+{
+	enum status status = io_timer_create(self->io, look_after, self, &self->timer);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "server", "%s", status_text(status));
+	status = executor_start(self->executor, why);
+	if (status != STATUS_OK)
+		return status;
+	self->executor_started = true;
+	io_set_flush(self->io, flush, self);
+	io_timer_start(self->timer, io_now(self->io) + LOOK_MS * NS_PER_MS);
+	for (uint32_t i = 0; i < self->worlds.items.count; i++) {
+		struct served_world *world = self->worlds.items.items[i];
+		status = worlds_start(self, world);
+		if (status != STATUS_OK)
+			return reason_set(why, status, -1, "world", "%s: %s", world->name,
+					  status_text(status));
+	}
+	return listen_all(self, why);
+}
+
+void server_address(const struct server *self, uint32_t index, struct address *out)
+{
+	io_listener_address(self->listeners[index], out);
+}
+
+/* Closes every stream and waits for their last callbacks. */
+static void close_sessions(struct server *self)
+{
+	if (self->sessions.items.count == 0)
+		return;
+	self->closing = true;
+	for (uint32_t i = 0; i < self->sessions.items.count; i++)
+		stream_close(self->sessions.items.items[i]->stream);
+	io_run(self->io);
+}
+
+void server_destroy(struct server *self)
+{
+	for (uint32_t i = 0; i < self->listener_count; i++)
+		io_listener_close(self->listeners[i]);
+	io_set_flush(self->io, NULL, NULL);
+	if (self->timer != NULL)
+		io_timer_destroy(self->timer);
+	if (self->executor_started)
+		executor_stop(self->executor);
+	close_sessions(self);
+	worlds_release(&self->worlds);
+	registry_release(&self->sessions);
+	if (self->pool != NULL)
+		pool_destroy(self->pool);
+	if (self->store != NULL)
+		store_destroy(self->store);
+	shape_book_release(&self->library);
+	if (self->frames != NULL)
+		frame_pool_destroy(self->frames);
+	heap_free(self);
+}

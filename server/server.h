@@ -1,0 +1,62 @@
+/* server.h: the daemon as a whole: owns every part, in one order of start and stop.
+ *
+ *	start  store → recovered worlds, scenes → threads → listeners
+ *	stop   listeners → GOODBYE to every session → worlds (last checkpoints) → threads → store
+ *
+ * It is made on an io and an executor (io.h, executor.h), real or simulated, and knows neither.
+ */
+#ifndef CAIRN_SERVER_H
+#define CAIRN_SERVER_H
+
+#include "server/io/executor.h"
+#include "server/io/io.h"
+#include "server/options.h"
+#include "server/session/registry.h"
+#include "server/store/store.h"
+#include "server/tick/pool.h"
+#include "server/worlds/worlds.h"
+
+/* Name and version a client is told. */
+#define SERVER_NAME "cairnd"
+
+struct server {
+	struct io *io;		     /* borrowed */
+	struct executor *executor;   /* borrowed */
+	const struct options *options; /* borrowed */
+	struct frame_pool *frames;
+	struct pool *pool;
+	struct store *store; /* NULL without --data */
+	struct worlds worlds;
+	struct registry sessions;
+	struct outbox_set outboxes;
+	struct shape_book library; /* every shape cooked in this process, by name */
+	struct io_listener *listeners[OPTION_ADDRESSES_MAX];
+	uint32_t listener_count;
+	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */
+	bool executor_started;
+	bool draining, closing;
+	uint64_t drain_until; /* instant */
+	uint32_t looks;	      /* rounds of the timer */
+	char abi[32];
+	uint32_t own_uid; /* of this process: a Unix peer with it is an administrator */
+};
+
+/* Prepares everything; nothing runs yet. `own_uid` is the user this process runs as. Errors name
+ * the option, scene or file. */
+MUST_CHECK enum status server_create(struct io *io, struct executor *executor,
+				     const struct options *options, uint32_t own_uid,
+				     struct server **out, struct reason *why);
+/* Starts threads, worlds and listeners; afterwards run the io. */
+MUST_CHECK enum status server_start(struct server *self, struct reason *why);
+/* Graceful end: no new sessions, GOODBYE to all, worlds are closed, then io_stop. A second call
+ * ends at once. */
+void server_drain(struct server *self);
+/* After the io has stopped. Stops the executor. */
+void server_destroy(struct server *self);
+/* For session.c and worlds.c: one more has come to its end. */
+void server_session_ended(struct server *self);
+void server_world_ended(struct server *self);
+/* Where it listens, for people and tests; the port the system chose. */
+void server_address(const struct server *self, uint32_t index, struct address *out);
+
+#endif

@@ -1,0 +1,70 @@
+/* dispatch.c: from a message to its handler, past the role table. */
+#include "protocol/message.h"
+#include "server/session/session.h"
+
+/* table: one line a message a client may send. HELLO has been dealt with before. */
+static session_handler *handler_of(enum message_type type)
+{
+	switch (type) {
+	case MESSAGE_PING:
+		return handle_ping;
+	case MESSAGE_PONG:
+		return handle_pong;
+	case MESSAGE_INFO:
+		return handle_info;
+	case MESSAGE_WORLD_LIST:
+		return handle_world_list;
+	case MESSAGE_WORLD_CREATE:
+		return handle_world_create;
+	case MESSAGE_WORLD_JOIN:
+		return handle_world_join;
+	case MESSAGE_WORLD_LEAVE:
+		return handle_world_leave;
+	case MESSAGE_WORLD_DESTROY:
+		return handle_world_destroy;
+	case MESSAGE_CONTROL:
+		return handle_control;
+	case MESSAGE_SHAPE_UPLOAD:
+		return handle_shape_upload;
+	case MESSAGE_SUBSCRIBE:
+		return handle_subscribe;
+	case MESSAGE_UNSUBSCRIBE:
+		return handle_unsubscribe;
+	case MESSAGE_ACK:
+		return handle_ack;
+	case MESSAGE_RESYNC:
+		return handle_resync;
+	case MESSAGE_COMMANDS:
+		return handle_commands;
+	case MESSAGE_STEP:
+		return handle_step;
+	case MESSAGE_QUERY:
+		return handle_query;
+	case MESSAGE_SAVE:
+		return handle_save;
+	case MESSAGE_RESTORE:
+		return handle_restore;
+	case MESSAGE_FORK:
+		return handle_fork;
+	default:
+		return NULL;
+	}
+}
+
+void session_dispatch(struct session *self, const struct message *message)
+{
+	session_handler *handler = handler_of(message->type);
+	if (handler == NULL) {
+		/* A second HELLO, or something only a server says. */
+		session_refuse_status(self, message, STATUS_PROTOCOL);
+		return;
+	}
+	if (!wire_role_may(session_role(self), message->type)) {
+		struct reason why;
+		reason_set(&why, STATUS_FORBIDDEN, -1, "", "%s is not for the role %s",
+			   message_info(message->type)->name, wire_role_name(session_role(self)));
+		session_refuse(self, message, &why);
+		return;
+	}
+	handler(self, message);
+}

@@ -1,0 +1,143 @@
+/* handlers_admin.c: PING, PONG, INFO. */
+#include "config.h"
+
+#include <string.h>
+
+#include "protocol/packer.h"
+#include "protocol/unpack.h"
+#include "server/base/heap.h"
+#include "server/server.h"
+#include "server/session/session.h"
+
+void handle_ping(struct session *self, const struct message *message)
+{
+	struct message pong;
+	message_init(&pong, MESSAGE_PONG);
+	pong.pong.t = message->ping.t;
+	pong.pong.time_us = io_now_us(self->server->io);
+	if (self->memberships.count > 0)
+		pong.pong.tick =
+			self->memberships.items[self->memberships.count - 1].world->tick;
+	session_send(self, &pong);
+}
+
+void handle_pong(struct session *self, const struct message *message)
+{
+	/* Having been heard is all that it was asked for. */
+	UNUSED(self);
+	UNUSED(message);
+}
+
+static void pair(struct wire_packer *out, const char *key, uint64_t value)
+{
+	wire_pack_string(out, key);
+	wire_pack_uint(out, value);
+}
+
+static void pack_server(struct wire_packer *out, struct server *server)
+{
+	const struct io_counters *io = io_counters(server->io);
+	struct frame_pool_counters frames;
+	frame_pool_counters(server->frames, &frames);
+	wire_pack_map(out, 15);
+	wire_pack_string(out, "build");
+	wire_pack_string(out, PACKAGE_VERSION);
+	wire_pack_string(out, "abi");
+	wire_pack_string(out, server->abi);
+	pair(out, "workers", executor_workers(server->executor));
+	pair(out, "worlds", server->worlds.items.count);
+	pair(out, "sessions", server->sessions.items.count);
+	pair(out, "sessions_opened", server->sessions.opened);
+	pair(out, "time_us", io_now_us(server->io));
+	pair(out, "bytes_in", io->bytes_in);
+	pair(out, "bytes_out", io->bytes_out);
+	pair(out, "writes", io->writes);
+	pair(out, "writes_short", io->writes_short);
+	pair(out, "queued_bytes", io->queued_bytes);
+	pair(out, "frames_made", frames.made);
+	pair(out, "frames_live", frames.live);
+	pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
+}
+
+/* table: the counters of a world, by the names people see. */
+static void pack_world(struct wire_packer *out, struct served_world *world)
+{
+	struct host_counters host;
+	struct fanout_counters fanout;
+	host_counters(world->host, &host);
+	fanout_counters(world->fanout, &fanout);
+	wire_pack_map(out, 30);
+	wire_pack_string(out, "name");
+	wire_pack_string(out, world->name);
+	wire_pack_string(out, "method");
+	wire_pack_string(out, world->info.method != NULL ? world->info.method : "");
+	pair(out, "world", world->number);
+	pair(out, "epoch", world->epoch);
+	pair(out, "tick", world->tick);
+	pair(out, "mode", world->mode);
+	pair(out, "pace_permille", world->pace);
+	pair(out, "ticks", host.ticks);
+	pair(out, "ticks_late", host.late);
+	pair(out, "ticks_dropped", host.dropped);
+	pair(out, "stalls", host.stalls);
+	pair(out, "batches", host.batches);
+	pair(out, "refused", host.refused);
+	pair(out, "inbox", host.inbox);
+	pair(out, "lateness_max_ns", world->lateness_max);
+	pair(out, "cost_max_ns", world->cost_max);
+	pair(out, "bodies", world->stats.bodies);
+	pair(out, "awake", world->stats.awake);
+	pair(out, "contacts", world->stats.contacts);
+	pair(out, "islands", world->stats.islands);
+	pair(out, "iterations", world->stats.iterations);
+	pair(out, "fallbacks", world->stats.fallbacks_total);
+	pair(out, "quarantined", world->stats.quarantined_total);
+	pair(out, "memory_bytes", world->stats.memory_bytes);
+	pair(out, "subscriptions", fanout.subscriptions);
+	pair(out, "frames_sent", fanout.frames);
+	pair(out, "frames_skipped", fanout.skipped);
+	pair(out, "groups_encoded", fanout.encoded);
+	pair(out, "events_lost", fanout.events_lost);
+	pair(out, "durable_tick", world->durable_tick);
+	world->lateness_max = world->cost_max = 0;
+}
+
+/* INFO: {"server": {…}, "worlds": [{…}, …]}, or one of the two. */
+void handle_info(struct session *self, const struct message *message)
+{
+	struct server *server = self->server;
+	bool all = message->info.what.bytes == 0;
+	bool about_server = all || wire_slice_is(message->info.what, "server");
+	bool about_worlds = all || wire_slice_is(message->info.what, "worlds");
+	if (!about_server && !about_worlds) {
+		struct reason why;
+		reason_set(&why, STATUS_RANGE, -1, "what", "sections are server and worlds");
+		session_refuse(self, message, &why);
+		return;
+	}
+	uint32_t room = 2048 + server->worlds.items.count * 1024;
+	uint8_t *packed = heap_alloc(room);
+	if (packed == NULL) {
+		session_refuse_status(self, message, STATUS_NO_MEMORY);
+		return;
+	}
+	struct wire_packer out = wire_packer_over(packed, room);
+	wire_pack_map(&out, (uint32_t)about_server + about_worlds);
+	if (about_server) {
+		wire_pack_string(&out, "server");
+		pack_server(&out, server);
+	}
+	if (about_worlds) {
+		wire_pack_string(&out, "worlds");
+		wire_pack_array(&out, server->worlds.items.count);
+		for (uint32_t i = 0; i < server->worlds.items.count; i++)
+			pack_world(&out, server->worlds.items.items[i]);
+	}
+	struct message reply;
+	message_init(&reply, MESSAGE_REPLY);
+	reply.reply.ref = message->info.ref;
+	reply.reply.about = MESSAGE_INFO;
+	reply.reply.value = wire_packer_slice(&out);
+	session_send(self, &reply);
+	heap_free(packed);
+}

@@ -1,0 +1,193 @@
+/* handlers_input.c: what changes or asks a world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK. Each is
+ * handed to the world's worker; what comes of it comes back as a report (worlds.c). */
+#include <string.h>
+
+#include "server/server.h"
+#include "server/session/session.h"
+
+/* The world a message is about; refuses and returns NULL where the session has not joined it. */
+static struct membership *wanted(struct session *self, const struct message *message,
+				 uint64_t world)
+{
+	struct membership *membership =
+		world <= UINT32_MAX ? session_membership(self, (uint32_t)world) : NULL;
+	if (membership == NULL)
+		session_refuse_status(self, message, STATUS_NOT_JOINED);
+	return membership;
+}
+
+/* A full mailbox is the session's to wait for, not a fault. */
+static void refuse_request(struct session *self, const struct message *message, enum status status)
+{
+	if (status != STATUS_OK)
+		session_refuse_status(self, message, status == STATUS_FULL ? STATUS_BUSY : status);
+}
+
+static void send_packed_result(struct session *self, uint32_t world, struct wire_slice packed)
+{
+	struct message result;
+	message_init(&result, MESSAGE_RESULT);
+	result.result.world = world;
+	result.result.list = (struct wire_list){ packed.at, packed.bytes, 1 };
+	session_send(self, &result);
+}
+
+/* The number is used up, so the refusal is this batch's result for ever. */
+static void refuse_batch(struct session *self, struct membership *membership, uint64_t batch,
+			 enum status status)
+{
+	struct wire_result result = {
+		.batch = batch,
+		.tick = membership->world->tick,
+		.code = status,
+		.index = -1,
+		.text = wire_text(status_text(status)),
+	};
+	send_packed_result(self, membership->world->number,
+			   ledger_answer(&membership->ledger, &result));
+}
+
+void handle_commands(struct session *self, const struct message *message)
+{
+	const struct msg_commands *commands = &message->commands;
+	struct membership *membership = wanted(self, message, commands->world);
+	if (membership == NULL)
+		return;
+	uint64_t at = commands->at.set ? commands->at.value : 0;
+	struct wire_slice packed;
+	struct reason why;
+	switch (ledger_offer(&membership->ledger, commands->batch, at, &packed, &why)) {
+	case LEDGER_REPEATED:
+		send_packed_result(self, membership->world->number, packed);
+		return;
+	case LEDGER_WAITING:
+		return;
+	case LEDGER_REFUSED:
+		session_refuse(self, message, &why);
+		return;
+	case LEDGER_NEW:
+		break;
+	}
+	uint64_t now = io_now(self->server->io);
+	if (!quota_take(&self->quota, QUOTA_COMMANDS, commands->list.count, now)) {
+		refuse_batch(self, membership, commands->batch, STATUS_BUSY);
+		if (quota_exhausted(&self->quota, now))
+			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
+		return;
+	}
+	struct host_batch batch = {
+		.session = self->number,
+		.batch = commands->batch,
+		.at = at,
+		.late = (uint8_t)commands->late,
+		.restricted = session_role(self) < WIRE_ROLE_CONTROLLER,
+		.list = commands->list,
+	};
+	enum status status = host_submit(membership->world->host, &batch);
+	if (status != STATUS_OK)
+		refuse_batch(self, membership, commands->batch, status);
+}
+
+/* Deals with a STEP that has been seen before: true when nothing more is to be done. */
+static bool step_repeated(struct session *self, struct membership *membership,
+			  const struct message *message)
+{
+	uint64_t request = message->step.request;
+	if (request > membership->step)
+		return false;
+	if (request < membership->step)
+		session_refuse_status(self, message, STATUS_EXPIRED);
+	else if (membership->stepped != NULL)
+		outbox_put(&self->outbox, frame_retain(membership->stepped));
+	return true; /* or it is being done and will be answered */
+}
+
+void handle_step(struct session *self, const struct message *message)
+{
+	const struct msg_step *ask = &message->step;
+	struct membership *membership = wanted(self, message, ask->world);
+	if (membership == NULL || step_repeated(self, membership, message))
+		return;
+	const struct host_step step = {
+		.session = self->number,
+		.request = ask->request,
+		.from = ask->from,
+		.n = (uint32_t)ask->n,
+		.list = ask->commands,
+		.want = (uint8_t)ask->want,
+		.restricted = session_role(self) < WIRE_ROLE_CONTROLLER,
+	};
+	enum status status = host_step(membership->world->host, &step);
+	if (status == STATUS_OK) {
+		membership->step = ask->request;
+		frame_release(membership->stepped);
+		membership->stepped = NULL;
+	}
+	refuse_request(self, message, status);
+}
+
+void handle_query(struct session *self, const struct message *message)
+{
+	struct membership *membership = wanted(self, message, message->query.world);
+	if (membership == NULL)
+		return;
+	if (!quota_take(&self->quota, QUOTA_QUERIES, 1, io_now(self->server->io))) {
+		session_refuse_status(self, message, STATUS_BUSY);
+		return;
+	}
+	refuse_request(self, message,
+		       host_query(membership->world->host, self->number, message->query.id,
+				  message->query.query));
+}
+
+/* Snapshots and new worlds have names of the same form. */
+static bool name_of(struct session *self, const struct message *message, struct wire_slice from,
+		    char to[WIRE_NAME_MAX + 1], bool may_be_empty)
+{
+	struct reason why;
+	uint32_t bytes = MIN_OF(from.bytes, (uint32_t)WIRE_NAME_MAX);
+	if (bytes > 0)
+		memcpy(to, from.at, bytes);
+	to[bytes] = '\0';
+	if ((bytes == from.bytes && worlds_name_valid(to)) || (may_be_empty && from.bytes == 0))
+		return true;
+	reason_set(&why, STATUS_RANGE, -1, "name", "1 to %d letters, digits, '-', '_' or '.'",
+		   WIRE_NAME_MAX);
+	session_refuse(self, message, &why);
+	return false;
+}
+
+void handle_save(struct session *self, const struct message *message)
+{
+	struct membership *membership = wanted(self, message, message->save.world);
+	char name[WIRE_NAME_MAX + 1];
+	if (membership == NULL || !name_of(self, message, message->save.name, name, false))
+		return;
+	refuse_request(self, message, host_save(membership->world->host, self->number,
+						message->save.ref, name));
+}
+
+void handle_restore(struct session *self, const struct message *message)
+{
+	struct membership *membership = wanted(self, message, message->restore.world);
+	char name[WIRE_NAME_MAX + 1];
+	if (membership == NULL || !name_of(self, message, message->restore.name, name, false))
+		return;
+	refuse_request(self, message, host_restore(membership->world->host, self->number,
+						   message->restore.ref, name));
+}
+
+void handle_fork(struct session *self, const struct message *message)
+{
+	struct membership *membership = wanted(self, message, message->fork.world);
+	char name[WIRE_NAME_MAX + 1], snapshot[WIRE_NAME_MAX + 1];
+	if (membership == NULL || !name_of(self, message, message->fork.name, name, false) ||
+	    !name_of(self, message, message->fork.snapshot, snapshot, true))
+		return;
+	if (worlds_find_name(&self->server->worlds, name) != NULL) {
+		session_refuse_status(self, message, STATUS_EXISTS);
+		return;
+	}
+	refuse_request(self, message, host_fork(membership->world->host, self->number,
+						message->fork.ref, name, snapshot));
+}

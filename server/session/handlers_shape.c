@@ -1,0 +1,193 @@
+/* handlers_shape.c: geometry comes in parts, is checked and cooked on the helper thread, and made known
+ * to the world; only then is the client told.
+ *
+ *	parts ──► whole? ──► HELPER: SHA-256 is the name? cook ──► LOOP ──► host_shape ──► SHAPE_INFO
+ *
+ * A shape this process has cooked before is taken from the library at once.
+ */
+#include <string.h>
+
+#include "protocol/unpack.h"
+#include "server/base/hash.h"
+#include "server/base/heap.h"
+#include "server/server.h"
+#include "server/session/session.h"
+
+/* A shape on its way through the helper. */
+struct cooking {
+	struct server *server;
+	uint32_t session, world;
+	uint64_t ref;
+	struct wire_name name;
+	struct bytes data;
+	struct shape *shape;
+	enum status status;
+	struct reason why;
+	struct bell done; /* rung for LOOP: it cannot be refused, so no answer is lost */
+};
+
+static struct upload *find_upload(struct session *self, uint64_t ref)
+{
+	for (uint32_t i = 0; i < self->uploads.count; i++)
+		if (self->uploads.items[i].ref == ref)
+			return &self->uploads.items[i];
+	return NULL;
+}
+
+static void drop_upload(struct session *self, struct upload *upload)
+{
+	bytes_release(&upload->data);
+	*upload = self->uploads.items[--self->uploads.count];
+}
+
+static uint64_t upload_bytes(const struct session *self)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < self->uploads.count; i++)
+		bytes += self->uploads.items[i].data.count;
+	return bytes;
+}
+
+/* Hands a cooked shape to its world, or says why not. */
+static void offer_shape(struct session *self, uint32_t world, uint64_t ref,
+			const struct shape *shape, const struct message *about)
+{
+	struct membership *membership = session_membership(self, world);
+	enum status status = membership == NULL
+				     ? STATUS_NOT_JOINED
+				     : host_shape(membership->world->host, self->number, ref, shape);
+	if (status != STATUS_OK)
+		session_refuse_status(self, about, status == STATUS_FULL ? STATUS_BUSY : status);
+}
+
+/* LOOP: what the helper made of it. The session, or its world, may be gone. */
+static void cooked(void *context)
+{
+	struct cooking *job = context;
+	struct session *session = registry_find(&job->server->sessions, job->session);
+	if (job->status == STATUS_OK) {
+		enum status status = shape_book_add(&job->server->library, job->shape);
+		if (status != STATUS_OK && status != STATUS_EXISTS)
+			job->status = reason_set(&job->why, status, -1, "shape", "%s",
+						 status_text(status));
+	}
+	if (session != NULL && session->state == SESSION_OPEN) {
+		struct message about;
+		message_init(&about, MESSAGE_SHAPE_UPLOAD);
+		about.shape_upload.ref = job->ref;
+		struct upload *upload = find_upload(session, job->ref);
+		if (upload != NULL)
+			drop_upload(session, upload);
+		if (job->status != STATUS_OK)
+			session_refuse(session, &about, &job->why);
+		else
+			offer_shape(session, job->world, job->ref, job->shape, &about);
+	}
+	if (job->shape != NULL)
+		shape_release(job->shape);
+	bytes_release(&job->data);
+	heap_free(job);
+}
+
+/* HELPER: the costly part. */
+static void cook(void *context)
+{
+	struct cooking *job = context;
+	uint8_t digest[SHA256_BYTES];
+	hash_sha256(job->data.data, job->data.count, digest);
+	if (memcmp(digest, job->name.bytes, sizeof digest) != 0)
+		job->status = reason_set(&job->why, STATUS_CORRUPT, -1, "shape",
+					 "the name is not the SHA-256 of the bytes");
+	else
+		job->status = shape_cook(job->data.data, job->data.count, job->name.bytes,
+					 &job->shape, &job->why);
+	executor_ring(job->server->executor, EXECUTOR_LOOP, &job->done);
+}
+
+static enum status start_cooking(struct session *self, struct upload *upload)
+{
+	struct cooking *job = heap_alloc_zero(sizeof *job);
+	if (job == NULL)
+		return STATUS_NO_MEMORY;
+	job->server = self->server;
+	job->session = self->number;
+	job->world = upload->world;
+	job->ref = upload->ref;
+	job->name = upload->name;
+	job->data = upload->data;
+	bell_init(&job->done, cooked, job);
+	enum status status = executor_post(self->server->executor, EXECUTOR_HELPER, cook, job);
+	if (status != STATUS_OK) {
+		heap_free(job);
+		return status == STATUS_FULL ? STATUS_BUSY : status;
+	}
+	bytes_init(&upload->data);
+	return STATUS_OK;
+}
+
+/* The upload a part belongs to: a new one for part 0. NULL: refused, `why` says why. */
+static struct upload *upload_for(struct session *self, const struct msg_shape_upload *part,
+				 struct reason *why)
+{
+	struct upload *upload = find_upload(self, part->ref);
+	if (upload != NULL) {
+		bool fits = part->part == upload->next && part->of == upload->of &&
+			    memcmp(part->shape.bytes, upload->name.bytes,
+				   sizeof part->shape.bytes) == 0;
+		if (fits)
+			return upload;
+		reason_set(why, STATUS_SEQUENCE, -1, "part", "part %u of %u is awaited",
+			   (unsigned)upload->next, (unsigned)upload->of);
+		return NULL;
+	}
+	if (part->part != 0 || part->of == 0) {
+		reason_set(why, STATUS_SEQUENCE, -1, "part", "an upload begins with part 0");
+		return NULL;
+	}
+	if (self->uploads.count == SESSION_UPLOADS_MAX) {
+		reason_set(why, STATUS_BUSY, -1, "ref", "at most %d uploads at once",
+			   SESSION_UPLOADS_MAX);
+		return NULL;
+	}
+	if (ARRAY_RESERVE(&self->uploads, self->uploads.count + 1u) != STATUS_OK) {
+		reason_set(why, STATUS_NO_MEMORY, -1, "ref", "%s", status_text(STATUS_NO_MEMORY));
+		return NULL;
+	}
+	upload = &self->uploads.items[self->uploads.count++];
+	*upload = (struct upload){
+		.ref = part->ref,
+		.world = (uint32_t)part->world,
+		.name = part->shape,
+		.of = (uint32_t)part->of,
+	};
+	return upload;
+}
+
+void handle_shape_upload(struct session *self, const struct message *message)
+{
+	const struct msg_shape_upload *part = &message->shape_upload;
+	struct reason why;
+	if (session_membership(self, (uint32_t)part->world) == NULL) {
+		session_refuse_status(self, message, STATUS_NOT_JOINED);
+		return;
+	}
+	const struct shape *known = shape_book_find(&self->server->library, part->shape.bytes);
+	if (known != NULL && part->part == 0 && part->of == 1) {
+		offer_shape(self, (uint32_t)part->world, part->ref, known, message);
+		return;
+	}
+	struct upload *upload = upload_for(self, part, &why);
+	if (upload == NULL) {
+		session_refuse(self, message, &why);
+		return;
+	}
+	enum status status = upload_bytes(self) + part->data.bytes > SESSION_UPLOAD_BYTES_MAX
+				     ? STATUS_LIMIT
+				     : bytes_append(&upload->data, part->data.at, part->data.bytes);
+	if (status == STATUS_OK && ++upload->next == upload->of)
+		status = start_cooking(self, upload);
+	if (status != STATUS_OK) {
+		drop_upload(self, upload);
+		session_refuse_status(self, message, status);
+	}
+}

@@ -1,0 +1,83 @@
+/* handlers_state.c: SUBSCRIBE, UNSUBSCRIBE, ACK, RESYNC. */
+#include "protocol/capabilities.h"
+#include "server/server.h"
+#include "server/session/session.h"
+
+void handle_subscribe(struct session *self, const struct message *message)
+{
+	const struct msg_subscribe *ask = &message->subscribe;
+	struct membership *membership = session_membership(self, (uint32_t)ask->world);
+	struct reason why;
+	if (membership == NULL) {
+		session_refuse_status(self, message, STATUS_NOT_JOINED);
+		return;
+	}
+	if (session_subscription(self, ask->sub) != NULL) {
+		reason_set(&why, STATUS_EXISTS, -1, "sub", "this number is in use");
+		session_refuse(self, message, &why);
+		return;
+	}
+	if (self->subscriptions.count == SESSION_SUBSCRIPTIONS_MAX) {
+		reason_set(&why, STATUS_LIMIT, -1, "sub", "a session has at most %d subscriptions",
+			   SESSION_SUBSCRIPTIONS_MAX);
+		session_refuse(self, message, &why);
+		return;
+	}
+	if (ask->profile == WIRE_PROFILE_EXACT && !(self->handshake.caps & WIRE_CAP_EXACT)) {
+		reason_set(&why, STATUS_UNSUPPORTED, -1, "profile",
+			   "the session has not the capability exact");
+		session_refuse(self, message, &why);
+		return;
+	}
+	if (ARRAY_RESERVE(&self->subscriptions, self->subscriptions.count + 1u) != STATUS_OK) {
+		session_refuse_status(self, message, STATUS_NO_MEMORY);
+		return;
+	}
+	struct subscription *subscription;
+	enum status status = fanout_subscribe(membership->world->fanout, ask, &self->outbox,
+					      self->handshake.caps & WIRE_CAP_ACK,
+					      self->handshake.limits.frame_down,
+					      io_now(self->server->io), &subscription, &why);
+	if (status != STATUS_OK) {
+		session_refuse(self, message, &why);
+		return;
+	}
+	self->subscriptions.items[self->subscriptions.count++] =
+		(struct session_subscription){ membership->world, subscription };
+}
+
+/* The subscription a message is about; refuses and returns NULL where there is none. */
+static struct session_subscription *wanted(struct session *self, const struct message *message,
+					   uint64_t sub)
+{
+	struct session_subscription *entry = session_subscription(self, sub);
+	if (entry == NULL)
+		session_refuse_status(self, message, STATUS_UNKNOWN_SUBSCRIPTION);
+	return entry;
+}
+
+void handle_unsubscribe(struct session *self, const struct message *message)
+{
+	struct session_subscription *entry = wanted(self, message, message->unsubscribe.sub);
+	if (entry == NULL)
+		return;
+	fanout_unsubscribe(entry->world->fanout, entry->subscription);
+	*entry = self->subscriptions.items[--self->subscriptions.count];
+	session_done(self, message);
+}
+
+void handle_ack(struct session *self, const struct message *message)
+{
+	/* Not an error: the subscription may have ended while the ACK was on its way. */
+	struct session_subscription *entry = session_subscription(self, message->ack.sub);
+	if (entry != NULL)
+		subscription_ack(entry->subscription, (uint32_t)message->ack.epoch,
+				 message->ack.tick, io_now(self->server->io));
+}
+
+void handle_resync(struct session *self, const struct message *message)
+{
+	struct session_subscription *entry = wanted(self, message, message->resync.sub);
+	if (entry != NULL)
+		fanout_resync(entry->world->fanout, entry->subscription, io_now(self->server->io));
+}

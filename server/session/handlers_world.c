@@ -1,0 +1,160 @@
+/* handlers_world.c: the worlds themselves: list, create, join, leave, destroy, and their pace. */
+#include <string.h>
+
+#include "protocol/unpack.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/session/session.h"
+
+static void send_info(struct session *self, const struct served_world *world, uint64_t ref,
+		      uint32_t index, uint32_t of)
+{
+	struct message info;
+	uint8_t counts[512];
+	worlds_fill_info(world, &info, ref, counts, sizeof counts);
+	info.world_info.index = index;
+	info.world_info.of = of;
+	session_send(self, &info);
+}
+
+void handle_world_list(struct session *self, const struct message *message)
+{
+	const struct worlds *worlds = &self->server->worlds;
+	for (uint32_t i = 0; i < worlds->items.count; i++)
+		send_info(self, worlds->items.items[i], message->world_list.ref, i,
+			  worlds->items.count);
+	if (worlds->items.count > 0)
+		return;
+	struct message none;
+	message_init(&none, MESSAGE_WORLD_INFO);
+	none.world_info.ref = message->world_list.ref;
+	none.world_info.of = 0;
+	session_send(self, &none);
+}
+
+/* A zero-terminated copy of a name; false when it does not fit. */
+static bool copy_name(struct wire_slice from, char to[WIRE_NAME_MAX + 1])
+{
+	if (from.bytes > WIRE_NAME_MAX)
+		return false;
+	memcpy(to, from.at, from.bytes);
+	to[from.bytes] = '\0';
+	return true;
+}
+
+void handle_world_create(struct session *self, const struct message *message)
+{
+	struct server *server = self->server;
+	struct world_options options;
+	struct reason why;
+	bool running;
+	char name[WIRE_NAME_MAX + 1];
+	if (!copy_name(message->world_create.name, name) || !worlds_name_valid(name)) {
+		reason_set(&why, STATUS_RANGE, -1, "name",
+			   "1 to %d letters, digits, '-', '_' or '.'", WIRE_NAME_MAX);
+		session_refuse(self, message, &why);
+		return;
+	}
+	struct world *world = NULL;
+	struct served_world *served;
+	struct shape_book shapes;
+	shape_book_init(&shapes);
+	enum status status =
+		worlds_parse_options(&message->world_create.options, &options, &running, &why);
+	if (status == STATUS_OK)
+		status = world_create(&options, &world, &why);
+	if (status == STATUS_OK)
+		status = worlds_add(server, name, world, &shapes, running, NULL, &served, &why);
+	if (status == STATUS_OK) {
+		world = NULL;
+		status = worlds_start(server, served);
+		if (status != STATUS_OK)
+			reason_set(&why, status, -1, "name", "%s", status_text(status));
+	}
+	shape_book_release(&shapes);
+	if (world != NULL)
+		world_destroy(world);
+	if (status != STATUS_OK) {
+		session_refuse(self, message, &why);
+		return;
+	}
+	log_info("world_created", "world=%u name=%s session=%u", (unsigned)served->number, name,
+		 (unsigned)self->number);
+	send_info(self, served, message->world_create.ref, 0, 1);
+}
+
+void handle_world_join(struct session *self, const struct message *message)
+{
+	struct server *server = self->server;
+	char name[WIRE_NAME_MAX + 1];
+	struct served_world *world = NULL;
+	if (message->world_join.world != 0)
+		world = worlds_find(&server->worlds, (uint32_t)message->world_join.world);
+	else if (copy_name(message->world_join.name, name))
+		world = worlds_find_name(&server->worlds, name);
+	if (world == NULL || world->stopping) {
+		session_refuse_status(self, message, STATUS_UNKNOWN_WORLD);
+		return;
+	}
+	if (session_membership(self, world->number) == NULL) {
+		struct reason why;
+		if (self->memberships.count == SESSION_WORLDS_MAX) {
+			reason_set(&why, STATUS_LIMIT, -1, "world", "a session joins at most %d worlds",
+				   SESSION_WORLDS_MAX);
+			session_refuse(self, message, &why);
+			return;
+		}
+		if (ARRAY_RESERVE(&self->memberships, self->memberships.count + 1u) != STATUS_OK ||
+		    ARRAY_RESERVE(&world->members, world->members.count + 1u) != STATUS_OK) {
+			session_refuse_status(self, message, STATUS_NO_MEMORY);
+			return;
+		}
+		self->memberships.items[self->memberships.count++] =
+			(struct membership){ .world = world };
+		worlds_join(world, self);
+	}
+	send_info(self, world, message->world_join.ref, 0, 1);
+}
+
+void handle_world_leave(struct session *self, const struct message *message)
+{
+	struct membership *membership =
+		session_membership(self, (uint32_t)message->world_leave.world);
+	if (membership == NULL) {
+		session_refuse_status(self, message, STATUS_NOT_JOINED);
+		return;
+	}
+	session_leave_world(self, membership->world);
+	session_done(self, message);
+}
+
+void handle_world_destroy(struct session *self, const struct message *message)
+{
+	struct server *server = self->server;
+	struct served_world *world =
+		worlds_find(&server->worlds, (uint32_t)message->world_destroy.world);
+	if (world == NULL || world->stopping) {
+		session_refuse_status(self, message, STATUS_UNKNOWN_WORLD);
+		return;
+	}
+	world->destroyed_by = self->number;
+	world->destroyed_ref = message->world_destroy.ref;
+	log_info("world_destroyed", "world=%u name=%s session=%u", (unsigned)world->number,
+		 world->name, (unsigned)self->number);
+	worlds_stop(server, world, true);
+}
+
+void handle_control(struct session *self, const struct message *message)
+{
+	struct membership *membership = session_membership(self, (uint32_t)message->control.world);
+	if (membership == NULL) {
+		session_refuse_status(self, message, STATUS_NOT_JOINED);
+		return;
+	}
+	enum status status = host_control(membership->world->host, self->number,
+					  message->control.ref,
+					  (enum wire_control)message->control.action,
+					  message->control.value);
+	if (status != STATUS_OK)
+		session_refuse_status(self, message, status == STATUS_FULL ? STATUS_BUSY : status);
+}

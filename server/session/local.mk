@@ -1,0 +1,17 @@
+libcairnd_a_SOURCES += \
+	server/session/dispatch.c \
+	server/session/handlers_admin.c \
+	server/session/handlers_input.c \
+	server/session/handlers_shape.c \
+	server/session/handlers_state.c \
+	server/session/handlers_world.c \
+	server/session/ledger.c \
+	server/session/ledger.h \
+	server/session/outbox.c \
+	server/session/outbox.h \
+	server/session/quota.c \
+	server/session/quota.h \
+	server/session/registry.c \
+	server/session/registry.h \
+	server/session/session.c \
+	server/session/session.h

@@ -1,0 +1,150 @@
+#include "server/session/outbox.h"
+
+#include <string.h>
+
+#include "protocol/pack.h"
+
+void outbox_init(struct outbox *self, struct outbox_set *set, struct stream *stream,
+		 struct frame_pool *pool)
+{
+	memset(self, 0, sizeof *self);
+	self->set = set;
+	self->stream = stream;
+	self->pool = pool;
+	self->soft_since = INSTANT_NEVER;
+}
+
+static void drop_frames(struct outbox *self)
+{
+	for (uint32_t i = 0; i < self->frames.count; i++)
+		frame_release(self->frames.items[i]);
+	self->frames.count = 0;
+	self->bytes = 0;
+}
+
+static void leave_set(struct outbox *self)
+{
+	if (!self->dirty)
+		return;
+	struct outbox **link = &self->set->dirty;
+	while (*link != self)
+		link = &(*link)->next_dirty;
+	*link = self->next_dirty;
+	self->dirty = false;
+}
+
+void outbox_release(struct outbox *self)
+{
+	leave_set(self);
+	drop_frames(self);
+	ARRAY_RELEASE(&self->frames);
+	self->stream = NULL;
+}
+
+void outbox_put(struct outbox *self, struct frame *frame)
+{
+	if (self->stream == NULL || self->failed ||
+	    ARRAY_RESERVE(&self->frames, self->frames.count + 1u) != STATUS_OK) {
+		self->failed = self->failed || self->stream != NULL;
+		frame_release(frame);
+		return;
+	}
+	self->frames.items[self->frames.count++] = frame;
+	self->bytes += frame->bytes;
+	if (!self->dirty) {
+		self->dirty = true;
+		self->next_dirty = self->set->dirty;
+		self->set->dirty = self;
+	}
+}
+
+enum status outbox_pack(struct outbox *self, const struct message *message, struct frame **out)
+{
+	/* Most answers are small; a long one is packed again into a frame that surely holds it. */
+	const uint32_t capacity_max = WIRE_FRAME_DOWN + WIRE_FRAME_HEADER;
+	for (uint32_t capacity = 512;; capacity = MIN_OF(capacity * 16, capacity_max)) {
+		struct frame *frame;
+		enum status status = frame_create(self->pool, capacity, &frame);
+		if (status != STATUS_OK)
+			return status;
+		status = message_pack(message, frame->data, frame->capacity, &frame->bytes);
+		if (status == STATUS_OK) {
+			*out = frame;
+			return STATUS_OK;
+		}
+		frame_release(frame);
+		if (status != STATUS_FULL || capacity == capacity_max)
+			return status;
+	}
+}
+
+enum status outbox_send(struct outbox *self, const struct message *message)
+{
+	struct frame *frame;
+	enum status status = outbox_pack(self, message, &frame);
+	if (status == STATUS_OK)
+		outbox_put(self, frame);
+	return status;
+}
+
+void outbox_flush(struct outbox *self)
+{
+	uint32_t done = 0;
+	while (done < self->frames.count && self->stream != NULL && !self->failed) {
+		uint32_t count = MIN_OF(self->frames.count - done, (uint32_t)STREAM_FRAMES_MAX);
+		enum status status =
+			stream_write(self->stream, self->frames.items + done, count);
+		if (status != STATUS_OK) {
+			self->failed = true;
+			break;
+		}
+		for (uint32_t i = 0; i < count; i++)
+			self->sent_bytes += self->frames.items[done + i]->bytes;
+		self->sent_frames += count;
+		done += count;
+	}
+	drop_frames(self);
+}
+
+void outbox_set_flush(struct outbox_set *set)
+{
+	/* The list holds the latest first. Turning it round every other round puts a different client at
+	 * its head, so that no one always waits for all the others. */
+	struct outbox *list = set->dirty;
+	set->dirty = NULL;
+	if (set->rounds++ % 2 == 0) {
+		struct outbox *turned = NULL;
+		while (list != NULL) {
+			struct outbox *next = list->next_dirty;
+			list->next_dirty = turned;
+			turned = list;
+			list = next;
+		}
+		list = turned;
+	}
+	while (list != NULL) {
+		struct outbox *next = list->next_dirty;
+		list->dirty = false;
+		outbox_flush(list);
+		list = next;
+	}
+}
+
+uint64_t outbox_queued(const struct outbox *self)
+{
+	return self->bytes + (self->stream != NULL ? stream_queued(self->stream) : 0);
+}
+
+enum status outbox_verdict(struct outbox *self, uint64_t now)
+{
+	uint64_t queued = outbox_queued(self);
+	if (self->failed || queued > OUTBOX_HARD_BYTES)
+		return STATUS_SLOW;
+	if (queued <= OUTBOX_SOFT_BYTES) {
+		self->soft_since = INSTANT_NEVER;
+		return STATUS_OK;
+	}
+	if (self->soft_since == INSTANT_NEVER)
+		self->soft_since = now;
+	return now - self->soft_since > OUTBOX_SOFT_MS * (uint64_t)1000000 ? STATUS_SLOW : STATUS_OK;
+}

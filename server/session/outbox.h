@@ -1,0 +1,68 @@
+/* outbox.h: what one client is to be sent next, gathered and given to its stream in one write.
+ *
+ * Everything a round of callbacks produces for a client is put here; io's flush (io_set_flush)
+ * empties every outbox that has something with one call to the kernel each. Two kinds of frames:
+ *
+ *   state    SNAPSHOT, DELTA: replaceable. Whoever makes them asks outbox_idle or counts credit
+ * first
+ *            and skips instead of queueing, so they never pile up here.
+ *   control  answers, results, events: never dropped. Over the soft bound for too long, or over
+ * the hard
+ *            bound at once, the client is too slow: `outbox_verdict` says so and it gets GOODBYE.
+ */
+#ifndef CAIRN_SESSION_OUTBOX_H
+#define CAIRN_SESSION_OUTBOX_H
+
+#include "protocol/message.h"
+#include "server/base/array.h"
+#include "server/io/io.h"
+
+enum {
+	OUTBOX_SOFT_BYTES = 256 << 10,
+	OUTBOX_HARD_BYTES = 1 << 20,
+	OUTBOX_SOFT_MS = 5000, /* above the soft bound no longer than this */
+};
+
+struct outbox {
+	struct stream *stream;	    /* borrowed; NULL once it is gone */
+	struct frame_pool *pool;    /* borrowed */
+	ARRAY_OF(struct frame *) frames; /* owned references, in order */
+	uint64_t bytes;		    /* of these frames */
+	uint64_t soft_since;	    /* instant, or INSTANT_NEVER */
+	uint64_t sent_frames, sent_bytes;
+	bool failed;		    /* a frame could not be queued: the client must go */
+	struct outbox *next_dirty;  /* the set's own */
+	bool dirty;
+	struct outbox_set *set;
+};
+
+/* The outboxes with something to send this round; `first` rotates so that nobody is always last. */
+struct outbox_set {
+	struct outbox *dirty;
+	uint64_t rounds;
+};
+
+void outbox_init(struct outbox *self, struct outbox_set *set, struct stream *stream,
+		 struct frame_pool *pool);
+void outbox_release(struct outbox *self);
+/* Queues one frame; the reference is taken. */
+void outbox_put(struct outbox *self, struct frame *frame);
+/* Packs a message into a frame of its own, returned owned. RANGE …: as message_pack. */
+MUST_CHECK enum status outbox_pack(struct outbox *self, const struct message *message,
+				   struct frame **out);
+/* Packs a message and queues it. RANGE …: as message_pack; nothing was queued. */
+enum status outbox_send(struct outbox *self, const struct message *message);
+/* Writes what is queued now. */
+void outbox_flush(struct outbox *self);
+/* Flushes every dirty outbox of the set, in order of arrival turned by one each round. */
+void outbox_set_flush(struct outbox_set *set);
+/* Bytes waiting here and in the stream's queue. */
+uint64_t outbox_queued(const struct outbox *self);
+static inline bool outbox_idle(const struct outbox *self)
+{
+	return outbox_queued(self) == 0;
+}
+/* OK, or SLOW when the bounds are passed at instant `now`. */
+MUST_CHECK enum status outbox_verdict(struct outbox *self, uint64_t now);
+
+#endif

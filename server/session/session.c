@@ -1,0 +1,333 @@
+#include "config.h"
+
+#include "server/session/session.h"
+
+#include <string.h>
+
+#include "protocol/capabilities.h"
+#include "protocol/frame.h"
+#include "protocol/unpack.h"
+#include "server/base/heap.h"
+#include "server/log.h"
+#include "server/server.h"
+
+/* ---- sending ----------------------------------------------------------------------------------- */
+
+void session_send(struct session *self, const struct message *message)
+{
+	enum status status = outbox_send(&self->outbox, message);
+	if (status != STATUS_OK)
+		log_error("message_not_sent", "session=%u message=%d status=%s",
+			  (unsigned)self->number, (int)message->type, status_name(status));
+}
+
+void session_refuse(struct session *self, const struct message *about, const struct reason *why)
+{
+	struct message error;
+	message_error(&error, about, why);
+	self->errors++;
+	session_send(self, &error);
+	if (wire_status_closes(why->status))
+		session_goodbye(self, why->status, why->text);
+}
+
+void session_refuse_status(struct session *self, const struct message *about, enum status status)
+{
+	struct reason why;
+	reason_set(&why, status, -1, "", "%s", status_text(status));
+	session_refuse(self, about, &why);
+}
+
+void session_done(struct session *self, const struct message *about)
+{
+	struct message reply;
+	message_init(&reply, MESSAGE_REPLY);
+	reply.reply.ref = message_ref(about);
+	reply.reply.about = about->type;
+	session_send(self, &reply);
+}
+
+void session_goodbye(struct session *self, enum status status, const char *text)
+{
+	if (self->state == SESSION_LEAVING)
+		return;
+	self->state = SESSION_LEAVING;
+	struct message goodbye;
+	message_init(&goodbye, MESSAGE_GOODBYE);
+	goodbye.goodbye.code = status;
+	/* Spread by the session's number, so that not everybody comes back at once. */
+	goodbye.goodbye.retry_ms =
+		status == STATUS_DRAINING ? 500 + self->number * 7919u % 1000u : 0;
+	goodbye.goodbye.text = wire_text(text);
+	session_send(self, &goodbye);
+	if (self->stream == NULL)
+		return;
+	outbox_flush(&self->outbox);
+	if (status == STATUS_SLOW)
+		stream_close(self->stream); /* it would never take what waits */
+	else
+		stream_finish(self->stream);
+	log_info("session_goodbye", "session=%u code=%s text=\"%s\"", (unsigned)self->number,
+		 status_name(status), text);
+}
+
+/* ---- receiving --------------------------------------------------------------------------------- */
+
+static uint32_t frame_max(const struct session *self)
+{
+	return self->state == SESSION_OPEN ? self->handshake.limits.frame_up : WIRE_FRAME_HELLO;
+}
+
+static void greet(struct session *self, const struct message *message)
+{
+	struct message reply;
+	enum status status = handshake_receive(&self->handshake, message, &reply);
+	session_send(self, &reply);
+	if (status != STATUS_OK) {
+		self->errors++;
+		if (wire_status_closes(status))
+			session_goodbye(self, status, self->handshake.why.text);
+		return;
+	}
+	self->state = SESSION_OPEN;
+	self->server->sessions.greeting--;
+	quota_init(&self->quota, self->handshake.role, io_now(self->server->io));
+	log_info("session_open", "session=%u peer=%s role=%s", (unsigned)self->number,
+		 self->peer.text, wire_role_name(self->handshake.role));
+}
+
+static void take_message(struct session *self, const uint8_t *content, uint32_t bytes)
+{
+	struct message message;
+	struct reason why;
+	uint64_t now = io_now(self->server->io);
+	self->frames_in++;
+	bool within = quota_take(&self->quota, QUOTA_FRAMES, 1, now) &
+		      quota_take(&self->quota, QUOTA_BYTES, bytes, now);
+	enum status status = message_read(content, bytes, &VALIDATE_UP, &message, &why);
+	if (status != STATUS_OK) {
+		session_refuse(self, &message, &why);
+	} else if (!within) {
+		session_refuse_status(self, &message, STATUS_BUSY);
+		if (quota_exhausted(&self->quota, now))
+			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
+	} else if (self->state == SESSION_GREETING) {
+		greet(self, &message);
+	} else {
+		session_dispatch(self, &message);
+	}
+}
+
+static void refuse_frame(struct session *self, enum status status)
+{
+	session_refuse_status(self, NULL, status);
+	/* Whatever else a status does: after a broken frame the bytes mean nothing any more. */
+	session_goodbye(self, status, status_text(status));
+}
+
+static void take_frames(struct session *self)
+{
+	size_t taken = 0;
+	while (self->state != SESSION_LEAVING) {
+		struct wire_slice content;
+		size_t bytes;
+		enum status status =
+			frame_split(self->input.data + taken, self->input.count - taken,
+				    frame_max(self), &content, &bytes);
+		if (status == STATUS_AGAIN)
+			break;
+		if (status != STATUS_OK) {
+			refuse_frame(self, status);
+			break;
+		}
+		take_message(self, content.at, content.bytes);
+		taken += bytes;
+	}
+	if (self->state == SESSION_LEAVING) {
+		self->input.count = 0;
+		return;
+	}
+	bytes_consume(&self->input, taken);
+	bool partial = self->input.count > 0;
+	if (!partial)
+		self->frame_since = INSTANT_NEVER;
+	else if (taken > 0 || self->frame_since == INSTANT_NEVER)
+		self->frame_since = io_now(self->server->io);
+}
+
+static size_t on_space(void *context, uint8_t **into)
+{
+	struct session *self = context;
+	/* A partial frame always fits beside the room for the rest of it. */
+	size_t room = frame_max(self) + WIRE_FRAME_HEADER;
+	if (self->state == SESSION_LEAVING)
+		self->input.count = 0;
+	if (bytes_reserve(&self->input, room) != STATUS_OK)
+		return 0;
+	*into = self->input.data + self->input.count;
+	return room;
+}
+
+static void on_received(void *context, size_t bytes)
+{
+	struct session *self = context;
+	self->input.count += bytes;
+	self->heard_at = io_now(self->server->io);
+	self->pinged = false;
+	take_frames(self);
+}
+
+static void session_destroy(struct session *self);
+
+static void on_closed(void *context, enum status why)
+{
+	struct session *self = context;
+	log_info("session_closed", "session=%u why=%s frames_in=%llu bytes_out=%llu",
+		 (unsigned)self->number, status_name(why), (unsigned long long)self->frames_in,
+		 (unsigned long long)self->outbox.sent_bytes);
+	self->stream = NULL;
+	self->outbox.stream = NULL;
+	session_destroy(self);
+}
+
+static const struct stream_events session_events = {
+	.space = on_space,
+	.received = on_received,
+	.closed = on_closed,
+};
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+/* The most a peer is granted without a token. Loopback is not trust, but it is no stranger either. */
+static enum wire_role role_of(const struct peer *peer, uint32_t own_uid)
+{
+	if (peer->kind == ADDRESS_UNIX)
+		return peer->known && (peer->uid == own_uid || peer->uid == 0) ? WIRE_ROLE_ADMIN
+									       : WIRE_ROLE_OBSERVER;
+	return WIRE_ROLE_CONTROLLER;
+}
+
+static void offer(struct session *self)
+{
+	struct handshake_offer offer = {
+		.name = SERVER_NAME,
+		.build = PACKAGE_VERSION,
+		.abi = self->server->abi,
+		.caps = WIRE_CAPS_ALL,
+		.role = role_of(&self->peer, self->server->own_uid),
+		.session = self->number,
+		.time_us = io_now_us(self->server->io),
+	};
+	handshake_init(&self->handshake, &offer);
+}
+
+void session_open(struct server *server, struct stream *stream)
+{
+	struct session *self = heap_alloc_zero(sizeof *self);
+	uint32_t number;
+	if (self == NULL || registry_add(&server->sessions, self, &number) != STATUS_OK) {
+		heap_free(self);
+		stream_close(stream);
+		return;
+	}
+	self->server = server;
+	self->stream = stream;
+	self->number = number;
+	self->opened_at = self->heard_at = io_now(server->io);
+	self->frame_since = INSTANT_NEVER;
+	server->sessions.greeting++;
+	stream_peer(stream, &self->peer);
+	outbox_init(&self->outbox, &server->outboxes, stream, server->frames);
+	quota_init(&self->quota, WIRE_ROLE_NOBODY, self->opened_at);
+	offer(self);
+	stream_start(stream, &session_events, self);
+	if (server->draining)
+		session_goodbye(self, STATUS_DRAINING, "the server is shutting down");
+}
+
+static void ping(struct session *self, uint64_t now)
+{
+	struct message ping;
+	message_init(&ping, MESSAGE_PING);
+	ping.ping.t = now / NS_PER_US;
+	session_send(self, &ping);
+	self->pinged = true;
+}
+
+void session_look_after(struct session *self, uint64_t now)
+{
+	const struct options *options = self->server->options;
+	uint64_t handshake = options->handshake_ms * NS_PER_MS;
+	uint64_t silence = options->ping_ms * NS_PER_MS;
+	if (self->state == SESSION_LEAVING) {
+		if (now - self->heard_at > 2 * silence && self->stream != NULL)
+			stream_close(self->stream);
+	} else if (self->state == SESSION_GREETING && now - self->opened_at > handshake) {
+		session_goodbye(self, STATUS_HANDSHAKE, "no HELLO in time");
+	} else if (self->frame_since != INSTANT_NEVER && now - self->frame_since > handshake) {
+		session_goodbye(self, STATUS_MALFORMED, "a frame was begun and not ended in time");
+	} else if (outbox_verdict(&self->outbox, now) != STATUS_OK) {
+		session_goodbye(self, STATUS_SLOW, "too many answers and events wait for it");
+	} else if (now - self->heard_at > 2 * silence) {
+		session_goodbye(self, STATUS_CLOSED, "silent for too long");
+	} else if (now - self->heard_at > silence && !self->pinged) {
+		ping(self, now);
+	}
+}
+
+void session_leave_world(struct session *self, struct served_world *world)
+{
+	for (uint32_t i = self->subscriptions.count; i-- > 0;) {
+		struct session_subscription *entry = &self->subscriptions.items[i];
+		if (entry->world != world)
+			continue;
+		fanout_unsubscribe(world->fanout, entry->subscription);
+		*entry = self->subscriptions.items[--self->subscriptions.count];
+	}
+	for (uint32_t i = 0; i < self->memberships.count; i++) {
+		if (self->memberships.items[i].world != world)
+			continue;
+		ledger_release(&self->memberships.items[i].ledger);
+		frame_release(self->memberships.items[i].stepped);
+		self->memberships.items[i] = self->memberships.items[--self->memberships.count];
+		worlds_leave(world, self);
+		return;
+	}
+}
+
+/* Takes the session out of every world and frees it; the stream is gone. */
+static void session_destroy(struct session *self)
+{
+	if (self->state == SESSION_GREETING ||
+	    (self->state == SESSION_LEAVING && self->handshake.state != HANDSHAKE_OPEN))
+		self->server->sessions.greeting--;
+	while (self->memberships.count > 0)
+		session_leave_world(self, self->memberships.items[0].world);
+	ARRAY_RELEASE(&self->memberships);
+	ARRAY_RELEASE(&self->subscriptions);
+	for (uint32_t i = 0; i < self->uploads.count; i++)
+		bytes_release(&self->uploads.items[i].data);
+	ARRAY_RELEASE(&self->uploads);
+	outbox_release(&self->outbox);
+	bytes_release(&self->input);
+	struct server *server = self->server;
+	registry_remove(&server->sessions, self->number);
+	heap_free(self);
+	server_session_ended(server);
+}
+
+struct membership *session_membership(struct session *self, uint32_t world)
+{
+	for (uint32_t i = 0; i < self->memberships.count; i++)
+		if (self->memberships.items[i].world->number == world)
+			return &self->memberships.items[i];
+	return NULL;
+}
+
+struct session_subscription *session_subscription(struct session *self, uint64_t sub)
+{
+	for (uint32_t i = 0; i < self->subscriptions.count; i++)
+		if (self->subscriptions.items[i].subscription->sub == sub)
+			return &self->subscriptions.items[i];
+	return NULL;
+}

@@ -1,0 +1,114 @@
+/* session.h: one client: from its first byte to its goodbye.
+ *
+ *	           HELLO ok               GOODBYE sent, or the peer left
+ *	GREETING ───────────► OPEN ─────────────────────────────────────► LEAVING ──► gone
+ *	   │ late, malformed, refused for good                               ▲
+ *	   └────────────────────────────────────────────────────────────────┘
+ *
+ * Bytes are split into frames, frames are validated whole, messages are unpacked and dispatched;
+ * what a session may send is the role table of messages.def. A semantic error is answered and the
+ * session lives; a malformed frame is answered and ends it. Everything here runs on the loop
+ * thread.
+ */
+#ifndef CAIRN_SESSION_SESSION_H
+#define CAIRN_SESSION_SESSION_H
+
+#include "protocol/handshake.h"
+#include "server/base/array.h"
+#include "server/session/ledger.h"
+#include "server/session/outbox.h"
+#include "server/session/quota.h"
+#include "server/sync/subscription.h"
+
+enum {
+	SESSION_WORLDS_MAX = 64,
+	SESSION_SUBSCRIPTIONS_MAX = 64,
+	SESSION_UPLOADS_MAX = 16,	     /* at once */
+	SESSION_UPLOAD_BYTES_MAX = 56 << 20, /* at once, all together */
+};
+
+enum session_state { SESSION_GREETING, SESSION_OPEN, SESSION_LEAVING };
+
+struct server;
+struct served_world;
+
+/* A world this session has joined. */
+struct membership {
+	struct served_world *world; /* borrowed; leaves before the world goes */
+	struct ledger ledger;
+	uint64_t step;		/* number of the last STEP */
+	struct frame *stepped;	/* its answer, kept for a repeat; NULL while it is being done */
+};
+
+struct session_subscription {
+	struct served_world *world;
+	struct subscription *subscription; /* owned by the world's fanout */
+};
+
+/* Geometry on its way in, or being cooked. */
+struct upload {
+	uint64_t ref;
+	uint32_t world; /* number */
+	struct wire_name name;
+	uint32_t next, of; /* part awaited; == of: complete, being cooked */
+	struct bytes data;
+};
+
+struct session {
+	struct server *server; /* borrowed */
+	struct stream *stream; /* NULL once it is gone */
+	uint32_t number;       /* never used twice in the life of a data directory */
+	enum session_state state;
+	struct handshake handshake;
+	struct outbox outbox;
+	struct quota quota;
+	struct bytes input; /* a frame in the making */
+	size_t input_space; /* promised to the stream */
+	uint64_t opened_at, heard_at; /* instants */
+	uint64_t frame_since;	      /* first byte of a partial frame, or INSTANT_NEVER */
+	bool pinged;
+	ARRAY_OF(struct membership) memberships;
+	ARRAY_OF(struct session_subscription) subscriptions;
+	ARRAY_OF(struct upload) uploads;
+	struct peer peer;
+	uint64_t frames_in, errors;
+};
+
+/* A session for a new connection, greeting. On failure the stream is closed. */
+void session_open(struct server *server, struct stream *stream);
+/* Called about every quarter second: deadlines, pings, slow clients. */
+void session_look_after(struct session *self, uint64_t now);
+/* Says GOODBYE and lets the stream finish. */
+void session_goodbye(struct session *self, enum status status, const char *text);
+static inline enum wire_role session_role(const struct session *self)
+{
+	return self->state == SESSION_OPEN ? self->handshake.role : WIRE_ROLE_NOBODY;
+}
+
+/* ---- for handlers ------------------------------------------------------------------------------
+ * */
+void session_send(struct session *self, const struct message *message);
+/* ERROR about a message. */
+void session_refuse(struct session *self, const struct message *about, const struct reason *why);
+void session_refuse_status(struct session *self, const struct message *about, enum status status);
+/* REPLY with nothing in it: done. */
+void session_done(struct session *self, const struct message *about);
+/* NULL where the session has not joined it. */
+struct membership *session_membership(struct session *self, uint32_t world);
+struct session_subscription *session_subscription(struct session *self, uint64_t sub);
+void session_leave_world(struct session *self, struct served_world *world);
+
+/* One message of an open session, from the role table to its handler (dispatch.c). */
+void session_dispatch(struct session *self, const struct message *message);
+
+/* Handlers by theme (handlers_*.c); each gets a message of its own type. */
+typedef void session_handler(struct session *self, const struct message *message);
+session_handler handle_ping, handle_pong, handle_info;			 /* handlers_admin.c */
+session_handler handle_world_list, handle_world_create, handle_world_join, handle_world_leave,
+	handle_world_destroy, handle_control;				 /* handlers_world.c */
+session_handler handle_shape_upload;					 /* handlers_shape.c */
+session_handler handle_subscribe, handle_unsubscribe, handle_ack, handle_resync; /* handlers_state.c */
+session_handler handle_commands, handle_step, handle_query, handle_save, handle_restore,
+	handle_fork;							 /* handlers_input.c */
+
+#endif

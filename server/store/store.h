@@ -1,0 +1,57 @@
+/* store.h: the directory of worlds: one SQLite file each (FILE = DIR/NAME.cairn), written by the
+ * store thread only.
+ *
+ * At start every file found is recovered: last good checkpoint, journal replayed on top with every
+ * tick hash checked, a new epoch begun. A torn tail (crash in the middle of a transaction) is not
+ * there: SQLite's own log sees to that. A file of another `abi` is opened read-only and refused
+ * with VERSION.
+ */
+#ifndef CAIRN_STORE_STORE_H
+#define CAIRN_STORE_STORE_H
+
+#include "protocol/limits.h"
+#include "server/base/array.h"
+#include "server/host/shape_book.h"
+#include "server/io/executor.h"
+#include "server/store/journal.h"
+
+struct store;
+
+/* `directory` is made when missing. Called on LOOP before executor_start. */
+MUST_CHECK enum status store_create(const char *directory, struct executor *executor,
+				    struct store **out, struct reason *why);
+/* After every journal is closed and the executor has stopped. */
+void store_destroy(struct store *store);
+
+/* Names of the worlds on disk, ascending by bytes; at most `capacity`; returns how many there are.
+ * */
+uint32_t store_worlds(const struct store *store, char (*names)[WIRE_NAME_MAX + 1],
+		      uint32_t capacity);
+
+/* A new file for a new world. EXISTS, IO. The first record must be a checkpoint. */
+MUST_CHECK enum status store_create_world(struct store *store, const char *name,
+					  struct journal **out, struct reason *why);
+/* Deletes a closed world's file. */
+MUST_CHECK enum status store_remove_world(struct store *store, const char *name,
+					  struct reason *why);
+
+struct recovered_snapshot {
+	char name[WIRE_NAME_MAX + 1];
+	uint64_t tick, state_hash;
+	struct bytes image;
+};
+/* A world as its file leaves it, standing in a new epoch. Everything is owned by the taker. */
+struct recovered {
+	struct world *world;
+	struct shape_book shapes;
+	struct journal *journal; /* open for more */
+	uint32_t session_max;	 /* the highest session number in it: new ones must be above */
+	uint64_t checkpoint_tick, replayed; /* ticks replayed since */
+	ARRAY_OF(struct recovered_snapshot) snapshots;
+};
+/* Synchronous, on LOOP before executor_start. DIVERGED: a replayed tick's hash differs (why says
+ * which); CORRUPT, VERSION, IO. */
+MUST_CHECK enum status store_recover(struct store *store, const char *name,
+				     struct recovered *out, struct reason *why);
+
+#endif

@@ -1,0 +1,326 @@
+#include "server/sync/fanout.h"
+
+#include <string.h>
+
+#include "protocol/delta.h"
+#include "protocol/pack.h"
+#include "protocol/result_wire.h"
+#include "server/base/heap.h"
+
+/* An event packs to at most 97 bytes: three ids, a kind, eight floats and three headers. */
+enum { PARTS_MAX = WIRE_PARTS_MAX, EVENTS_A_FRAME = 512, EVENT_BYTES_MAX = 128 };
+
+/* Frames (without their heads) that everybody in the group gets. */
+struct group {
+	uint64_t base; /* serial, 0: a SNAPSHOT */
+	enum wire_profile profile;
+	uint8_t fields;
+	uint32_t frame_max;
+	ARRAY_OF(struct frame *) tails; /* references */
+};
+
+struct fanout {
+	struct frame_pool *pool;
+	struct view view;
+	bool standing; /* the mirror is good */
+	ARRAY_OF(struct subscription *) subscriptions;
+	ARRAY_OF(struct group) groups;
+	uint32_t group_count; /* in use; the others keep their memory */
+	struct view_delta delta;
+	struct delta_part *parts;
+	uint32_t turn; /* first to be served; moves on each report */
+	struct fanout_counters counters;
+};
+
+enum status fanout_create(struct frame_pool *pool, struct fanout **out)
+{
+	struct fanout *self = heap_alloc_zero(sizeof *self);
+	if (self == NULL)
+		return STATUS_NO_MEMORY;
+	self->pool = pool;
+	self->parts = heap_alloc(PARTS_MAX * sizeof *self->parts);
+	enum status status = view_init(&self->view);
+	if (status != STATUS_OK || self->parts == NULL) {
+		fanout_destroy(self);
+		return STATUS_NO_MEMORY;
+	}
+	*out = self;
+	return STATUS_OK;
+}
+
+static void forget_groups(struct fanout *self)
+{
+	for (uint32_t i = 0; i < self->group_count; i++) {
+		struct group *group = &self->groups.items[i];
+		for (uint32_t k = 0; k < group->tails.count; k++)
+			frame_release(group->tails.items[k]);
+		group->tails.count = 0;
+	}
+	self->group_count = 0;
+}
+
+void fanout_destroy(struct fanout *self)
+{
+	forget_groups(self);
+	for (uint32_t i = 0; i < self->groups.count; i++)
+		ARRAY_RELEASE(&self->groups.items[i].tails);
+	ARRAY_RELEASE(&self->groups);
+	for (uint32_t i = 0; i < self->subscriptions.count; i++)
+		subscription_destroy(self->subscriptions.items[i]);
+	ARRAY_RELEASE(&self->subscriptions);
+	view_delta_release(&self->delta);
+	view_release(&self->view);
+	heap_free(self->parts);
+	heap_free(self);
+}
+
+/* ---- encoding once ----------------------------------------------------------------------------- */
+
+static enum status encode_part(struct fanout *self, struct group *group,
+			       const struct delta_frame *frame, uint32_t count, uint32_t index)
+{
+	if (ARRAY_RESERVE(&group->tails, group->tails.count + 1u) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	struct frame *tail;
+	enum status status = frame_create(self->pool, group->frame_max + WIRE_FRAME_HEADER, &tail);
+	if (status != STATUS_OK)
+		return status;
+	status = delta_pack_tail(frame, self->parts, count, index, tail->data, tail->capacity,
+				 &tail->bytes);
+	if (status != STATUS_OK) {
+		frame_release(tail);
+		return status;
+	}
+	group->tails.items[group->tails.count++] = tail;
+	return STATUS_OK;
+}
+
+/* Encodes what the group needs. A base the history does not reach any more falls back to a SNAPSHOT. */
+static enum status encode(struct fanout *self, struct group *group, uint64_t base_tick)
+{
+	struct view *view = &self->view;
+	enum status status = STATUS_MISSING;
+	if (group->base != 0)
+		status = view_collect(view, group->base, group->fields, &self->delta);
+	bool snapshot = status == STATUS_MISSING;
+	if (snapshot)
+		status = view_collect_all(view, group->fields, &self->delta);
+	if (status != STATUS_OK)
+		return status;
+	bool is_tick_hash;
+	uint64_t hash = view_hash(view, group->fields, &is_tick_hash);
+	struct delta_frame frame = {
+		.snapshot = snapshot,
+		.profile = group->profile,
+		.fields = group->fields,
+		.flags = (uint8_t)(WIRE_FRAME_ABSOLUTE | (is_tick_hash ? WIRE_FRAME_TICK_HASH : 0)),
+		.epoch = view->epoch,
+		.tick = view->tick,
+		.base = base_tick,
+		.hash = { true, hash },
+		.removed = self->delta.removed.items,
+		.removed_count = self->delta.removed.count,
+		.rows = self->delta.rows.items,
+		.row_count = self->delta.rows.count,
+	};
+	uint32_t count;
+	status = delta_plan(&frame, group->frame_max, self->parts, PARTS_MAX, &count);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = encode_part(self, group, &frame, count, i);
+	self->counters.encoded++;
+	/* The heads must say what the tails are: SNAPSHOT groups stand on nothing. */
+	if (snapshot)
+		group->base = 0;
+	return status;
+}
+
+static struct group *group_for(struct fanout *self, const struct subscription *sub)
+{
+	uint64_t base = sub->snapshot_due || sub->base < self->view.epoch_serial ? 0 : sub->base;
+	for (uint32_t i = 0; i < self->group_count; i++) {
+		struct group *group = &self->groups.items[i];
+		if (group->base == base && group->profile == sub->profile &&
+		    group->fields == sub->fields && group->frame_max == sub->frame_max)
+			return group;
+	}
+	if (self->group_count == self->groups.count) {
+		if (ARRAY_RESERVE(&self->groups, self->groups.count + 1u) != STATUS_OK)
+			return NULL;
+		memset(&self->groups.items[self->groups.count++], 0, sizeof(struct group));
+	}
+	struct group *group = &self->groups.items[self->group_count++];
+	group->base = base;
+	group->profile = sub->profile;
+	group->fields = sub->fields;
+	group->frame_max = sub->frame_max;
+	if (encode(self, group, sub->base_tick) == STATUS_OK)
+		return group;
+	for (uint32_t k = 0; k < group->tails.count; k++)
+		frame_release(group->tails.items[k]);
+	group->tails.count = 0;
+	self->group_count--;
+	return NULL;
+}
+
+/* ---- sending ----------------------------------------------------------------------------------- */
+
+static bool put_with_head(struct fanout *self, struct subscription *sub, enum message_type type,
+			  struct frame *tail)
+{
+	struct frame *head;
+	if (frame_create(self->pool, WIRE_HEAD_MAX, &head) != STATUS_OK)
+		return false;
+	head->bytes = message_pack_head(type, sub->sub, tail->bytes, true, head->data);
+	self->counters.bytes += head->bytes + tail->bytes;
+	outbox_put(sub->outbox, head);
+	outbox_put(sub->outbox, frame_retain(tail));
+	return true;
+}
+
+static void send_notice(struct subscription *sub)
+{
+	struct message notice;
+	message_init(&notice, MESSAGE_NOTICE);
+	notice.notice.sub = sub->sub;
+	notice.notice.skipped = sub->skipped;
+	notice.notice.lost = sub->lost;
+	notice.notice.divisor = sub->divisor;
+	notice.notice.code = sub->skipped > 0 ? STATUS_SLOW : STATUS_OK;
+	if (outbox_send(sub->outbox, &notice) != STATUS_OK)
+		return;
+	sub->skipped = sub->lost = 0;
+	sub->notice_due = false;
+}
+
+/* The events of one tick, from the first waiting one on; returns how many went. */
+static uint32_t send_events_of_tick(struct subscription *sub, uint32_t first)
+{
+	static uint8_t packed[EVENTS_A_FRAME * EVENT_BYTES_MAX];
+	const struct dated_event *events = sub->events.items + first;
+	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
+	uint32_t count = 0;
+	while (first + count < sub->events.count && count < EVENTS_A_FRAME &&
+	       events[count].tick == events[0].tick && events[count].epoch == events[0].epoch)
+		event_pack(&packer, &events[count++].event);
+	struct message message;
+	message_init(&message, MESSAGE_EVENTS);
+	message.events.sub = sub->sub;
+	message.events.epoch = events[0].epoch;
+	message.events.tick = events[0].tick;
+	message.events.list = (struct wire_list){ packed, packer.bytes, count };
+	if (wire_packer_status(&packer) != STATUS_OK ||
+	    outbox_send(sub->outbox, &message) != STATUS_OK) {
+		sub->lost += count;
+		sub->lost_total += count;
+		sub->notice_due = true;
+	}
+	return count;
+}
+
+static void send_events(struct subscription *sub)
+{
+	for (uint32_t first = 0; first < sub->events.count;)
+		first += send_events_of_tick(sub, first);
+	sub->events.count = 0;
+}
+
+/* One frame for one subscription, with the events up to it. */
+static void serve(struct fanout *self, struct subscription *sub, uint64_t now)
+{
+	struct group *group = group_for(self, sub);
+	if (group == NULL) {
+		sub->skipped++;
+		sub->notice_due = true;
+		return;
+	}
+	if (sub->notice_due)
+		send_notice(sub);
+	enum message_type type = group->base == 0 ? MESSAGE_SNAPSHOT : MESSAGE_DELTA;
+	for (uint32_t i = 0; i < group->tails.count; i++)
+		if (!put_with_head(self, sub, type, group->tails.items[i])) {
+			/* Cut off in the middle: only a SNAPSHOT mends that. */
+			sub->snapshot_due = true;
+			return;
+		}
+	subscription_sent(sub, &self->view, now);
+	send_events(sub);
+	self->counters.frames++;
+}
+
+enum status fanout_report(struct fanout *self, const struct tick_report *report, uint64_t now)
+{
+	forget_groups(self);
+	if (!self->standing && !report->whole)
+		return STATUS_AGAIN;
+	enum status status = view_apply(&self->view, report);
+	self->standing = status == STATUS_OK;
+	if (status != STATUS_OK)
+		return status;
+	uint32_t count = self->subscriptions.count;
+	self->turn++;
+	for (uint32_t i = 0; i < count; i++) {
+		struct subscription *sub = self->subscriptions.items[(i + self->turn) % count];
+		subscription_note_events(sub, report);
+		if (report->whole)
+			sub->snapshot_due = true;
+		if (!subscription_is_due(sub, report->step))
+			continue;
+		if (subscription_has_room(sub, now))
+			serve(self, sub, now);
+		else
+			self->counters.skipped++;
+	}
+	return STATUS_OK;
+}
+
+enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *ask,
+			     struct outbox *outbox, bool has_ack, uint32_t frame_max, uint64_t now,
+			     struct subscription **out, struct reason *why)
+{
+	if (ARRAY_RESERVE(&self->subscriptions, self->subscriptions.count + 1u) != STATUS_OK)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	struct subscription *sub;
+	enum status status = subscription_create(ask, outbox, has_ack, frame_max, &sub, why);
+	if (status != STATUS_OK)
+		return status;
+	self->subscriptions.items[self->subscriptions.count++] = sub;
+	*out = sub;
+	if (self->standing)
+		serve(self, sub, now);
+	return STATUS_OK;
+}
+
+void fanout_unsubscribe(struct fanout *self, struct subscription *subscription)
+{
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		if (self->subscriptions.items[i] != subscription)
+			continue;
+		self->counters.events_lost += subscription->lost_total;
+		self->subscriptions.count--;
+		memmove(&self->subscriptions.items[i], &self->subscriptions.items[i + 1],
+			(self->subscriptions.count - i) * sizeof *self->subscriptions.items);
+		subscription_destroy(subscription);
+		return;
+	}
+}
+
+void fanout_resync(struct fanout *self, struct subscription *subscription, uint64_t now)
+{
+	subscription->snapshot_due = true;
+	if (self->standing && subscription_has_room(subscription, now))
+		serve(self, subscription, now);
+}
+
+const struct view *fanout_view(const struct fanout *self)
+{
+	return &self->view;
+}
+
+void fanout_counters(const struct fanout *self, struct fanout_counters *out)
+{
+	*out = self->counters;
+	out->subscriptions = self->subscriptions.count;
+	for (uint32_t i = 0; i < self->subscriptions.count; i++)
+		out->events_lost += self->subscriptions.items[i]->lost_total;
+}

@@ -1,0 +1,81 @@
+/* subscription.h: what one client is shown of one world, and how fast it can take it.
+ *
+ *	           room?  no ──► skipped: nothing is encoded, events wait (bounded)
+ *	report ──► due?   yes ─► base known? ─ yes ─► DELTA ─┐
+ *	                                     └ no ──► SNAPSHOT ┴─► EVENTS, (NOTICE) ──► outbox
+ *
+ * Room (PROTOCOL, flow control): with capability `ack` at most max(2 frames, round trip + 250 ms)
+ * unacknowledged; without it, nothing may still be queued. A client that keeps running out of
+ * credit has its divisor doubled; two good seconds halve it again. A skip costs nothing but the
+ * next frame's covering the gap: frames are skipped before they are encoded, never after.
+ */
+#ifndef CAIRN_SYNC_SUBSCRIPTION_H
+#define CAIRN_SYNC_SUBSCRIPTION_H
+
+#include "server/session/outbox.h"
+#include "server/sync/view.h"
+
+enum {
+	SUBSCRIPTION_UNACKED_MAX = 256, /* frames; more are skipped whatever the time */
+	SUBSCRIPTION_EVENTS_MAX = 8192, /* waiting for one client; beyond, the newest are lost and counted */
+	SUBSCRIPTION_DIVISOR_MAX = 64,	/* of the server's own slowing down */
+	SUBSCRIPTION_GRACE_MS = 250,
+	SUBSCRIPTION_GOOD_MS = 2000,
+};
+
+struct unacked_frame {
+	uint64_t tick, sent_at;
+	uint32_t epoch;
+};
+
+/* An event with the state it belongs to. */
+struct dated_event {
+	uint64_t tick;
+	uint32_t epoch;
+	struct event event;
+};
+
+struct subscription {
+	uint64_t sub; /* the client's number */
+	struct outbox *outbox; /* borrowed */
+	enum wire_profile profile;
+	uint8_t fields;
+	uint32_t frame_max;	     /* content bytes of a frame this client takes */
+	uint64_t event_mask;	     /* bit k: kind k */
+	uint32_t divisor_asked, divisor; /* in force: asked × a power of two */
+	bool has_ack;
+
+	uint64_t base;		/* serial of the last frame, 0 none */
+	uint64_t base_tick;
+	bool snapshot_due;
+	uint32_t since;		/* steps since the last frame */
+
+	struct unacked_frame unacked[SUBSCRIPTION_UNACKED_MAX]; /* ring */
+	uint32_t unacked_first, unacked_count;
+	uint64_t round_trip;	/* ns, smoothed */
+	uint64_t starved_at;	/* last skip for want of room, INSTANT_NEVER none */
+	uint64_t changed_at;	/* last change of the divisor */
+
+	uint64_t skipped, lost; /* since the last NOTICE */
+	uint64_t skipped_total, lost_total, frames_total;
+	bool notice_due;
+	ARRAY_OF(struct dated_event) events; /* waiting, oldest first */
+};
+
+MUST_CHECK enum status subscription_create(const struct msg_subscribe *ask, struct outbox *outbox,
+					   bool has_ack, uint32_t frame_max,
+					   struct subscription **out, struct reason *why);
+void subscription_destroy(struct subscription *self);
+
+/* Whether a frame may be sent at `now`; false counts a skip and may slow the subscription down. */
+bool subscription_has_room(struct subscription *self, uint64_t now);
+/* Whether the divisor lets this step's frame through. */
+bool subscription_is_due(struct subscription *self, bool step);
+/* A frame for (epoch, tick, serial) was put into the outbox. */
+void subscription_sent(struct subscription *self, const struct view *view, uint64_t now);
+/* ACK: frames up to that one have been applied. */
+void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t now);
+/* Keeps the events of a report that it asked for. */
+void subscription_note_events(struct subscription *self, const struct tick_report *report);
+
+#endif

@@ -1,0 +1,85 @@
+/* view.h: the loop thread's mirror of a world's visible state, with enough history to say what
+ * changed since any recent frame.
+ *
+ * Rows ascend by id: ids are monotone within an epoch, so a new body is always appended; a removed
+ * one leaves a dead row until the next compaction. Each applied report is a *serial* (1, 2, …; the
+ * engine's tick does not move on control reports, and goes back on RESTORE). Kept for the last
+ * WIRE_RING_TICKS serials: which rows changed. For every row: the serial at which each column last
+ * changed, and at which it was created. A log of removals reaches back REMOVALS_MAX entries.
+ *
+ *	base within the ring      cost = rows that changed since           (DELTA)
+ *	base within the log       cost = all rows, looked at once          (DELTA, absolute)
+ *	older, or other epoch     every row                                (SNAPSHOT)
+ *
+ * Invariants: V1 rows[i].body.id < rows[i+1].body.id. V2 index finds exactly the live rows.
+ * V3 tick_sum is the wrapping sum of the live rows' tick hashes.
+ */
+#ifndef CAIRN_SYNC_VIEW_H
+#define CAIRN_SYNC_VIEW_H
+
+#include "protocol/block.h"
+#include "server/base/array.h"
+#include "server/base/table.h"
+#include "server/host/report.h"
+
+enum { VIEW_REMOVALS_MAX = 65536 };
+
+struct view_row {
+	struct wire_body body; /* `shapes` owned by the row */
+	bool live;
+	uint64_t created;			 /* serial */
+	uint64_t changed[WIRE_COLUMN_COUNT];	 /* serial, by column */
+	uint64_t stamp;				 /* last collection that took it */
+	uint64_t tick_hash;			 /* its share (V3) */
+};
+
+/* Row indices changed at one serial; ascending. */
+struct view_changes {
+	uint64_t serial;
+	ARRAY_OF(uint32_t) rows;
+};
+
+struct view_removal {
+	uint64_t serial, created;
+	uint32_t id;
+};
+
+struct view {
+	uint64_t serial;      /* of the newest report */
+	uint64_t epoch_serial; /* first serial of the present epoch: older bases need a SNAPSHOT */
+	uint64_t tick, tick_hash;
+	uint32_t epoch;
+	uint32_t row_count, row_capacity, live_count;
+	struct view_row *rows; /* owned */
+	struct table index;    /* id → row */
+	struct view_changes ring[WIRE_RING_TICKS];
+	struct view_removal *removals; /* owned ring of VIEW_REMOVALS_MAX */
+	uint64_t removal_count;	       /* ever; entry i stands at i % VIEW_REMOVALS_MAX */
+	uint64_t compacted; /* serial of the last compaction: the ring before it is void */
+	uint64_t stamp;
+	uint64_t tick_sum;
+};
+
+MUST_CHECK enum status view_init(struct view *self);
+void view_release(struct view *self);
+/* Applies one TICK report as the next serial. NO_MEMORY or CORRUPT (the report does not fit the
+ * mirror): the mirror must be refilled by a `whole` report. */
+MUST_CHECK enum status view_apply(struct view *self, const struct tick_report *report);
+
+/* What a subscription with columns `fields` that stands at serial `base` needs to know. */
+struct view_delta {
+	ARRAY_OF(struct block_row) rows; /* ascending ids; bodies borrowed from the view */
+	ARRAY_OF(uint32_t) removed;	 /* ascending */
+	bool absolute;			 /* the base had left the ring */
+};
+void view_delta_release(struct view_delta *delta);
+/* STATUS_MISSING: only a SNAPSHOT will do. `delta` keeps its memory between calls. */
+MUST_CHECK enum status view_collect(struct view *self, uint64_t base, uint8_t fields,
+				    struct view_delta *delta);
+/* Every live row, as created. */
+MUST_CHECK enum status view_collect_all(struct view *self, uint8_t fields, struct view_delta *delta);
+/* Hash of everything a whole-world subscription to `fields` sees: the tick hash when they are all
+ * of what that is made of (*is_tick_hash), else the view hash. */
+uint64_t view_hash(const struct view *self, uint8_t fields, bool *is_tick_hash);
+
+#endif

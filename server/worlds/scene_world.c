@@ -1,0 +1,121 @@
+#include "server/worlds/scene_world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+
+static struct world_options options_of(const struct scene_world *scene, const char *method,
+				       struct shape_book *book)
+{
+	struct world_options options = world_options_default();
+	options.planar = scene->planar;
+	options.shapes = shape_book_source(book);
+	if (scene->rate_num != 0) {
+		options.rate_num = scene->rate_num;
+		options.rate_den = scene->rate_den;
+	}
+	if (scene->gravity_given)
+		options.gravity = scene->gravity;
+	if (scene->seed_given)
+		options.seed = scene->seed;
+	if (method != NULL || scene->method[0] != '\0')
+		snprintf(options.method, sizeof options.method, "%s",
+			 method != NULL ? method : scene->method);
+	if (scene->bodies_max != 0)
+		options.limits.bodies = scene->bodies_max;
+	if (scene->placements_max != 0)
+		options.limits.placements = scene->placements_max;
+	if (scene->contacts_max != 0)
+		options.limits.contacts = scene->contacts_max;
+	if (scene->shapes_max != 0)
+		options.limits.shapes = scene->shapes_max;
+	return options;
+}
+
+static enum status cook_shapes(const struct scene *scene, struct shape_book *book,
+			       struct reason *why)
+{
+	for (uint32_t i = 0; i < scene->shape_count; i++) {
+		const struct scene_shape *from = &scene->shapes[i];
+		struct shape *shape;
+		struct reason inner;
+		enum status status = shape_cook(from->canonical, from->bytes, from->name.bytes,
+						&shape, &inner);
+		if (status != STATUS_OK)
+			return reason_set(why, status, inner.index, inner.field, "shape %s: %s",
+					  from->label, inner.text);
+		status = shape_book_add(book, shape);
+		shape_release(shape);
+		if (status != STATUS_OK && status != STATUS_EXISTS)
+			return reason_set(why, status, i, "shape", "%s", status_text(status));
+	}
+	return STATUS_OK;
+}
+
+/* Applies one batch; a refusal names the command. `values` (may be NULL) gets the ids made. */
+static enum status apply(struct world *world, struct command *commands, uint32_t count,
+			 uint32_t *values, struct reason *why)
+{
+	struct batch batch = { .number = 1, .commands = commands, .count = count };
+	struct batch_result result;
+	enum status status = world_apply(world, &batch, 1, &result);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "scene", "%s", status_text(status));
+	if (result.status != STATUS_OK) {
+		*why = result.why;
+		return result.status;
+	}
+	if (values != NULL)
+		memcpy(values, result.values, count * sizeof *values);
+	return STATUS_OK;
+}
+
+static enum status use_shapes(struct scene *scene, struct world *world, struct reason *why)
+{
+	uint32_t count = scene->shape_count;
+	struct command *commands = heap_alloc(MAX_OF(count, 1u) * sizeof *commands);
+	uint32_t *ids = heap_alloc(MAX_OF(count, 1u) * sizeof *ids);
+	enum status status = STATUS_OK;
+	if (commands == NULL || ids == NULL)
+		status = reason_set(why, STATUS_NO_MEMORY, -1, "scene", "%s",
+				    status_text(STATUS_NO_MEMORY));
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+		command_defaults(&commands[i], COMMAND_SHAPE_USE);
+		commands[i].shape_use.name = scene->shapes[i].name;
+	}
+	for (uint32_t first = 0; first < count && status == STATUS_OK; first += BATCH_COMMANDS_MAX)
+		status = apply(world, commands + first,
+			       MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX), ids + first,
+			       why);
+	if (status == STATUS_OK)
+		scene_resolve(scene, ids);
+	heap_free(commands);
+	heap_free(ids);
+	return status;
+}
+
+enum status scene_world_make(struct scene *scene, const char *method, struct shape_book *book,
+			     struct world **out, struct reason *why)
+{
+	struct world_options options = options_of(&scene->world, method, book);
+	struct world *world = NULL;
+	enum status status = cook_shapes(scene, book, why);
+	if (status == STATUS_OK)
+		status = world_create(&options, &world, why);
+	if (status == STATUS_OK)
+		status = use_shapes(scene, world, why);
+	for (uint32_t first = 0; first < scene->command_count && status == STATUS_OK;
+	     first += BATCH_COMMANDS_MAX)
+		status = apply(world, scene->commands + first,
+			       MIN_OF(scene->command_count - first, (uint32_t)BATCH_COMMANDS_MAX),
+			       NULL, why);
+	if (status != STATUS_OK) {
+		if (world != NULL)
+			world_destroy(world);
+		shape_book_release(book);
+		return status;
+	}
+	*out = world;
+	return STATUS_OK;
+}

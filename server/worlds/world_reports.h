@@ -1,0 +1,12 @@
+/* world_reports.h: what comes back from a world's worker and from its file, on its way to sessions. */
+#ifndef CAIRN_WORLD_REPORTS_H
+#define CAIRN_WORLD_REPORTS_H
+
+#include "server/worlds/worlds.h"
+
+/* Drains the reports of a host; `context` is its served_world (host_create). */
+void world_reports(struct host *host, void *context);
+/* What the world's journal calls. */
+struct journal_events world_journal_events(struct served_world *world);
+
+#endif

@@ -1,0 +1,294 @@
+#include "server/worlds/worlds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/session/session.h"
+#include "server/worlds/world_reports.h"
+
+/* ---- finding ----------------------------------------------------------------------------------- */
+
+struct served_world *worlds_find(const struct worlds *self, uint32_t number)
+{
+	/* Numbers ascend: by halves. */
+	uint32_t low = 0, high = self->items.count;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (self->items.items[middle]->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < self->items.count && self->items.items[low]->number == number;
+	return found ? self->items.items[low] : NULL;
+}
+
+struct served_world *worlds_find_name(const struct worlds *self, const char *name)
+{
+	for (uint32_t i = 0; i < self->items.count; i++)
+		if (strcmp(self->items.items[i]->name, name) == 0)
+			return self->items.items[i];
+	return NULL;
+}
+
+bool worlds_name_valid(const char *name)
+{
+	size_t bytes = strlen(name);
+	if (bytes == 0 || bytes > WIRE_NAME_MAX || name[0] == '.')
+		return false;
+	for (size_t i = 0; i < bytes; i++) {
+		char c = name[i];
+		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			    (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+void worlds_join(struct served_world *world, struct session *session)
+{
+	/* The caller made room. */
+	world->members.items[world->members.count++] = session;
+}
+
+void worlds_leave(struct served_world *world, struct session *session)
+{
+	for (uint32_t i = 0; i < world->members.count; i++) {
+		if (world->members.items[i] != session)
+			continue;
+		world->members.items[i] = world->members.items[--world->members.count];
+		break;
+	}
+	if (world->stopping)
+		return;
+	enum status status = host_session_gone(world->host, session->number);
+	if (status != STATUS_OK)
+		log_warn("session_gone_not_told", "world=%u session=%u status=%s",
+			 (unsigned)world->number, (unsigned)session->number, status_name(status));
+}
+
+void worlds_fill_info(const struct served_world *world, struct message *message, uint64_t ref,
+		      uint8_t *scratch, uint32_t scratch_bytes)
+{
+	struct wire_packer counts = wire_packer_over(scratch, scratch_bytes);
+	const struct world_stats *stats = &world->stats;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} pairs[] = {
+		{ "awake", stats->awake },
+		{ "shapes", stats->shapes },
+		{ "placements", stats->placements },
+		{ "contacts", stats->contacts },
+		{ "fallbacks", stats->fallbacks_total },
+		{ "quarantined", stats->quarantined_total },
+		{ "memory_bytes", stats->memory_bytes },
+		{ "pace_permille", world->pace },
+	};
+	for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+		wire_pack_string(&counts, pairs[i].key);
+		wire_pack_uint(&counts, pairs[i].value);
+	}
+	message_init(message, MESSAGE_WORLD_INFO);
+	struct msg_world_info *info = &message->world_info;
+	info->ref = ref;
+	info->world = world->number;
+	info->epoch = world->epoch;
+	info->tick = world->tick;
+	info->rate = (struct wire_rate){ world->info.rate_num, world->info.rate_den };
+	info->method = wire_text(world->info.method);
+	info->mode = world->mode;
+	info->bounds.set = world->info.bounds_mode != BOUNDS_NONE;
+	memcpy(info->bounds.min, &world->info.bounds_min, sizeof info->bounds.min);
+	memcpy(info->bounds.max, &world->info.bounds_max, sizeof info->bounds.max);
+	info->bodies = stats->bodies;
+	info->name = wire_text(world->name);
+	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) };
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static void free_world(struct served_world *world)
+{
+	if (world == NULL)
+		return;
+	if (world->host != NULL)
+		host_destroy(world->host);
+	if (world->fanout != NULL)
+		fanout_destroy(world->fanout);
+	for (uint32_t i = 0; i < world->waiting_for_disk.count; i++)
+		report_destroy(world->waiting_for_disk.items[i]);
+	ARRAY_RELEASE(&world->waiting_for_disk);
+	ARRAY_RELEASE(&world->members);
+	heap_free(world);
+}
+
+void worlds_release(struct worlds *self)
+{
+	for (uint32_t i = 0; i < self->items.count; i++)
+		free_world(self->items.items[i]);
+	ARRAY_RELEASE(&self->items);
+}
+
+/* The journal of a new world, or of a recovered one; none without a data directory. */
+static enum status open_journal(struct server *server, struct served_world *world,
+				struct recovered *recovered, struct journal **out,
+				struct reason *why)
+{
+	*out = NULL;
+	if (recovered != NULL) {
+		*out = recovered->journal;
+		recovered->journal = NULL;
+		return STATUS_OK;
+	}
+	if (server->store == NULL)
+		return STATUS_OK;
+	return store_create_world(server->store, world->name, out, why);
+}
+
+static struct host_options host_options_of(const struct server *server,
+					   const struct served_world *world, bool running)
+{
+	const struct options *options = server->options;
+	struct host_options host = host_options_default();
+	host.number = world->number;
+	snprintf(host.name, sizeof host.name, "%s", world->name);
+	host.budget = (uint32_t)options->budget;
+	host.checkpoint_ticks = (uint32_t)options->checkpoint_ticks;
+	host.inbox_batches = (uint32_t)options->inbox_batches;
+	host.inbox_bytes = (uint32_t)options->inbox_bytes;
+	host.running = running;
+	return host;
+}
+
+/* A snapshot that no longer fits the quota stays in the file only. */
+static void add_snapshots(struct host *host, struct recovered *recovered)
+{
+	for (uint32_t i = 0; recovered != NULL && i < recovered->snapshots.count; i++) {
+		struct recovered_snapshot *snapshot = &recovered->snapshots.items[i];
+		enum status status = host_add_snapshot(host, snapshot->name, snapshot->tick,
+						       snapshot->state_hash, &snapshot->image);
+		if (status != STATUS_OK)
+			log_warn("snapshot_left_on_disk", "world=%s snapshot=%s status=%s",
+				 host_name(host), snapshot->name, status_name(status));
+	}
+}
+
+/* Everything of a world but its place in the list. */
+static enum status make_host(struct server *server, struct served_world *world,
+			     struct world *engine_world, struct shape_book *shapes, bool running,
+			     struct recovered *recovered, struct reason *why)
+{
+	struct host_options options = host_options_of(server, world, running);
+	enum status status = fanout_create(server->frames, &world->fanout);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "name", "%s", status_text(status));
+	status = open_journal(server, world, recovered, &options.journal, why);
+	if (status != STATUS_OK)
+		return status;
+	world->has_journal = options.journal != NULL;
+	if (world->has_journal) {
+		struct journal_events events = world_journal_events(world);
+		journal_set_events(options.journal, &events);
+	}
+	status = host_create(&options, engine_world, shapes, server->executor, world_reports, world,
+			     &world->host);
+	if (status != STATUS_OK) {
+		if (options.journal != NULL)
+			journal_close(options.journal);
+		return reason_set(why, status, -1, "name", "%s", status_text(status));
+	}
+	add_snapshots(world->host, recovered);
+	return STATUS_OK;
+}
+
+enum status worlds_add(struct server *server, const char *name, struct world *engine_world,
+		       struct shape_book *shapes, bool running, struct recovered *recovered,
+		       struct served_world **out, struct reason *why)
+{
+	struct worlds *worlds = &server->worlds;
+	if (worlds_find_name(worlds, name) != NULL)
+		return reason_set(why, STATUS_EXISTS, -1, "name", "there is a world %s already",
+				  name);
+	if (worlds->items.count >= server->options->worlds_max)
+		return reason_set(why, STATUS_LIMIT, -1, "name", "at most %llu worlds",
+				  (unsigned long long)server->options->worlds_max);
+	struct served_world *world = heap_alloc_zero(sizeof *world);
+	if (world == NULL ||
+	    ARRAY_RESERVE(&worlds->items, worlds->items.count + 1u) != STATUS_OK) {
+		heap_free(world);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	}
+	world->server = server;
+	world->number = ++worlds->next_number;
+	snprintf(world->name, sizeof world->name, "%s", name);
+	world->info = world_info(engine_world);
+	world->stats = world_stats(engine_world);
+	world->tick = world->info.tick;
+	world->epoch = world->info.epoch;
+	world->mode = running ? WIRE_MODE_RUNNING : WIRE_MODE_PAUSED;
+	world->pace = 1000;
+	enum status status =
+		make_host(server, world, engine_world, shapes, running, recovered, why);
+	if (status != STATUS_OK) {
+		free_world(world);
+		return status;
+	}
+	worlds->items.items[worlds->items.count++] = world;
+	*out = world;
+	return STATUS_OK;
+}
+
+enum status worlds_start(struct server *server, struct served_world *world)
+{
+	return server->executor_started ? host_start(world->host, server->pool) : STATUS_OK;
+}
+
+/* LOOP: the world's last mail has been read; nobody steps it any more. */
+static void on_stopped(struct host *host, void *context)
+{
+	struct served_world *world = context;
+	struct server *server = world->server;
+	struct worlds *worlds = &server->worlds;
+	UNUSED(host);
+	uint32_t at = 0;
+	while (worlds->items.items[at] != world)
+		at++;
+	worlds->items.count--;
+	memmove(&worlds->items.items[at], &worlds->items.items[at + 1],
+		(worlds->items.count - at) * sizeof *worlds->items.items);
+	worlds->stopping--;
+	enum status status = STATUS_OK;
+	struct reason why;
+	if (world->remove_file && world->has_journal)
+		status = store_remove_world(server->store, world->name, &why);
+	struct session *asker = registry_find(&server->sessions, world->destroyed_by);
+	if (asker != NULL) {
+		struct message about;
+		message_init(&about, MESSAGE_WORLD_DESTROY);
+		about.world_destroy.ref = world->destroyed_ref;
+		if (status == STATUS_OK)
+			session_done(asker, &about);
+		else
+			session_refuse(asker, &about, &why);
+	}
+	free_world(world);
+	server_world_ended(server);
+}
+
+void worlds_stop(struct server *server, struct served_world *world, bool remove_file)
+{
+	if (world->stopping)
+		return;
+	world->stopping = true;
+	world->remove_file = remove_file;
+	server->worlds.stopping++;
+	while (world->members.count > 0)
+		session_leave_world(world->members.items[world->members.count - 1], world);
+	host_stop(world->host, on_stopped, world);
+}

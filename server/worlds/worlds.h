@@ -1,0 +1,80 @@
+/* worlds.h: the worlds in service, seen from the loop thread: who is in them, what they last said.
+ *
+ * Reports of a host (host/report.h) come in here and leave as frames: state to the fanout, results
+ * and replies to the sessions they belong to.
+ */
+#ifndef CAIRN_WORLDS_H
+#define CAIRN_WORLDS_H
+
+#include "server/base/array.h"
+#include "server/host/host.h"
+#include "server/store/store.h"
+#include "server/sync/fanout.h"
+
+struct server;
+struct session;
+
+struct served_world {
+	struct server *server; /* borrowed */
+	uint32_t number;
+	char name[WIRE_NAME_MAX + 1];
+	struct host *host;	/* owned */
+	struct fanout *fanout;	/* owned */
+	bool has_journal;
+	bool stopping, remove_file; /* on its way out */
+	/* As of the last TICK report. */
+	uint64_t tick;
+	uint32_t epoch, pace;
+	uint8_t mode;
+	struct world_info info;
+	struct world_stats stats;
+	uint64_t lateness_max, cost_max; /* ns, since INFO last asked */
+	/* Disk. */
+	uint64_t durable_tick;
+	uint32_t durable_epoch;
+	ARRAY_OF(struct session *) members;
+	uint64_t saves_written, saves_answered; /* named snapshots, both in the order of saving */
+	/* SAVED replies that wait for the disk, oldest first. */
+	ARRAY_OF(struct report *) waiting_for_disk;
+	/* Who asked for its end; 0 nobody. */
+	uint32_t destroyed_by;
+	uint64_t destroyed_ref;
+};
+
+struct worlds {
+	ARRAY_OF(struct served_world *) items; /* by number, ascending */
+	uint32_t next_number;
+	uint32_t stopping;
+};
+
+void worlds_release(struct worlds *self);
+struct served_world *worlds_find(const struct worlds *self, uint32_t number);
+struct served_world *worlds_find_name(const struct worlds *self, const char *name);
+/* 1 … WIRE_NAME_MAX letters, digits, '-', '_', '.', not starting with a dot. */
+bool worlds_name_valid(const char *name);
+
+/* Creation options as they come over the wire, all defaulted. Refusals name the option. */
+MUST_CHECK enum status worlds_parse_options(const struct wire_list *map,
+					    struct world_options *options, bool *running,
+					    struct reason *why);
+
+/* Puts a world into service under `name` with the shapes it may use; takes `world` and `shapes` on
+ * OK. With a store a file is made, unless `recovered` brings one. EXISTS, LIMIT, IO, NO_MEMORY. */
+MUST_CHECK enum status worlds_add(struct server *server, const char *name, struct world *world,
+				  struct shape_book *shapes, bool running,
+				  struct recovered *recovered, struct served_world **out,
+				  struct reason *why);
+/* Worlds of the data directory, then of --scene options whose names are not there yet. */
+MUST_CHECK enum status worlds_open_all(struct server *server, struct reason *why);
+/* Takes every added world's host to the pool (after executor_start, and at once for later ones). */
+MUST_CHECK enum status worlds_start(struct server *server, struct served_world *world);
+/* Ends a world; its members are told. With `remove_file` its file goes too. */
+void worlds_stop(struct server *server, struct served_world *world, bool remove_file);
+
+/* WORLD_INFO as of now; texts are borrowed from the world. `scratch` holds the packed counts. */
+void worlds_fill_info(const struct served_world *world, struct message *message, uint64_t ref,
+		      uint8_t *scratch, uint32_t scratch_bytes);
+void worlds_join(struct served_world *world, struct session *session);
+void worlds_leave(struct served_world *world, struct session *session);
+
+#endif

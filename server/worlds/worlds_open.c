@@ -1,0 +1,228 @@
+/* worlds_open.c: where worlds come from: the data directory, scenes on the command line, WORLD_CREATE. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/cursor.h"
+#include "protocol/unpack.h"
+#include "server/base/heap.h"
+#include "server/log.h"
+#include "server/worlds/scene_world.h"
+#include "server/server.h"
+
+/* ---- the data directory -------------------------------------------------------------------------- */
+
+static void release_recovered(struct recovered *recovered)
+{
+	for (uint32_t i = 0; i < recovered->snapshots.count; i++)
+		bytes_release(&recovered->snapshots.items[i].image);
+	ARRAY_RELEASE(&recovered->snapshots);
+	shape_book_release(&recovered->shapes);
+	if (recovered->journal != NULL)
+		journal_close(recovered->journal);
+	if (recovered->world != NULL)
+		world_destroy(recovered->world);
+}
+
+static enum status open_recovered(struct server *server, const char *name, struct reason *why)
+{
+	struct recovered recovered = { 0 };
+	struct served_world *served;
+	enum status status = store_recover(server->store, name, &recovered, why);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t session_max = recovered.session_max;
+	log_info("world_recovered", "name=%s checkpoint_tick=%llu replayed=%llu", name,
+		 (unsigned long long)recovered.checkpoint_tick,
+		 (unsigned long long)recovered.replayed);
+	status = worlds_add(server, name, recovered.world, &recovered.shapes,
+			    !server->options->paused, &recovered, &served, why);
+	if (status == STATUS_OK)
+		recovered.world = NULL;
+	/* Owners of bodies are session numbers: nobody may be taken for one who left. */
+	server->sessions.next_number = MAX_OF(server->sessions.next_number, session_max + 1);
+	release_recovered(&recovered);
+	return status;
+}
+
+static enum status open_directory(struct server *server, struct reason *why)
+{
+	uint32_t count = store_worlds(server->store, NULL, 0);
+	char(*names)[WIRE_NAME_MAX + 1] = heap_alloc(MAX_OF(count, 1u) * sizeof *names);
+	if (names == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "data", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	count = MIN_OF(count, store_worlds(server->store, names, count));
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = open_recovered(server, names[i], why);
+	heap_free(names);
+	return status;
+}
+
+/* ---- scenes -------------------------------------------------------------------------------------- */
+
+/* "NAME=FILE", or FILE, whose name without directory and ending is the world's. */
+static const char *split_scene(const char *text, char name[WIRE_NAME_MAX + 1])
+{
+	const char *equals = strchr(text, '=');
+	const char *file = equals != NULL ? equals + 1 : text;
+	const char *slash = strrchr(file, '/');
+	const char *from = equals != NULL ? text : slash != NULL ? slash + 1 : file;
+	const char *end = equals != NULL ? equals : strrchr(from, '.');
+	size_t bytes = end != NULL && end > from ? (size_t)(end - from) : strlen(from);
+	bytes = MIN_OF(bytes, (size_t)WIRE_NAME_MAX);
+	memcpy(name, from, bytes);
+	name[bytes] = '\0';
+	return file;
+}
+
+static enum status open_scene(struct server *server, const char *text, struct reason *why)
+{
+	char name[WIRE_NAME_MAX + 1];
+	const char *file = split_scene(text, name);
+	if (!worlds_name_valid(name))
+		return reason_set(why, STATUS_RANGE, -1, "scene", "%s is no name for a world", name);
+	if (worlds_find_name(&server->worlds, name) != NULL) {
+		log_info("scene_has_a_world", "name=%s: it goes on from its file", name);
+		return STATUS_OK;
+	}
+	struct scene *scene;
+	enum status status = scene_load(file, &scene, why);
+	if (status != STATUS_OK)
+		return status;
+	struct shape_book book;
+	struct world *world;
+	struct served_world *served;
+	shape_book_init(&book);
+	status = scene_world_make(scene, NULL, &book, &world, why);
+	scene_destroy(scene);
+	if (status != STATUS_OK)
+		return status;
+	status = worlds_add(server, name, world, &book, !server->options->paused, NULL, &served,
+			    why);
+	if (status != STATUS_OK)
+		world_destroy(world);
+	shape_book_release(&book);
+	return status;
+}
+
+enum status worlds_open_all(struct server *server, struct reason *why)
+{
+	enum status status = STATUS_OK;
+	if (server->store != NULL)
+		status = open_directory(server, why);
+	for (uint32_t i = 0; i < server->options->scenes.count && status == STATUS_OK; i++)
+		status = open_scene(server, server->options->scenes.items[i], why);
+	return status;
+}
+
+/* ---- WORLD_CREATE -------------------------------------------------------------------------------- */
+
+static enum status take_u32(struct wire_cursor *in, uint32_t *value)
+{
+	uint64_t wide;
+	enum status status = wire_take_uint(in, UINT32_MAX, &wide);
+	if (status == STATUS_OK)
+		*value = (uint32_t)wide;
+	return status;
+}
+
+static enum status take_u32_pair(struct wire_cursor *in, uint32_t *first, uint32_t *second)
+{
+	struct wire_list list;
+	enum status status = wire_take_list(in, &list);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor items = wire_cursor_list(&list);
+	if (list.count != 2)
+		return STATUS_TYPE;
+	status = take_u32(&items, first);
+	return status == STATUS_OK ? take_u32(&items, second) : status;
+}
+
+static enum status take_flag(struct wire_cursor *in, bool *flag)
+{
+	struct wire_token token;
+	enum status status = wire_next(in, &token);
+	if (status != STATUS_OK)
+		return status;
+	if (token.type != WIRE_TOKEN_BOOL)
+		return STATUS_TYPE;
+	*flag = token.truth;
+	return STATUS_OK;
+}
+
+static enum status take_vec3(struct wire_cursor *in, vec3 *value)
+{
+	double values[3];
+	enum status status = wire_take_reals(in, values, 3);
+	if (status == STATUS_OK)
+		*value = (vec3){ values[0], values[1], values[2] };
+	return status;
+}
+
+static enum status take_text(struct wire_cursor *in, char *text, size_t bytes)
+{
+	struct wire_token token;
+	enum status status = wire_next(in, &token);
+	if (status != STATUS_OK)
+		return status;
+	if (token.type != WIRE_TOKEN_TEXT)
+		return STATUS_TYPE;
+	if (token.count >= bytes)
+		return STATUS_RANGE;
+	memcpy(text, token.at, token.count);
+	text[token.count] = '\0';
+	return STATUS_OK;
+}
+
+/* table: one line an option. */
+static enum status take_option(struct wire_slice key, struct wire_cursor *in,
+			       struct world_options *options, bool *running)
+{
+	if (wire_slice_is(key, "rate"))
+		return take_u32_pair(in, &options->rate_num, &options->rate_den);
+	if (wire_slice_is(key, "planar"))
+		return take_flag(in, &options->planar);
+	if (wire_slice_is(key, "gravity"))
+		return take_vec3(in, &options->gravity);
+	if (wire_slice_is(key, "seed"))
+		return wire_take_uint(in, WIRE_INTEGER_MAX, &options->seed);
+	if (wire_slice_is(key, "method"))
+		return take_text(in, options->method, sizeof options->method);
+	if (wire_slice_is(key, "running"))
+		return take_flag(in, running);
+	if (wire_slice_is(key, "bodies_max"))
+		return take_u32(in, &options->limits.bodies);
+	if (wire_slice_is(key, "placements_max"))
+		return take_u32(in, &options->limits.placements);
+	if (wire_slice_is(key, "contacts_max"))
+		return take_u32(in, &options->limits.contacts);
+	if (wire_slice_is(key, "shapes_max"))
+		return take_u32(in, &options->limits.shapes);
+	if (wire_slice_is(key, "memory_max"))
+		return wire_take_uint(in, WIRE_INTEGER_MAX, &options->limits.memory_bytes);
+	return STATUS_UNKNOWN_PARAMETER;
+}
+
+enum status worlds_parse_options(const struct wire_list *map, struct world_options *options,
+				 bool *running, struct reason *why)
+{
+	*options = world_options_default();
+	*running = false;
+	struct wire_cursor in = wire_cursor_list(map);
+	for (uint32_t i = 0; i < map->count; i++) {
+		struct wire_token key;
+		enum status status = wire_next(&in, &key);
+		if (status != STATUS_OK || key.type != WIRE_TOKEN_TEXT)
+			return reason_set(why, STATUS_TYPE, i, "options", "keys are texts");
+		struct wire_slice name = { key.at, key.count };
+		status = take_option(name, &in, options, running);
+		if (status != STATUS_OK)
+			return reason_set(why, status, i, "options", "%.*s: %s",
+					  (int)MIN_OF(key.count, 32u), (const char *)key.at,
+					  status_text(status));
+	}
+	return STATUS_OK;
+}

@@ -1,0 +1,346 @@
+/* The parts of docs/PROTOCOL.md that are made from the code: the worked session and the tables. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "protocol/capabilities.h"
+#include "protocol/delta.h"
+#include "protocol/handshake.h"
+#include "protocol/pack.h"
+#include "server/base/body_hash.h"
+#include "server/engine/types.h"
+#include "tests/lib/wire_vectors.h"
+
+/* ---- the session ------------------------------------------------------------------------------
+ */
+
+static void write_bytes(FILE *out, char who, const char *what, const uint8_t *data, uint32_t bytes)
+{
+	fprintf(out, "%c  %s\n", who, what);
+	for (uint32_t i = 0; i < bytes; i++)
+		fprintf(out, "%s%02x%s", i % 24 == 0 ? "   " : " ", data[i],
+			i % 24 == 23 || i + 1 == bytes ? "\n" : "");
+}
+
+static void say(FILE *out, char who, const char *what, const struct message *message)
+{
+	uint8_t frame[2048];
+	uint32_t bytes;
+	ASSERT(message_pack(message, frame, sizeof frame, &bytes) == STATUS_OK);
+	write_bytes(out, who, what, frame, bytes);
+}
+
+static void greet(FILE *out)
+{
+	struct handshake client, server;
+	struct message message, answer;
+	handshake_init(&client, &(struct handshake_offer){.name = "ten lines",
+							  .caps = WIRE_CAP_ACK,
+							  .role = WIRE_ROLE_PLAYER});
+	handshake_init(&server, &(struct handshake_offer){.name = "cairnd",
+							  .build = "0.1.0",
+							  .abi = "1",
+							  .caps = WIRE_CAPS_ALL,
+							  .role = WIRE_ROLE_CONTROLLER,
+							  .session = 7,
+							  .time_us = 1000000});
+	handshake_hello(&client, &message);
+	say(out, 'C', "HELLO: protocol 1.0, can acknowledge, wants to be a player", &message);
+	ASSERT(handshake_receive(&server, &message, &answer) == STATUS_OK);
+	say(out, 'S', "WELCOME: session 7", &answer);
+}
+
+static void join(FILE *out)
+{
+	struct message message;
+	message_init(&message, MESSAGE_WORLD_JOIN);
+	message.world_join.ref = 1;
+	message.world_join.name = wire_text("demo");
+	say(out, 'C', "WORLD_JOIN: by name", &message);
+	message_init(&message, MESSAGE_WORLD_INFO);
+	message.world_info.ref = 1;
+	message.world_info.world = 1;
+	message.world_info.epoch = 1;
+	message.world_info.tick = 118;
+	message.world_info.rate = (struct wire_rate){60, 1};
+	message.world_info.method = wire_text("soft-step");
+	message.world_info.bodies = 2;
+	message.world_info.name = wire_text("demo");
+	say(out, 'S', "WORLD_INFO: world 1, epoch 1, tick 118, 60 Hz", &message);
+}
+
+static void say_bodies(FILE *out, const char *what, const struct wire_body *bodies, uint32_t count,
+		       uint64_t base, uint64_t tick)
+{
+	struct block_row rows[2];
+	struct delta_part part;
+	uint8_t frame[1024], head[WIRE_HEAD_MAX];
+	uint32_t parts, bytes;
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		rows[i] = (struct block_row){&bodies[i], WIRE_COLUMN_POSITION, false};
+		sum += wire_view_hash(&bodies[i], WIRE_COLUMN_POSITION);
+	}
+	/* Of the two, only the second moves. */
+	struct delta_frame delta = {.snapshot = base == 0,
+				    .profile = WIRE_PROFILE_PLAIN,
+				    .fields = WIRE_COLUMN_POSITION,
+				    .flags = WIRE_FRAME_ABSOLUTE,
+				    .epoch = 1,
+				    .tick = tick,
+				    .base = base,
+				    .hash = {true, body_hash_finish(tick, sum, count)},
+				    .rows = base == 0 ? rows : rows + 1,
+				    .row_count = base == 0 ? 2 : 1};
+	ASSERT(delta_plan(&delta, WIRE_FRAME_DOWN, &part, 1, &parts) == STATUS_OK);
+	ASSERT(delta_pack_tail(&delta, &part, 1, 0, frame + WIRE_HEAD_MAX,
+			       sizeof frame - WIRE_HEAD_MAX, &bytes) == STATUS_OK);
+	uint32_t head_bytes = message_pack_head(delta_type(&delta), 5, bytes, true, head);
+	uint8_t *start = frame + WIRE_HEAD_MAX - head_bytes;
+	memcpy(start, head, head_bytes);
+	write_bytes(out, 'S', what, start, head_bytes + bytes);
+}
+
+static void acknowledge(FILE *out, const char *what, uint64_t tick)
+{
+	struct message message;
+	message_init(&message, MESSAGE_ACK);
+	message.ack = (struct msg_ack){.sub = 5, .epoch = 1, .tick = tick};
+	say(out, 'C', what, &message);
+}
+
+static void push(FILE *out)
+{
+	struct message message;
+	uint8_t data[256];
+	struct wire_packer list = wire_packer_over(data, sizeof data);
+	wire_pack_array(&list, 3);
+	wire_pack_uint(&list, 17);
+	wire_pack_uint(&list, 2);
+	wire_pack_array(&list, 3);
+	wire_pack_uint(&list, 0);
+	wire_pack_real(&list, 2.5);
+	wire_pack_uint(&list, 0);
+	message_init(&message, MESSAGE_COMMANDS);
+	message.commands.world = 1;
+	message.commands.batch = 1;
+	message.commands.list = (struct wire_list){data, list.bytes, 1};
+	say(out, 'C', "COMMANDS: batch 1 at the next tick: [impulse, body 2, [0, 2.5, 0] N s]",
+	    &message);
+	list = wire_packer_over(data, sizeof data);
+	wire_pack_array(&list, 7);
+	wire_pack_uint(&list, 1);
+	wire_pack_uint(&list, 119);
+	wire_pack_uint(&list, STATUS_OK);
+	wire_pack_int(&list, -1);
+	wire_pack_array(&list, 1);
+	wire_pack_uint(&list, 0);
+	wire_pack_string(&list, "");
+	wire_pack_string(&list, "");
+	message_init(&message, MESSAGE_RESULT);
+	message.result.world = 1;
+	message.result.list = (struct wire_list){data, list.bytes, 1};
+	say(out, 'S', "RESULT: batch 1 applied at tick 119; it made no id", &message);
+}
+
+static void mistake(FILE *out)
+{
+	struct message message;
+	message_init(&message, MESSAGE_SAVE);
+	message.save.ref = 2;
+	message.save.world = 1;
+	message.save.name = wire_text("mine");
+	say(out, 'C', "SAVE: which a player may not", &message);
+	message_init(&message, MESSAGE_ERROR);
+	message.error.ref = 2;
+	message.error.code = STATUS_FORBIDDEN;
+	message.error.text = wire_text(status_text(STATUS_FORBIDDEN));
+	message.error.about = MESSAGE_SAVE;
+	say(out, 'S', "ERROR: forbidden; the connection lives", &message);
+	message_init(&message, MESSAGE_GOODBYE);
+	message.goodbye.code = STATUS_DRAINING;
+	message.goodbye.retry_ms = 1500;
+	message.goodbye.text = wire_text(status_text(STATUS_DRAINING));
+	say(out, 'S', "GOODBYE: the server is shutting down; come back in 1.5 s", &message);
+}
+
+void wire_vectors_session(FILE *out)
+{
+	struct wire_body bodies[2] = {{.id = 1}, {.id = 2, .position = {0.5, 10, 0}}};
+	struct message message;
+	greet(out);
+	join(out);
+	message_init(&message, MESSAGE_SUBSCRIBE);
+	message.subscribe.sub = 5;
+	message.subscribe.world = 1;
+	message.subscribe.fields = WIRE_COLUMN_POSITION;
+	say(out, 'C', "SUBSCRIBE: sub 5, positions, profile plain", &message);
+	say_bodies(out, "SNAPSHOT: tick 118, [[1, 0, 0, 0], [2, 0.5, 10, 0]], view hash", bodies, 2,
+		   0, 118);
+	acknowledge(out, "ACK", 118);
+	push(out);
+	bodies[1].position[1] = 10.0625;
+	say_bodies(out, "DELTA: tick 120 on 118, [[2, 0.5, 10.0625, 0]], view hash", bodies, 2, 118,
+		   120);
+	acknowledge(out, "ACK", 120);
+	mistake(out);
+}
+
+/* ---- tables -----------------------------------------------------------------------------------
+ */
+
+static const char *kind_name(enum wire_kind kind)
+{
+	static const char *const NAMES[] = {
+		"uint",   "int",    "real",           "text",       "bin",  "name",
+		"hash",   "uint?",  "[major, minor]", "[num, den]", "box?", "[text]",
+		"limits", "[uint]", "[real]",         "list",       "map",  "any"};
+	return NAMES[kind];
+}
+
+static void write_bound(FILE *out, const struct message_field *field)
+{
+	if (field->max == 0)
+		return;
+	if (field->max == (double)WIRE_INTEGER_MAX)
+		fputs(" ≤ 2^53", out);
+	else if (field->max == UINT32_MAX)
+		fputs(" ≤ 2^32−1", out);
+	else
+		fprintf(out, " ≤ %g", field->max);
+}
+
+static void write_message(FILE *out, const struct message_info *info)
+{
+	static const char *const FROM[] = {"", "client", "server", "either"};
+	fprintf(out, "\n**%d %s** (%s", (int)info->type, info->name, FROM[info->from]);
+	if (info->from & WIRE_FROM_CLIENT)
+		fprintf(out, ", %s",
+			info->role == WIRE_ROLE_NOBODY ? "anybody" : wire_role_name(info->role));
+	fprintf(out, "%s): %s.\n\n", info->layout == WIRE_LAYOUT_MAP ? ", map" : "", info->doc);
+	fputs("| field | kind | missing | meaning |\n|---|---|---|---|\n", out);
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		const struct message_field *field = &info->fields[i];
+		fprintf(out, "| %s | %s", field->name, kind_name(field->kind));
+		write_bound(out, field);
+		if (field->needed)
+			fputs(" | – |", out);
+		else if (field->kind == WIRE_KIND_UINT || field->kind == WIRE_KIND_INT ||
+			 field->kind == WIRE_KIND_REAL)
+			fprintf(out, " | %" PRId64 " |", field->fallback);
+		else
+			fputs(" | none |", out);
+		fprintf(out, " %s |\n", field->doc);
+	}
+}
+
+static void write_reserved(FILE *out)
+{
+	fputs("\nReserved: numbers that are taken, answered ERROR(unsupported).\n\n", out);
+	fputs("| number | name | for |\n|---|---|---|\n", out);
+	for (size_t i = 0; message_info_at(i) != NULL; i++) {
+		const struct message_info *info = message_info_at(i);
+		if (info->reserved)
+			fprintf(out, "| %d | %s | %s |\n", (int)info->type, info->name, info->doc);
+	}
+}
+
+void wire_vectors_tables(FILE *out)
+{
+	for (size_t i = 0; message_info_at(i) != NULL; i++) {
+		if (!message_info_at(i)->reserved)
+			write_message(out, message_info_at(i));
+	}
+	write_reserved(out);
+}
+
+void wire_vectors_columns(FILE *out)
+{
+	fputs("| bit | name | bytes | content |\n|---|---|---|---|\n", out);
+	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
+		const struct wire_column_info *info = wire_column_info(i);
+		fprintf(out, "| %u (%u) | %s | %u%s | %s |\n", i, info->bit, info->name,
+			info->bytes, info->bit == WIRE_COLUMN_SHAPES ? " + 88 each" : "",
+			info->doc);
+	}
+}
+
+void wire_vectors_statuses(FILE *out)
+{
+	static const int NUMBERS[] = {
+#define STATUS(number, NAME, name, text) number,
+#include "server/base/status.def"
+#undef STATUS
+	};
+	fputs("| number | name | closes | meaning |\n|---|---|---|---|\n", out);
+	for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
+		enum status status = (enum status)NUMBERS[i];
+		fprintf(out, "| %d | %s | %s | %s |\n", NUMBERS[i], status_name(status),
+			wire_status_closes(status) ? "yes" : "", status_text(status));
+	}
+}
+
+/* Columns of a command's field table; an X-macro of commands.def fills it. */
+static void write_command_field(FILE *out, const char *type, const char *name, double initial,
+				const char *unit, const char *doc, bool needed)
+{
+	fprintf(out, "| %s | %s |", name, type);
+	if (needed)
+		fputs(" – |", out);
+	else if (strcmp(type, "VEC3") == 0)
+		fprintf(out, " [%g, %g, %g] |", initial, initial, initial);
+	else if (strcmp(type, "QUAT") == 0)
+		fputs(" [1, 0, 0, 0] |", out);
+	else if (strcmp(type, "ATTACHMENTS") == 0)
+		fputs(" [] |", out);
+	else
+		fprintf(out, " %.10g |", initial);
+	fprintf(out, " %s%s%s |\n", doc, unit[0] == '\0' ? "" : ", ", unit);
+}
+
+void wire_vectors_commands(FILE *out)
+{
+	uint32_t needed_left = 0;
+#define COMMAND(number, NAME, name, needed, result, doc)                                           \
+	fprintf(out, "\n**%d %s**: %s.\n\n", number, #name, doc);                                  \
+	fputs("| field | type | missing | meaning |\n|---|---|---|---|\n", out);                   \
+	needed_left = needed;
+#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)                                      \
+	write_command_field(out, #TYPE, #name, (double)(initial), unit, doc, needed_left > 0);     \
+	needed_left -= needed_left > 0;
+#define END(NAME)
+#define RESERVED(number, name)
+#include "server/engine/world/commands.def"
+#undef COMMAND
+#undef FIELD
+#undef END
+#undef RESERVED
+	fputs("\nReserved, refused with UNSUPPORTED:", out);
+#define COMMAND(number, NAME, name, needed, result, doc)
+#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
+#define END(NAME)
+#define RESERVED(number, name) fprintf(out, " %d %s;", number, #name);
+#include "server/engine/world/commands.def"
+#undef COMMAND
+#undef FIELD
+#undef END
+#undef RESERVED
+	fputc('\n', out);
+}
+
+void wire_vectors_capabilities(FILE *out)
+{
+	fputs("| name | meaning |\n|---|---|\n", out);
+#define CAPABILITY(bit, NAME, name, doc) fputs("| " #name " | " doc " |\n", out);
+#include "protocol/capabilities.def"
+#undef CAPABILITY
+}
+
+const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
+	{"session", wire_vectors_session},
+	{"messages", wire_vectors_tables},
+	{"commands", wire_vectors_commands},
+	{"columns", wire_vectors_columns},
+	{"statuses", wire_vectors_statuses},
+	{"capabilities", wire_vectors_capabilities},
+	{NULL, NULL},
+};

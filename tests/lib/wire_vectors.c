@@ -1,0 +1,589 @@
+#include "tests/lib/wire_vectors.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "protocol/capabilities.h"
+#include "protocol/cursor.h"
+#include "protocol/delta.h"
+#include "protocol/pack.h"
+#include "protocol/unpack.h"
+#include "protocol/validate.h"
+#include "server/base/body_hash.h"
+
+const struct wire_vectors_file WIRE_VECTORS_FILES[] = {
+	{"messages.json", wire_vectors_messages},
+	{"bodies.json", wire_vectors_bodies},
+	{"hostile.json", wire_vectors_hostile},
+	{NULL, NULL},
+};
+
+static void write_hex(FILE *out, const uint8_t *data, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		fprintf(out, "%02x", data[i]);
+}
+
+/* ---- a MessagePack value as JSON --------------------------------------------------------------
+ */
+
+static void write_value(FILE *out, struct wire_cursor *in);
+
+static void write_text(FILE *out, const struct wire_token *token)
+{
+	/* No text in the vectors needs escaping. */
+	fprintf(out, "\"%.*s\"", (int)token->count, (const char *)token->at);
+}
+
+static void write_real(FILE *out, double value)
+{
+	char text[40];
+	snprintf(text, sizeof text, "%.17g", value);
+	fprintf(out, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
+}
+
+static void write_items(FILE *out, struct wire_cursor *in, const struct wire_token *token)
+{
+	bool map = token->type == WIRE_TOKEN_MAP;
+	fputc(map ? '{' : '[', out);
+	for (uint32_t i = 0; i < token->count; i++) {
+		if (i > 0)
+			fputs(", ", out);
+		if (map) {
+			write_value(out, in);
+			fputs(": ", out);
+		}
+		write_value(out, in);
+	}
+	fputc(map ? '}' : ']', out);
+}
+
+static void write_value(FILE *out, struct wire_cursor *in)
+{
+	struct wire_token token;
+	ASSERT(wire_next(in, &token) == STATUS_OK);
+	switch (token.type) {
+	case WIRE_TOKEN_NIL:
+		fputs("null", out);
+		return;
+	case WIRE_TOKEN_BOOL:
+		fputs(token.truth ? "true" : "false", out);
+		return;
+	case WIRE_TOKEN_INTEGER:
+		fprintf(out, "%" PRId64, token.integer);
+		return;
+	case WIRE_TOKEN_REAL:
+		write_real(out, token.real);
+		return;
+	case WIRE_TOKEN_TEXT:
+		write_text(out, &token);
+		return;
+	case WIRE_TOKEN_BIN:
+		fputs("{\"bin\": \"", out);
+		write_hex(out, token.at, token.count);
+		fputs("\"}", out);
+		return;
+	default:
+		write_items(out, in, &token);
+	}
+}
+
+static void write_frame(FILE *out, const uint8_t *frame, uint32_t bytes)
+{
+	struct wire_cursor in =
+		wire_cursor_over(frame + WIRE_FRAME_HEADER, bytes - WIRE_FRAME_HEADER);
+	fputs("\"frame\": \"", out);
+	write_hex(out, frame, bytes);
+	fputs("\", \"content\": ", out);
+	write_value(out, &in);
+}
+
+/* ---- examples ---------------------------------------------------------------------------------
+ */
+
+static struct wire_slice slice_of(struct wire_packer *scratch, uint32_t start)
+{
+	return (struct wire_slice){scratch->data + start, scratch->bytes - start};
+}
+
+static struct wire_list list_of(struct wire_packer *scratch, uint32_t start, uint32_t count)
+{
+	return (struct wire_list){scratch->data + start, scratch->bytes - start, count};
+}
+
+static void pack_vec3(struct wire_packer *out, double x, double y, double z)
+{
+	wire_pack_array(out, 3);
+	wire_pack_real(out, x);
+	wire_pack_real(out, y);
+	wire_pack_real(out, z);
+}
+
+/* [impulse, body 1, (0, 2.5, 0)] and [spawn, dynamic, (0, 10, 0)] */
+static struct wire_list example_commands(struct wire_packer *scratch)
+{
+	uint32_t start = scratch->bytes;
+	wire_pack_array(scratch, 3);
+	wire_pack_uint(scratch, 17);
+	wire_pack_uint(scratch, 1);
+	pack_vec3(scratch, 0, 2.5, 0);
+	wire_pack_array(scratch, 3);
+	wire_pack_uint(scratch, 10);
+	wire_pack_uint(scratch, 2);
+	pack_vec3(scratch, 0, 10, 0);
+	return list_of(scratch, start, 2);
+}
+
+static void pack_result(struct wire_packer *out, uint64_t batch, uint64_t tick, enum status code,
+			uint32_t id)
+{
+	bool done = code == STATUS_OK;
+	wire_pack_array(out, 7);
+	wire_pack_uint(out, batch);
+	wire_pack_uint(out, tick);
+	wire_pack_uint(out, (uint64_t)code);
+	wire_pack_int(out, done ? -1 : 0);
+	wire_pack_array(out, done ? 2 : 0);
+	if (done) {
+		wire_pack_uint(out, 0);
+		wire_pack_uint(out, id);
+	}
+	wire_pack_string(out, done ? "" : "body");
+	wire_pack_string(out, done ? "" : "no such body");
+}
+
+static struct wire_list example_results(struct wire_packer *scratch)
+{
+	uint32_t start = scratch->bytes;
+	pack_result(scratch, 1, 120, STATUS_OK, 2);
+	pack_result(scratch, 2, 120, STATUS_UNKNOWN_BODY, 0);
+	return list_of(scratch, start, 2);
+}
+
+/* [contact begin, 1, 2, 0.25 N s, at the end of the tick, point, normal] */
+static struct wire_list example_events(struct wire_packer *scratch)
+{
+	uint32_t start = scratch->bytes;
+	wire_pack_array(scratch, 7);
+	wire_pack_uint(scratch, 1);
+	wire_pack_uint(scratch, 1);
+	wire_pack_uint(scratch, 2);
+	wire_pack_real(scratch, 0.25);
+	wire_pack_real(scratch, 1);
+	pack_vec3(scratch, 0.5, 1, 0);
+	pack_vec3(scratch, 0, 1, 0);
+	return list_of(scratch, start, 1);
+}
+
+/* A ray from (0, 10, 0) down, 20 m. */
+static struct wire_list example_query(struct wire_packer *scratch)
+{
+	uint32_t start = scratch->bytes;
+	wire_pack_uint(scratch, 1);
+	pack_vec3(scratch, 0, 10, 0);
+	pack_vec3(scratch, 0, -1, 0);
+	wire_pack_real(scratch, 20);
+	return list_of(scratch, start, 4);
+}
+
+static struct wire_list example_list(enum wire_kind kind, struct wire_packer *scratch)
+{
+	static const double REALS[] = {0.5, -1.25, 3};
+	uint32_t start = scratch->bytes;
+	for (uint32_t i = 0; i < 3; i++) {
+		if (kind == WIRE_KIND_IDS)
+			wire_pack_uint(scratch, 1 + 150 * i * i);
+		else if (kind == WIRE_KIND_REALS)
+			wire_pack_real(scratch, REALS[i]);
+	}
+	if (kind == WIRE_KIND_IDS || kind == WIRE_KIND_REALS)
+		return list_of(scratch, start, 3);
+	wire_pack_string(scratch, kind == WIRE_KIND_MAP ? "planar" : "coplanar faces merged");
+	if (kind == WIRE_KIND_MAP)
+		wire_pack_bool(scratch, true);
+	return list_of(scratch, start, 1);
+}
+
+/* 00 01 02 … */
+static struct wire_slice example_bytes(uint32_t bytes, struct wire_packer *scratch)
+{
+	uint32_t start = scratch->bytes;
+	for (uint32_t i = 0; i < bytes; i++)
+		wire_pack_raw(scratch, &(uint8_t){(uint8_t)i}, 1);
+	return slice_of(scratch, start);
+}
+
+static const char *example_text(const char *field)
+{
+	if (strcmp(field, "role") == 0)
+		return "observer";
+	if (strcmp(field, "method") == 0)
+		return "soft-step";
+	return field;
+}
+
+static void example_structured(const struct message_field *field, void *at,
+			       struct wire_packer *scratch)
+{
+	switch (field->kind) {
+	case WIRE_KIND_VERSION:
+		*(struct wire_version *)at = (struct wire_version){WIRE_MAJOR, WIRE_MINOR};
+		return;
+	case WIRE_KIND_RATE:
+		*(struct wire_rate *)at = (struct wire_rate){60, 1};
+		return;
+	case WIRE_KIND_BOX:
+		*(struct wire_box *)at = (struct wire_box){true, {-1, -2, -3}, {1, 2, 3.5}};
+		return;
+	case WIRE_KIND_CAPS:
+		*(uint32_t *)at = WIRE_CAP_ACK | WIRE_CAP_EXACT;
+		return;
+	case WIRE_KIND_LIMITS:
+		*(struct wire_limits *)at = (struct wire_limits){WIRE_FRAME_UP, WIRE_FRAME_DOWN};
+		return;
+	case WIRE_KIND_RAW:
+		*(struct wire_slice *)at = (struct wire_slice){NULL, 0};
+		return;
+	default:
+		*(struct wire_list *)at = example_list(field->kind, scratch);
+	}
+}
+
+static void example_field(const struct message_field *field, uint32_t index, void *at,
+			  struct wire_packer *scratch)
+{
+	switch (field->kind) {
+	case WIRE_KIND_UINT:
+		*(uint64_t *)at = (uint64_t)MIN_OF((double)(index + 1), field->max);
+		return;
+	case WIRE_KIND_INT:
+		*(int64_t *)at = -1;
+		return;
+	case WIRE_KIND_REAL:
+		*(double *)at = 0.5;
+		return;
+	case WIRE_KIND_TEXT:
+		*(struct wire_slice *)at = wire_text(example_text(field->name));
+		return;
+	case WIRE_KIND_BIN:
+		*(struct wire_slice *)at =
+			example_bytes((uint32_t)MIN_OF(field->max, 16.0), scratch);
+		return;
+	case WIRE_KIND_NAME:
+		for (int i = 0; i < 32; i++)
+			((struct wire_name *)at)->bytes[i] = (uint8_t)i;
+		return;
+	case WIRE_KIND_HASH:
+		*(struct wire_hash *)at = (struct wire_hash){true, UINT64_C(0x0123456789abcdef)};
+		return;
+	case WIRE_KIND_OPTION:
+		*(struct wire_option *)at = (struct wire_option){true, 120};
+		return;
+	default:
+		example_structured(field, at, scratch);
+	}
+}
+
+/* Lists whose items have a meaning of their own. */
+static void example_contents(struct message *message, struct wire_packer *scratch)
+{
+	uint32_t start;
+	switch (message->type) {
+	case MESSAGE_COMMANDS:
+		message->commands.list = example_commands(scratch);
+		return;
+	case MESSAGE_STEP:
+		message->step.commands = example_commands(scratch);
+		return;
+	case MESSAGE_RESULT:
+		message->result.list = example_results(scratch);
+		return;
+	case MESSAGE_STEPPED:
+		message->stepped.results = example_results(scratch);
+		return;
+	case MESSAGE_EVENTS:
+		message->events.list = example_events(scratch);
+		return;
+	case MESSAGE_QUERY:
+		message->query.query = example_query(scratch);
+		return;
+	case MESSAGE_ANSWER: /* to that ray: body 1, shape 0, half way */
+		start = scratch->bytes;
+		wire_pack_array(scratch, 1);
+		wire_pack_array(scratch, 6);
+		wire_pack_uint(scratch, 1);
+		wire_pack_uint(scratch, 0);
+		wire_pack_uint(scratch, 0);
+		wire_pack_real(scratch, 0.5);
+		pack_vec3(scratch, 0, 0, 0);
+		pack_vec3(scratch, 0, 1, 0);
+		message->answer.answer = slice_of(scratch, start);
+		return;
+	default:
+		return;
+	}
+}
+
+static void example(const struct message_info *info, bool all, struct message *message,
+		    struct wire_packer *scratch)
+{
+	message_init(message, info->type);
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		if (all || info->fields[i].needed)
+			example_field(&info->fields[i], i,
+				      (uint8_t *)message + info->fields[i].offset, scratch);
+	}
+	if (all)
+		example_contents(message, scratch);
+}
+
+static void write_message(FILE *out, const struct message_info *info, bool all)
+{
+	uint8_t scratch_bytes[4096], frame[4096];
+	struct wire_packer scratch = wire_packer_over(scratch_bytes, sizeof scratch_bytes);
+	struct message message;
+	uint32_t bytes;
+	example(info, all, &message, &scratch);
+	ASSERT(message_pack(&message, frame, sizeof frame, &bytes) == STATUS_OK);
+	fprintf(out, "  {\"name\": \"%s%s\", \"from\": \"%s\", ", info->name,
+		all ? "" : " with fallbacks",
+		info->from == WIRE_FROM_CLIENT   ? "client"
+		: info->from == WIRE_FROM_SERVER ? "server"
+						 : "either");
+	write_frame(out, frame, bytes);
+	fputc('}', out);
+}
+
+void wire_vectors_messages(FILE *out)
+{
+	fputs("[\n", out);
+	for (size_t i = 0; message_info_at(i) != NULL; i++) {
+		if (message_info_at(i)->reserved)
+			continue;
+		fputs(i == 0 ? "" : ",\n", out);
+		write_message(out, message_info_at(i), true);
+		fputs(",\n", out);
+		write_message(out, message_info_at(i), false);
+	}
+	fputs("\n]\n", out);
+}
+
+/* ---- bodies -----------------------------------------------------------------------------------
+ */
+
+enum { BODIES = 3 };
+
+static void example_bodies(struct wire_body bodies[BODIES], uint8_t shapes[WIRE_SHAPE_BYTES])
+{
+	struct wire_placement placement = {.position = {0, 0.5, 0}, .rotation = {1, 0, 0, 0}};
+	for (int i = 0; i < 32; i++)
+		placement.shape.bytes[i] = (uint8_t)(0xa0 + i);
+	wire_placement_put(shapes, &placement);
+	memset(bodies, 0, BODIES * sizeof *bodies);
+	bodies[0] = (struct wire_body){.id = 1, .status = 1, .rotation = {1, 0, 0, 0}};
+	bodies[1] = (struct wire_body){.id = 2,
+				       .status = 2,
+				       .owner = 7,
+				       .tag = -42,
+				       .shapes = shapes,
+				       .shape_count = 1,
+				       .position = {0.5, 10, -0.25},
+				       .rotation = {0.5, 0.5, -0.5, 0.5},
+				       .velocity = {0, -9.8100000000000005, 0},
+				       .spin = {1e-300, -0.0, 3.1415926535897931}};
+	bodies[2] = (struct wire_body){.id = 300,
+				       .status = 2,
+				       .flags = WIRE_BODY_ASLEEP,
+				       .position = {1, 2, 3},
+				       .rotation = {1, 0, 0, 0}};
+}
+
+static void write_reals(FILE *out, const char *name, const double *values, uint32_t count)
+{
+	fprintf(out, ", \"%s\": [", name);
+	for (uint32_t i = 0; i < count; i++) {
+		fputs(i == 0 ? "" : ", ", out);
+		write_real(out, values[i]);
+	}
+	fputc(']', out);
+}
+
+static void write_body(FILE *out, const struct wire_body *body)
+{
+	fprintf(out,
+		"    {\"id\": %" PRIu32 ", \"status\": %u, \"flags\": %u, \"owner\": %" PRIu32
+		", \"tag\": %" PRId64,
+		body->id, body->status, body->flags, body->owner, body->tag);
+	write_reals(out, "position", body->position, 3);
+	write_reals(out, "rotation", body->rotation, 4);
+	write_reals(out, "velocity", body->velocity, 3);
+	write_reals(out, "spin", body->spin, 3);
+	fputs(", \"shapes\": [", out);
+	for (uint32_t i = 0; i < body->shape_count; i++) {
+		struct wire_placement placement;
+		wire_placement_get(body->shapes + i * WIRE_SHAPE_BYTES, &placement);
+		fputs("{\"name\": \"", out);
+		write_hex(out, placement.shape.bytes, 32);
+		fputc('"', out);
+		write_reals(out, "position", placement.position, 3);
+		write_reals(out, "rotation", placement.rotation, 4);
+		fputc('}', out);
+	}
+	fputs("]}", out);
+}
+
+static uint64_t hash_of(const struct wire_body *bodies, uint32_t count, uint64_t tick,
+			uint8_t fields, bool tick_hash)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < count; i++)
+		sum += tick_hash ? wire_tick_hash(&bodies[i]) : wire_view_hash(&bodies[i], fields);
+	return body_hash_finish(tick, sum, count);
+}
+
+/* The only part of a frame, whole. */
+static uint32_t frame_of(const struct delta_frame *frame, uint64_t sub, uint8_t *data,
+			 uint32_t capacity)
+{
+	struct delta_part part;
+	uint32_t count, bytes;
+	uint8_t head[WIRE_HEAD_MAX];
+	ASSERT(delta_plan(frame, WIRE_FRAME_DOWN, &part, 1, &count) == STATUS_OK);
+	ASSERT(delta_pack_tail(frame, &part, 1, 0, data + WIRE_HEAD_MAX, capacity - WIRE_HEAD_MAX,
+			       &bytes) == STATUS_OK);
+	uint32_t head_bytes = message_pack_head(delta_type(frame), sub, bytes, true, head);
+	memcpy(data, head, head_bytes);
+	memmove(data + head_bytes, data + WIRE_HEAD_MAX, bytes);
+	return head_bytes + bytes;
+}
+
+static void write_frames(FILE *out, enum wire_profile profile, uint8_t fields)
+{
+	uint8_t shapes[WIRE_SHAPE_BYTES], data[4096];
+	struct wire_body bodies[BODIES];
+	example_bodies(bodies, shapes);
+	struct block_row all[] = {{&bodies[0], fields, false},
+				  {&bodies[1], fields, false},
+				  {&bodies[2], fields, false}};
+	struct delta_frame frame = {.snapshot = true,
+				    .profile = profile,
+				    .fields = fields,
+				    .flags = WIRE_FRAME_ABSOLUTE,
+				    .epoch = 1,
+				    .tick = 120,
+				    .rows = all,
+				    .row_count = BODIES};
+	bool whole = fields == WIRE_COLUMNS_TICK;
+	if (whole)
+		frame.flags |= WIRE_FRAME_TICK_HASH;
+	frame.hash = (struct wire_hash){true, hash_of(bodies, BODIES, 120, fields, whole)};
+	fprintf(out, "    {\"profile\": \"%s\", \"fields\": %u, \"snapshot\": {",
+		profile == WIRE_PROFILE_EXACT ? "exact" : "plain", fields);
+	write_frame(out, data, frame_of(&frame, 9, data, sizeof data));
+	/* Then body 1 goes, body 2 has fallen a little, body 300 rests, and body 301 comes. */
+	struct wire_body after[BODIES] = {bodies[1], bodies[2], bodies[2]};
+	after[0].position[1] = 9.75;
+	after[2].id = 301;
+	struct block_row changed[] = {{&after[0], WIRE_COLUMN_POSITION & fields, false},
+				      {&after[2], fields, true}};
+	uint32_t removed[] = {1};
+	bool moved = (fields & WIRE_COLUMN_POSITION) != 0;
+	frame.snapshot = false;
+	frame.base = 120;
+	frame.tick = 121;
+	frame.rows = moved ? changed : changed + 1;
+	frame.row_count = moved ? 2 : 1;
+	frame.removed = removed;
+	frame.removed_count = 1;
+	frame.hash.value = hash_of(after, BODIES, 121, fields, whole);
+	fputs("},\n     \"delta\": {", out);
+	write_frame(out, data, frame_of(&frame, 9, data, sizeof data));
+	fputs("}}", out);
+}
+
+void wire_vectors_bodies(FILE *out)
+{
+	static const uint8_t FIELDS[] = {WIRE_COLUMNS_TICK, WIRE_COLUMNS_ALL,
+					 WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION,
+					 WIRE_COLUMN_STATUS};
+	uint8_t shapes[WIRE_SHAPE_BYTES];
+	struct wire_body bodies[BODIES];
+	example_bodies(bodies, shapes);
+	fputs("{\n  \"bodies\": [\n", out);
+	for (int i = 0; i < BODIES; i++) {
+		fputs(i == 0 ? "" : ",\n", out);
+		write_body(out, &bodies[i]);
+	}
+	fprintf(out,
+		"\n  ],\n  \"tick\": 120, \"tick_hash\": \"%016" PRIx64 "\",\n  \"frames\": [\n",
+		hash_of(bodies, BODIES, 120, 0, true));
+	for (size_t i = 0; i < COUNT_OF(FIELDS); i++) {
+		fputs(i == 0 ? "" : ",\n", out);
+		write_frames(out, WIRE_PROFILE_EXACT, FIELDS[i]);
+		fputs(",\n", out);
+		write_frames(out, WIRE_PROFILE_PLAIN, FIELDS[i]);
+	}
+	fputs("\n  ]\n}\n", out);
+}
+
+/* ---- hostile ----------------------------------------------------------------------------------
+ */
+
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+static const struct {
+	const char *what;
+	const uint8_t *at;
+	uint32_t bytes;
+} HOSTILE[] = {
+	{"empty array", BYTES(0x90)},
+	{"not an array", BYTES(0x81, 0xa1, 't', 4)},
+	{"type is a text", BYTES(0x92, 0xa1, 't', 1)},
+	{"type beyond 127", BYTES(0x92, 0xcc, 0x80, 1)},
+	{"negative type", BYTES(0x92, 0xff, 1)},
+	{"an array of 268 million", BYTES(0xdd, 0x0f, 0xff, 0xff, 0xff)},
+	{"a map of 268 million pairs", BYTES(0xdf, 0x0f, 0xff, 0xff, 0xff)},
+	{"an inner array that lies", BYTES(0x92, 4, 0xdd, 0x0f, 0xff, 0xff, 0xff)},
+	{"counts that lie together", BYTES(0x94, 4, 0x93, 0x93, 1, 2, 3)},
+	{"a text that lies", BYTES(0x92, 4, 0xdb, 0x7f, 0xff, 0xff, 0xff, 'x')},
+	{"a bin that lies", BYTES(0x92, 4, 0xc6, 0x7f, 0xff, 0xff, 0xff, 0)},
+	{"bytes after the end", BYTES(0x92, 4, 1, 0xc0)},
+	{"nine levels", BYTES(0x92, 4, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0xc0)},
+	{"a number that is not one", BYTES(0x92, 4, 0xcb, 0x7f, 0xf8, 0, 0, 0, 0, 0, 0)},
+	{"an infinity", BYTES(0x92, 4, 0xcb, 0xff, 0xf0, 0, 0, 0, 0, 0, 0)},
+	{"a float 32 infinity", BYTES(0x92, 4, 0xca, 0x7f, 0x80, 0, 0)},
+	{"2^53 + 1", BYTES(0x92, 4, 0xcf, 0, 0x20, 0, 0, 0, 0, 0, 1)},
+	{"-2^53 - 1", BYTES(0x92, 4, 0xd3, 0xff, 0xdf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)},
+	{"2^64 - 1", BYTES(0x92, 4, 0xcf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)},
+	{"an ext", BYTES(0x92, 4, 0xd4, 1, 1)},
+	{"a timestamp", BYTES(0x92, 4, 0xd6, 0xff, 0, 0, 0, 1)},
+	{"the byte that is never used", BYTES(0x92, 4, 0xc1)},
+	{"a text that is not UTF-8", BYTES(0x92, 4, 0xa2, 0xc3, 0x28)},
+	{"a text with a NUL", BYTES(0x92, 4, 0xa1, 0)},
+	{"a key that is a number", BYTES(0x92, 1, 0x81, 1, 2)},
+	{"an unknown message", BYTES(0x92, 9, 1)},
+	{"a reserved message", BYTES(0x92, 87, 1)},
+	{"a missing field", BYTES(0x91, 4)},
+	{"a field of another type", BYTES(0x92, 4, 0xa1, 'x')},
+	{"a field that is nil", BYTES(0x92, 4, 0xc0)},
+	{"a value below its range", BYTES(0x92, 4, 0xff)},
+	{"a value above its range", BYTES(0x95, 61, 1, 1, 0xc0, 0xcd, 0x27, 0x11)},
+	{"a float where an integer belongs", BYTES(0x92, 4, 0xca, 0x3f, 0x80, 0, 0)},
+};
+
+void wire_vectors_hostile(FILE *out)
+{
+	fputs("[\n", out);
+	for (size_t i = 0; i < COUNT_OF(HOSTILE); i++) {
+		struct message message;
+		enum status status =
+			message_read(HOSTILE[i].at, HOSTILE[i].bytes, &VALIDATE_UP, &message, NULL);
+		ASSERT(status != STATUS_OK);
+		fprintf(out, "%s  {\"what\": \"%s\", \"content\": \"", i == 0 ? "" : ",\n",
+			HOSTILE[i].what);
+		write_hex(out, HOSTILE[i].at, HOSTILE[i].bytes);
+		fprintf(out, "\", \"status\": \"%s\", \"closes\": %s}", status_name(status),
+			wire_status_closes(status) ? "true" : "false");
+	}
+	fputs("\n]\n", out);
+}

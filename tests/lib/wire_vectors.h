@@ -1,0 +1,34 @@
+/* wire_vectors.h: what the wire looks like, as files that any other implementation can test itself on.
+ *
+ * Each function writes one file of tests/data/wire/ (see docs/PROTOCOL.md, "Test vectors") or, for the
+ * session, the block of hex in that page. tests/wire/wire_vectors is the command that makes them; the
+ * unit test test_vectors holds the committed files against what these functions write.
+ */
+#ifndef CAIRN_TESTS_WIRE_VECTORS_H
+#define CAIRN_TESTS_WIRE_VECTORS_H
+
+#include <stdio.h>
+
+/* messages.json: every message, with all its fields and with the needed ones only. */
+void wire_vectors_messages(FILE *out);
+/* bodies.json: bodies, and the frames and hashes they make in each profile. */
+void wire_vectors_bodies(FILE *out);
+/* hostile.json: contents that must be refused, with the status. */
+void wire_vectors_hostile(FILE *out);
+/* Sections of docs/PROTOCOL.md, in Markdown. */
+void wire_vectors_session(FILE *out); /* a short session in hex, with what each frame means */
+void wire_vectors_tables(FILE *out);  /* every message with its fields */
+void wire_vectors_commands(FILE *out);
+void wire_vectors_columns(FILE *out);
+void wire_vectors_statuses(FILE *out);
+void wire_vectors_capabilities(FILE *out);
+
+struct wire_vectors_file {
+	const char *name; /* of the file in tests/data/wire/, or of the section */
+	void (*write)(FILE *out);
+};
+/* All of them; the last entry of each has no name. */
+extern const struct wire_vectors_file WIRE_VECTORS_FILES[];
+extern const struct wire_vectors_file WIRE_VECTORS_SECTIONS[];
+
+#endif

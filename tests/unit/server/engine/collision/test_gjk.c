@@ -1,0 +1,226 @@
+/* GJK (spec 4.10, G1…G4) against all pairs of features. */
+#include "server/engine/collision/gjk.h"
+
+#include "tests/lib/check_main.h"
+#include "tests/lib/oracle_collision.h"
+#include "tests/lib/poses.h"
+#include "tests/lib/shapes.h"
+
+static struct rng rng;
+
+static void set_up(void)
+{
+	rng = rng_seeded(check_seed());
+}
+
+static struct shape *random_hull(uint32_t count, double size)
+{
+	vec3 points[256];
+	for (uint32_t k = 0; k < count; k++)
+		points[k] = vec3_scale(random_direction(&rng), rng_range(&rng, 0.8, 1) * size);
+	return make_hull(points, count);
+}
+
+static void nearest(const struct shape *a, const struct shape *b, const pose *at,
+		    const struct gjk_simplex *start, struct gjk_result *out)
+{
+	struct gjk_points room_a, room_b;
+	struct gjk_core core_a = gjk_core_of(a, 0, &room_a), core_b = gjk_core_of(b, 0, &room_b);
+	mat3 rotation = mat3_from_quat(at->rotation);
+	gjk_distance(&core_a, &core_b, &rotation, at->position, start, out);
+}
+
+START_TEST(the_distance_is_that_of_all_pairs_of_features)
+{
+	struct shape *shapes[5] = { make_box(0.5, 0.3, 0.8), random_hull(5, 0.8),
+				    random_hull(12, 0.8), random_hull(30, 0.8),
+				    random_hull(120, 0.8) };
+	uint32_t most = 0;
+	for (int k = 0; k < 3000; k++) {
+		uint32_t i = rng_below(&rng, k % 50 == 0 ? 5 : 3), j = rng_below(&rng, 4);
+		const struct shape *a = shapes[i], *b = shapes[j];
+		struct gjk_result r;
+		pose at = pose_make(vec3_scale(random_direction(&rng), rng_range(&rng, 0.2, 2.5)),
+				    awkward_rotation(&rng));
+		nearest(a, b, &at, NULL, &r);
+		double wanted = oracle_distance(a->hull, b->hull, &at);
+		ck_assert_double_eq_tol(r.distance, wanted, 1e-9);
+		ck_assert(r.touching == (wanted < 1e-10));
+		most = MAX_OF(most, r.iterations);
+	}
+	ck_assert_uint_le(most, 30);
+	for (int k = 0; k < 5; k++)
+		shape_release(shapes[k]);
+}
+END_TEST
+
+START_TEST(nearest_points_lie_in_their_pieces_and_are_as_far_apart_as_said)
+{
+	struct shape *a = random_hull(20, 0.8), *b = random_hull(60, 0.5);
+	for (int k = 0; k < 2000; k++) {
+		struct gjk_result r;
+		pose at = pose_make(vec3_scale(random_direction(&rng), rng_range(&rng, 1, 3)),
+				    random_rotation(&rng));
+		nearest(a, b, &at, NULL, &r);
+		if (r.touching)
+			continue;
+		vec3 apart = vec3_sub(r.point_b, r.point_a);
+		ck_assert_double_eq_tol(vec3_length(apart), r.distance, 1e-12);
+		ck_assert_double_le(oracle_point_distance(a->hull, r.point_a), 1e-12);
+		vec3 in_b = pose_inverse_point(at, r.point_b);
+		ck_assert_double_le(oracle_point_distance(b->hull, in_b), 1e-12);
+		/* The certificate: lower ≤ distance, and the normal really separates by lower. */
+		ck_assert_double_le(r.lower, r.distance);
+		ck_assert_double_ge(r.lower, r.distance * (1 - 1e-9));
+		ck_assert_double_ge(oracle_separation(a->hull, b->hull, &at, r.normal),
+				    r.lower * (1 - 1e-9));
+	}
+	shape_release(a);
+	shape_release(b);
+}
+END_TEST
+
+START_TEST(exchanging_the_pieces_turns_the_answer_round)
+{
+	struct shape *a = random_hull(20, 0.8), *b = make_box(0.2, 0.7, 0.4);
+	for (int k = 0; k < 2000; k++) {
+		struct gjk_result r, s;
+		pose at = pose_make(vec3_scale(random_direction(&rng), rng_range(&rng, 0.5, 3)),
+				    awkward_rotation(&rng));
+		pose back = pose_inverse(at);
+		nearest(a, b, &at, NULL, &r);
+		nearest(b, a, &back, NULL, &s);
+		ck_assert(r.touching == s.touching);
+		ck_assert_double_eq_tol(r.distance, s.distance, 1e-10);
+		if (r.distance < 1e-3)
+			continue;
+		vec3 turned = vec3_negate(pose_vector(at, s.normal));
+		ck_assert_double_le(vec3_distance(turned, r.normal), 1e-8);
+	}
+	shape_release(a);
+	shape_release(b);
+}
+END_TEST
+
+START_TEST(moving_both_pieces_together_changes_nothing)
+{
+	struct shape *a = random_hull(20, 0.8), *b = random_hull(14, 0.8);
+	for (int k = 0; k < 1000; k++) {
+		struct gjk_result r, s;
+		pose pa = pose_make(random_vector(&rng, 1), random_rotation(&rng));
+		pose pb = pose_make(random_vector(&rng, 3), random_rotation(&rng));
+		pose all = pose_make(random_vector(&rng, 100), random_rotation(&rng));
+		pose one = pose_relative(pa, pb);
+		pose two = pose_relative(pose_mul(all, pa), pose_mul(all, pb));
+		nearest(a, b, &one, NULL, &r);
+		nearest(a, b, &two, NULL, &s);
+		ck_assert_double_eq_tol(r.distance, s.distance, 1e-10);
+	}
+	shape_release(a);
+	shape_release(b);
+}
+END_TEST
+
+START_TEST(a_warm_start_gives_the_same_distance_in_fewer_rounds)
+{
+	struct shape *a = random_hull(30, 0.8), *b = random_hull(100, 0.8);
+	uint64_t cold = 0, warm = 0;
+	for (int k = 0; k < 1000; k++) {
+		struct gjk_result r, s, wild;
+		pose at = pose_make(vec3_scale(random_direction(&rng), rng_range(&rng, 1.7, 3)),
+				    random_rotation(&rng));
+		nearest(a, b, &at, NULL, &r);
+		at.position = vec3_add(at.position, random_vector(&rng, 1e-3));
+		nearest(a, b, &at, &r.simplex, &s);
+		nearest(a, b, &at, NULL, &r);
+		struct gjk_simplex nonsense = { 3, { 7, 7, 60000 }, { 3, 3, 1 } };
+		nearest(a, b, &at, &nonsense, &wild);
+		ck_assert_double_eq_tol(r.distance, s.distance, 1e-11);
+		ck_assert_double_eq_tol(r.distance, wild.distance, 1e-11);
+		cold += r.iterations;
+		warm += s.iterations;
+	}
+	ck_assert_uint_lt(warm, cold);
+	shape_release(a);
+	shape_release(b);
+}
+END_TEST
+
+START_TEST(known_cube_distances_come_out)
+{
+	struct shape *cube = make_box(0.5, 0.5, 0.5), *sphere = make_sphere(0.25);
+	struct shape *capsule = make_capsule(1, 0.1);
+	struct gjk_result r;
+	pose at = pose_make(vec3_make(3, 0, 0), quat_identity());
+	nearest(cube, cube, &at, NULL, &r);
+	ck_assert_double_eq_tol(r.distance, 2, 1e-12);
+	at.position = vec3_make(2, 2, 0);
+	nearest(cube, cube, &at, NULL, &r);
+	ck_assert_double_eq_tol(r.distance, 1.41421356237309505, 1e-12);
+	at.position = vec3_make(2, 2, 2);
+	nearest(cube, cube, &at, NULL, &r);
+	ck_assert_double_eq_tol(r.distance, 1.73205080756887729, 1e-12);
+	nearest(cube, sphere, &at, NULL, &r);
+	ck_assert_double_eq_tol(r.distance, 1.5 * 1.73205080756887729, 1e-12);
+	at.position = vec3_make(2, 0.2, 0.1);
+	nearest(cube, capsule, &at, NULL, &r);
+	ck_assert_double_eq_tol(r.distance, 1.5, 1e-12);
+	at.position = vec3_make(1, 0, 0); /* face on face */
+	nearest(cube, cube, &at, NULL, &r);
+	ck_assert(r.touching);
+	ck_assert_double_eq(r.distance, 0);
+	shape_release(cube);
+	shape_release(sphere);
+	shape_release(capsule);
+}
+END_TEST
+
+START_TEST(nearly_touching_pieces_get_their_tiny_distance)
+{
+	struct shape *cube = make_box(0.5, 0.5, 0.5), *hull = random_hull(40, 1);
+	for (double gap = 1e-2; gap > 1e-8; gap *= 0.3) {
+		for (int k = 0; k < 50; k++) {
+			struct gjk_result r;
+			quat turn = random_rotation(&rng);
+			/* Lift the hull until its lowest vertex is `gap` over the cube's top. */
+			double low = SCALAR_MAX;
+			vec3 at = { 0, 0, 0 };
+			for (uint32_t i = 0; i < hull->hull->vertex_count; i++) {
+				vec3 p = quat_rotate(turn, hull->hull->vertices[i]);
+				if (p.y < low) {
+					low = p.y;
+					at = vec3_make(-p.x, 0, -p.z);
+				}
+			}
+			at.y = 0.5 + gap - low;
+			pose lifted = pose_make(at, turn);
+			nearest(cube, hull, &lifted, NULL, &r);
+			ck_assert_double_eq_tol(r.distance, gap, 1e-12 + 1e-6 * gap);
+			ck_assert_double_ge(r.normal.y, 1 - 1e-9);
+		}
+	}
+	shape_release(cube);
+	shape_release(hull);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("engine/collision/gjk");
+	TCase *tcase = tcase_create("gjk");
+	tcase_add_checked_fixture(tcase, set_up, NULL);
+	tcase_add_test(tcase, the_distance_is_that_of_all_pairs_of_features);
+	tcase_add_test(tcase, nearest_points_lie_in_their_pieces_and_are_as_far_apart_as_said);
+	tcase_add_test(tcase, exchanging_the_pieces_turns_the_answer_round);
+	tcase_add_test(tcase, moving_both_pieces_together_changes_nothing);
+	tcase_add_test(tcase, a_warm_start_gives_the_same_distance_in_fewer_rounds);
+	tcase_add_test(tcase, known_cube_distances_come_out);
+	tcase_add_test(tcase, nearly_touching_pieces_get_their_tiny_distance);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
