@@ -6,7 +6,9 @@ libcairnd_a_SOURCES += \
 	server/stats.c \
 	server/options.def \
 	server/options.h \
-	server/options.c
+	server/options.c \
+	server/server.h \
+	server/server.c
 
 UNIT_TESTS += \
 	tests/unit/server/test_log \
@@ -15,3 +17,7 @@ UNIT_TESTS += \
 
 include server/io/local.mk
 include server/tick/local.mk
+include server/host/local.mk
+include server/session/local.mk
+include server/sync/local.mk
+include server/worlds/local.mk
