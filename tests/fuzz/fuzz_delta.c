@@ -1,0 +1,83 @@
+/* A mirror under frames of bodies: the first byte chooses the profile, the second the fields, then
+ * frames follow. Whatever arrives, the mirror's ids ascend and its size is bounded; after a frame
+ * that was taken whole, its state makes a snapshot that another mirror takes, with the same hash.
+ */
+#include "protocol/delta.h"
+#include "protocol/frame.h"
+#include "protocol/mirror.h"
+#include "protocol/unpack.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count);
+
+enum { BODIES_MAX = 2000 };
+static struct block_row rows[BODIES_MAX];
+static uint8_t again[WIRE_FRAME_DOWN];
+
+static void check_order(const struct mirror *mirror)
+{
+	ASSERT(mirror->count <= BODIES_MAX);
+	for (uint32_t i = 1; i < mirror->count; i++)
+		ASSERT(mirror->bodies[i].id > mirror->bodies[i - 1].id);
+}
+
+static void check_copy(const struct mirror *mirror)
+{
+	struct mirror copy;
+	struct msg_snapshot frame = {.tick = mirror->tick, .of = 1};
+	struct wire_packer out = wire_packer_over(again, sizeof again);
+	bool last;
+	for (uint32_t i = 0; i < mirror->count; i++)
+		rows[i] = (struct block_row){&mirror->bodies[i], mirror->fields, false};
+	block_pack(&out, mirror->profile, mirror->fields, rows, mirror->count);
+	if (out.status != STATUS_OK)
+		return; /* a tag beyond 2^53 has no plain form; or it is larger than a frame */
+	frame.columns = wire_packer_slice(&out);
+	mirror_init(&copy, mirror->profile, mirror->fields, BODIES_MAX);
+	ASSERT(mirror_snapshot(&copy, &frame, &last) == STATUS_OK && last);
+	ASSERT(mirror_view_hash(&copy, 1) == mirror_view_hash(mirror, 1));
+	ASSERT(mirror_tick_hash(&copy, 1) == mirror_tick_hash(mirror, 1));
+	mirror_release(&copy);
+}
+
+static void apply(struct mirror *mirror, struct wire_slice content)
+{
+	struct message message;
+	enum status status = STATUS_TYPE;
+	bool last = false;
+	if (message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, NULL) != STATUS_OK)
+		return;
+	/* A fuzzer does not guess hashes. */
+	if (message.type == MESSAGE_SNAPSHOT) {
+		message.snapshot.hash.set = false;
+		status = mirror_snapshot(mirror, &message.snapshot, &last);
+	} else if (message.type == MESSAGE_DELTA) {
+		message.delta.hash.set = false;
+		status = mirror_delta(mirror, &message.delta, &last);
+	} else {
+		return;
+	}
+	check_order(mirror);
+	ASSERT(mirror->complete == (status == STATUS_OK && last));
+	if (mirror->complete)
+		check_copy(mirror);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
+{
+	struct mirror mirror;
+	struct wire_slice content;
+	size_t bytes;
+	if (count < 2 || (data[1] & WIRE_COLUMNS_ALL) == 0)
+		return 0;
+	mirror_init(&mirror, data[0] & 1 ? WIRE_PROFILE_EXACT : WIRE_PROFILE_PLAIN, data[1],
+		    BODIES_MAX);
+	data += 2;
+	count -= 2;
+	while (frame_split(data, count, WIRE_FRAME_DOWN, &content, &bytes) == STATUS_OK) {
+		apply(&mirror, content);
+		data += bytes;
+		count -= bytes;
+	}
+	mirror_release(&mirror);
+	return 0;
+}
