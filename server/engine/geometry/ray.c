@@ -48,10 +48,12 @@ bool ray_sphere(vec3 centre, double radius, vec3 from, vec3 along, double limit,
 	vec3 m = vec3_sub(from, centre);
 	if (vec3_length_squared(m) <= radius * radius)
 		return hit_inside(along, hit);
-	double f = enter_ball(m, along, radius);
+	double f = enter_ball(m, along, radius), length;
 	if (f < 0 || f > limit)
 		return false;
-	return hit_at(f, vec3_normalize(vec3_mul_add(m, along, f)), hit);
+	vec3 normal = vec3_normalize_length(vec3_mul_add(m, along, f), &length);
+	/* A point (the corner of a polygon without radius) has every normal: the ray's own. */
+	return hit_at(f, length > 0 ? normal : vec3_negate(vec3_normalize(along)), hit);
 }
 
 /* The side of the cylinder: across the axis it is a ball, along it the hit must be between the ends. */
