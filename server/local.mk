@@ -21,3 +21,4 @@ include server/host/local.mk
 include server/session/local.mk
 include server/sync/local.mk
 include server/worlds/local.mk
+EXTRA_DIST += server/main.c server/run.c server/run.h

@@ -6,8 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_SECOND UINT64_C(1000000000)
-#define LINE_COST (NS_PER_SECOND / LOG_PER_SECOND)
+#include "server/io/instant.h"
+
+#define LINE_COST (NS_PER_S / LOG_PER_SECOND)
 
 static const char *const NAMES[LOG_LEVELS] = { "error", "warn", "info", "debug" };
 static _Atomic int level_now = LOG_INFO;
@@ -49,9 +50,7 @@ void log_set_sink(void (*sink)(const char *line, void *context), void *context)
 /* A place pays LINE_COST for each line and may be LOG_BURST lines in advance of the clock. */
 static bool admit(struct log_site *site)
 {
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	uint64_t now = (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+	uint64_t now = instant_now();
 	uint64_t paid = atomic_load_explicit(&site->allowance, memory_order_relaxed);
 	uint64_t next;
 	do {

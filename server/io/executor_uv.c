@@ -17,7 +17,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -79,10 +78,8 @@ static struct executor_uv *uv_of(const struct executor *executor)
 
 static uint64_t now(const struct executor *executor)
 {
-	struct timespec time;
 	UNUSED(executor);
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+	return instant_now();
 }
 
 static enum executor_thread current(const struct executor *executor)

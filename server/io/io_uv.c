@@ -2,7 +2,6 @@
 #include "server/io/io_uv.h"
 
 #include <signal.h>
-#include <time.h>
 
 #include "server/base/heap.h"
 #include "server/io/uv_internal.h"
@@ -26,10 +25,8 @@ static void stop(struct io *io)
 
 static uint64_t now(const struct io *io)
 {
-	struct timespec time;
 	UNUSED(io);
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+	return instant_now();
 }
 
 /* Runs just before the loop waits, after every callback of the round. */

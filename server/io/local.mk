@@ -1,5 +1,6 @@
 # server/io: streams, clocks, threads.
 libcairnd_a_SOURCES += \
+	server/io/instant.c \
 	server/io/instant.h \
 	server/io/address.h \
 	server/io/address.c \

@@ -1,0 +1,174 @@
+/* cairn.h: the C client: connect to a cairnd, watch its worlds, command them. Computes no physics.
+ *
+ * One `struct cairn` is one connection, used by one thread. Bytes move only inside cairn_poll and the calls that wait; what
+ * arrives without being asked for goes to the callbacks. Typical use:
+ *
+ *	cairn_connect("unix:/run/cairnd.sock", NULL, &client, &why);
+ *	cairn_join(client, "demo", &world, &why);
+ *	cairn_subscribe(client, &(struct cairn_subscription){ .sub = 1, .world = world.number }, &why);
+ *	while (cairn_poll(client, 1000, &why) == STATUS_OK)
+ *		draw(cairn_mirror(client, 1));
+ *
+ * Frames are acknowledged, deltas applied to a mirror per subscription and the hash they carry checked:
+ * the tick hash for a whole-world `exact` subscription, else the view hash. A hash that differs is STATUS_DIVERGED; a
+ * mirror that cannot be kept asks for a RESYNC by itself.
+ *
+ * Errors of a call are its status and `why` (may be NULL everywhere): what the server refused has the server's
+ * status and text. Results point into the client's buffer: they are borrowed until the next call on it.
+ */
+#ifndef CAIRN_CLIENTS_LIB_CAIRN_H
+#define CAIRN_CLIENTS_LIB_CAIRN_H
+
+#include "protocol/message.h"
+#include "protocol/mirror.h"
+#include "protocol/query_wire.h"
+#include "protocol/result_wire.h"
+#include "server/base/status.h"
+#include "server/engine/world/command.h"
+
+struct cairn;
+
+enum { CAIRN_TIMEOUT_MS = 10000 };
+
+/* All optional. */
+struct cairn_callbacks {
+	/* A subscription's mirror stands at a new tick. */
+	void (*frame)(void *context, uint64_t sub, const struct mirror *mirror);
+	void (*event)(void *context, uint64_t sub, uint64_t tick, const struct event *event);
+	/* A batch's fate. */
+	void (*result)(void *context, uint32_t world, const struct wire_result *result);
+	void (*durable)(void *context, uint32_t world, uint64_t epoch, uint64_t tick);
+	void (*notice)(void *context, const struct msg_notice *notice);
+	/* A world changed mode, pace or epoch. */
+	void (*world)(void *context, const struct msg_world_info *info);
+	/* Frames of a subscription are not the server's state: the replica is wrong. */
+	void (*diverged)(void *context, uint64_t sub, uint64_t tick);
+	void *context;
+};
+
+struct cairn_options {
+	const char *name;     /* of the program, for the server's log */
+	enum wire_role role;  /* WIRE_ROLE_NOBODY: the most the server grants */
+	uint32_t caps;	      /* enum wire_cap; 0: all */
+	uint32_t frame_down;  /* most bytes of a frame; 0: 1 MiB */
+	uint32_t timeout_ms;  /* of every call that waits; 0: CAIRN_TIMEOUT_MS */
+	bool no_acks;	      /* tests: never acknowledges */
+	struct cairn_callbacks callbacks;
+};
+
+/* `address`: unix:PATH or tcp:HOST:PORT (a numeric loopback address). Waits for WELCOME. */
+MUST_CHECK enum status cairn_connect(const char *address, const struct cairn_options *options,
+				     struct cairn **out, struct reason *why);
+void cairn_close(struct cairn *self);
+
+struct cairn_session {
+	uint32_t number;
+	enum wire_role role;
+	uint32_t caps;
+	char server[64], build[64], abi[64];
+	struct wire_limits limits;
+};
+const struct cairn_session *cairn_session(const struct cairn *self);
+/* For poll(2) beside other descriptors; call cairn_poll(…, 0, …) when it is readable. */
+int cairn_fd(const struct cairn *self);
+
+/* Sends what waits, takes what has arrived, calls back. OK: something was done; AGAIN: nothing came in
+ * `timeout_ms`; else the connection is of no use any more: SLOW, DRAINING … as GOODBYE said. */
+MUST_CHECK enum status cairn_poll(struct cairn *self, int timeout_ms, struct reason *why);
+
+/* ---- messages ------------------------------------------------------------------------------------ */
+
+/* Queues a message; it leaves with the next poll. */
+MUST_CHECK enum status cairn_send(struct cairn *self, const struct message *message,
+				  struct reason *why);
+/* A number for the next request's ref, id or request. */
+uint64_t cairn_next_ref(struct cairn *self);
+/* Sends a request and waits for its answer of type `answer` with the same ref (or ERROR: the call's status).
+ * *out borrows from the client. */
+MUST_CHECK enum status cairn_request(struct cairn *self, const struct message *request,
+				     enum message_type answer, struct message *out,
+				     struct reason *why);
+
+/* ---- worlds -------------------------------------------------------------------------------------- */
+
+struct cairn_world {
+	uint32_t number;
+	char name[WIRE_NAME_MAX + 1];
+	char method[WIRE_NAME_MAX + 1];
+	uint64_t epoch, tick, bodies;
+	enum wire_mode mode;
+	struct wire_rate rate;
+};
+/* At most `capacity` worlds; *count is how many there are. */
+MUST_CHECK enum status cairn_worlds(struct cairn *self, struct cairn_world *worlds,
+				    uint32_t capacity, uint32_t *count, struct reason *why);
+/* `options`: packed pairs of WORLD_CREATE (docs/PROTOCOL.md), or NULL. */
+MUST_CHECK enum status cairn_create(struct cairn *self, const char *name,
+				    const struct wire_list *options, struct cairn_world *out,
+				    struct reason *why);
+MUST_CHECK enum status cairn_join(struct cairn *self, const char *name, struct cairn_world *out,
+				  struct reason *why);
+MUST_CHECK enum status cairn_destroy(struct cairn *self, uint32_t world, struct reason *why);
+MUST_CHECK enum status cairn_control(struct cairn *self, uint32_t world, enum wire_control action,
+				     double value, struct cairn_world *out, struct reason *why);
+
+/* ---- shapes and commands ------------------------------------------------------------------------- */
+
+/* Uploads canonical bytes (server/engine/geometry/shape.h); `name` gets their SHA-256. */
+MUST_CHECK enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canonical,
+				   size_t bytes, struct name32 *name, struct reason *why);
+
+/* Sends a batch for tick `at` (0: the next); *batch is its number. Its result goes to the callback. */
+MUST_CHECK enum status cairn_commands(struct cairn *self, uint32_t world,
+				      const struct command *commands, uint32_t count, uint64_t at,
+				      enum wire_late late, uint64_t *batch, struct reason *why);
+/* The same and waits: a refused batch is the call's status. *result borrows from the client. */
+MUST_CHECK enum status cairn_apply(struct cairn *self, uint32_t world,
+				   const struct command *commands, uint32_t count,
+				   struct wire_result *result, struct reason *why);
+
+struct cairn_step {
+	uint32_t n;
+	const struct command *commands;
+	uint32_t command_count;
+	uint8_t want; /* enum wire_want bits */
+	struct wire_option from;
+};
+/* One round trip. *out (MESSAGE_STEPPED) borrows from the client. A refused batch is not the call's
+ * status: look at the results. */
+MUST_CHECK enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_step *step,
+				  struct message *out, struct reason *why);
+
+MUST_CHECK enum status cairn_save(struct cairn *self, uint32_t world, const char *name,
+				  struct message *out, struct reason *why);
+MUST_CHECK enum status cairn_restore(struct cairn *self, uint32_t world, const char *name,
+				     struct message *out, struct reason *why);
+/* `snapshot` "" or NULL: the present state. */
+MUST_CHECK enum status cairn_fork(struct cairn *self, uint32_t world, const char *name,
+				  const char *snapshot, struct message *out, struct reason *why);
+MUST_CHECK enum status cairn_query(struct cairn *self, uint32_t world,
+				   const struct wire_query *query, struct message *out,
+				   struct reason *why);
+/* `what`: "server", "worlds" or "" for both; *out (MESSAGE_REPLY). */
+MUST_CHECK enum status cairn_info(struct cairn *self, const char *what, struct message *out,
+				  struct reason *why);
+
+/* ---- watching ------------------------------------------------------------------------------------ */
+
+struct cairn_subscription {
+	uint64_t sub; /* the caller's number, not 0 */
+	uint32_t world;
+	uint8_t fields; /* 0: all columns */
+	enum wire_profile profile;
+	uint32_t divisor; /* 0: 1 */
+	uint64_t events;  /* mask of kinds */
+};
+enum { CAIRN_SUBSCRIPTIONS_MAX = 64, CAIRN_BODIES_MAX = 1 << 20 };
+/* Does not wait: a refusal comes out of cairn_poll's status, the first frame as a callback. */
+MUST_CHECK enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,
+				       struct reason *why);
+MUST_CHECK enum status cairn_unsubscribe(struct cairn *self, uint64_t sub, struct reason *why);
+/* NULL for a number that is not subscribed. */
+const struct mirror *cairn_mirror(const struct cairn *self, uint64_t sub);
+
+#endif

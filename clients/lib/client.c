@@ -1,0 +1,396 @@
+/* client.c: the connection's conversation: handshake, what comes unasked, waiting for answers. */
+#include "clients/lib/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "protocol/capabilities.h"
+#include "protocol/unpack.h"
+#include "server/base/heap.h"
+
+static enum status closed_why(struct reason *why)
+{
+	return reason_set(why, STATUS_CLOSED, -1, "connection", "%s", status_text(STATUS_CLOSED));
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+static void copy_text(char *to, size_t room, struct wire_slice from)
+{
+	snprintf(to, room, "%.*s", (int)from.bytes, (const char *)from.at);
+}
+
+/* ---- what comes unasked -------------------------------------------------------------------------- */
+
+struct watched *client_watched(struct cairn *self, uint64_t sub)
+{
+	for (uint32_t i = 0; i < self->watched_count; i++)
+		if (self->watched[i].sub == sub)
+			return &self->watched[i];
+	return NULL;
+}
+
+static enum status acknowledge(struct cairn *self, const struct watched *watched,
+			       struct reason *why)
+{
+	if (self->options.no_acks || !(self->session.caps & WIRE_CAP_ACK))
+		return STATUS_OK;
+	struct message ack;
+	message_init(&ack, MESSAGE_ACK);
+	ack.ack.sub = watched->sub;
+	ack.ack.epoch = watched->mirror.epoch;
+	ack.ack.tick = watched->mirror.tick;
+	return cairn_send(self, &ack, why);
+}
+
+/* A mirror that could not follow asks for the whole again. */
+static enum status resync(struct cairn *self, struct watched *watched, enum status cause,
+			  uint64_t tick, struct reason *why)
+{
+	if (cause == STATUS_DIVERGED && self->options.callbacks.diverged != NULL)
+		self->options.callbacks.diverged(self->options.callbacks.context, watched->sub,
+						 tick);
+	self->resyncs++;
+	struct message ask;
+	message_init(&ask, MESSAGE_RESYNC);
+	ask.resync.sub = watched->sub;
+	return cairn_send(self, &ask, why);
+}
+
+static enum status take_frame(struct cairn *self, const struct message *message,
+			      struct reason *why)
+{
+	bool is_snapshot = message->type == MESSAGE_SNAPSHOT;
+	struct watched *watched =
+		client_watched(self, is_snapshot ? message->snapshot.sub : message->delta.sub);
+	if (watched == NULL)
+		return STATUS_OK; /* on its way when it was unsubscribed */
+	bool last = false;
+	enum status status =
+		is_snapshot ? mirror_snapshot(&watched->mirror, &message->snapshot, &last)
+			    : mirror_delta(&watched->mirror, &message->delta, &last);
+	if (status != STATUS_OK)
+		return resync(self, watched, status,
+			      is_snapshot ? message->snapshot.tick : message->delta.tick, why);
+	if (!last)
+		return STATUS_OK;
+	self->frames++;
+	if (self->options.callbacks.frame != NULL)
+		self->options.callbacks.frame(self->options.callbacks.context, watched->sub,
+					      &watched->mirror);
+	return acknowledge(self, watched, why);
+}
+
+static void take_events(struct cairn *self, const struct msg_events *events)
+{
+	struct wire_cursor in = wire_cursor_list(&events->list);
+	struct event event;
+	for (uint32_t i = 0; i < events->list.count; i++) {
+		if (event_take(&in, &event) != STATUS_OK)
+			return;
+		if (self->options.callbacks.event != NULL)
+			self->options.callbacks.event(self->options.callbacks.context, events->sub,
+						      events->tick, &event);
+	}
+}
+
+static void take_results(struct cairn *self, const struct msg_result *results)
+{
+	struct wire_cursor in = wire_cursor_list(&results->list);
+	struct wire_result result;
+	for (uint32_t i = 0; i < results->list.count; i++) {
+		if (result_take(&in, &result) != STATUS_OK)
+			return;
+		if (self->waiting.world == results->world && self->waiting.batch == result.batch) {
+			self->waiting.result = result;
+			self->waiting.done = true;
+		}
+		if (self->options.callbacks.result != NULL)
+			self->options.callbacks.result(self->options.callbacks.context,
+						       (uint32_t)results->world, &result);
+	}
+}
+
+static enum status answer_ping(struct cairn *self, uint64_t t, struct reason *why)
+{
+	struct message pong;
+	message_init(&pong, MESSAGE_PONG);
+	pong.pong.t = t;
+	return cairn_send(self, &pong, why);
+}
+
+static enum status goodbye(const struct msg_goodbye *message, struct reason *why)
+{
+	return reason_set(why, message->code != 0 ? (enum status)message->code : STATUS_CLOSED, -1,
+			  "connection", "the server said goodbye: %.*s", (int)message->text.bytes,
+			  (const char *)message->text.at);
+}
+
+enum status client_refusal(const struct msg_error *error, struct reason *why)
+{
+	struct reason own;
+	reason_set(&own, (enum status)error->code, error->index, "", "%.*s",
+		   (int)error->text.bytes, (const char *)error->text.at);
+	copy_text(own.field, sizeof own.field, error->field);
+	if (why != NULL)
+		*why = own;
+	return own.status != STATUS_OK ? own.status : STATUS_PROTOCOL;
+}
+
+/* One message that no call waits for. */
+static enum status take_unasked(struct cairn *self, const struct message *message,
+				struct reason *why)
+{
+	const struct cairn_callbacks *call = &self->options.callbacks;
+	switch (message->type) {
+	case MESSAGE_SNAPSHOT:
+	case MESSAGE_DELTA:
+		return take_frame(self, message, why);
+	case MESSAGE_EVENTS:
+		take_events(self, &message->events);
+		return STATUS_OK;
+	case MESSAGE_RESULT:
+		take_results(self, &message->result);
+		return STATUS_OK;
+	case MESSAGE_PING:
+		return answer_ping(self, message->ping.t, why);
+	case MESSAGE_NOTICE:
+		if (call->notice != NULL)
+			call->notice(call->context, &message->notice);
+		return STATUS_OK;
+	case MESSAGE_DURABLE:
+		if (call->durable != NULL)
+			call->durable(call->context, (uint32_t)message->durable.world,
+				      message->durable.epoch, message->durable.tick);
+		return STATUS_OK;
+	case MESSAGE_WORLD_INFO:
+		if (call->world != NULL && message->world_info.ref == 0)
+			call->world(call->context, &message->world_info);
+		return STATUS_OK;
+	case MESSAGE_GOODBYE:
+		return goodbye(&message->goodbye, why);
+	case MESSAGE_ERROR:
+		return client_refusal(&message->error, why);
+	default:
+		return STATUS_OK;
+	}
+}
+
+/* ---- moving -------------------------------------------------------------------------------------- */
+
+/* Is this what the running request waits for? */
+static bool is_answer(const struct cairn *self, const struct message *message)
+{
+	const struct expected *expected = &self->expected;
+	if (expected->type == MESSAGE_NONE)
+		return false;
+	if (message->type == MESSAGE_ERROR)
+		return message->error.ref == expected->ref &&
+		       (message->error.about == expected->request || message->error.about == 0);
+	return message->type == expected->type && client_ref(message) == expected->ref;
+}
+
+/* Takes whole frames until there is none left, or the awaited answer has come. */
+static enum status take_frames(struct cairn *self, struct reason *why)
+{
+	while (!self->expected.arrived && !self->waiting.done) {
+		struct wire_slice content;
+		enum status status = connection_next(&self->connection, &content);
+		if (status == STATUS_AGAIN)
+			return STATUS_OK;
+		struct message message;
+		if (status == STATUS_OK)
+			status = message_read(content.at, content.bytes, &VALIDATE_DOWN, &message,
+					      why);
+		else
+			reason_set(why, status, -1, "connection", "%s", status_text(status));
+		/* A message of a later version is not for us. */
+		if (status == STATUS_UNKNOWN_MESSAGE || status == STATUS_UNSUPPORTED)
+			continue;
+		if (status != STATUS_OK)
+			return status;
+		if (is_answer(self, &message)) {
+			self->expected.message = message;
+			self->expected.arrived = true;
+			return STATUS_OK;
+		}
+		status = take_unasked(self, &message, why);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+enum status cairn_poll(struct cairn *self, int timeout_ms, struct reason *why)
+{
+	/* What the call before left unread comes first. */
+	uint64_t frames = self->frames;
+	enum status status = take_frames(self, why);
+	if (status != STATUS_OK || self->frames != frames)
+		return status;
+	status = connection_move(&self->connection, timeout_ms);
+	if (status == STATUS_CLOSED || status == STATUS_IO)
+		return closed_why(why);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "connection", "nothing came within %d ms",
+				  timeout_ms);
+	status = take_frames(self, why);
+	/* Acknowledgements should not wait for the next call; what has been read stays where it is. */
+	if (status == STATUS_OK && connection_flush(&self->connection) != STATUS_OK)
+		return closed_why(why);
+	return status;
+}
+
+enum status cairn_send(struct cairn *self, const struct message *message, struct reason *why)
+{
+	return connection_queue(&self->connection, message, why);
+}
+
+uint64_t cairn_next_ref(struct cairn *self)
+{
+	return ++self->last_ref;
+}
+
+/* Polls until `*done` or the client's timeout. */
+static enum status wait_for(struct cairn *self, const bool *done, struct reason *why)
+{
+	uint64_t end = now_ms() + self->options.timeout_ms;
+	while (!*done) {
+		uint64_t now = now_ms();
+		if (now >= end)
+			return reason_set(why, STATUS_AGAIN, -1, "connection",
+					  "no answer within %u ms",
+					  (unsigned)self->options.timeout_ms);
+		enum status status = cairn_poll(self, (int)(end - now), why);
+		if (status != STATUS_OK && status != STATUS_AGAIN)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+enum status client_wait_answer(struct cairn *self, enum message_type answer,
+			       const struct message *request, struct message *out,
+			       struct reason *why)
+{
+	self->expected = (struct expected){
+		.type = answer,
+		.request = request->type,
+		.ref = message_ref(request),
+	};
+	enum status status = wait_for(self, &self->expected.arrived, why);
+	bool arrived = self->expected.arrived;
+	self->expected.type = MESSAGE_NONE;
+	self->expected.arrived = false;
+	if (!arrived)
+		return status;
+	*out = self->expected.message;
+	return out->type == MESSAGE_ERROR ? client_refusal(&out->error, why) : STATUS_OK;
+}
+
+enum status cairn_request(struct cairn *self, const struct message *request,
+			  enum message_type answer, struct message *out, struct reason *why)
+{
+	enum status status = cairn_send(self, request, why);
+	return status == STATUS_OK ? client_wait_answer(self, answer, request, out, why) : status;
+}
+
+enum status client_wait_result(struct cairn *self, struct reason *why)
+{
+	return wait_for(self, &self->waiting.done, why);
+}
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+static enum status greet(struct cairn *self, struct reason *why)
+{
+	struct handshake handshake;
+	struct handshake_offer offer = {
+		.name = self->options.name != NULL ? self->options.name : "libcairn",
+		.caps = self->options.caps != 0 ? self->options.caps : WIRE_CAPS_ALL,
+		.limits = { WIRE_FRAME_UP, self->options.frame_down },
+		.role = self->options.role,
+	};
+	struct message message;
+	handshake_init(&handshake, &offer);
+	handshake_hello(&handshake, &message);
+	enum status status = cairn_send(self, &message, why);
+	uint64_t end = now_ms() + self->options.timeout_ms;
+	struct wire_slice content;
+	while (status == STATUS_OK &&
+	       (status = connection_next(&self->connection, &content)) == STATUS_AGAIN) {
+		uint64_t now = now_ms();
+		status = now < end ? connection_move(&self->connection, (int)(end - now))
+				   : STATUS_CLOSED;
+	}
+	if (status == STATUS_CLOSED || status == STATUS_AGAIN)
+		return reason_set(why, STATUS_HANDSHAKE, -1, "connection", "no WELCOME came");
+	if (status == STATUS_OK)
+		status = message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, why);
+	if (status != STATUS_OK)
+		return status;
+	status = handshake_welcome(&handshake, &message);
+	if (status != STATUS_OK) {
+		if (why != NULL)
+			*why = handshake.why;
+		return status;
+	}
+	self->session.number = handshake.session;
+	self->session.role = handshake.role;
+	self->session.caps = handshake.caps;
+	self->session.limits = handshake.limits;
+	copy_text(self->session.server, sizeof self->session.server, message.welcome.server);
+	copy_text(self->session.build, sizeof self->session.build, message.welcome.build);
+	copy_text(self->session.abi, sizeof self->session.abi, message.welcome.abi);
+	return STATUS_OK;
+}
+
+enum status cairn_connect(const char *address, const struct cairn_options *options,
+			  struct cairn **out, struct reason *why)
+{
+	struct cairn *self = heap_alloc_zero(sizeof *self);
+	if (self == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "connection", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	if (options != NULL)
+		self->options = *options;
+	if (self->options.timeout_ms == 0)
+		self->options.timeout_ms = CAIRN_TIMEOUT_MS;
+	connection_init(&self->connection);
+	enum status status = connection_open(&self->connection, address, why);
+	if (status == STATUS_OK)
+		status = greet(self, why);
+	if (status != STATUS_OK) {
+		cairn_close(self);
+		return status;
+	}
+	*out = self;
+	return STATUS_OK;
+}
+
+void cairn_close(struct cairn *self)
+{
+	if (self == NULL)
+		return;
+	for (uint32_t i = 0; i < self->watched_count; i++)
+		mirror_release(&self->watched[i].mirror);
+	heap_free(self->batches);
+	connection_release(&self->connection);
+	heap_free(self);
+}
+
+const struct cairn_session *cairn_session(const struct cairn *self)
+{
+	return &self->session;
+}
+
+int cairn_fd(const struct cairn *self)
+{
+	return self->connection.fd;
+}

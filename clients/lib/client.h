@@ -1,0 +1,59 @@
+/* client.h: the inside of a client, shared by the files of this room only. */
+#ifndef CAIRN_CLIENTS_LIB_CLIENT_H
+#define CAIRN_CLIENTS_LIB_CLIENT_H
+
+#include "clients/lib/cairn.h"
+#include "clients/lib/connection.h"
+#include "protocol/handshake.h"
+
+struct watched {
+	uint64_t sub;
+	struct mirror mirror;
+};
+
+/* The answer a call is waiting for. */
+struct expected {
+	enum message_type type, request; /* NONE: nobody waits */
+	uint64_t ref;
+	bool arrived;
+	struct message message; /* borrows from the connection's buffer */
+};
+
+/* Numbering of batches and STEPs in one world. */
+struct batch_counter {
+	uint32_t world;
+	uint64_t batch, step;
+};
+
+struct cairn {
+	struct cairn_options options;
+	struct connection connection;
+	struct cairn_session session;
+	uint64_t last_ref;
+	struct expected expected;
+	struct {
+		uint32_t world;
+		uint64_t batch; /* 0: nobody waits */
+		bool done;
+		struct wire_result result;
+	} waiting;
+	struct watched watched[CAIRN_SUBSCRIPTIONS_MAX];
+	uint32_t watched_count;
+	struct batch_counter *batches; /* owned */
+	uint32_t batch_count, batch_capacity;
+	uint64_t frames, resyncs;
+};
+
+struct watched *client_watched(struct cairn *self, uint64_t sub);
+/* The ref, id or request by which an answer names its question. */
+uint64_t client_ref(const struct message *answer);
+/* Puts a server's ERROR into `why` and returns its status. */
+enum status client_refusal(const struct msg_error *error, struct reason *why);
+/* Waits for the (next) answer to a request that has been sent. */
+MUST_CHECK enum status client_wait_answer(struct cairn *self, enum message_type answer,
+					  const struct message *request, struct message *out,
+					  struct reason *why);
+/* Waits for the result named in self->waiting. */
+MUST_CHECK enum status client_wait_result(struct cairn *self, struct reason *why);
+
+#endif

@@ -1,0 +1,30 @@
+/* connection.h: bytes to and from a cairnd: a socket, an outgoing buffer, an incoming one that is split
+ * into frames. POSIX sockets and poll(2), nothing else, so that the library fits into any program. */
+#ifndef CAIRN_CLIENTS_LIB_CONNECTION_H
+#define CAIRN_CLIENTS_LIB_CONNECTION_H
+
+#include "protocol/message.h"
+#include "server/base/bytes.h"
+
+struct connection {
+	int fd; /* −1 none */
+	struct bytes in, out;
+	size_t taken; /* bytes of `in` that have been looked at */
+	uint32_t frame_max;
+};
+
+void connection_init(struct connection *self);
+/* unix:PATH or tcp:HOST:PORT. IO, RANGE. */
+MUST_CHECK enum status connection_open(struct connection *self, const char *address,
+				       struct reason *why);
+void connection_release(struct connection *self);
+MUST_CHECK enum status connection_queue(struct connection *self, const struct message *message,
+					struct reason *why);
+/* Writes what it can without waiting. CLOSED. */
+MUST_CHECK enum status connection_flush(struct connection *self);
+/* Writes and reads what it can within `timeout_ms`. AGAIN: nothing came; CLOSED, IO. */
+MUST_CHECK enum status connection_move(struct connection *self, int timeout_ms);
+/* The next whole frame's content, borrowed until the next connection_move. AGAIN, MALFORMED, TOO_LARGE. */
+MUST_CHECK enum status connection_next(struct connection *self, struct wire_slice *content);
+
+#endif

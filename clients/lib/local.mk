@@ -1,0 +1,7 @@
+libcairn_a_SOURCES += \
+	clients/lib/cairn.h \
+	clients/lib/client.c \
+	clients/lib/client.h \
+	clients/lib/connection.c \
+	clients/lib/connection.h \
+	clients/lib/requests.c

@@ -1,0 +1,377 @@
+/* requests.c: what a client may ask, a function a message. */
+#include <stdio.h>
+#include <string.h>
+
+#include "clients/lib/client.h"
+#include "protocol/command_wire.h"
+#include "server/base/array.h"
+#include "server/base/hash.h"
+
+uint64_t client_ref(const struct message *answer)
+{
+	switch (answer->type) {
+	case MESSAGE_WORLD_INFO:
+		return answer->world_info.ref;
+	case MESSAGE_SHAPE_INFO:
+		return answer->shape_info.ref;
+	case MESSAGE_ANSWER:
+		return answer->answer.id;
+	case MESSAGE_STEPPED:
+		return answer->stepped.request;
+	case MESSAGE_SAVED:
+		return answer->saved.ref;
+	case MESSAGE_RESTORED:
+		return answer->restored.ref;
+	case MESSAGE_FORKED:
+		return answer->forked.ref;
+	case MESSAGE_REPLY:
+		return answer->reply.ref;
+	case MESSAGE_PONG:
+		return answer->pong.t;
+	default:
+		return UINT64_MAX;
+	}
+}
+
+static enum status no_memory(struct reason *why)
+{
+	return reason_set(why, STATUS_NO_MEMORY, -1, "message", "%s",
+			  status_text(STATUS_NO_MEMORY));
+}
+
+/* ---- worlds -------------------------------------------------------------------------------------- */
+
+static void put_world(const struct msg_world_info *info, struct cairn_world *out)
+{
+	memset(out, 0, sizeof *out);
+	out->number = (uint32_t)info->world;
+	snprintf(out->name, sizeof out->name, "%.*s", (int)info->name.bytes,
+		 (const char *)info->name.at);
+	snprintf(out->method, sizeof out->method, "%.*s", (int)info->method.bytes,
+		 (const char *)info->method.at);
+	out->epoch = info->epoch;
+	out->tick = info->tick;
+	out->bodies = info->bodies;
+	out->mode = (enum wire_mode)info->mode;
+	out->rate = info->rate;
+}
+
+static enum status request_world(struct cairn *self, const struct message *request,
+				 struct cairn_world *out, struct reason *why)
+{
+	struct message answer;
+	enum status status = cairn_request(self, request, MESSAGE_WORLD_INFO, &answer, why);
+	if (status == STATUS_OK && out != NULL)
+		put_world(&answer.world_info, out);
+	return status;
+}
+
+/* The list comes as one WORLD_INFO a world, each naming its place in it. */
+enum status cairn_worlds(struct cairn *self, struct cairn_world *worlds, uint32_t capacity,
+			 uint32_t *count, struct reason *why)
+{
+	struct message request, answer;
+	message_init(&request, MESSAGE_WORLD_LIST);
+	request.world_list.ref = cairn_next_ref(self);
+	enum status status = cairn_request(self, &request, MESSAGE_WORLD_INFO, &answer, why);
+	*count = status == STATUS_OK ? (uint32_t)answer.world_info.of : 0;
+	for (uint32_t i = 0; status == STATUS_OK && i < *count; i++) {
+		if (i < capacity)
+			put_world(&answer.world_info, &worlds[i]);
+		if (i + 1 == *count)
+			break;
+		status = client_wait_answer(self, MESSAGE_WORLD_INFO, &request, &answer, why);
+	}
+	return status;
+}
+
+enum status cairn_create(struct cairn *self, const char *name, const struct wire_list *options,
+			 struct cairn_world *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_WORLD_CREATE);
+	request.world_create.ref = cairn_next_ref(self);
+	request.world_create.name = wire_text(name);
+	if (options != NULL)
+		request.world_create.options = *options;
+	return request_world(self, &request, out, why);
+}
+
+enum status cairn_join(struct cairn *self, const char *name, struct cairn_world *out,
+		       struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_WORLD_JOIN);
+	request.world_join.ref = cairn_next_ref(self);
+	request.world_join.name = wire_text(name);
+	return request_world(self, &request, out, why);
+}
+
+enum status cairn_destroy(struct cairn *self, uint32_t world, struct reason *why)
+{
+	struct message request, answer;
+	message_init(&request, MESSAGE_WORLD_DESTROY);
+	request.world_destroy.ref = cairn_next_ref(self);
+	request.world_destroy.world = world;
+	return cairn_request(self, &request, MESSAGE_REPLY, &answer, why);
+}
+
+enum status cairn_control(struct cairn *self, uint32_t world, enum wire_control action,
+			  double value, struct cairn_world *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_CONTROL);
+	request.control.ref = cairn_next_ref(self);
+	request.control.world = world;
+	request.control.action = action;
+	request.control.value = value;
+	return request_world(self, &request, out, why);
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------- */
+
+enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canonical, size_t bytes,
+			struct name32 *name, struct reason *why)
+{
+	struct message request, answer;
+	message_init(&request, MESSAGE_SHAPE_UPLOAD);
+	struct msg_shape_upload *upload = &request.shape_upload;
+	hash_sha256(canonical, bytes, name->bytes);
+	memcpy(upload->shape.bytes, name->bytes, sizeof upload->shape.bytes);
+	upload->ref = cairn_next_ref(self);
+	upload->world = world;
+	upload->of = MAX_OF((bytes + WIRE_SHAPE_PART - 1) / WIRE_SHAPE_PART, 1u);
+	if (upload->of > WIRE_SHAPE_PARTS)
+		return reason_set(why, STATUS_TOO_LARGE, -1, "shape", "a shape has at most %d bytes",
+				  WIRE_SHAPE_PARTS * WIRE_SHAPE_PART);
+	for (;; upload->part++) {
+		size_t first = (size_t)upload->part * WIRE_SHAPE_PART;
+		upload->data = (struct wire_slice){
+			canonical + first,
+			(uint32_t)MIN_OF(bytes - first, (size_t)WIRE_SHAPE_PART),
+		};
+		if (upload->part + 1 == upload->of)
+			return cairn_request(self, &request, MESSAGE_SHAPE_INFO, &answer, why);
+		enum status status = cairn_send(self, &request, why);
+		if (status != STATUS_OK)
+			return status;
+	}
+}
+
+/* ---- commands ------------------------------------------------------------------------------------ */
+
+static struct batch_counter *counter_of(struct cairn *self, uint32_t world)
+{
+	for (uint32_t i = 0; i < self->batch_count; i++)
+		if (self->batches[i].world == world)
+			return &self->batches[i];
+	if (array_reserve(&self->batches, &self->batch_capacity, self->batch_count + 1u,
+			  sizeof *self->batches) != STATUS_OK)
+		return NULL;
+	struct batch_counter *counter = &self->batches[self->batch_count++];
+	*counter = (struct batch_counter){ .world = world };
+	return counter;
+}
+
+/* Packs commands into `packed`; they are few kilobytes, or do not fit into a frame anyhow. */
+static enum status pack_commands(const struct command *commands, uint32_t count,
+				 struct bytes *packed, struct wire_list *list, struct reason *why)
+{
+	if (bytes_reserve(packed, WIRE_FRAME_UP) != STATUS_OK)
+		return no_memory(why);
+	struct wire_packer packer = wire_packer_over(packed->data, WIRE_FRAME_UP);
+	for (uint32_t i = 0; i < count; i++)
+		command_pack(&packer, &commands[i]);
+	enum status status = wire_packer_status(&packer);
+	if (status != STATUS_OK)
+		return reason_set(why, status == STATUS_FULL ? STATUS_TOO_LARGE : status, -1, "list",
+				  "the commands do not fit into a frame, or hold what may not travel");
+	*list = (struct wire_list){ packed->data, packer.bytes, count };
+	return STATUS_OK;
+}
+
+enum status cairn_commands(struct cairn *self, uint32_t world, const struct command *commands,
+			   uint32_t count, uint64_t at, enum wire_late late, uint64_t *batch,
+			   struct reason *why)
+{
+	struct batch_counter *counter = counter_of(self, world);
+	if (counter == NULL)
+		return no_memory(why);
+	struct message message;
+	struct bytes packed = { 0 };
+	message_init(&message, MESSAGE_COMMANDS);
+	message.commands.world = world;
+	message.commands.batch = counter->batch + 1;
+	message.commands.at = (struct wire_option){ at != 0, at };
+	message.commands.late = late;
+	enum status status = pack_commands(commands, count, &packed, &message.commands.list, why);
+	if (status == STATUS_OK)
+		status = cairn_send(self, &message, why);
+	bytes_release(&packed);
+	if (status == STATUS_OK)
+		*batch = ++counter->batch;
+	return status;
+}
+
+enum status cairn_apply(struct cairn *self, uint32_t world, const struct command *commands,
+			uint32_t count, struct wire_result *result, struct reason *why)
+{
+	uint64_t batch;
+	enum status status = cairn_commands(self, world, commands, count, 0, WIRE_LATE_APPLY,
+					    &batch, why);
+	if (status != STATUS_OK)
+		return status;
+	self->waiting.world = world;
+	self->waiting.batch = batch;
+	self->waiting.done = false;
+	status = client_wait_result(self, why);
+	bool done = self->waiting.done;
+	self->waiting.batch = 0;
+	self->waiting.done = false;
+	if (!done)
+		return status;
+	*result = self->waiting.result;
+	if (result->code == STATUS_OK)
+		return STATUS_OK;
+	reason_set(why, result->code, result->index, "", "%.*s", (int)result->text.bytes,
+		   (const char *)result->text.at);
+	if (why != NULL)
+		snprintf(why->field, sizeof why->field, "%.*s", (int)result->field.bytes,
+			 (const char *)result->field.at);
+	return result->code;
+}
+
+enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_step *step,
+		       struct message *out, struct reason *why)
+{
+	struct batch_counter *counter = counter_of(self, world);
+	if (counter == NULL)
+		return no_memory(why);
+	struct message request;
+	struct bytes packed = { 0 };
+	message_init(&request, MESSAGE_STEP);
+	request.step.world = world;
+	request.step.request = ++counter->step;
+	request.step.from = step->from;
+	request.step.n = step->n;
+	request.step.want = step->want;
+	enum status status = STATUS_OK;
+	if (step->command_count > 0)
+		status = pack_commands(step->commands, step->command_count, &packed,
+				       &request.step.commands, why);
+	if (status == STATUS_OK)
+		status = cairn_request(self, &request, MESSAGE_STEPPED, out, why);
+	bytes_release(&packed);
+	return status;
+}
+
+/* ---- states and questions ------------------------------------------------------------------------ */
+
+enum status cairn_save(struct cairn *self, uint32_t world, const char *name, struct message *out,
+		       struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_SAVE);
+	request.save.ref = cairn_next_ref(self);
+	request.save.world = world;
+	request.save.name = wire_text(name);
+	return cairn_request(self, &request, MESSAGE_SAVED, out, why);
+}
+
+enum status cairn_restore(struct cairn *self, uint32_t world, const char *name,
+			  struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_RESTORE);
+	request.restore.ref = cairn_next_ref(self);
+	request.restore.world = world;
+	request.restore.name = wire_text(name);
+	return cairn_request(self, &request, MESSAGE_RESTORED, out, why);
+}
+
+enum status cairn_fork(struct cairn *self, uint32_t world, const char *name, const char *snapshot,
+		       struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_FORK);
+	request.fork.ref = cairn_next_ref(self);
+	request.fork.world = world;
+	request.fork.name = wire_text(name);
+	request.fork.snapshot = wire_text(snapshot != NULL ? snapshot : "");
+	return cairn_request(self, &request, MESSAGE_FORKED, out, why);
+}
+
+enum status cairn_query(struct cairn *self, uint32_t world, const struct wire_query *query,
+			struct message *out, struct reason *why)
+{
+	struct message request;
+	uint8_t packed[WIRE_QUERY_SHAPE_MAX + 512];
+	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
+	message_init(&request, MESSAGE_QUERY);
+	request.query.id = cairn_next_ref(self);
+	request.query.world = world;
+	uint32_t count = query_pack(&packer, query);
+	enum status status = wire_packer_status(&packer);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "query", "%s", status_text(status));
+	request.query.query = (struct wire_list){ packed, packer.bytes, count };
+	return cairn_request(self, &request, MESSAGE_ANSWER, out, why);
+}
+
+enum status cairn_info(struct cairn *self, const char *what, struct message *out,
+		       struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_INFO);
+	request.info.ref = cairn_next_ref(self);
+	request.info.what = wire_text(what);
+	return cairn_request(self, &request, MESSAGE_REPLY, out, why);
+}
+
+/* ---- watching ------------------------------------------------------------------------------------ */
+
+enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,
+			    struct reason *why)
+{
+	if (ask->sub == 0 || client_watched(self, ask->sub) != NULL)
+		return reason_set(why, STATUS_EXISTS, -1, "sub", "the number is 0 or in use");
+	if (self->watched_count == CAIRN_SUBSCRIPTIONS_MAX)
+		return reason_set(why, STATUS_LIMIT, -1, "sub", "at most %d subscriptions",
+				  CAIRN_SUBSCRIPTIONS_MAX);
+	struct message message;
+	message_init(&message, MESSAGE_SUBSCRIBE);
+	struct msg_subscribe *subscribe = &message.subscribe;
+	subscribe->sub = ask->sub;
+	subscribe->world = ask->world;
+	subscribe->fields = ask->fields != 0 ? ask->fields : WIRE_COLUMNS_ALL;
+	subscribe->profile = ask->profile;
+	subscribe->divisor = MAX_OF(ask->divisor, 1u);
+	subscribe->events = ask->events;
+	enum status status = cairn_send(self, &message, why);
+	if (status != STATUS_OK)
+		return status;
+	struct watched *watched = &self->watched[self->watched_count++];
+	watched->sub = ask->sub;
+	mirror_init(&watched->mirror, ask->profile, (uint8_t)subscribe->fields, CAIRN_BODIES_MAX);
+	return STATUS_OK;
+}
+
+enum status cairn_unsubscribe(struct cairn *self, uint64_t sub, struct reason *why)
+{
+	struct watched *watched = client_watched(self, sub);
+	if (watched == NULL)
+		return reason_set(why, STATUS_UNKNOWN_SUBSCRIPTION, -1, "sub", "%s",
+				  status_text(STATUS_UNKNOWN_SUBSCRIPTION));
+	mirror_release(&watched->mirror);
+	*watched = self->watched[--self->watched_count];
+	struct message request, answer;
+	message_init(&request, MESSAGE_UNSUBSCRIBE);
+	request.unsubscribe.sub = sub;
+	return cairn_request(self, &request, MESSAGE_REPLY, &answer, why);
+}
+
+const struct mirror *cairn_mirror(const struct cairn *self, uint64_t sub)
+{
+	struct watched *watched = client_watched((struct cairn *)(uintptr_t)self, sub);
+	return watched != NULL ? &watched->mirror : NULL;
+}

@@ -1,0 +1,210 @@
+/* run.c: the batch door. Reads a scene, makes the world, steps it as fast as it can, says how it went.
+ *
+ * Only world_step is inside the timed part: what is printed besides is of the last tick and is computed
+ * afterwards.
+ */
+#include "server/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/io/instant.h"
+#include "server/io/parallel_pool.h"
+#include "server/worlds/scene_world.h"
+
+struct run {
+	const struct options *options;
+	struct shape_book shapes;
+	struct world *world;
+	struct parallel_pool *pool;
+	double *ms; /* of every tick */
+	uint64_t ticks;
+};
+
+/* ---- parameters ---------------------------------------------------------------------------------- */
+
+static enum status set_parameter(struct world *world, const char *text, struct reason *why)
+{
+	struct command command;
+	command_defaults(&command, COMMAND_PARAMETER);
+	const char *equals = strchr(text, '=');
+	size_t bytes = equals != NULL ? (size_t)(equals - text) : 0;
+	if (bytes == 0 || bytes >= sizeof command.parameter.name.text)
+		return reason_set(why, STATUS_RANGE, -1, "set", "%s is not KEY=VALUE", text);
+	memcpy(command.parameter.name.text, text, bytes);
+	char *end;
+	command.parameter.value = strtod(equals + 1, &end);
+	if (end == equals + 1 || *end != '\0')
+		return reason_set(why, STATUS_TYPE, -1, "set", "%s: the value is no number", text);
+	struct batch batch = { .number = 1, .commands = &command, .count = 1 };
+	struct batch_result result;
+	enum status status = world_apply(world, &batch, 1, &result);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "set", "%s", status_text(status));
+	if (result.status != STATUS_OK)
+		return reason_set(why, result.status, -1, "set", "%s: %s", text, result.why.text);
+	return STATUS_OK;
+}
+
+/* ---- making and stepping ------------------------------------------------------------------------- */
+
+static enum status prepare(struct run *run, struct reason *why)
+{
+	const struct options *options = run->options;
+	struct scene *scene;
+	shape_book_init(&run->shapes);
+	enum status status = scene_load(options->operands.items[0], &scene, why);
+	if (status != STATUS_OK)
+		return status;
+	status = scene_world_make(scene, options->run_method, &run->shapes, &run->world, why);
+	scene_destroy(scene);
+	for (uint32_t i = 0; i < options->run_set.count && status == STATUS_OK; i++)
+		status = set_parameter(run->world, options->run_set.items[i], why);
+	if (status != STATUS_OK)
+		return status;
+	run->ms = heap_alloc(MAX_OF(options->run_ticks, 1u) * sizeof *run->ms);
+	if (run->ms == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "ticks", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	status = parallel_pool_create((uint32_t)options->run_workers, &run->pool);
+	if (status != STATUS_OK)
+		reason_set(why, status, -1, "workers", "%s", status_text(status));
+	return status;
+}
+
+static enum status step_all(struct run *run, struct reason *why)
+{
+	const struct parallel *parallel = parallel_pool_parallel(run->pool);
+	for (; run->ticks < run->options->run_ticks; run->ticks++) {
+		uint64_t begun = instant_now();
+		enum status status = world_step(run->world, parallel, why);
+		run->ms[run->ticks] = (double)(instant_now() - begun) / (double)NS_PER_MS;
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+/* ---- telling ------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* JSON's strings: quotes, backslashes and control bytes are the only ones to mind. */
+static void print_text(const char *text)
+{
+	putchar('"');
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			printf("\\%c", *text);
+		else if ((unsigned char)*text < 0x20)
+			printf("\\u%04x", (unsigned)*text);
+		else
+			putchar(*text);
+	}
+	putchar('"');
+}
+
+static void print_times(struct run *run)
+{
+	double total = 0;
+	for (uint64_t i = 0; i < run->ticks; i++)
+		total += run->ms[i];
+	qsort(run->ms, run->ticks, sizeof *run->ms, by_value);
+	double median = run->ticks > 0 ? run->ms[run->ticks / 2] : 0;
+	double p99 = run->ticks > 0 ? run->ms[run->ticks - 1 - run->ticks / 100] : 0;
+	double max = run->ticks > 0 ? run->ms[run->ticks - 1] : 0;
+	printf("\"ms\": {\"median\": %.6g, \"p99\": %.6g, \"max\": %.6g, \"total\": %.6g}, ", median,
+	       p99, max, total);
+}
+
+static void report(struct run *run)
+{
+	const struct world *world = run->world;
+	struct world_stats stats = world_stats(world);
+	struct world_energy energy = world_energy(world);
+	struct world_info info = world_info(world);
+	printf("{\"scene\": ");
+	print_text(run->options->operands.items[0]);
+	printf(", \"ticks\": %" PRIu64 ", \"hash\": \"%016" PRIx64 "\", ", info.tick,
+	       world_state_hash(world, NULL, NULL));
+	printf("\"tick_hash\": \"%016" PRIx64 "\", ", world_tick_hash(world));
+	print_times(run);
+	printf("\"bodies\": %u, \"awake\": %u, \"contacts\": %u, ", (unsigned)stats.bodies,
+	       (unsigned)stats.awake, (unsigned)stats.touching);
+	printf("\"penetration\": {\"max\": %.9g, \"mean\": %.9g}, ", stats.penetration_max,
+	       stats.penetration_mean);
+	printf("\"energy\": {\"kinetic\": %.17g, \"potential\": %.17g}, ", energy.kinetic,
+	       energy.potential);
+	printf("\"momentum\": {\"linear\": [%.17g, %.17g, %.17g], "
+	       "\"angular\": [%.17g, %.17g, %.17g]}, ",
+	       energy.linear.x, energy.linear.y, energy.linear.z, energy.angular.x,
+	       energy.angular.y, energy.angular.z);
+	printf("\"residual\": %.9g, \"iterations\": %u, \"fallbacks\": %" PRIu64 ", ",
+	       stats.residual, (unsigned)stats.iterations, stats.fallbacks_total);
+	printf("\"quarantined\": %" PRIu64 ", \"workers\": %" PRIu64 ", ", stats.quarantined_total,
+	       run->options->run_workers);
+	printf("\"method\": \"%s\"}\n", info.method);
+}
+
+static enum status write_poses(struct run *run, struct reason *why)
+{
+	const char *path = run->options->run_poses;
+	if (path == NULL)
+		return STATUS_OK;
+	uint32_t count = world_bodies(run->world, NULL, 0);
+	body_id *ids = heap_alloc(MAX_OF(count, 1u) * sizeof *ids);
+	FILE *file = fopen(path, "w");
+	bool failed = file == NULL || ids == NULL;
+	if (!failed) {
+		world_bodies(run->world, ids, count);
+		fputs("id,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n", file);
+	}
+	for (uint32_t i = 0; i < count && !failed; i++) {
+		struct body_view b;
+		if (world_body(run->world, ids[i], &b) != STATUS_OK)
+			continue;
+		const double values[] = {
+			b.position.x, b.position.y, b.position.z, b.rotation.w, b.rotation.x,
+			b.rotation.y, b.rotation.z, b.velocity.x, b.velocity.y, b.velocity.z,
+			b.angular_velocity.x, b.angular_velocity.y, b.angular_velocity.z,
+		};
+		fprintf(file, "%" PRIu32, b.id);
+		for (size_t k = 0; k < COUNT_OF(values); k++)
+			fprintf(file, ",%.17g", values[k]);
+		failed = fputc('\n', file) == EOF;
+	}
+	if (file != NULL && fclose(file) != 0)
+		failed = true;
+	heap_free(ids);
+	return failed ? reason_set(why, STATUS_IO, -1, "poses", "%s could not be written", path)
+		      : STATUS_OK;
+}
+
+int run_scene(const struct options *options)
+{
+	struct run run = { .options = options };
+	struct reason why = { 0 };
+	enum status status = prepare(&run, &why);
+	if (status == STATUS_OK)
+		status = step_all(&run, &why);
+	if (status == STATUS_OK)
+		status = write_poses(&run, &why);
+	if (status == STATUS_OK)
+		report(&run);
+	else
+		fprintf(stderr, "cairnd run: %s: %s\n", why.field, why.text);
+	heap_free(run.ms);
+	if (run.pool != NULL)
+		parallel_pool_destroy(run.pool);
+	if (run.world != NULL)
+		world_destroy(run.world);
+	shape_book_release(&run.shapes);
+	return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
