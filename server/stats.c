@@ -48,7 +48,9 @@ void histogram_add(struct histogram *self, uint64_t value)
 uint64_t histogram_quantile(const struct histogram *self, double share)
 {
 	uint64_t count = counter_read(&self->count), max = counter_read(&self->max), below = 0;
-	double wanted = share * (double)count;
+	/* A rank that should be whole may come out a rounding above it: half a value less is the same
+	 * rank and not in danger. */
+	double wanted = share * (double)count - 0.5;
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		below += atomic_load_explicit(&self->buckets[i], memory_order_relaxed);
 		if (below > 0 && (double)below >= wanted)

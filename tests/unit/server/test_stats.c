@@ -23,7 +23,8 @@ START_TEST(a_quantile_is_never_under_the_true_one_nor_an_eighth_over_it)
 	histogram_reset(&histogram);
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < VALUES; i++) {
-		values[i] = rng_u64(&rng) >> (25 + rng_below(&rng, 39));
+		uint32_t shift = 25 + rng_below(&rng, 39);
+		values[i] = rng_u64(&rng) >> shift;
 		sum += values[i];
 		histogram_add(&histogram, values[i]);
 	}

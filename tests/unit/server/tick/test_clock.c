@@ -49,7 +49,8 @@ START_TEST(the_index_is_the_inverse_of_the_deadline)
 			.rate = RATES[_i],
 			.speed = 1 + rng_below(&rng, round % 2 ? 3000 : TICK_SPEED_MAX),
 		};
-		uint64_t n = rng_u64(&rng) >> (30 + rng_below(&rng, 30));
+		uint32_t shift = 30 + rng_below(&rng, 30);
+		uint64_t n = rng_u64(&rng) >> shift;
 		uint64_t deadline = tick_clock_deadline(&clock, n);
 		if (deadline == INSTANT_NEVER)
 			continue;
