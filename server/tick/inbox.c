@@ -1,6 +1,7 @@
 /* Entries are kept sorted as they come: arrivals are nearly in order, so the place is nearly always
- * the end, and a duplicate shows itself at once. Two arrays of the full size change places at each
- * take, so the worker reads one while the loop thread fills the other. */
+ * the end, and a duplicate shows itself at once. Two arrays change places at each take, so the worker
+ * reads one while the loop thread fills the other. They double up to the limit as they are needed: a
+ * thousand idle worlds cost nothing. */
 #include "server/tick/inbox.h"
 
 #include <string.h>
@@ -8,12 +9,19 @@
 #include "server/base/heap.h"
 #include "server/io/lock.h"
 
+enum { CAPACITY_FIRST = 16 };
+
+struct shelf {
+	struct inbox_entry *entries;
+	uint32_t capacity;
+};
+
 struct inbox {
 	struct lock lock;
 	struct inbox_limits limits;
 	struct inbox_counters counters; /* entries and bytes are those of `waiting` */
-	struct inbox_entry *waiting;
-	struct inbox_entry *taken; /* belongs to the worker */
+	struct shelf waiting;
+	struct shelf taken; /* what it holds belongs to the worker */
 };
 
 enum status inbox_create(const struct inbox_limits *limits, struct inbox **out)
@@ -23,14 +31,6 @@ enum status inbox_create(const struct inbox_limits *limits, struct inbox **out)
 	if (self == NULL)
 		return STATUS_NO_MEMORY;
 	self->limits = *limits;
-	self->waiting = heap_alloc(limits->entries * sizeof *self->waiting);
-	self->taken = heap_alloc(limits->entries * sizeof *self->taken);
-	if (self->waiting == NULL || self->taken == NULL) {
-		heap_free(self->waiting);
-		heap_free(self->taken);
-		heap_free(self);
-		return STATUS_NO_MEMORY;
-	}
 	lock_init(&self->lock);
 	*out = self;
 	return STATUS_OK;
@@ -39,10 +39,10 @@ enum status inbox_create(const struct inbox_limits *limits, struct inbox **out)
 void inbox_destroy(struct inbox *inbox, inbox_drop *drop, void *context)
 {
 	for (uint32_t i = 0; drop != NULL && i < inbox->counters.entries; i++)
-		drop(inbox->waiting[i].payload, context);
+		drop(inbox->waiting.entries[i].payload, context);
 	lock_release(&inbox->lock);
-	heap_free(inbox->waiting);
-	heap_free(inbox->taken);
+	heap_free(inbox->waiting.entries);
+	heap_free(inbox->taken.entries);
 	heap_free(inbox);
 }
 
@@ -57,12 +57,13 @@ static int compare(const struct inbox_entry *entry, uint64_t session, uint64_t b
 /* The first place whose entry is not before (session, batch). Looks at the end first. */
 static uint32_t place_of(const struct inbox *inbox, uint64_t session, uint64_t batch)
 {
+	const struct inbox_entry *entries = inbox->waiting.entries;
 	uint32_t low = 0, high = inbox->counters.entries;
-	if (high > 0 && compare(&inbox->waiting[high - 1], session, batch) < 0)
+	if (high > 0 && compare(&entries[high - 1], session, batch) < 0)
 		return high;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (compare(&inbox->waiting[middle], session, batch) < 0)
+		if (compare(&entries[middle], session, batch) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -70,21 +71,39 @@ static uint32_t place_of(const struct inbox *inbox, uint64_t session, uint64_t b
 	return low;
 }
 
+/* Room for one more. */
+static enum status make_room(struct inbox *inbox)
+{
+	struct shelf *shelf = &inbox->waiting;
+	if (inbox->counters.entries < shelf->capacity)
+		return STATUS_OK;
+	uint32_t capacity = shelf->capacity > 0 ? shelf->capacity * 2 : CAPACITY_FIRST;
+	capacity = MIN_OF(capacity, inbox->limits.entries);
+	void *entries = heap_realloc(shelf->entries, capacity * sizeof *shelf->entries);
+	if (entries == NULL)
+		return STATUS_NO_MEMORY;
+	*shelf = (struct shelf){ entries, capacity };
+	return STATUS_OK;
+}
+
 static enum status put(struct inbox *inbox, const struct inbox_entry *entry)
 {
 	struct inbox_counters *counters = &inbox->counters;
 	uint32_t place = place_of(inbox, entry->session, entry->batch);
-	if (place < counters->entries &&
-	    compare(&inbox->waiting[place], entry->session, entry->batch) == 0)
+	if (place < counters->entries && compare(&inbox->waiting.entries[place], entry->session,
+						 entry->batch) == 0)
 		return STATUS_SEQUENCE;
 	if (counters->entries == inbox->limits.entries ||
 	    entry->bytes > inbox->limits.bytes - counters->bytes) {
 		counters->refused++;
 		return STATUS_BUSY;
 	}
-	memmove(&inbox->waiting[place + 1], &inbox->waiting[place],
-		(counters->entries - place) * sizeof *inbox->waiting);
-	inbox->waiting[place] = *entry;
+	enum status status = make_room(inbox);
+	if (status != STATUS_OK)
+		return status;
+	struct inbox_entry *here = &inbox->waiting.entries[place];
+	memmove(here + 1, here, (counters->entries - place) * sizeof *here);
+	*here = *entry;
 	counters->entries++;
 	counters->bytes += entry->bytes;
 	counters->accepted++;
@@ -104,14 +123,14 @@ enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch, voi
 const struct inbox_entry *inbox_take(struct inbox *inbox, uint32_t *count)
 {
 	lock_take(&inbox->lock);
-	struct inbox_entry *filled = inbox->waiting;
+	struct shelf filled = inbox->waiting;
 	*count = inbox->counters.entries;
 	inbox->waiting = inbox->taken;
 	inbox->taken = filled;
 	inbox->counters.entries = 0;
 	inbox->counters.bytes = 0;
 	lock_give(&inbox->lock);
-	return *count > 0 ? filled : NULL;
+	return *count > 0 ? filled.entries : NULL;
 }
 
 void inbox_counters(struct inbox *inbox, struct inbox_counters *out)

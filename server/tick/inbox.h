@@ -38,7 +38,7 @@ enum status inbox_create(const struct inbox_limits *limits, struct inbox **out) 
 void inbox_destroy(struct inbox *inbox, inbox_drop *drop, void *context);
 
 /* Any thread. `payload` is taken on OK, stays the caller's otherwise. BUSY when full; SEQUENCE when
- * the same (session, batch) already waits. */
+ * the same (session, batch) already waits; NO_MEMORY. */
 enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch, void *payload,
 		      uint32_t bytes) MUST_CHECK;
 /* The world's worker: everything that waits, ascending by (session, batch). The array is borrowed

@@ -107,18 +107,39 @@ START_TEST(what_still_waits_at_the_end_is_given_back)
 }
 END_TEST
 
-START_TEST(putting_and_taking_ask_the_heap_for_nothing)
+START_TEST(a_steady_inbox_asks_the_heap_for_nothing)
 {
 	struct inbox *inbox;
 	ck_assert_int_eq(inbox_create(&LIMITS, &inbox), STATUS_OK);
-	uint64_t calls = heap_calls();
+	uint64_t calls = 0;
 	for (uint64_t i = 0; i < 5000; i++) {
 		uint32_t count;
+		/* By then both arrays have the size they need. */
+		if (i == 300)
+			calls = heap_calls();
 		ck_assert_int_eq(inbox_put(inbox, i % 7, i, NULL, 1), STATUS_OK);
 		if (i % 100 == 99)
 			(void)inbox_take(inbox, &count);
 	}
+	ck_assert_uint_gt(calls, 0);
 	ck_assert_uint_eq(heap_calls(), calls);
+	inbox_destroy(inbox, NULL, NULL);
+}
+END_TEST
+
+START_TEST(an_idle_inbox_is_small_and_no_memory_is_named_and_changes_nothing)
+{
+	struct inbox *inbox;
+	struct inbox_counters counters;
+	uint64_t calls = heap_calls();
+	ck_assert_int_eq(inbox_create(&LIMITS, &inbox), STATUS_OK);
+	ck_assert_uint_eq(heap_calls(), calls + 1);
+	heap_fail_at(1);
+	ck_assert_int_eq(inbox_put(inbox, 1, 1, NULL, 1), STATUS_NO_MEMORY);
+	inbox_counters(inbox, &counters);
+	ck_assert_uint_eq(counters.entries, 0);
+	ck_assert_uint_eq(counters.bytes, 0);
+	ck_assert_int_eq(inbox_put(inbox, 1, 1, NULL, 1), STATUS_OK);
 	inbox_destroy(inbox, NULL, NULL);
 }
 END_TEST
@@ -172,7 +193,8 @@ static Suite *make(void)
 	tcase_add_test(order, a_full_inbox_says_busy_and_keeps_what_it_has);
 	tcase_add_test(order, a_batch_that_waits_already_is_out_of_sequence);
 	tcase_add_test(order, what_still_waits_at_the_end_is_given_back);
-	tcase_add_test(order, putting_and_taking_ask_the_heap_for_nothing);
+	tcase_add_test(order, an_idle_inbox_is_small_and_no_memory_is_named_and_changes_nothing);
+	tcase_add_test(order, a_steady_inbox_asks_the_heap_for_nothing);
 	tcase_add_test(order, each_batch_sent_while_others_are_taken_arrives_once_and_in_its_order);
 	suite_add_tcase(suite, order);
 	return suite;
