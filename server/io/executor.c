@@ -73,6 +73,11 @@ uint64_t executor_now(const struct executor *self)
 	return self->ops->now(self);
 }
 
+uint64_t executor_used(const struct executor *self)
+{
+	return self->ops->used(self);
+}
+
 const struct parallel *executor_parallel(const struct executor *self)
 {
 	return self->parallel;

@@ -107,6 +107,9 @@ uint32_t executor_workers(const struct executor *self);
 /* The thread this is called on; EXECUTOR_THREADS_MAX for one that is not the executor's. */
 enum executor_thread executor_current(const struct executor *self);
 uint64_t executor_now(const struct executor *self);
+/* Processor time the calling thread has used, in ns: what the cost of a step is measured by, so that
+ * a busy machine is not mistaken for a costly world. (The twin's is its clock.) */
+uint64_t executor_used(const struct executor *self);
 /* For use inside a step, from any worker (when two use it at once, the second runs alone). */
 const struct parallel *executor_parallel(const struct executor *self);
 /* A copy, for INFO and metrics; LOOP only. */
@@ -123,6 +126,7 @@ struct executor_ops {
 	void (*destroy)(struct executor *);
 	enum executor_thread (*current)(const struct executor *);
 	uint64_t (*now)(const struct executor *);
+	uint64_t (*used)(const struct executor *);
 	void (*counters)(struct executor *, struct executor_counters *);
 };
 

@@ -82,6 +82,12 @@ static uint64_t now(const struct executor *executor)
 	return instant_now();
 }
 
+static uint64_t used(const struct executor *executor)
+{
+	UNUSED(executor);
+	return instant_used();
+}
+
 static enum executor_thread current(const struct executor *executor)
 {
 	if (seat_here == NULL || &seat_here->owner->executor != executor)
@@ -455,6 +461,7 @@ static const struct executor_ops OPS = {
 	.destroy = destroy,
 	.current = current,
 	.now = now,
+	.used = used,
 	.counters = counters,
 };
 

@@ -18,5 +18,7 @@
 
 /* The instant of the machine: for those behind the doors and for measuring; the rest ask io_now. */
 uint64_t instant_now(void);
+/* Processor time the calling thread has used, in ns. */
+uint64_t instant_used(void);
 
 #endif

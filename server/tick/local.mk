@@ -18,3 +18,6 @@ UNIT_TESTS += $(TICK_TESTS) \
 	tests/unit/server/tick/test_clock \
 	tests/unit/server/tick/test_schedule
 THREAD_TESTS += $(TICK_TESTS)
+
+# How well worlds keep their rate: make tests/bench/bench_tick && tests/bench/bench_tick
+EXTRA_PROGRAMS += tests/bench/bench_tick

@@ -137,9 +137,10 @@ static void crew_set_alarm(struct crew *crew)
 
 static void run_slice(struct crew *crew, struct pooled *pooled)
 {
-	uint64_t start = executor_now(crew->pool->executor);
-	pooled->runnable->ops->run(pooled->runnable, start);
-	uint64_t cost = executor_now(crew->pool->executor) - start;
+	struct executor *executor = crew->pool->executor;
+	uint64_t before = executor_used(executor);
+	pooled->runnable->ops->run(pooled->runnable, executor_now(executor));
+	uint64_t cost = executor_used(executor) - before;
 	atomic_fetch_add_explicit(&pooled->busy, cost, memory_order_relaxed);
 }
 
@@ -255,7 +256,8 @@ static void look(void *context)
 			crew_take(crew, pooled);
 			crew_put(crew, pooled);
 		}
-		crew_set_alarm(crew);
+		/* A step that somebody waits for does not go by way of the timer. */
+		crew_round(crew);
 	}
 	drop_ref(pooled);
 }

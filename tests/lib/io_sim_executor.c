@@ -268,6 +268,7 @@ static const struct executor_ops OPS = {
 	.destroy = destroy,
 	.current = current,
 	.now = now,
+	.used = now,
 	.counters = counters,
 };
 
