@@ -11,7 +11,7 @@
 #include "server/engine/collision/clip.h"
 
 uint32_t clip_polygon(const struct clip_corner *in, uint32_t count, vec3 normal, double offset,
-		      uint32_t side, struct clip_corner *out)
+		      double slop, uint32_t side, struct clip_corner *out)
 {
 	uint32_t made = 0;
 	if (count == 0)
@@ -21,15 +21,16 @@ uint32_t clip_polygon(const struct clip_corner *in, uint32_t count, vec3 normal,
 	for (uint32_t k = 0; k < count; k++) {
 		const struct clip_corner *to = &in[k];
 		double to_out = vec3_dot(normal, to->point) - offset;
-		/* Rounding may bend a polygon so that it crosses more than twice; there is always
-		 * room for a convex one. */
-		if ((from_out <= 0) != (to_out <= 0) && made < CLIP_CORNERS_MAX) {
-			bool leaving = from_out <= 0;
+		/* One stays and one goes; the one that stays may itself lie on or past the
+		 * plane, then there is nothing to cut. Rounding may bend a polygon so that it
+		 * crosses more than twice; there is always room for a convex one. */
+		bool leaving = from_out <= slop, crossing = leaving != (to_out <= slop);
+		if (crossing && (leaving ? from_out : to_out) < 0 && made < CLIP_CORNERS_MAX) {
 			vec3 cut = vec3_lerp(from->point, to->point, from_out / (from_out - to_out));
 			out[made++] = (struct clip_corner){ cut, leaving ? to->before : side,
 							    leaving ? side : to->before };
 		}
-		if (to_out <= 0 && made < CLIP_CORNERS_MAX)
+		if (to_out <= slop && made < CLIP_CORNERS_MAX)
 			out[made++] = *to;
 		from = to;
 		from_out = to_out;

@@ -13,11 +13,13 @@ struct clip_corner {
 /* A hull's face has at most as many corners as the hull; every clip adds at most one. */
 enum { CLIP_CORNERS_MAX = 2 * SHAPE_HULL_VERTICES_MAX };
 
-/* Sutherland–Hodgman against one half-space: keeps normal · p ≤ offset; new corners lie on the
- * new side `side`. `out` has room for CLIP_CORNERS_MAX. Returns its count; order is kept. A
- * polygon may be a segment (2 corners) or a point. */
+/* Sutherland–Hodgman against one half-space normal · p ≤ offset. Corners outside by no more than
+ * `slop` stay where they are; the others are cut off at the plane itself, so that slop does not
+ * draw sharp corners out to needles. New corners lie on the new side `side`. `out` has room for
+ * CLIP_CORNERS_MAX. Returns its count; order is kept. A polygon may be a segment (2 corners) or
+ * a point. */
 uint32_t clip_polygon(const struct clip_corner *in, uint32_t count, vec3 normal, double offset,
-		      uint32_t side, struct clip_corner *out);
+		      double slop, uint32_t side, struct clip_corner *out);
 
 /* Sets out->normal, out->points and out->count = min(count, 4): all of at most four points in their
  * order; of more, one that is deepest (within `slop`), the farthest from it, the one that spans the

@@ -1,7 +1,9 @@
 /* face_contact.c: clip, prove, reduce.
  *
- * The incident face is cut by one plane through each edge of the reference face, across it, set
- * back by a part of the slop so that corners at the border stay corners.
+ * The incident face is looked for round the vertex that is nearest to the reference: the face of
+ * the whole piece that opposes it most need not even touch there. It is cut by one plane through
+ * each edge of the reference face, across it, set back by a part of the slop so that corners at the
+ * border stay corners.
  *
  * The proof (see pairs_box.c for the words): let c be the mean of the points found, or the deepest
  * of them, and m its height over the face. m ≤ 0: if c is at least |m| below every face plane of
@@ -40,19 +42,19 @@ static struct clip_corner *clip_to_face(const struct face_contact *self, struct 
 					struct clip_corner *other, uint32_t *count)
 {
 	const struct hull *hull = self->reference;
-	const struct hull_face *face = &hull->faces[self->face];
+	const struct hull_face *face = &hull->faces[self->face.face];
 	uint32_t edge = face->edge;
 	for (uint32_t k = 0; k < face->edge_count && *count > 0; k++) {
 		uint32_t next = hull->edges[edge].next;
 		vec3 from = hull->vertices[hull->edges[edge].origin];
 		vec3 to = hull->vertices[hull->edges[next].origin];
 		vec3 side = vec3_normalize(vec3_cross(vec3_sub(to, from), face->normal));
-		double offset = vec3_dot(side, from) + PAIR_CLIP_SLOP * self->slop;
+		double offset = vec3_dot(side, from), slop = PAIR_CLIP_SLOP * self->slop;
 		bool all_in = true;
 		for (uint32_t c = 0; c < *count && all_in; c++)
-			all_in = vec3_dot(side, corners[c].point) <= offset;
+			all_in = vec3_dot(side, corners[c].point) <= offset + slop;
 		if (!all_in) {
-			*count = clip_polygon(corners, *count, side, offset,
+			*count = clip_polygon(corners, *count, side, offset, slop,
 					      feature_side(edge, self->reference_is_b), other);
 			struct clip_corner *swap = corners;
 			corners = other;
@@ -68,13 +70,13 @@ static struct clip_corner *clip_to_face(const struct face_contact *self, struct 
 static bool proves(const struct face_contact *self, vec3 midway, double height)
 {
 	const struct hull *hull = self->reference;
-	if (height - self->separation > self->slop)
+	if (height - self->face.separation > self->slop)
 		return false;
 	/* Half the height back to the point, or on to the foot. */
 	double step = height > 0 ? -0.5 * height : 0.5 * height, depth = scalar_min(height, 0);
-	vec3 c = vec3_mul_add(midway, hull->faces[self->face].normal, step);
+	vec3 c = vec3_mul_add(midway, hull->faces[self->face.face].normal, step);
 	for (uint32_t f = 0; f < hull->face_count; f++)
-		if (f != self->face &&
+		if (f != self->face.face &&
 		    vec3_dot(hull->faces[f].normal, c) - hull->faces[f].offset > depth)
 			return false;
 	return true;
@@ -100,10 +102,10 @@ bool face_contact(const struct face_contact *self, struct manifold *out)
 {
 	struct clip_corner buffers[2][CLIP_CORNERS_MAX];
 	struct manifold_point points[CLIP_CORNERS_MAX];
-	const struct hull_face *face = &self->reference->faces[self->face];
+	const struct hull_face *face = &self->reference->faces[self->face.face];
 	vec3 normal = face->normal;
 	vec3 seen = mat3_transposed_mul_vec(self->other_in_reference->rotation, normal);
-	uint32_t count = face_corners(self, sat_face_against(self->other, seen), buffers[0]);
+	uint32_t count = face_corners(self, sat_face_at(self->other, self->face.vertex, seen), buffers[0]);
 	const struct clip_corner *corners = clip_to_face(self, buffers[0], buffers[1], &count);
 	uint32_t kept = 0;
 	for (uint32_t k = 0; k < count; k++) {

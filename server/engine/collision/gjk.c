@@ -232,9 +232,22 @@ static bool simplex_has(const struct simplex *s, const struct vertex *vertex)
 	return false;
 }
 
-static void result_set(const struct simplex *s, vec3 v, double v2, double touching2,
+/* The shares of the origin in a tetrahedron that holds it: volumes opposite its corners. */
+static void tetrahedron_shares(struct simplex *s)
+{
+	vec3 a = s->vertices[0].w, b = s->vertices[1].w, c = s->vertices[2].w, d = s->vertices[3].w;
+	double volumes[4] = { scalar_abs(vec3_triple(b, c, d)), scalar_abs(vec3_triple(a, c, d)),
+			      scalar_abs(vec3_triple(a, b, d)), scalar_abs(vec3_triple(a, b, c)) };
+	double sum = volumes[0] + volumes[1] + volumes[2] + volumes[3];
+	for (int k = 0; k < 4; k++)
+		s->vertices[k].part = sum > 0 ? volumes[k] / sum : 0.25;
+}
+
+static void result_set(struct simplex *s, vec3 v, double v2, double touching2,
 		       struct gjk_result *out)
 {
+	if (s->count == 4)
+		tetrahedron_shares(s);
 	out->simplex.count = s->count;
 	out->point_a = out->point_b = vec3_zero();
 	for (uint32_t k = 0; k < s->count; k++) {

@@ -27,11 +27,11 @@ struct gjk_simplex {
 };
 
 struct gjk_result {
-	bool touching;	 /* the cores touch or overlap; distance is 0, normal and points mean nothing */
+	bool touching;	 /* the cores touch or overlap: distance and normal are 0 */
 	double distance; /* of the cores, m: an upper bound, exact up to the gap to `lower` */
 	double lower;	 /* proved lower bound of the distance, m */
 	vec3 normal;	 /* unit, A → B */
-	vec3 point_a, point_b; /* the nearest points of the cores */
+	vec3 point_a, point_b; /* the nearest points of the cores; touching: a point they share */
 	uint32_t iterations;
 	struct gjk_simplex simplex;
 };

@@ -26,6 +26,7 @@ libengine_a_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_broad_phase \
 	tests/unit/server/engine/collision/test_gjk \
+	tests/unit/server/engine/collision/test_manifold \
 	tests/unit/server/engine/collision/test_sat \
 	tests/unit/server/engine/collision/test_tree
 

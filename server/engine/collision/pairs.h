@@ -114,4 +114,13 @@ static inline void manifold_one(struct manifold *out, vec3 normal, vec3 on_a, do
 						  separation, feature };
 }
 
+/* Least separation of its points; SCALAR_MAX if it has none. */
+static inline double manifold_deepest(const struct manifold *manifold)
+{
+	double least = SCALAR_MAX;
+	for (uint32_t k = 0; k < manifold->count; k++)
+		least = scalar_min(manifold->points[k].separation, least);
+	return least;
+}
+
 #endif

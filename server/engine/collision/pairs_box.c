@@ -327,7 +327,9 @@ static uint32_t edge_name(uint32_t axis, double sign1, double sign2)
 	return axis * 4 + (sign1 > 0) * 2 + (sign2 > 0);
 }
 
-static void edges_manifold(const struct boxes *x, struct edge_axis edge, struct manifold *out)
+/* False: the lines are nearest beyond the ends of the edges by more than the slop, so that other
+ * features are nearer. */
+static bool edges_manifold(const struct boxes *x, struct edge_axis edge, struct manifold *out)
 {
 	uint32_t i = edge.i, j = edge.j, i1 = NEXT[i], i2 = LAST[i], j1 = NEXT[j], j2 = LAST[j];
 	double n[3];
@@ -353,27 +355,34 @@ static void edges_manifold(const struct boxes *x, struct edge_axis edge, struct 
 	double c = x->r[i][j], wi = w[i];
 	double wj = w[0] * x->r[0][j] + w[1] * x->r[1][j] + w[2] * x->r[2][j];
 	double s = (wi - wj * c) / length_squared; /* 1 − c² */
+	double f = s * c - wj;
 	p[i] = scalar_clamp(s, -x->a[i], x->a[i]);
 	manifold_one(out, vec3_make(n[0], n[1], n[2]), vec3_make(p[0], p[1], p[2]), edge.separation,
 		     feature_make(FEATURE_EDGES, edge_name(i, a1, a2), edge_name(j, b1, b2)));
+	return scalar_abs(s) <= x->a[i] + x->slop && scalar_abs(f) <= x->b[j] + x->slop;
 }
 
-/* A face won but clipped to nothing: corners or edges that face each other. */
-static void corner_manifold(const struct boxes *x, const struct pair *pair, struct manifold *out)
+/* The best axis leads to features that are not the nearest ones: corners or edges that face each
+ * other. Puts them into *out if they are nearer (deeper) than what is there by more than the slop. */
+static void corner_manifold(const struct boxes *x, const struct pair *pair, double separation,
+			    struct manifold *out)
 {
+	double bar = out->count > 0 ? manifold_deepest(out) - x->slop : SCALAR_MAX;
 	struct gjk_result nearest;
 	gjk_shapes(pair, &nearest);
-	if (nearest.distance > x->margin)
-		return;
 	if (!nearest.touching) {
-		manifold_one(out, nearest.normal, nearest.point_a, nearest.distance,
-			     feature_make(FEATURE_NEAREST, nearest.simplex.a[0],
-					  nearest.simplex.b[0]));
+		if (nearest.distance <= x->margin && nearest.distance < bar)
+			manifold_one(out, nearest.normal, nearest.point_a, nearest.distance,
+				     feature_make(FEATURE_NEAREST, nearest.simplex.a[0],
+						  nearest.simplex.b[0]));
 		return;
 	}
-	struct edge_axis edge = edges_best(x, -SCALAR_MAX);
-	if (edge.separation > -SCALAR_MAX)
-		edges_manifold(x, edge, out);
+	double least = out->count > 0 ? separation - x->slop : -SCALAR_MAX;
+	struct edge_axis edge = edges_best(x, least);
+	struct manifold crossing;
+	if (edge.separation > -SCALAR_MAX && edge.separation < bar &&
+	    (edges_manifold(x, edge, &crossing) || out->count == 0))
+		*out = crossing;
 }
 
 /* ---- the search ------------------------------------------------------------------------------- */
@@ -420,8 +429,10 @@ static bool remembered(const struct boxes *x, const struct pair_cache *cache, st
 	return used->separation > x->margin || face_manifold(x, *used, out);
 }
 
-/* The best face: A's unless B's is better by the slop; the one in use stays while it is as good. */
-static struct face_axis face_choose(const struct boxes *x, struct face_axis used)
+/* The best face: A's unless B's is better by the slop; the one in use stays while it is as good
+ * and its manifold holds what touches. */
+static struct face_axis face_choose(const struct boxes *x, struct face_axis used,
+				    const struct manifold *used_manifold)
 {
 	struct face_axis a = faces_best(x, false);
 	if (a.separation > x->margin)
@@ -431,7 +442,9 @@ static struct face_axis face_choose(const struct boxes *x, struct face_axis used
 	if (b.separation > x->margin)
 		return b;
 	double top = scalar_max(a.separation, b.separation);
-	return used.separation >= top - x->slop ? used : best;
+	bool stays = used.separation >= top - x->slop &&
+		     manifold_deepest(used_manifold) <= used.separation + x->slop;
+	return stays ? used : best;
 }
 
 void pair_box_box(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
@@ -442,7 +455,7 @@ void pair_box_box(const struct pair *pair, struct pair_cache *cache, struct mani
 	out->count = 0;
 	if (remembered(&x, cache, &used, out))
 		return;
-	struct face_axis face = face_choose(&x, used);
+	struct face_axis face = face_choose(&x, used, out);
 	struct edge_axis edge = { -SCALAR_MAX, 0, 0 };
 	if (face.separation <= x.margin)
 		edge = edges_best(&x, face.separation + x.slop);
@@ -455,13 +468,16 @@ void pair_box_box(const struct pair *pair, struct pair_cache *cache, struct mani
 	if (apart) {
 		out->count = 0;
 	} else if (edges) {
-		edges_manifold(&x, edge, out);
+		if (!edges_manifold(&x, edge, out) && edge.separation > 0) {
+			out->count = 0;
+			corner_manifold(&x, pair, edge.separation, out);
+		}
 	} else {
 		/* The manifold of the face in use is there already. */
 		if (used.separation == -SCALAR_MAX || face.is_b != used.is_b ||
 		    face.axis != used.axis)
 			face_manifold(&x, face, out);
-		if (out->count == 0)
-			corner_manifold(&x, pair, out);
+		if (manifold_deepest(out) > face.separation + x.slop)
+			corner_manifold(&x, pair, face.separation, out);
 	}
 }

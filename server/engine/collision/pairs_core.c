@@ -234,7 +234,9 @@ void pair_capsule_hull(const struct pair *pair, struct pair_cache *cache, struct
 	}
 	vec3 seen = pose_inverse_vector(pair->b_in_a, nearest.normal);
 	uint32_t f = sat_face_against(x.hull, seen);
-	if (-vec3_dot(x.hull->faces[f].normal, seen) > LYING_COSINE && face_manifold(&x, f, out))
+	/* A leaning capsule's nearest end may lie beside the face: then its points are too far. */
+	if (-vec3_dot(x.hull->faces[f].normal, seen) > LYING_COSINE && face_manifold(&x, f, out) &&
+	    manifold_deepest(out) <= separation + pair_slop(pair->a, pair->b))
 		return;
 	manifold_one(out, nearest.normal, vec3_mul_add(nearest.point_a, nearest.normal, radius),
 		     separation,

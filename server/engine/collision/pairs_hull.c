@@ -39,8 +39,7 @@ static bool face_manifold(const struct hulls *x, bool is_b, struct sat_face face
 	struct face_contact contact = { is_b ? x->b : x->a,
 					is_b ? x->a : x->b,
 					is_b ? &x->a_in_b : &x->b_in_a,
-					face.face,
-					face.separation,
+					face,
 					x->margin,
 					x->slop,
 					is_b };
@@ -53,7 +52,9 @@ static bool face_manifold(const struct hulls *x, bool is_b, struct sat_face face
 	return proved;
 }
 
-static void edges_manifold(const struct hulls *x, const struct sat_edges *edges, struct manifold *out)
+/* False: the edges are farther apart than their lines by more than the slop, so that other features
+ * are nearer. */
+static bool edges_manifold(const struct hulls *x, const struct sat_edges *edges, struct manifold *out)
 {
 	const struct half_edge *e = &x->a->edges[edges->edge_a], *f = &x->b->edges[edges->edge_b];
 	vec3 a0 = x->a->vertices[e->origin], a1 = x->a->vertices[x->a->edges[e->twin].origin];
@@ -62,46 +63,51 @@ static void edges_manifold(const struct hulls *x, const struct sat_edges *edges,
 	struct segment_pair nearest = closest_segment_segment(a0, a1, b0, b1);
 	manifold_one(out, edges->normal, nearest.first, edges->separation,
 		     feature_make(FEATURE_EDGES, edges->edge_a, edges->edge_b));
+	return scalar_sqrt(nearest.distance_squared) <= scalar_abs(edges->separation) + x->slop;
 }
 
-/* Plan B for overlapping pieces whose best face clips to nothing and that have no edge axis. */
-static void vertex_manifold(const struct hulls *x, bool is_b, struct sat_face face,
+/* Plan B for overlapping pieces whose best face clips to nothing and that have no edges crossing
+ * there (slivers): the best face's axis, at a point that both pieces share. */
+static void shared_manifold(const struct hulls *x, bool is_b, struct sat_face face, vec3 shared,
 			    struct manifold *out)
 {
-	const struct hull *of = is_b ? x->b : x->a, *other = is_b ? x->a : x->b;
-	vec3 normal = of->faces[face.face].normal, vertex = other->vertices[face.vertex];
-	uint32_t feature = is_b ? feature_make(FEATURE_VERTEX, face.vertex, face.face)
-				: feature_make(FEATURE_VERTEX, face.face, face.vertex);
+	vec3 normal = (is_b ? x->b : x->a)->faces[face.face].normal;
 	if (is_b)
-		manifold_one(out, vec3_negate(mat3_mul_vec(x->b_in_a.rotation, normal)), vertex,
-			     face.separation, feature);
-	else
-		manifold_one(out, normal,
-			     vec3_mul_sub(placing_point(&x->b_in_a, vertex), normal, face.separation),
-			     face.separation, feature);
+		normal = vec3_negate(mat3_mul_vec(x->b_in_a.rotation, normal));
+	out->normal = normal;
+	out->count = 1;
+	out->points[0] = (struct manifold_point){
+		shared, face.separation,
+		is_b ? feature_make(FEATURE_VERTEX, face.vertex, face.face)
+		     : feature_make(FEATURE_VERTEX, face.face, face.vertex)
+	};
 }
 
-/* A face won but clipped to nothing. */
+/* The best axis leads to features that are not the nearest ones: corners or edges that face each
+ * other. Puts them into *out if they are nearer (deeper) than what is there by more than the slop. */
 static void corner_manifold(const struct hulls *x, const struct pair *pair, bool is_b,
 			    struct sat_face face, struct manifold *out)
 {
+	double bar = out->count > 0 ? manifold_deepest(out) - x->slop : SCALAR_MAX;
 	struct gjk_result nearest;
 	gjk_shapes(pair, &nearest);
-	if (nearest.distance > x->margin)
-		return;
 	if (!nearest.touching) {
-		manifold_one(out, nearest.normal, nearest.point_a, nearest.distance,
-			     feature_make(FEATURE_NEAREST, nearest.simplex.a[0],
-					  nearest.simplex.b[0]));
+		if (nearest.distance <= x->margin && nearest.distance < bar)
+			manifold_one(out, nearest.normal, nearest.point_a, nearest.distance,
+				     feature_make(FEATURE_NEAREST, nearest.simplex.a[0],
+						  nearest.simplex.b[0]));
 		return;
 	}
-	struct sat_edges edges = sat_edges(x->a, x->b, &x->b_in_a, -SCALAR_MAX,
+	double least = out->count > 0 ? face.separation - x->slop : -SCALAR_MAX;
+	struct sat_edges edges = sat_edges(x->a, x->b, &x->b_in_a, least,
 					   scalar_max(x->margin, -face.separation), vec3_zero(),
 					   vec3_zero());
-	if (edges.separation > -SCALAR_MAX)
-		edges_manifold(x, &edges, out);
-	else
-		vertex_manifold(x, is_b, face, out);
+	struct manifold crossing;
+	if (edges.separation > -SCALAR_MAX && edges.separation < bar &&
+	    edges_manifold(x, &edges, &crossing))
+		*out = crossing;
+	else if (out->count == 0)
+		shared_manifold(x, is_b, face, nearest.point_a, out);
 }
 
 static void cache_face(struct pair_cache *cache, bool is_b, struct sat_face face)
@@ -162,7 +168,9 @@ static void search(const struct hulls *x, const struct pair *pair, struct sat_fa
 	bool is_b = b.separation > a.separation + x->slop;
 	struct sat_face face = is_b ? b : a;
 	double top = scalar_max(a.separation, b.separation);
-	if (used.separation >= top - x->slop) {
+	/* The face in use stays while it is as good, and holds what touches. */
+	if (used.separation >= top - x->slop &&
+	    manifold_deepest(out) <= used.separation + x->slop) {
 		face = used;
 		is_b = cache->kind == CACHE_FACE_B;
 	}
@@ -174,8 +182,11 @@ static void search(const struct hulls *x, const struct pair *pair, struct sat_fa
 	if (edges.separation > -SCALAR_MAX) {
 		cache_set(cache, CACHE_EDGES, edges.edge_a, edges.edge_b);
 		out->count = 0;
-		if (edges.separation <= x->margin)
-			edges_manifold(x, &edges, out);
+		if (edges.separation <= x->margin && !edges_manifold(x, &edges, out) &&
+		    edges.separation > 0) {
+			out->count = 0;
+			corner_manifold(x, pair, is_b, face, out);
+		}
 		return;
 	}
 	bool made = used.separation > -SCALAR_MAX && face.face == used.face &&
@@ -183,7 +194,7 @@ static void search(const struct hulls *x, const struct pair *pair, struct sat_fa
 	cache_face(cache, is_b, face);
 	if (!made)
 		face_manifold(x, is_b, face, out);
-	if (out->count == 0)
+	if (manifold_deepest(out) > face.separation + x->slop)
 		corner_manifold(x, pair, is_b, face, out);
 }
 

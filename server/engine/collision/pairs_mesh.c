@@ -298,9 +298,11 @@ void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct
 	double distance;
 	vec3 d = vec3_normalize_length(vec3_sub(near.on_segment, near.on_triangle), &distance);
 	double upward = distance > 0 ? vec3_dot(d, t.normal) : 1;
-	if (near.feature == TRIANGLE_FACE || upward > LYING_COSINE)
-		if (capsule_face(pair, &t, ends, out))
-			return;
+	double slop = scalar_min(PAIR_SLOP_RELATIVE * pair->a->extent_min, PAIR_SLOP_MAX);
+	if ((near.feature == TRIANGLE_FACE || upward > LYING_COSINE) &&
+	    capsule_face(pair, &t, ends, out) &&
+	    manifold_deepest(out) <= distance - radius + slop)
+		return;
 	out->count = 0;
 	if (upward < 0 || near.feature == TRIANGLE_FACE || distance == 0 ||
 	    !is_own(&t, near.feature, d, true))
@@ -380,21 +382,18 @@ static bool admits(const struct meeting *x, enum triangle_feature feature, vec3 
 	       is_own(&x->own, feature, quat_rotate_inverse(x->pair->b_in_a.rotation, d), false);
 }
 
-static bool triangle_manifold(const struct meeting *x, double separation, struct manifold *out)
+static void triangle_manifold(const struct meeting *x, struct sat_face up, struct manifold *out)
 {
-	struct face_contact contact = { &x->flat.hull, x->hull, &x->here,
-					0,	       separation, x->pair->margin,
-					x->slop,       true };
+	struct face_contact contact = { &x->flat.hull,	 x->hull, &x->here, up,
+					x->pair->margin, x->slop, true };
 	face_contact(&contact, out);
 	out->normal = vec3_negate(out->normal);
-	return out->count > 0;
 }
 
 static bool hull_manifold(const struct meeting *x, struct sat_face face, struct manifold *out)
 {
-	struct face_contact contact = { x->hull,   &x->flat.hull,   &x->here,
-					face.face, face.separation, x->pair->margin,
-					x->slop,   false };
+	struct face_contact contact = { x->hull,	 &x->flat.hull, &x->here, face,
+					x->pair->margin, x->slop,	false };
 	face_contact(&contact, out);
 	return out->count > 0;
 }
@@ -414,14 +413,16 @@ static bool edges_manifold(const struct meeting *x, const struct sat_edges *edge
 	return true;
 }
 
-/* Nothing lies over anything: corners and edges that face each other. */
+/* Corners and edges that face each other, if they are nearer than what is there by more than the
+ * slop and the triangle's to answer for. */
 static void corner_manifold(const struct meeting *x, struct manifold *out)
 {
+	double bar = out->count > 0 ? manifold_deepest(out) - x->slop : SCALAR_MAX;
 	struct gjk_core a = { x->hull->vertices, x->hull->vertex_count, x->hull, 0 };
 	struct gjk_core b = { x->flat.vertices, 3, NULL, 0 };
 	struct gjk_result near;
 	gjk_distance(&a, &b, &x->here.rotation, x->here.translation, NULL, &near);
-	if (near.touching || near.distance > x->pair->margin)
+	if (near.touching || near.distance > x->pair->margin || near.distance >= bar)
 		return;
 	struct triangle_point at = closest_point_triangle(
 		near.point_b, x->flat.vertices[0], x->flat.vertices[1], x->flat.vertices[2]);
@@ -441,7 +442,8 @@ static void hull_contact(const struct meeting *x, struct sat_face up, struct sat
 		if (admits(x, feature_under(x, d), d) && hull_manifold(x, side, out))
 			return;
 	}
-	if (!triangle_manifold(x, up.separation, out))
+	triangle_manifold(x, up, out);
+	if (manifold_deepest(out) > up.separation + x->slop)
 		corner_manifold(x, out);
 }
 

@@ -51,7 +51,8 @@ struct sat_face sat_faces(const struct hull *a, const struct hull *b, const stru
 			  uint32_t start, double enough)
 {
 	struct sat_face best = sat_face(a, b, b_in_a, start, 0);
-	vec3 centre = placing_point(b_in_a, b->centre), witness = placing_point(b_in_a, b->vertices[best.vertex]);
+	vec3 centre = placing_point(b_in_a, b->centre);
+	vec3 witness = placing_point(b_in_a, b->vertices[best.vertex]);
 	for (uint32_t face = 0; face < a->face_count && best.separation <= enough; face++) {
 		const struct hull_face *f = &a->faces[face];
 		if (vec3_dot(f->normal, witness) - f->offset <= best.separation ||
@@ -88,6 +89,22 @@ uint32_t sat_face_against(const struct hull *hull, vec3 direction)
 		best = along < least ? face : best;
 		least = along < least ? along : least;
 	}
+	return best;
+}
+
+uint32_t sat_face_at(const struct hull *hull, uint32_t vertex, vec3 direction)
+{
+	uint32_t first = hull->vertex_edge[vertex], edge = first, best = hull->edges[first].face;
+	double least = SCALAR_MAX;
+	do {
+		uint32_t face = hull->edges[edge].face;
+		double along = vec3_dot(hull->faces[face].normal, direction);
+		if (along < least || (along == least && face < best)) {
+			least = along;
+			best = face;
+		}
+		edge = hull->edges[hull->edges[edge].twin].next;
+	} while (edge != first);
 	return best;
 }
 

@@ -60,6 +60,9 @@ double sat_edge_pair(const struct hull *a, const struct hull *b, const struct pl
 /* The face of `hull` whose normal opposes `direction` most; the first of equals. */
 uint32_t sat_face_against(const struct hull *hull, vec3 direction);
 
+/* The same among the faces round one vertex; of equals the lower number. */
+uint32_t sat_face_at(const struct hull *hull, uint32_t vertex, vec3 direction);
+
 /* Box of the placed vertices. */
 struct aabb sat_box(const struct hull *hull, const struct placing *placing);
 

@@ -59,16 +59,16 @@ START_TEST(nearest_points_lie_in_their_pieces_and_are_as_far_apart_as_said)
 	struct shape *a = random_hull(20, 0.8), *b = random_hull(60, 0.5);
 	for (int k = 0; k < 2000; k++) {
 		struct gjk_result r;
-		pose at = pose_make(vec3_scale(random_direction(&rng), rng_range(&rng, 1, 3)),
+		pose at = pose_make(vec3_scale(random_direction(&rng), rng_range(&rng, 0.2, 3)),
 				    random_rotation(&rng));
 		nearest(a, b, &at, NULL, &r);
-		if (r.touching)
-			continue;
 		vec3 apart = vec3_sub(r.point_b, r.point_a);
-		ck_assert_double_eq_tol(vec3_length(apart), r.distance, 1e-12);
+		ck_assert_double_eq_tol(vec3_length(apart), r.distance, 1e-10);
 		ck_assert_double_le(oracle_point_distance(a->hull, r.point_a), 1e-12);
 		vec3 in_b = pose_inverse_point(at, r.point_b);
 		ck_assert_double_le(oracle_point_distance(b->hull, in_b), 1e-12);
+		if (r.touching)
+			continue;
 		/* The certificate: lower ≤ distance, and the normal really separates by lower. */
 		ck_assert_double_le(r.lower, r.distance);
 		ck_assert_double_ge(r.lower, r.distance * (1 - 1e-9));
