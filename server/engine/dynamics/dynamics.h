@@ -170,8 +170,8 @@ struct body_motion {
 };
 /* Stores pose (of the body's origin, from the mass centre) and velocities of an awake body, clamped to
  * SPEED_MAX and ANGULAR_SPEED_MAX, and refreshes placement boxes; in a planar world what leaves the
- * plane is dropped. If a number is not finite or the place is beyond LENGTH_MAX: quarantine, that is, the body
- * keeps its last good pose, stops, becomes inactive, and an event says so. */
+ * plane is dropped. If a number is not finite or the place is beyond LENGTH_MAX: quarantine, that is,
+ * the body keeps its last good pose, stops, becomes inactive, and an event says so. */
 void dynamics_store(struct dynamics *self, uint32_t body, const struct body_motion *motion);
 /* The same for many, in parallel; bodies[i] ascend. Scratch: 64 + 8 a body, included in prepare's own. */
 void dynamics_store_all(struct dynamics *self, const uint32_t *bodies,

@@ -15,3 +15,10 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/pairs.c \
 	server/engine/dynamics/row.h \
 	server/engine/dynamics/tuning.h
+
+tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
+	tests/lib/stage_scenes.h tests/lib/stage_scenes.c
+
+UNIT_TESTS += \
+	tests/unit/server/engine/dynamics/test_dynamics \
+	tests/property/test_workers

@@ -11,3 +11,8 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
 	server/engine/methods/soft_step.h
+
+UNIT_TESTS += \
+	tests/unit/server/engine/methods/test_free \
+	tests/unit/server/engine/methods/test_lcp \
+	tests/unit/server/engine/methods/test_soft_step

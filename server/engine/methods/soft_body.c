@@ -115,7 +115,8 @@ void soft_prepare_bodies(struct soft_step *self)
 	struct arena_mark mark = arena_mark(scratch);
 	vec3 *forces = ARENA_ARRAY(scratch, vec3, count);
 	vec3 *torques = ARENA_ARRAY(scratch, vec3, count);
-	ASSERT(self->bodies != NULL && self->drives != NULL && self->rows != NULL && forces != NULL && torques != NULL);
+	ASSERT(self->bodies != NULL && self->drives != NULL && self->rows != NULL);
+	ASSERT(forces != NULL && torques != NULL);
 	dynamics_number_awake(dynamics, self->rows);
 	dynamics_forces(dynamics, forces, torques, count);
 	self->bodies[0] = (struct soft_body){ .turn = { 0, 0, 0, 1 } };

@@ -303,6 +303,34 @@ static inline void half_bounce(const struct soft_step *step, struct soft_block *
 	}
 }
 
+/* How fast touching points that carry an impulse still close or part. */
+static void residual_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct soft_step *step = context;
+	lanes zero = lanes_all(0);
+	for (uint32_t i = from; i < to; i++) {
+		struct soft_block *block = &step->blocks[i];
+		lanes most = zero;
+		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {
+			struct sides s = sides_gather(step->bodies, block, first);
+			struct lanes3 normal = lanes3_load(&block->normal, first);
+			struct way way = way_gather(step->bodies, block, first, normal);
+			for (uint32_t p = 0; p < block->point_count; p++) {
+				const struct soft_point *point = &block->points[p];
+				lanes speed = normal_speed(&s, point, first, normal);
+				lanes_mask counts = (lanes_load(&point->impulse, first) > zero) &
+						    (separation_now(point, first, &way) <= zero);
+				speed = lanes_select(counts, lanes_max(speed, -speed), zero);
+				most = lanes_max(most, speed);
+			}
+		}
+		block->residual = 0;
+		for (uint32_t lane = 0; lane < LANES_WIDTH; lane++)
+			block->residual = MAX_OF(block->residual, most[lane]);
+	}
+}
+
 /* Each half gathered, passed over, scattered. */
 #define PASS_BLOCK(half)                                                                       \
 	static void half##_block(const struct soft_step *step, struct soft_block *block)       \
@@ -376,4 +404,14 @@ void soft_restitution(struct soft_step *self)
 		any |= self->blocks[b].bounces;
 	if (any)
 		pass(self, half_bounce_piece);
+}
+
+/* Asked before restitution, which makes points part. */
+void soft_residual(struct soft_step *self)
+{
+	parallel_run(self->dynamics->parallel, self->block_count, SOLVE_GRAIN, residual_piece, self);
+	float most = 0;
+	for (uint32_t b = 0; b < self->block_count; b++)
+		most = MAX_OF(most, self->blocks[b].residual);
+	self->dynamics->report.residual = (double)most;
 }

@@ -108,6 +108,7 @@ static enum status step(struct dynamics *dynamics, double dt, struct reason *why
 		soft_integrate_positions(&self);
 		soft_relax(&self);
 	}
+	soft_residual(&self);
 	soft_restitution(&self);
 	soft_store_contacts(&self);
 	dynamics_contacts_solved(dynamics);

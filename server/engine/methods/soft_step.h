@@ -49,6 +49,7 @@ struct soft_block {
 	uint8_t point_count;	    /* of the lane that has most */
 	bool serial;		    /* lanes share bodies: solved one lane after the other */
 	bool bounces;		    /* some lane has restitution */
+	float residual;		    /* m/s, as the story of soft_step.c says; of the last pass */
 	struct lane8x3 normal, tangent; /* the other tangent is normal × tangent */
 	struct lane8 mass_inv_a, mass_inv_b;
 	struct lane8 inertia_inv_a[6], inertia_inv_b[6];
@@ -116,5 +117,6 @@ void soft_warm_start(struct soft_step *self);
 void soft_solve(struct soft_step *self);
 void soft_relax(struct soft_step *self);
 void soft_restitution(struct soft_step *self);
+void soft_residual(struct soft_step *self);
 
 #endif

@@ -1,0 +1,17 @@
+/* stage_scenes.h: scenes that several tests of dynamics and methods use. */
+#ifndef CAIRN_TESTS_STAGE_SCENES_H
+#define CAIRN_TESTS_STAGE_SCENES_H
+
+#include "tests/lib/stage.h"
+
+/* A static plane y = 0; returns its body row. */
+uint32_t stage_ground(struct stage *self);
+/* `count` boxes of side 1 m and 1000 kg, one on the other, on a ground; returns the lowest's row. */
+uint32_t stage_stack(struct stage *self, uint32_t count);
+/* `count` spheres of radius 0.5 m at random places within one cubic metre around (0, 3, 0). */
+void stage_bomb(struct stage *self, uint32_t count, uint64_t seed);
+/* `count` spheres, capsules, boxes and hulls of random size, place and motion above a terrain between
+ * walls: things of every kind that meet, pile up, and partly fall asleep. */
+void stage_mixed(struct stage *self, uint32_t count, uint64_t seed);
+
+#endif

@@ -1,0 +1,89 @@
+/* Random scenes give the same bits for any number of workers, restored or not, with caches made anew. */
+#include "server/base/rng.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/stage_scenes.h"
+
+static const uint32_t WORKERS[] = { 2, 3, 4 };
+
+static void bomb(struct stage *stage, uint64_t seed)
+{
+	stage_ground(stage);
+	stage_bomb(stage, 200, seed);
+}
+
+static void mixed(struct stage *stage, uint64_t seed)
+{
+	stage_mixed(stage, 80, seed);
+}
+
+/* Runs the scene with one worker and with several side by side. */
+static void compare(void (*scene)(struct stage *, uint64_t), uint64_t seed, uint32_t ticks)
+{
+	for (uint32_t w = 0; w < COUNT_OF(WORKERS); w++) {
+		struct stage one, many;
+		stage_init(&one, "soft-step");
+		stage_init(&many, "soft-step");
+		many.parallel = parallel_threads_create(WORKERS[w]);
+		scene(&one, seed);
+		scene(&many, seed);
+		for (uint32_t tick = 0; tick < ticks; tick++) {
+			stage_step(&one);
+			stage_step(&many);
+			ck_assert_msg(stage_hash(&one) == stage_hash(&many),
+				      "%u workers, seed %llu: tick %u differs", WORKERS[w],
+				      (unsigned long long)seed, tick);
+		}
+		parallel_threads_destroy((struct parallel *)many.parallel);
+		stage_release(&one);
+		stage_release(&many);
+	}
+}
+
+START_TEST(the_overlap_bomb_is_the_same_for_any_number_of_workers)
+{
+	compare(bomb, 7, 6);
+}
+END_TEST
+
+START_TEST(mixed_scenes_are_the_same_for_any_number_of_workers)
+{
+	compare(mixed, check_seed(), 40);
+	compare(mixed, check_seed() + 1, 40);
+}
+END_TEST
+
+START_TEST(restoring_at_random_ticks_changes_nothing)
+{
+	struct rng rng = rng_seeded(check_seed());
+	struct stage straight, restored;
+	stage_init(&straight, "soft-step");
+	stage_init(&restored, "soft-step");
+	stage_mixed(&straight, 60, check_seed());
+	stage_restore(&restored, &straight);
+	for (uint32_t tick = 0; tick < 150; tick++) {
+		if (rng_below(&rng, 10) == 0)
+			stage_restore(&restored, &straight);
+		stage_step(&straight);
+		stage_step(&restored);
+		ck_assert_uint_eq(stage_hash(&restored), stage_hash(&straight));
+	}
+	stage_release(&straight);
+	stage_release(&restored);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("property/workers");
+	TCase *workers = tcase_create("workers");
+	tcase_add_test(workers, the_overlap_bomb_is_the_same_for_any_number_of_workers);
+	tcase_add_test(workers, mixed_scenes_are_the_same_for_any_number_of_workers);
+	tcase_add_test(workers, restoring_at_random_ticks_changes_nothing);
+	suite_add_tcase(suite, workers);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
