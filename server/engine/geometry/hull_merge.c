@@ -13,9 +13,9 @@
  * Then vertices that are none are named: those inside a region, those with fewer than three regions,
  * and corners between their neighbours that stand out of the line through them by no more than the
  * tolerance (or turn the wrong way, which on a convex surface takes being that near as well). Of two
- * neighbours on a border only the first goes, so that a pair standing for one corner leaves one of them.
- * Whoever calls takes the hull of the others and comes again until nobody is dropped; each time the hull loses at most
- * about twice the tolerance at the vertices dropped.
+ * neighbours on a border only the first goes, so that a pair standing for one corner leaves one of
+ * them. Whoever calls takes the hull of the others and comes again until nobody is dropped; each time
+ * the hull loses at most about twice the tolerance at the vertices dropped.
  *
  * With tolerance 0 everything is exact: regions are the true faces, hence convex discs, and only
  * vertices that are no corners go.
