@@ -111,8 +111,8 @@ struct world_stats {
 };
 struct world_stats world_stats(const struct world *world);
 
-/* Events since the last world_step began (commands' and the step's), in their defined order; borrowed
- * until the next. */
+/* Events of this boundary: of commands since the last step, or, after it, of those and the step, in
+ * their defined order; borrowed until the next world_apply or world_step. */
 const struct event *world_events(const struct world *world, uint32_t *count);
 
 /* ---- looking --------------------------------------------------------------------------------- */
@@ -184,10 +184,13 @@ MUST_CHECK enum status world_save(const struct world *world, struct bytes *out);
 /* Makes a world from an image (FORK, recovery). CORRUPT, VERSION, UNKNOWN_SHAPE (why names it), NO_MEMORY. */
 MUST_CHECK enum status world_load(const uint8_t *data, size_t bytes, struct shape_source shapes,
 				  struct world **out, struct reason *why);
-/* Puts the image's state in place of the world's; on failure nothing changed. The epoch is kept. */
+/* Puts the image's state in place of the world's; on failure nothing changed. The epoch is kept; changes
+ * and events are empty after. As world_load, and RANGE for an image of another rate or of planar
+ * against spatial. */
 MUST_CHECK enum status world_restore(struct world *world, const uint8_t *data, size_t bytes,
 				     struct reason *why);
-/* The first difference between two images, for people: table, column, row (and body id), both values. */
+/* OK when two images hold the same state (the epoch apart); DIVERGED with the first difference, for
+ * people: table, row (and body id), column, both values. CORRUPT, VERSION, NO_MEMORY. */
 MUST_CHECK enum status world_image_difference(const uint8_t *a, size_t a_bytes, const uint8_t *b,
 					      size_t b_bytes, struct reason *difference);
 

@@ -46,7 +46,7 @@ MAY = {
     ENGINE + "joints/": JOINTS,
     ENGINE + "particles/": PARTICLES,
     ENGINE + "methods/": METHODS,
-    ENGINE + "world/": METHODS,
+    ENGINE + "world/": METHODS + [ENGINE + "engine.h"],
     ENGINE: METHODS + [ENGINE],
     "server/": SERVER,
     "protocol/": ["server/base/"] + VOCABULARY,

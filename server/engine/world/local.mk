@@ -3,8 +3,52 @@ libengine_a_SOURCES += \
 	server/engine/world/commands.def \
 	server/engine/world/fields.def \
 	server/engine/world/parameters.def \
+	server/engine/world/apply.c \
+	server/engine/world/body_mass.h \
+	server/engine/world/body_mass.c \
+	server/engine/world/cast.h \
+	server/engine/world/cast.c \
+	server/engine/world/changes.h \
+	server/engine/world/changes.c \
+	server/engine/world/checking.h \
+	server/engine/world/checks.c \
 	server/engine/world/command.h \
+	server/engine/world/command.c \
+	server/engine/world/command_bytes.h \
+	server/engine/world/command_bytes.c \
+	server/engine/world/commands_apply.c \
+	server/engine/world/commands_check.c \
+	server/engine/world/drives.h \
+	server/engine/world/drives.c \
+	server/engine/world/image_difference.c \
+	server/engine/world/invariants.c \
 	server/engine/world/parameters.h \
 	server/engine/world/parameters.c \
+	server/engine/world/pending.h \
+	server/engine/world/pending.c \
+	server/engine/world/plan.h \
+	server/engine/world/plan.c \
+	server/engine/world/queries.c \
+	server/engine/world/shapes.c \
+	server/engine/world/snapshot.c \
 	server/engine/world/tables.h \
-	server/engine/world/tables.c
+	server/engine/world/tables.c \
+	server/engine/world/view.c \
+	server/engine/world/walls.h \
+	server/engine/world/walls.c \
+	server/engine/world/world.h \
+	server/engine/world/world.c \
+	server/engine/world/world_hash.c \
+	server/engine/world/world_step.c
+
+UNIT_TESTS += \
+	tests/unit/server/engine/world/test_batches \
+	tests/unit/server/engine/world/test_command \
+	tests/unit/server/engine/world/test_commands \
+	tests/unit/server/engine/world/test_snapshot
+
+tests_lib_libtests_a_SOURCES += \
+	tests/lib/gen_commands.h \
+	tests/lib/gen_commands.c \
+	tests/lib/worlds.h \
+	tests/lib/worlds.c

@@ -49,6 +49,17 @@ _Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding
 #undef END_TABLE
 #undef UNHASHED
 
+#define TABLE(number, NAME, name, doc) \
+	_Static_assert(COUNT_OF(name##_columns) <= COLUMNS_MAX, "more than any table may have");
+#define COLUMN(table, number, TYPE, name, flags, doc)
+#define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
+#define END_TABLE(NAME, name)
+#include "server/engine/world/fields.def"
+#undef TABLE
+#undef COLUMN
+#undef COLUMN_ARRAY
+#undef END_TABLE
+
 const struct table_info table_infos[TABLE_COUNT] = {
 #define TABLE(number_, NAME, name_, doc_)                                        \
 	[TABLE_##NAME] = { .name = #name_,                                       \
@@ -110,7 +121,7 @@ void tables_release(struct tables *tables)
 	tables_init(tables);
 }
 
-static size_t row_bytes(enum table_index table)
+size_t table_row_bytes(enum table_index table)
 {
 	size_t bytes = 0;
 	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
@@ -137,7 +148,7 @@ enum status tables_reserve(struct tables *tables, enum table_index table, uint32
 		memset(array + head->capacity * bytes, 0, (room - head->capacity) * bytes);
 		memcpy(column_address(tables, table, column), &array, sizeof array);
 	}
-	tables->bytes += (uint64_t)(room - head->capacity) * row_bytes(table);
+	tables->bytes += (uint64_t)(room - head->capacity) * table_row_bytes(table);
 	head->capacity = room;
 	return STATUS_OK;
 }
@@ -171,6 +182,20 @@ void tables_remove_first(struct tables *tables, enum table_index table, uint32_t
 	head->count -= rows;
 }
 
+void tables_insert(struct tables *tables, enum table_index table, uint32_t row, uint32_t rows)
+{
+	struct table_head *head = head_of(tables, table);
+	ASSERT(row <= head->count && rows <= head->capacity - head->count);
+	for (uint32_t column = 0; column < table_infos[table].column_count && rows > 0; column++) {
+		size_t bytes = table_infos[table].columns[column].row_bytes;
+		char *array = tables_column(tables, table, column);
+		memmove(array + ((size_t)row + rows) * bytes, array + row * bytes,
+			(head->count - row) * bytes);
+		memset(array + row * bytes, 0, rows * bytes);
+	}
+	head->count += rows;
+}
+
 void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to, uint32_t from)
 {
 	struct table_head *head = head_of(tables, table);
@@ -199,7 +224,7 @@ uint64_t tables_row_bytes(const struct tables *tables)
 {
 	uint64_t bytes = 0;
 	for (uint32_t table = 0; table < TABLE_COUNT; table++)
-		bytes += (uint64_t)head_of(tables, table)->count * row_bytes(table);
+		bytes += (uint64_t)head_of(tables, table)->count * table_row_bytes(table);
 	return bytes;
 }
 
@@ -207,7 +232,7 @@ bool tables_fit(const struct tables *tables, enum table_index table, uint32_t ro
 {
 	ASSERT(tables->world.count == 1);
 	uint32_t more = rows - MIN_OF(rows, head_of(tables, table)->count);
-	return tables_row_bytes(tables) + (uint64_t)more * row_bytes(table) <=
+	return tables_row_bytes(tables) + (uint64_t)more * table_row_bytes(table) <=
 	       tables->world.memory_max[0];
 }
 

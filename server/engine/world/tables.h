@@ -75,6 +75,8 @@ enum table_index {
 	TABLE_COUNT,
 };
 
+enum { COLUMNS_MAX = 64 }; /* of one table */
+
 struct column_info {
 	const char *name, *doc;
 	uint16_t number;
@@ -105,11 +107,14 @@ void *tables_column(const struct tables *tables, enum table_index table, uint32_
 uint32_t tables_append(struct tables *tables, enum table_index table);
 /* Sets every column of a row to zero. */
 void tables_clear_row(struct tables *tables, enum table_index table, uint32_t row);
-/* For tables whose rows move up: takes the first `rows` away, or all from row `rows` on, or copies a
- * row over another. */
+/* For tables whose rows move up: takes the first `rows` away, puts zeroed ones in before `row`
+ * (reserved), takes all from row `rows` on away, copies a row over another. */
 void tables_remove_first(struct tables *tables, enum table_index table, uint32_t rows);
+void tables_insert(struct tables *tables, enum table_index table, uint32_t row, uint32_t rows);
 void tables_truncate(struct tables *tables, enum table_index table, uint32_t rows);
 void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to, uint32_t from);
+/* Bytes of one row: the sum over its columns. */
+size_t table_row_bytes(enum table_index table);
 /* Bytes of the rows in use (count × bytes of a row, over all tables): what the limit memory_max is held
  * against, because it is a function of the state alone; capacity depends on history. */
 uint64_t tables_row_bytes(const struct tables *tables);

@@ -1,0 +1,268 @@
+/* apply.c: batches at a tick boundary.
+ *
+ * The order of a boundary is (session, number), kept batches and new ones together; equal ones as they
+ * came, kept ones first. Each batch is checked whole and then done or refused. A call either runs to its
+ * end or, without memory, does nothing at all: everything that allocates (reading kept batches,
+ * writing new ones to keep, rows, look-ups, lists, room to plan) comes before the first batch.
+ */
+#include "server/base/array.h"
+#include "server/base/sort.h"
+#include "server/engine/world/pending.h"
+#include "server/engine/world/plan.h"
+
+#include <string.h>
+
+/* A batch that is due now. */
+struct due {
+	struct batch *batch;
+	struct batch_result *result;
+	bool kept;
+};
+
+struct applying {
+	struct world *world;
+	struct batch *given; /* borrowed */
+	struct batch_result *results; /* of `given` */
+	uint32_t given_count;
+	uint32_t kept_count; /* due now */
+	struct due *due;
+	uint32_t due_count;
+	size_t *encoded_bytes; /* by given batch: 0, or its size in world->encoded */
+	uint32_t to_keep;
+	struct plan_size size;
+	struct plan plan;
+};
+
+static void start_result(struct batch_result *result, const struct batch *batch, uint64_t tick)
+{
+	memset(result, 0, sizeof *result);
+	result->session = batch->session;
+	result->number = batch->number;
+	result->tick = tick;
+	result->why.index = -1;
+}
+
+static void refuse(struct batch_result *result, enum status status)
+{
+	result->status = status;
+	result->why.status = status;
+}
+
+/* ---- what is due ------------------------------------------------------------------------------ */
+
+static enum status gather_kept(struct applying *self)
+{
+	struct world *world = self->world;
+	struct arena *arena = &world->dynamics.scratch;
+	struct batch *batches = ARENA_ARRAY(arena, struct batch, self->kept_count);
+	uint64_t first = world->kept_results.count;
+	if (batches == NULL || ARRAY_RESERVE(&world->kept_results, first + self->kept_count) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (uint32_t row = 0; row < self->kept_count; row++) {
+		enum status status = pending_read(&world->tables, row, arena, &batches[row]);
+		if (status != STATUS_OK)
+			return status;
+		struct batch_result *result = &world->kept_results.items[first + row];
+		start_result(result, &batches[row], world->tables.world.tick[0]);
+		self->due[self->due_count++] = (struct due){ &batches[row], result, true };
+		plan_size_add(&self->size, &batches[row]);
+	}
+	return STATUS_OK;
+}
+
+static enum status gather_given(struct applying *self)
+{
+	struct world *world = self->world;
+	uint64_t tick = world->tables.world.tick[0];
+	world->encoded.count = 0;
+	for (uint32_t i = 0; i < self->given_count; i++) {
+		struct batch *batch = &self->given[i];
+		struct batch_result *result = &self->results[i];
+		start_result(result, batch, tick);
+		self->encoded_bytes[i] = 0;
+		if (batch->at > tick) {
+			enum status status = pending_encode(world, batch, self->to_keep,
+							    &self->encoded_bytes[i], &result->why);
+			if (status == STATUS_NO_MEMORY)
+				return status;
+			refuse(result, status);
+			self->to_keep += status == STATUS_OK;
+		} else if (batch->at != 0 && batch->at < tick && batch->late == LATE_REFUSE) {
+			reason_set(&result->why, STATUS_LATE, -1, "at",
+				   "tick %llu has passed, the world is at %llu",
+				   (unsigned long long)batch->at, (unsigned long long)tick);
+			refuse(result, STATUS_LATE);
+		} else {
+			self->due[self->due_count++] = (struct due){ batch, result, false };
+			plan_size_add(&self->size, batch);
+		}
+	}
+	return STATUS_OK;
+}
+
+static int compare_due(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	const struct batch *x = ((const struct due *)a)->batch, *y = ((const struct due *)b)->batch;
+	if (x->session != y->session)
+		return x->session < y->session ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static enum status gather(struct applying *self)
+{
+	struct arena *arena = &self->world->dynamics.scratch;
+	uint64_t most = (uint64_t)self->kept_count + self->given_count;
+	self->due = arena_push_array(arena, most, sizeof *self->due);
+	self->encoded_bytes = ARENA_ARRAY(arena, size_t, self->given_count);
+	struct due *scratch = arena_push_array(arena, most, sizeof *scratch);
+	if (self->due == NULL || self->encoded_bytes == NULL || scratch == NULL)
+		return STATUS_NO_MEMORY;
+	enum status status = gather_kept(self);
+	if (status == STATUS_OK)
+		status = gather_given(self);
+	if (status == STATUS_OK)
+		sort_items(self->due, scratch, self->due_count, sizeof *self->due, compare_due, NULL);
+	return status;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+static uint32_t room_left(uint64_t wanted, uint32_t limit, uint32_t used)
+{
+	return (uint32_t)MIN_OF(wanted, (uint64_t)(limit - MIN_OF(limit, used)));
+}
+
+/* Rows never pass the limits, so no more than what is left of them has to be reserved. */
+static enum status reserve_rows(struct applying *self)
+{
+	struct world *world = self->world;
+	struct tables *tables = &world->tables;
+	const struct world_table *limits = &tables->world;
+	const struct plan_size *size = &self->size;
+	uint32_t walls = size->walls ? WALLS_MAX : 0;
+	uint32_t bodies = room_left(size->bodies, limits->bodies_max[0], world_body_count(world));
+	uint32_t placements = room_left(size->placements, limits->placements_max[0],
+					world_placement_count(world));
+	uint32_t shapes = room_left(size->shapes, limits->shapes_max[0], shapes_count(world));
+	enum status status = dynamics_body_reserve(&world->dynamics, bodies + (walls > 0),
+						   placements + walls);
+	if (status == STATUS_OK)
+		status = shapes_reserve(world, shapes + walls);
+	if (status == STATUS_OK && size->walls)
+		status = walls_cook(world);
+	if (status == STATUS_OK)
+		status = tables_reserve(tables, TABLE_DRIVE,
+					tables->drive.count + (uint32_t)size->drives);
+	if (status == STATUS_OK)
+		status = pending_reserve(world, self->to_keep, world->encoded.count);
+	if (status == STATUS_OK)
+		status = changes_reserve(&world->changes, tables->body.capacity);
+	return status;
+}
+
+static enum status reserve(struct applying *self)
+{
+	struct world *world = self->world;
+	self->size.shapes_known = world->shape_used.count;
+	uint64_t kept = 0, given = 0;
+	for (uint32_t i = 0; i < self->given_count; i++)
+		given += self->given[i].count <= BATCH_COMMANDS_MAX ? self->given[i].count : 0;
+	for (uint32_t i = 0; i < self->due_count; i++)
+		kept += self->due[i].batch->count;
+	enum status status = reserve_rows(self);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&world->kept_values, world->kept_values.count + kept);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&world->values, given);
+	if (status == STATUS_OK)
+		status = table_reserve(&world->plan_index,
+				       self->size.shapes_known + 2 * self->size.commands);
+	if (status == STATUS_OK)
+		status = plan_init(&self->plan, &world->dynamics.scratch, &self->size);
+	return status;
+}
+
+/* ---- doing ------------------------------------------------------------------------------------ */
+
+/* Copies the ids a batch made to where they stay; the list is reserved. */
+static void keep_values(struct applying *self, struct batch_result *result, struct value_list *list)
+{
+	ASSERT(list->count + self->plan.count <= list->capacity);
+	result->value_count = self->plan.count;
+	result->values = list->items + list->count;
+	memcpy(result->values, self->plan.values, self->plan.count * sizeof *result->values);
+	list->count += self->plan.count;
+}
+
+static void apply_one(struct applying *self, struct due *due)
+{
+	struct world *world = self->world;
+	enum status status = plan_check(&self->plan, world, due->batch, &due->result->why);
+	refuse(due->result, status);
+	if (status != STATUS_OK)
+		return;
+	plan_apply(&self->plan, world);
+	keep_values(self, due->result, due->kept ? &world->kept_values : &world->values);
+}
+
+static void keep_given(struct applying *self)
+{
+	const uint8_t *data = self->world->encoded.data;
+	for (uint32_t i = 0; i < self->given_count; i++) {
+		if (self->encoded_bytes[i] > 0)
+			pending_insert(self->world, &self->given[i], data, self->encoded_bytes[i]);
+		data += self->encoded_bytes[i];
+	}
+}
+
+/* Bodies that commands woke without naming them. */
+static void note_woken(struct world *world)
+{
+	const struct bitset *awake = &world->dynamics.awake;
+	for (uint32_t row = bitset_next(awake, 0); row != BITSET_NONE;
+	     row = bitset_next(awake, row + 1))
+		changes_glance(&world->changes, &world->tables, row);
+}
+
+enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
+			    struct batch_result *results)
+{
+	struct applying self = { .world = world,
+				 .given = batches,
+				 .results = results,
+				 .given_count = count,
+				 .kept_count = pending_due(world) };
+	if (count == 0 && self.kept_count == 0)
+		return STATUS_OK;
+	struct arena_mark mark = arena_mark(&world->dynamics.scratch);
+	enum status status = gather(&self);
+	if (status == STATUS_OK)
+		status = reserve(&self);
+	if (status == STATUS_OK) {
+		world->values.count = 0;
+		world->kept_results.count += self.kept_count;
+		for (uint32_t i = 0; i < self.due_count; i++)
+			apply_one(&self, &self.due[i]);
+		pending_remove(world, self.kept_count);
+		keep_given(&self);
+		note_woken(world);
+	}
+	arena_rewind(&world->dynamics.scratch, mark);
+	return status;
+}
+
+enum status world_apply(struct world *world, struct batch *batches, uint32_t count,
+			struct batch_result *results)
+{
+	world_open_boundary(world);
+	enum status status = world_apply_due(world, batches, count, results);
+	world_close_changes(world);
+	return status;
+}
+
+const struct batch_result *world_kept_results(const struct world *world, uint32_t *count)
+{
+	*count = world->kept_results.count;
+	return world->kept_results.items;
+}

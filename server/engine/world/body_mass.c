@@ -1,0 +1,125 @@
+/* body_mass.c: mass properties of a body made of shapes.
+ *
+ * Each shape brings volume, centre and inertia for unit density (geometry/mass.h); the sum over placed
+ * shapes is app D-01's. A given mass scales the sum; a density multiplies it. Shapes that overlap count
+ * twice where they do: the sum is of shapes, not of their union.
+ *
+ * What goes wrong: a needle of 10⁵ m by 10⁻⁴ m turned by 45° has tensor entries whose difference, the
+ * inertia about its long axis, drowns in rounding. Its inverse would be noise, so the pivots of the
+ * tensor are compared with its trace and the body is refused as degenerate; with fixed rotation, or not
+ * dynamic, it may exist.
+ */
+#include "server/engine/world/body_mass.h"
+
+#include "server/engine/geometry/mass.h"
+#include "server/engine/types.h"
+#include "server/engine/world/command_bytes.h"
+
+#include <string.h>
+
+/* A pivot below this part of the trace is rounding: entries carry about 1e-16 of the trace, their
+ * products in the elimination a few times that; three digits of the answer are left at the limit. */
+#define PIVOT_MIN 1e-12
+
+bool shape_is_static_only(const struct shape *shape)
+{
+	return shape->kind == SHAPE_PLANE || shape->kind == SHAPE_MESH;
+}
+
+static void pack(const mat3 *m, bool planar, double out[6])
+{
+	memset(out, 0, 6 * sizeof *out);
+	out[2] = m->z.z;
+	if (planar)
+		return;
+	out[0] = m->x.x;
+	out[1] = m->y.y;
+	out[3] = m->y.x;
+	out[4] = m->z.y;
+	out[5] = m->z.x;
+}
+
+struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct shape *const *shapes,
+			      bool planar)
+{
+	struct body_mass result = { 0 };
+	if (spawn->shapes.count == 0) {
+		result.mass = spawn->mass > 0 ? spawn->mass : 1.0;
+		return result;
+	}
+	struct mass_part parts[ATTACHMENTS_MAX];
+	for (uint32_t i = 0; i < spawn->shapes.count; i++) {
+		const struct attachment *item = &spawn->shapes.items[i];
+		if (shape_is_static_only(shapes[i]))
+			return result;
+		parts[i].shape = shapes[i];
+		parts[i].at = pose_make(item->position, command_rotation(item->rotation));
+		parts[i].density = spawn->mass > 0 ? 1.0 : spawn->density;
+	}
+	struct mass_total total = mass_combine(parts, spawn->shapes.count);
+	double scale = spawn->mass > 0 && total.mass > 0 ? spawn->mass / total.mass : 1.0;
+	mat3 inertia = mat3_scale(total.inertia, scale);
+	result.mass = spawn->mass > 0 && total.mass > 0 ? spawn->mass : total.mass;
+	result.centre = total.centre;
+	pack(&inertia, planar, result.inertia);
+	return result;
+}
+
+bool body_inertia_inverse(const double inertia[6], bool planar, double inverse[6])
+{
+	memset(inverse, 0, 6 * sizeof *inverse);
+	double xx = inertia[0], yy = inertia[1], zz = inertia[2];
+	double xy = inertia[3], yz = inertia[4], zx = inertia[5];
+	if (xx == 0 && yy == 0 && zz == 0)
+		return true;
+	if (planar) {
+		inverse[2] = zz > 0 ? 1.0 / zz : 0.0;
+		return zz > 0 && scalar_is_finite(inverse[2]);
+	}
+	/* Pivots of L D Lᵀ, all positive exactly when the tensor is positive definite. */
+	double least = PIVOT_MIN * (xx + yy + zz);
+	double d1 = xx, d2 = yy - xy * (xy / d1);
+	double l32 = (yz - zx * (xy / d1)) / d2;
+	double d3 = zz - zx * (zx / d1) - l32 * l32 * d2;
+	if (!(d1 > least && d2 > least && d3 > least))
+		return false;
+	/* Rows of L⁻¹, then L⁻ᵀ D⁻¹ L⁻¹. */
+	double l21 = xy / d1, l31 = zx / d1;
+	double m31 = l21 * l32 - l31;
+	double i1 = 1.0 / d1, i2 = 1.0 / d2, i3 = 1.0 / d3;
+	inverse[0] = i1 + l21 * l21 * i2 + m31 * m31 * i3;
+	inverse[1] = i2 + l32 * l32 * i3;
+	inverse[2] = i3;
+	inverse[3] = -l21 * i2 - m31 * l32 * i3;
+	inverse[4] = -l32 * i3;
+	inverse[5] = m31 * i3;
+	return true;
+}
+
+enum status body_mass_check(const struct body_mass *mass, bool planar, bool fixed_rotation,
+			    int64_t index, struct reason *why)
+{
+	if (!(mass->mass >= MASS_MIN && mass->mass <= MASS_MAX))
+		return reason_set(why, STATUS_RANGE, index, "mass",
+				  "a dynamic body of %g kg, it must be within %g and %g", mass->mass,
+				  MASS_MIN, MASS_MAX);
+	double inverse[6];
+	if (!fixed_rotation && !body_inertia_inverse(mass->inertia, planar, inverse))
+		return reason_set(why, STATUS_DEGENERATE, index, "shapes",
+				  "the body is too thin: its inertia about one axis is lost in rounding");
+	return STATUS_OK;
+}
+
+void body_inverses_set(struct tables *tables, uint32_t row)
+{
+	struct body_table *body = &tables->body;
+	bool dynamic = body->status[row] == BODY_DYNAMIC;
+	bool turns = dynamic && !(body->flags[row] & BODY_FIXED_ROTATION);
+	body->mass_inv[row] = dynamic ? 1.0 / body->mass[row] : 0.0;
+	memset(body->inertia_inv[row], 0, sizeof body->inertia_inv[row]);
+	if (turns) {
+		bool good = body_inertia_inverse(body->inertia[row], tables->world.planar[0] != 0,
+						 body->inertia_inv[row]);
+		ASSERT(good);
+	}
+}

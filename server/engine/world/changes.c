@@ -1,0 +1,208 @@
+#include "server/engine/world/changes.h"
+
+#include "server/base/body_hash.h"
+#include "server/base/heap.h"
+#include "server/base/sort.h"
+
+#include <string.h>
+
+enum { MARK_CREATED = 1, MARK_MOVED = 2, MARK_CHANGED = 4 };
+enum { SEEN = 1, SEEN_ASLEEP = 2, SEEN_QUARANTINED = 4 };
+
+void changes_release(struct changes *self)
+{
+	heap_free(self->hash);
+	heap_free(self->seen);
+	heap_free(self->marks);
+	heap_free(self->keys);
+	heap_free(self->scratch);
+	heap_free(self->created.items);
+	heap_free(self->moved.items);
+	heap_free(self->changed.items);
+	heap_free(self->removed.items);
+	bitset_release(&self->candidates);
+	bitset_release(&self->marked);
+	memset(self, 0, sizeof *self);
+}
+
+static bool grow(void *array_address, uint32_t old, uint32_t rows, size_t bytes)
+{
+	void *array;
+	memcpy(&array, array_address, sizeof array);
+	array = heap_realloc(array, rows * bytes);
+	if (array == NULL)
+		return false;
+	memset((char *)array + old * bytes, 0, (rows - old) * bytes);
+	memcpy(array_address, &array, sizeof array);
+	return true;
+}
+
+enum status changes_reserve(struct changes *self, uint32_t rows)
+{
+	if (rows <= self->rows)
+		return STATUS_OK;
+	uint32_t old = self->rows;
+	rows = MAX_OF(rows, MIN_OF(old, UINT32_MAX / 2) * 2);
+	if (!grow(&self->hash, old, rows, sizeof *self->hash) ||
+	    !grow(&self->seen, old, rows, sizeof *self->seen) ||
+	    !grow(&self->marks, old, rows, sizeof *self->marks) ||
+	    !grow(&self->keys, old, rows, sizeof *self->keys) ||
+	    !grow(&self->scratch, old, rows, sizeof *self->scratch) ||
+	    !grow(&self->created.items, old, rows, sizeof(body_id)) ||
+	    !grow(&self->moved.items, old, rows, sizeof(body_id)) ||
+	    !grow(&self->changed.items, old, rows, sizeof(body_id)) ||
+	    !grow(&self->removed.items, old, rows, sizeof(body_id)))
+		return STATUS_NO_MEMORY;
+	enum status status = bitset_reserve(&self->candidates, rows);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->marked, rows);
+	if (status == STATUS_OK)
+		self->rows = rows;
+	return status;
+}
+
+void changes_open(struct changes *self, uint32_t next_body)
+{
+	for (uint32_t row = bitset_next(&self->marked, 0); row != BITSET_NONE;
+	     row = bitset_next(&self->marked, row + 1))
+		self->marks[row] = 0;
+	bitset_reset(&self->marked);
+	bitset_reset(&self->candidates);
+	self->first_new = next_body;
+	self->created.count = self->moved.count = self->changed.count = self->removed.count = 0;
+}
+
+static void mark(struct changes *self, uint32_t row, uint8_t what)
+{
+	ASSERT(row < self->rows);
+	self->marks[row] |= what;
+	bitset_set(&self->marked, row);
+}
+
+void changes_mark(struct changes *self, uint32_t row)
+{
+	mark(self, row, MARK_CHANGED);
+}
+
+static uint64_t hash_of(const struct body_table *body, uint32_t row)
+{
+	vec3 p = body->position[row], v = body->velocity[row], w = body->angular_velocity[row];
+	quat q = body->rotation[row];
+	return body_hash(body->id[row], body->status[row], (double[3]){ p.x, p.y, p.z },
+			 (double[4]){ q.w, q.x, q.y, q.z }, (double[3]){ v.x, v.y, v.z },
+			 (double[3]){ w.x, w.y, w.z });
+}
+
+static uint8_t seen_of(const struct body_table *body, uint32_t row)
+{
+	return (uint8_t)(SEEN | (body->sleep_set[row] != 0 ? SEEN_ASLEEP : 0) |
+			 (body->quarantined[row] != 0 ? SEEN_QUARANTINED : 0));
+}
+
+void changes_look(struct changes *self, const struct tables *tables, uint32_t row)
+{
+	const struct body_table *body = &tables->body;
+	ASSERT(row < body->count && row < self->rows);
+	ASSERT(body->id[row] != 0 && body->id[row] != BODY_WALLS);
+	uint64_t hash = hash_of(body, row);
+	uint8_t seen = seen_of(body, row);
+	if (self->seen[row] == 0) {
+		self->count++;
+		mark(self, row, MARK_CREATED);
+	}
+	if (self->hash[row] != hash)
+		mark(self, row, MARK_MOVED);
+	if (self->seen[row] != seen)
+		mark(self, row, MARK_CHANGED);
+	self->sum += hash - self->hash[row];
+	self->hash[row] = hash;
+	self->seen[row] = seen;
+}
+
+void changes_glance(struct changes *self, const struct tables *tables, uint32_t row)
+{
+	if (self->seen[row] != seen_of(&tables->body, row))
+		changes_look(self, tables, row);
+}
+
+void changes_remove(struct changes *self, const struct tables *tables, uint32_t row)
+{
+	body_id id = tables->body.id[row];
+	ASSERT(row < self->rows && id != 0);
+	self->sum -= self->hash[row];
+	self->count -= self->seen[row] != 0;
+	self->hash[row] = 0;
+	self->seen[row] = 0;
+	self->marks[row] = 0;
+	bitset_clear(&self->marked, row);
+	bitset_clear(&self->candidates, row);
+	/* What came and went between two boundaries was never seen. */
+	if (id < self->first_new) {
+		ASSERT(self->removed.count < self->rows);
+		self->removed.items[self->removed.count++] = id;
+	}
+}
+
+/* Ids are unique, so ascending is a total order. */
+static void sort_ids(struct changes *self, struct id_list *list)
+{
+	bool sorted = true;
+	for (uint32_t i = 1; i < list->count && sorted; i++)
+		sorted = list->items[i - 1] < list->items[i];
+	if (sorted)
+		return;
+	for (uint32_t i = 0; i < list->count; i++)
+		self->keys[i] = list->items[i];
+	sort_keys(self->keys, NULL, self->scratch, NULL, list->count);
+	for (uint32_t i = 0; i < list->count; i++)
+		list->items[i] = (body_id)self->keys[i];
+}
+
+static void put(struct id_list *list, body_id id)
+{
+	list->items[list->count++] = id;
+}
+
+void changes_close(struct changes *self, const struct tables *tables)
+{
+	self->created.count = self->moved.count = self->changed.count = 0;
+	for (uint32_t row = bitset_next(&self->marked, 0); row != BITSET_NONE;
+	     row = bitset_next(&self->marked, row + 1)) {
+		uint8_t marks = self->marks[row];
+		body_id id = tables->body.id[row];
+		if (marks & MARK_CREATED) {
+			put(&self->created, id);
+			continue;
+		}
+		if (marks & MARK_MOVED)
+			put(&self->moved, id);
+		if (marks & MARK_CHANGED)
+			put(&self->changed, id);
+	}
+	sort_ids(self, &self->created);
+	sort_ids(self, &self->moved);
+	sort_ids(self, &self->changed);
+	sort_ids(self, &self->removed);
+}
+
+void changes_rebuild(struct changes *self, const struct tables *tables)
+{
+	const struct body_table *body = &tables->body;
+	ASSERT(body->count <= self->rows);
+	self->sum = 0;
+	self->count = 0;
+	for (uint32_t row = 0; row < self->rows; row++) {
+		bool used = row < body->count && body->id[row] != 0 && body->id[row] != BODY_WALLS;
+		self->hash[row] = used ? hash_of(body, row) : 0;
+		self->seen[row] = used ? seen_of(body, row) : 0;
+		self->sum += self->hash[row];
+		self->count += used;
+	}
+}
+
+uint64_t changes_memory(const struct changes *self)
+{
+	size_t row = sizeof *self->hash + sizeof *self->seen + sizeof *self->marks +
+		     sizeof *self->keys + sizeof *self->scratch + 4 * sizeof(body_id);
+	return (uint64_t)self->rows * row + (self->candidates.size + self->marked.size) / 8;
+}

@@ -1,0 +1,55 @@
+/* changes.h: what changed between two boundaries, and the sum behind the tick hash.
+ *
+ * For every body row the hash of what clients see is remembered (server/base/body_hash.h). Looking at
+ * a body again replaces its share of the sum and, when the hash differs, marks it moved. So the set of
+ * moved bodies is exact and the tick hash costs only the bodies that may have moved. All of it is a
+ * cache: a pure function of the tables, but for the marks, which tell of one boundary only.
+ */
+#ifndef CAIRN_ENGINE_WORLD_CHANGES_H
+#define CAIRN_ENGINE_WORLD_CHANGES_H
+
+#include "server/base/bitset.h"
+#include "server/engine/types.h"
+#include "server/engine/world/tables.h"
+
+struct id_list {
+	body_id *items; /* owned, ascending once closed */
+	uint32_t count;
+};
+
+struct changes {
+	uint32_t rows;	   /* body rows there is room for */
+	uint64_t *hash;	   /* owned, by row: the body's share of `sum`, 0 for a free row */
+	uint8_t *seen;	   /* owned, by row: 0 unless in the sum; asleep and quarantined as last looked at */
+	uint8_t *marks;	   /* owned, by row: what happened since the boundary opened */
+	struct bitset candidates; /* rows that may have moved in the step being made */
+	struct bitset marked;	  /* rows with marks */
+	uint64_t *keys, *scratch; /* owned: for sorting ids */
+	uint64_t sum;
+	uint32_t count;	      /* bodies in the sum */
+	uint32_t first_new;   /* ids from here on were made since the boundary opened */
+	struct id_list created, moved, changed, removed;
+};
+
+void changes_release(struct changes *self);
+uint64_t changes_memory(const struct changes *self);
+/* Room for body rows 0 … rows−1. NO_MEMORY: nothing changed that matters. */
+MUST_CHECK enum status changes_reserve(struct changes *self, uint32_t rows);
+
+/* Forgets what happened; bodies with ids from `next_body` on will count as created. */
+void changes_open(struct changes *self, uint32_t next_body);
+/* Looks at a body: replaces its share of the sum; marks it moved or changed where it differs. */
+void changes_look(struct changes *self, const struct tables *tables, uint32_t row);
+/* The same for a body of which only sleep may have changed. */
+void changes_glance(struct changes *self, const struct tables *tables, uint32_t row);
+/* Owner, tag, flags or placements were set. */
+void changes_mark(struct changes *self, uint32_t row);
+/* Before the row is cleared. */
+void changes_remove(struct changes *self, const struct tables *tables, uint32_t row);
+/* Fills the four lists from the marks. May be called again at the same boundary. */
+void changes_close(struct changes *self, const struct tables *tables);
+
+/* Makes hashes and sum anew; marks stay. */
+void changes_rebuild(struct changes *self, const struct tables *tables);
+
+#endif

@@ -1,0 +1,29 @@
+/* checking.h: how a broken invariant is said. Private to the checks. */
+#ifndef CAIRN_ENGINE_WORLD_CHECKING_H
+#define CAIRN_ENGINE_WORLD_CHECKING_H
+
+#include "server/base/arena.h"
+#include "server/base/table.h"
+#include "server/engine/world/world.h"
+
+/* Work space of one check. */
+struct checking {
+	struct arena arena;
+	struct table ids; /* seen before: kind << 32 | id */
+	uint32_t *counts; /* one a row of the largest table */
+};
+
+/* Both need `why` in scope. */
+#define BROKEN(table, row, column, text)                                                     \
+	reason_set(why, STATUS_CORRUPT, (int64_t)(row), column, "%s row %u: %s %s",            \
+		   table_infos[table].name, (unsigned)(row), column, text)
+#define EXPECT(fact, table, row, column)                                                     \
+	do {                                                                                 \
+		if (!(fact))                                                                 \
+			return BROKEN(table, row, column, "is not as it must be");             \
+	} while (0)
+
+/* low ≤ value ≤ high; false for NaN. */
+bool check_within(double value, double low, double high);
+
+#endif

@@ -1,0 +1,116 @@
+/* checks.c: world_check: the tables by themselves, then against shapes and caches. */
+#include "server/base/body_hash.h"
+#include "server/engine/geometry/mesh.h"
+#include "server/engine/world/checking.h"
+
+#include <string.h>
+
+static uint32_t children_of(const struct shape *shape)
+{
+	return shape->kind == SHAPE_MESH ? shape->mesh->triangle_count : 1;
+}
+
+static bool child_exists(const struct world *world, uint32_t placement, uint32_t child)
+{
+	return child < children_of(world->shapes[world->tables.placement.shape[placement]]);
+}
+
+/* Contacts name pieces that exist; polygons are where the world is planar; what cannot move does not. */
+static enum status check_pieces(const struct world *world, struct reason *why)
+{
+	const struct tables *tables = &world->tables;
+	const struct contact_table *contact = &tables->contact;
+	for (uint32_t row = 0; row < contact->count; row++) {
+		if (!contact->used[row])
+			continue;
+		EXPECT(child_exists(world, contact->placement_a[row], contact->child_a[row]),
+		       TABLE_CONTACT, row, "child_a");
+		EXPECT(child_exists(world, contact->placement_b[row], contact->child_b[row]),
+		       TABLE_CONTACT, row, "child_b");
+	}
+	bool planar = tables->world.planar[0] != 0;
+	for (uint32_t row = 0; row < tables->placement.count; row++) {
+		if (tables->placement.body[row] == 0)
+			continue;
+		enum shape_kind kind = world->shapes[tables->placement.shape[row]]->kind;
+		uint8_t status = tables->body.status[tables->placement.body[row] - 1];
+		EXPECT(planar == (kind == SHAPE_POLYGON), TABLE_PLACEMENT, row, "shape");
+		EXPECT((kind != SHAPE_PLANE && kind != SHAPE_MESH) || status == BODY_STATIC ||
+			       status == BODY_INACTIVE,
+		       TABLE_PLACEMENT, row, "shape");
+	}
+	return STATUS_OK;
+}
+
+static enum status check_shape_cache(const struct world *world, struct reason *why)
+{
+	const struct shape_table *shape = &world->tables.shape;
+	uint64_t bytes = 0;
+	for (uint32_t row = 0; row < shape->count; row++) {
+		bool used = shape->id[row] != 0;
+		EXPECT(used == bitset_get(&world->shape_used, row), TABLE_SHAPE, row, "id");
+		EXPECT(used == (world->shapes[row] != NULL), TABLE_SHAPE, row, "id");
+		if (!used)
+			continue;
+		EXPECT(memcmp(world->shapes[row]->name, shape->name[row], SHAPE_NAME_BYTES) == 0,
+		       TABLE_SHAPE, row, "name");
+		EXPECT(shapes_find(world, shape->id[row]) == row, TABLE_SHAPE, row, "id");
+		if (shape->id[row] >= IDS_END)
+			continue;
+		EXPECT(shapes_find_name(world, shape->name[row]) == row, TABLE_SHAPE, row, "name");
+		bytes += world->shapes[row]->canonical_bytes;
+	}
+	EXPECT(bytes == world->shape_bytes, TABLE_SHAPE, 0, "name");
+	return STATUS_OK;
+}
+
+/* The caches of bodies: index, sets of used rows, and the sum behind the tick hash. */
+static enum status check_body_cache(const struct world *world, struct reason *why)
+{
+	const struct body_table *body = &world->tables.body;
+	const struct placement_table *placement = &world->tables.placement;
+	uint64_t sum = 0;
+	uint32_t count = 0;
+	for (uint32_t row = 0; row < body->count; row++) {
+		body_id id = body->id[row];
+		EXPECT((id != 0) == bitset_get(&world->dynamics.body_used, row), TABLE_BODY, row, "id");
+		EXPECT(id == 0 || dynamics_find_body(&world->dynamics, id) == row, TABLE_BODY, row,
+		       "id");
+		bool may_move = (body->status[row] == BODY_DYNAMIC && body->sleep_set[row] == 0) ||
+				body->status[row] == BODY_ANIMATED;
+		EXPECT(may_move || !bitset_get(&world->dynamics.awake, row), TABLE_BODY, row,
+		       "status");
+		EXPECT(body->status[row] != BODY_DYNAMIC || body->sleep_set[row] != 0 ||
+			       bitset_get(&world->dynamics.awake, row),
+		       TABLE_BODY, row, "sleep_set");
+		if (id == 0 || id == BODY_WALLS)
+			continue;
+		vec3 p = body->position[row], v = body->velocity[row],
+		     w = body->angular_velocity[row];
+		quat q = body->rotation[row];
+		sum += body_hash(id, body->status[row], (double[3]){ p.x, p.y, p.z },
+				 (double[4]){ q.w, q.x, q.y, q.z }, (double[3]){ v.x, v.y, v.z },
+				 (double[3]){ w.x, w.y, w.z });
+		count++;
+	}
+	EXPECT(sum == world->changes.sum && count == world->changes.count, TABLE_BODY, 0, "position");
+	for (uint32_t row = 0; row < placement->count; row++)
+		EXPECT((placement->body[row] != 0) ==
+			       bitset_get(&world->dynamics.placement_used, row),
+		       TABLE_PLACEMENT, row, "body");
+	return STATUS_OK;
+}
+
+enum status world_check(const struct world *world, struct reason *why)
+{
+	struct reason own;
+	why = why != NULL ? why : &own;
+	enum status status = tables_check(&world->tables, why);
+	if (status == STATUS_OK)
+		status = check_pieces(world, why);
+	if (status == STATUS_OK)
+		status = check_shape_cache(world, why);
+	if (status == STATUS_OK)
+		status = check_body_cache(world, why);
+	return status;
+}

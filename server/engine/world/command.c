@@ -1,0 +1,436 @@
+/* command.c: commands.def as descriptors, and everything about a command that needs no world.
+ *
+ * Descriptors are derived by including the list; defaults, checks, description and the flat form
+ * (command_bytes.c) walk them. What is known of one command beyond its fields' own limits (sliding
+ * friction not above sticking, bounds not inside out) stands at the end of command_check_values.
+ */
+#include "server/engine/world/command.h"
+
+#include "server/engine/world/command_bytes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Every command's fields begin where the union does. */
+#define COMMAND(number, NAME, name, needed, result, doc) \
+	static const struct command_field NAME##_fields[] = {
+#define FIELD(NAME, TYPE, name_, min_, max_, initial_, unit_, doc_)                        \
+	{ .name = #name_,                                                                  \
+	  .unit = unit_,                                                                   \
+	  .doc = doc_,                                                                     \
+	  .type = FIELD_##TYPE,                                                            \
+	  .offset = offsetof(struct command, spawn) + offsetof(struct command_##NAME, name_), \
+	  .min = min_,                                                                     \
+	  .max = max_,                                                                     \
+	  .initial = initial_ },
+#define END(NAME) \
+	}         \
+	;
+#define RESERVED(number, name)
+#include "server/engine/world/commands.def"
+#undef COMMAND
+#undef FIELD
+#undef END
+#undef RESERVED
+
+static const struct command_info infos[] = {
+#define COMMAND(number, NAME, name_, needed_, result_, doc_)            \
+	{ .op = number,                                                 \
+	  .name = #name_,                                               \
+	  .doc = doc_,                                                  \
+	  .result = RESULT_##result_,                                   \
+	  .needed = needed_,                                            \
+	  .field_count = (uint32_t)COUNT_OF(NAME##_fields),             \
+	  .fields = NAME##_fields },
+#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
+#define END(NAME)
+#define RESERVED(number, name_) { .op = number, .name = #name_, .doc = "", .reserved = true },
+#include "server/engine/world/commands.def"
+#undef COMMAND
+#undef FIELD
+#undef END
+#undef RESERVED
+};
+
+const struct command_info *command_info(uint32_t op)
+{
+	for (uint32_t i = 0; i < COUNT_OF(infos); i++)
+		if (infos[i].op == op)
+			return &infos[i];
+	return NULL;
+}
+
+const struct command_info *command_find(const char *name)
+{
+	for (uint32_t i = 0; i < COUNT_OF(infos); i++)
+		if (strcmp(infos[i].name, name) == 0)
+			return &infos[i];
+	return NULL;
+}
+
+const struct command_info *command_list(uint32_t *count)
+{
+	*count = (uint32_t)COUNT_OF(infos);
+	return infos;
+}
+
+/* A field read or written through its offset; memcpy keeps alignment and aliasing out of it. */
+#define FIELD_GET(command, field, type, value) \
+	type value;                            \
+	memcpy(&value, (const char *)(command) + (field)->offset, sizeof value)
+
+static void field_set(struct command *command, const struct command_field *field,
+		      const void *value, size_t bytes)
+{
+	memcpy((char *)command + field->offset, value, bytes);
+}
+
+static void field_default(struct command *command, const struct command_field *field)
+{
+	double initial = field->initial;
+	switch (field->type) {
+	case FIELD_ENUM: {
+		uint8_t value = (uint8_t)initial;
+		field_set(command, field, &value, sizeof value);
+		return;
+	}
+	case FIELD_U32: {
+		uint32_t value = (uint32_t)initial;
+		field_set(command, field, &value, sizeof value);
+		return;
+	}
+	case FIELD_BODY:
+	case FIELD_SHAPE:
+	case FIELD_INTEGER: {
+		int64_t value = (int64_t)initial;
+		field_set(command, field, &value, sizeof value);
+		return;
+	}
+	case FIELD_F64:
+		field_set(command, field, &initial, sizeof initial);
+		return;
+	case FIELD_VEC3: {
+		vec3 value = vec3_all(initial);
+		field_set(command, field, &value, sizeof value);
+		return;
+	}
+	case FIELD_QUAT: {
+		quat value = quat_identity();
+		field_set(command, field, &value, sizeof value);
+		return;
+	}
+	case FIELD_TEXT:
+	case FIELD_NAME:
+	case FIELD_SEED:
+	case FIELD_ATTACHMENTS:
+		return; /* zero already */
+	}
+}
+
+void command_defaults(struct command *command, uint16_t op)
+{
+	memset(command, 0, sizeof *command);
+	command->op = op;
+	const struct command_info *info = command_info(op);
+	for (uint32_t i = 0; info != NULL && i < info->field_count; i++)
+		field_default(command, &info->fields[i]);
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static enum status check_number(double value, const struct command_field *field, int64_t index,
+				struct reason *why)
+{
+	if (!scalar_is_finite(value))
+		return reason_set(why, STATUS_NOT_FINITE, index, field->name,
+				  "%s is not a finite number", field->name);
+	if (value < field->min || value > field->max)
+		return reason_set(why, STATUS_RANGE, index, field->name,
+				  "%s is %g, it must be within %g and %g", field->name, value,
+				  field->min, field->max);
+	return STATUS_OK;
+}
+
+static enum status check_vector(vec3 v, const struct command_field *field, int64_t index,
+				struct reason *why)
+{
+	enum status status = check_number(v.x, field, index, why);
+	if (status == STATUS_OK)
+		status = check_number(v.y, field, index, why);
+	if (status == STATUS_OK)
+		status = check_number(v.z, field, index, why);
+	return status;
+}
+
+static enum status check_rotation(quat q, const char *name, int64_t index, struct reason *why)
+{
+	if (!quat_is_finite(q))
+		return reason_set(why, STATUS_NOT_FINITE, index, name, "%s is not finite", name);
+	double size = scalar_max(scalar_max(scalar_abs(q.w), scalar_abs(q.x)),
+				 scalar_max(scalar_abs(q.y), scalar_abs(q.z)));
+	double length = size > 2 ? size : quat_length(q);
+	if (length < 0.5 || length > 2)
+		return reason_set(why, STATUS_RANGE, index, name,
+				  "%s has length %g, it must be within 0.5 and 2", name, length);
+	return STATUS_OK;
+}
+
+quat command_rotation(quat q)
+{
+	return scalar_near(quat_dot(q, q), 1.0, 4 * SCALAR_EPSILON) ? q : quat_normalize(q);
+}
+
+static enum status check_id(int64_t id, const struct command_field *field, int64_t index,
+			    struct reason *why)
+{
+	enum status unknown = field->type == FIELD_BODY ? STATUS_UNKNOWN_BODY : STATUS_UNKNOWN_SHAPE;
+	if (id == 0 || id > (int64_t)UINT32_MAX)
+		return reason_set(why, unknown, index, field->name, "%lld is no id",
+				  (long long)id);
+	if (id < -(int64_t)UINT32_MAX)
+		return reason_set(why, STATUS_BACK_REFERENCE, index, field->name,
+				  "%lld names no earlier command", (long long)id);
+	return STATUS_OK;
+}
+
+static enum status check_text(const struct text32 *text, const struct command_field *field,
+			      int64_t index, struct reason *why)
+{
+	uint32_t length = 0;
+	while (length < sizeof text->text && text->text[length] != '\0') {
+		if (text->text[length] < 0x20 || text->text[length] > 0x7e)
+			return reason_set(why, STATUS_RANGE, index, field->name,
+					  "%s must be printable ASCII", field->name);
+		length++;
+	}
+	if (length == 0 || length == sizeof text->text)
+		return reason_set(why, STATUS_RANGE, index, field->name,
+				  "%s must have 1 to 31 characters", field->name);
+	return STATUS_OK;
+}
+
+static enum status check_attachments(const struct attachment_list *list,
+				     const struct command_field *field, int64_t index,
+				     struct reason *why)
+{
+	if (list->count > ATTACHMENTS_MAX)
+		return reason_set(why, STATUS_RANGE, index, field->name,
+				  "%u shapes on a body, at most %u", list->count, ATTACHMENTS_MAX);
+	const struct command_field id = { .name = field->name, .type = FIELD_SHAPE };
+	const struct command_field place = { .name = field->name,
+					     .min = -LENGTH_MAX,
+					     .max = LENGTH_MAX };
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct attachment *item = &list->items[i];
+		enum status status = check_id(item->shape, &id, index, why);
+		if (status == STATUS_OK)
+			status = check_vector(item->position, &place, index, why);
+		if (status == STATUS_OK)
+			status = check_rotation(item->rotation, field->name, index, why);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+static enum status check_field(struct command *command, const struct command_field *field,
+			       int64_t index, struct reason *why)
+{
+	switch (field->type) {
+	case FIELD_BODY:
+	case FIELD_SHAPE: {
+		FIELD_GET(command, field, int64_t, id);
+		return check_id(id, field, index, why);
+	}
+	case FIELD_ENUM: {
+		FIELD_GET(command, field, uint8_t, value);
+		return check_number(value, field, index, why);
+	}
+	case FIELD_U32: {
+		FIELD_GET(command, field, uint32_t, value);
+		return check_number(value, field, index, why);
+	}
+	case FIELD_INTEGER: {
+		FIELD_GET(command, field, int64_t, value);
+		return check_number((double)value, field, index, why);
+	}
+	case FIELD_F64: {
+		FIELD_GET(command, field, double, value);
+		return check_number(value, field, index, why);
+	}
+	case FIELD_VEC3: {
+		FIELD_GET(command, field, vec3, value);
+		return check_vector(value, field, index, why);
+	}
+	case FIELD_QUAT: {
+		FIELD_GET(command, field, quat, value);
+		enum status status = check_rotation(value, field->name, index, why);
+		value = status == STATUS_OK ? command_rotation(value) : value;
+		field_set(command, field, &value, sizeof value);
+		return status;
+	}
+	case FIELD_TEXT: {
+		FIELD_GET(command, field, struct text32, text);
+		return check_text(&text, field, index, why);
+	}
+	case FIELD_ATTACHMENTS: {
+		FIELD_GET(command, field, struct attachment_list, list);
+		return check_attachments(&list, field, index, why);
+	}
+	case FIELD_NAME:
+	case FIELD_SEED:
+		return STATUS_OK;
+	}
+	return STATUS_OK;
+}
+
+static enum status check_friction(double dynamic_friction, double static_friction, int64_t index,
+				  struct reason *why)
+{
+	if (dynamic_friction <= static_friction)
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, index, "dynamic_friction",
+			  "dynamic_friction %g is above static_friction %g", dynamic_friction,
+			  static_friction);
+}
+
+static enum status check_bounds(const struct command_BOUNDS *bounds, int64_t index,
+				struct reason *why)
+{
+	vec3 size = vec3_sub(bounds->maximum, bounds->minimum);
+	if (vec3_min_component(size) > 0)
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, index, "maximum",
+			  "maximum must be above minimum on every axis");
+}
+
+enum status command_check_values(struct command *command, int64_t index, struct reason *why)
+{
+	const struct command_info *info = command_info(command->op);
+	if (info == NULL)
+		return reason_set(why, STATUS_UNKNOWN_COMMAND, index, "op", "no command has number %u",
+				  command->op);
+	if (info->reserved)
+		return reason_set(why, STATUS_UNSUPPORTED, index, "op", "%s is not supported yet",
+				  info->name);
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		enum status status = check_field(command, &info->fields[i], index, why);
+		if (status != STATUS_OK)
+			return status;
+	}
+	switch (command->op) {
+	case COMMAND_SPAWN:
+		return check_friction(command->spawn.dynamic_friction,
+				      command->spawn.static_friction, index, why);
+	case COMMAND_SET_MATERIAL:
+		return check_friction(command->set_material.dynamic_friction,
+				      command->set_material.static_friction, index, why);
+	case COMMAND_BOUNDS:
+		return check_bounds(&command->bounds, index, why);
+	default:
+		return STATUS_OK;
+	}
+}
+
+/* ---- description ------------------------------------------------------------------------------ */
+
+/* Text that is cut when the room ends, counted on as snprintf does. */
+struct line {
+	char *text;
+	size_t bytes;
+	size_t count;
+};
+
+PRINTF_LIKE(2, 3) static void say(struct line *line, const char *format, ...)
+{
+	size_t left = line->count < line->bytes ? line->bytes - line->count : 0;
+	va_list arguments;
+	va_start(arguments, format);
+	int count = vsnprintf(left > 0 ? line->text + line->count : NULL, left, format, arguments);
+	va_end(arguments);
+	line->count += count > 0 ? (size_t)count : 0;
+}
+
+static void say_attachments(struct line *line, const struct attachment_list *list)
+{
+	say(line, "[");
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct attachment *item = &list->items[i];
+		say(line, "%s%lld@(%g,%g,%g)", i > 0 ? " " : "", (long long)item->shape,
+		    item->position.x, item->position.y, item->position.z);
+	}
+	say(line, "]");
+}
+
+static void say_field(struct line *line, const struct command *command,
+		      const struct command_field *field)
+{
+	const char *at = (const char *)command + field->offset;
+	vec3 v;
+	quat q;
+	int64_t integer;
+	uint64_t seed;
+	uint32_t u32;
+	double number;
+	struct attachment_list list;
+	switch (field->type) {
+	case FIELD_BODY:
+	case FIELD_SHAPE:
+	case FIELD_INTEGER:
+		memcpy(&integer, at, sizeof integer);
+		say(line, "%lld", (long long)integer);
+		return;
+	case FIELD_ENUM:
+		say(line, "%u", (unsigned)(uint8_t)*at);
+		return;
+	case FIELD_U32:
+		memcpy(&u32, at, sizeof u32);
+		say(line, "%u", u32);
+		return;
+	case FIELD_F64:
+		memcpy(&number, at, sizeof number);
+		say(line, "%g", number);
+		return;
+	case FIELD_VEC3:
+		memcpy(&v, at, sizeof v);
+		say(line, "(%g,%g,%g)", v.x, v.y, v.z);
+		return;
+	case FIELD_QUAT:
+		memcpy(&q, at, sizeof q);
+		say(line, "(%g,%g,%g,%g)", q.w, q.x, q.y, q.z);
+		return;
+	case FIELD_TEXT:
+		say(line, "%.31s", at);
+		return;
+	case FIELD_NAME:
+		for (uint32_t i = 0; i < 8; i++)
+			say(line, "%02x", (unsigned)(uint8_t)at[i]);
+		return;
+	case FIELD_SEED:
+		memcpy(&seed, at, sizeof seed);
+		say(line, "%016llx", (unsigned long long)seed);
+		return;
+	case FIELD_ATTACHMENTS:
+		memcpy(&list, at, sizeof list);
+		say_attachments(line, &list);
+		return;
+	}
+}
+
+int command_describe(const struct command *command, char *text, size_t bytes)
+{
+	struct line line = { text, bytes, 0 };
+	const struct command_info *info = command_info(command->op);
+	if (bytes > 0)
+		text[0] = '\0';
+	if (info == NULL)
+		say(&line, "command %u", command->op);
+	else
+		say(&line, "%s", info->name);
+	for (uint32_t i = 0; info != NULL && i < info->field_count; i++) {
+		say(&line, " %s=", info->fields[i].name);
+		say_field(&line, command, &info->fields[i]);
+	}
+	return (int)line.count;
+}

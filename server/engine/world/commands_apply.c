@@ -1,0 +1,334 @@
+/* commands_apply.c: does what a checked batch says. Nothing here can fail: rows, look-ups and lists were
+ * reserved before the first batch of the call was checked, ids are resolved, shapes are at hand.
+ *
+ * Who wakes: what a command moves, pushes or changes is woken with its whole sleeping set; what holds for
+ * all bodies (gravity, a parameter, bounds, a new method) wakes everything.
+ */
+#include "server/base/rng.h"
+#include "server/engine/world/command_bytes.h"
+#include "server/engine/world/drives.h"
+#include "server/engine/world/parameters.h"
+#include "server/engine/world/plan.h"
+#include "server/engine/world/walls.h"
+
+#include <string.h>
+
+struct doing {
+	struct world *world;
+	const struct plan *plan;
+	uint32_t index;
+};
+
+/* Row of a body that the check found. */
+static uint32_t body_row(const struct doing *doing, int64_t id)
+{
+	uint32_t row = dynamics_find_body(&doing->world->dynamics, (body_id)id);
+	ASSERT(row != ROW_NONE);
+	return row;
+}
+
+/* ---- shapes ----------------------------------------------------------------------------------- */
+
+static void apply_shape_use(const struct doing *doing, const struct command *command)
+{
+	UNUSED(command);
+	const struct shape *shape = doing->plan->added[doing->index];
+	if (shape == NULL)
+		return;
+	struct world_table *table = &doing->world->tables.world;
+	uint32_t row = shapes_add(doing->world, table->next_shape[0]++, shape);
+	ASSERT(doing->world->tables.shape.id[row] == doing->plan->values[doing->index]);
+}
+
+static void apply_shape_drop(const struct doing *doing, const struct command *command)
+{
+	shapes_remove(doing->world,
+		      shapes_find(doing->world, (shape_id)command->shape_drop.shape));
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+static void place_shapes(struct world *world, uint32_t row, const struct attachment_list *list)
+{
+	struct tables *tables = &world->tables;
+	uint32_t *link = &tables->body.first_placement[row];
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct attachment *item = &list->items[i];
+		uint32_t at = dynamics_placement_take(&world->dynamics);
+		uint32_t shape = shapes_find(world, (shape_id)item->shape);
+		tables->shape.uses[shape]++;
+		tables->placement.body[at] = row + 1;
+		tables->placement.shape[at] = shape;
+		tables->placement.position[at] = item->position;
+		tables->placement.rotation[at] = item->rotation;
+		*link = at + 1;
+		link = &tables->placement.next[at];
+	}
+}
+
+static void fill_body(struct body_table *body, uint32_t row, const struct command_SPAWN *spawn,
+		      const struct body_mass *mass)
+{
+	body->status[row] = spawn->status;
+	body->flags[row] = (uint8_t)spawn->flags;
+	body->owner[row] = spawn->owner;
+	body->tag[row] = spawn->tag;
+	body->position[row] = spawn->position;
+	body->rotation[row] = spawn->rotation;
+	body->velocity[row] = spawn->velocity;
+	body->angular_velocity[row] = spawn->angular_velocity;
+	body->mass[row] = mass->mass;
+	body->centre[row] = mass->centre;
+	memcpy(body->inertia[row], mass->inertia, sizeof mass->inertia);
+	body->static_friction[row] = spawn->static_friction;
+	body->dynamic_friction[row] = spawn->dynamic_friction;
+	body->restitution[row] = spawn->restitution;
+	body->friction_rule[row] = spawn->friction_rule;
+	body->restitution_rule[row] = spawn->restitution_rule;
+	body->category[row] = spawn->category;
+	body->mask[row] = spawn->mask;
+	body->group[row] = spawn->group;
+	body->linear_damping[row] = spawn->linear_damping;
+	body->angular_damping[row] = spawn->angular_damping;
+}
+
+static void apply_spawn(const struct doing *doing, const struct command *command)
+{
+	struct world *world = doing->world;
+	struct tables *tables = &world->tables;
+	const struct command_SPAWN *spawn = &command->spawn;
+	const struct shape *const *shapes =
+		doing->plan->attached + (spawn->shapes.items - doing->plan->attachments);
+	struct body_mass mass = body_mass_of(spawn, shapes, tables->world.planar[0] != 0);
+	uint32_t row = dynamics_body_take(&world->dynamics);
+	tables->body.id[row] = tables->world.next_body[0]++;
+	ASSERT(tables->body.id[row] == doing->plan->values[doing->index]);
+	fill_body(&tables->body, row, spawn, &mass);
+	body_inverses_set(tables, row);
+	place_shapes(world, row, &spawn->shapes);
+	dynamics_body_added(&world->dynamics, row);
+	changes_look(&world->changes, tables, row);
+}
+
+static void apply_remove(const struct doing *doing, const struct command *command)
+{
+	struct world *world = doing->world;
+	struct tables *tables = &world->tables;
+	uint32_t row = body_row(doing, command->remove.body);
+	for (uint32_t p = tables->body.first_placement[row]; p != 0;
+	     p = tables->placement.next[p - 1])
+		tables->shape.uses[tables->placement.shape[p - 1]]--;
+	drives_drop_body(tables, row);
+	changes_remove(&world->changes, tables, row);
+	dynamics_body_removed(&world->dynamics, row);
+}
+
+static void apply_set_pose(const struct doing *doing, const struct command *command)
+{
+	struct world *world = doing->world;
+	uint32_t row = body_row(doing, command->set_pose.body);
+	world->tables.body.position[row] = command->set_pose.position;
+	world->tables.body.rotation[row] = command->set_pose.rotation;
+	dynamics_body_moved(&world->dynamics, row);
+	changes_look(&world->changes, &world->tables, row);
+}
+
+/* A new velocity reaches elsewhere within the tick, and an animated body begins or ceases to move: the
+ * body counts as moved. */
+static void apply_set_velocity(const struct doing *doing, const struct command *command)
+{
+	struct world *world = doing->world;
+	uint32_t row = body_row(doing, command->set_velocity.body);
+	world->tables.body.velocity[row] = command->set_velocity.velocity;
+	world->tables.body.angular_velocity[row] = command->set_velocity.angular_velocity;
+	dynamics_body_moved(&world->dynamics, row);
+	changes_look(&world->changes, &world->tables, row);
+}
+
+static void apply_set_status(const struct doing *doing, const struct command *command)
+{
+	struct world *world = doing->world;
+	struct body_table *body = &world->tables.body;
+	uint32_t row = body_row(doing, command->set_status.body);
+	body->status[row] = command->set_status.status;
+	body->quarantined[row] = 0;
+	if (body->status[row] == BODY_STATIC)
+		body->velocity[row] = body->angular_velocity[row] = vec3_zero();
+	body_inverses_set(&world->tables, row);
+	dynamics_body_changed(&world->dynamics, row);
+	changes_look(&world->changes, &world->tables, row);
+}
+
+static void apply_force(const struct doing *doing, const struct command *command)
+{
+	uint32_t row = body_row(doing, command->force.body);
+	dynamics_wake(&doing->world->dynamics, row);
+	drives_add(&doing->world->tables, row, command->force.force, command->force.point,
+		   vec3_zero(), command->force.ticks);
+}
+
+static void apply_torque(const struct doing *doing, const struct command *command)
+{
+	uint32_t row = body_row(doing, command->torque.body);
+	dynamics_wake(&doing->world->dynamics, row);
+	drives_add(&doing->world->tables, row, vec3_zero(), vec3_zero(), command->torque.torque,
+		   command->torque.ticks);
+}
+
+/* Adds I⁻¹ l to the angular velocity, l in world axes. */
+static void turn(struct body_table *body, uint32_t row, vec3 l)
+{
+	const double *inverse = body->inertia_inv[row];
+	quat q = body->rotation[row];
+	vec3 local = quat_rotate_inverse(q, l);
+	vec3 spin = vec3_make(
+		inverse[0] * local.x + inverse[3] * local.y + inverse[5] * local.z,
+		inverse[3] * local.x + inverse[1] * local.y + inverse[4] * local.z,
+		inverse[5] * local.x + inverse[4] * local.y + inverse[2] * local.z);
+	body->angular_velocity[row] =
+		vec3_add(body->angular_velocity[row], quat_rotate(q, spin));
+}
+
+static void apply_impulse(const struct doing *doing, const struct command *command)
+{
+	struct world *world = doing->world;
+	struct body_table *body = &world->tables.body;
+	uint32_t row = body_row(doing, command->impulse.body);
+	vec3 impulse = command->impulse.impulse;
+	vec3 arm = quat_rotate(body->rotation[row], command->impulse.point);
+	body->velocity[row] = vec3_mul_add(body->velocity[row], impulse, body->mass_inv[row]);
+	turn(body, row, vec3_cross(arm, impulse));
+	dynamics_body_moved(&world->dynamics, row);
+	changes_look(&world->changes, &world->tables, row);
+}
+
+static void apply_angular_impulse(const struct doing *doing, const struct command *command)
+{
+	struct world *world = doing->world;
+	uint32_t row = body_row(doing, command->angular_impulse.body);
+	dynamics_wake(&world->dynamics, row);
+	turn(&world->tables.body, row, command->angular_impulse.impulse);
+	changes_look(&world->changes, &world->tables, row);
+}
+
+static void apply_set_material(const struct doing *doing, const struct command *command)
+{
+	struct body_table *body = &doing->world->tables.body;
+	const struct command_SET_MATERIAL *set = &command->set_material;
+	uint32_t row = body_row(doing, set->body);
+	body->static_friction[row] = set->static_friction;
+	body->dynamic_friction[row] = set->dynamic_friction;
+	body->restitution[row] = set->restitution;
+	body->friction_rule[row] = set->friction_rule;
+	body->restitution_rule[row] = set->restitution_rule;
+	dynamics_body_changed(&doing->world->dynamics, row);
+}
+
+static void apply_set_filter(const struct doing *doing, const struct command *command)
+{
+	struct body_table *body = &doing->world->tables.body;
+	uint32_t row = body_row(doing, command->set_filter.body);
+	body->category[row] = command->set_filter.category;
+	body->mask[row] = command->set_filter.mask;
+	body->group[row] = command->set_filter.group;
+	dynamics_body_changed(&doing->world->dynamics, row);
+}
+
+static void apply_set_owner(const struct doing *doing, const struct command *command)
+{
+	uint32_t row = body_row(doing, command->set_owner.body);
+	doing->world->tables.body.owner[row] = command->set_owner.owner;
+	changes_mark(&doing->world->changes, row);
+}
+
+static void apply_set_tag(const struct doing *doing, const struct command *command)
+{
+	uint32_t row = body_row(doing, command->set_tag.body);
+	doing->world->tables.body.tag[row] = command->set_tag.tag;
+	changes_mark(&doing->world->changes, row);
+}
+
+static void apply_set_damping(const struct doing *doing, const struct command *command)
+{
+	struct body_table *body = &doing->world->tables.body;
+	uint32_t row = body_row(doing, command->set_damping.body);
+	dynamics_wake(&doing->world->dynamics, row);
+	body->linear_damping[row] = command->set_damping.linear_damping;
+	body->angular_damping[row] = command->set_damping.angular_damping;
+}
+
+static void apply_wake(const struct doing *doing, const struct command *command)
+{
+	dynamics_wake(&doing->world->dynamics, body_row(doing, command->wake.body));
+}
+
+/* ---- the world -------------------------------------------------------------------------------- */
+
+static void apply_gravity(const struct doing *doing, const struct command *command)
+{
+	doing->world->tables.world.gravity[0] = command->gravity.gravity;
+	dynamics_wake_all(&doing->world->dynamics);
+}
+
+static void apply_parameter(const struct doing *doing, const struct command *command)
+{
+	uint32_t row = parameter_find(command->parameter.name.text);
+	doing->world->tables.parameter.value[row] = command->parameter.value;
+	dynamics_wake_all(&doing->world->dynamics);
+}
+
+static void apply_method(const struct doing *doing, const struct command *command)
+{
+	struct world *world = doing->world;
+	const struct method *method = method_find(command->method.name.text);
+	dynamics_wake_all(&world->dynamics);
+	world->method->detach(&world->dynamics);
+	tables_truncate(&world->tables, TABLE_METHOD_BLOCK, 0);
+	world->method = method;
+	world->tables.world.method[0] = method->number;
+	method->attach(&world->dynamics);
+}
+
+static void apply_seed(const struct doing *doing, const struct command *command)
+{
+	struct rng rng = rng_seeded(command->seed.seed);
+	memcpy(doing->world->tables.world.rng[0], rng.state, sizeof rng.state);
+}
+
+static void apply_bounds(const struct doing *doing, const struct command *command)
+{
+	struct world *world = doing->world;
+	struct world_table *table = &world->tables.world;
+	walls_remove(world);
+	table->bounds_mode[0] = command->bounds.mode;
+	table->bounds_min[0] = command->bounds.minimum;
+	table->bounds_max[0] = command->bounds.maximum;
+	if (command->bounds.mode == BOUNDS_WALLS)
+		walls_put(world);
+	dynamics_wake_all(&world->dynamics);
+}
+
+/* ---- a batch ---------------------------------------------------------------------------------- */
+
+typedef void apply_function(const struct doing *doing, const struct command *command);
+
+static apply_function *const functions[COMMAND_OPS_MAX] = {
+#define COMMAND(number, NAME, name, needed, result, doc) [number] = apply_##name,
+#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
+#define END(NAME)
+#define RESERVED(number, name)
+#include "server/engine/world/commands.def"
+#undef COMMAND
+#undef FIELD
+#undef END
+#undef RESERVED
+};
+
+void plan_apply(const struct plan *plan, struct world *world)
+{
+	struct doing doing = { .world = world, .plan = plan };
+	for (doing.index = 0; doing.index < plan->count; doing.index++) {
+		const struct command *command = &plan->commands[doing.index];
+		functions[command->op](&doing, command);
+	}
+}

@@ -1,0 +1,704 @@
+/* commands_check.c: is this batch possible, as a whole, now?
+ *
+ * Nothing is changed here. What earlier commands of the batch will have done stands in the plan; a
+ * command is checked against tables and plan together. Facts that hold for all commands:
+ *
+ *   ids        −k names what the batch's k-th command yields, for k before the one that says so. Ids are
+ *              given out in order, so they are known before anything is made.
+ *   owners     a restricted batch may only name bodies of its session, spawn (its own), and use shapes.
+ *   planar     in a planar world every z of positions and velocities, every x and y of turning, is 0;
+ *              shapes are polygons, which exist in planar worlds only.
+ *   status     planes and meshes stand on static or inactive bodies; velocity is for dynamic and
+ *              animated ones, force and impulse for dynamic ones; what may not turn has no spin.
+ *   method     every command is put to the method in force at its place in the batch and to every method
+ *              a later METHOD of the batch names, which must also support the world as it is before
+ *              the batch. That is stricter than need be (a batch cannot remove what the new method
+ *              dislikes and switch in one go) and never wrong.
+ */
+#include "server/engine/world/command_bytes.h"
+#include "server/engine/world/parameters.h"
+#include "server/engine/world/plan.h"
+#include "server/engine/world/walls.h"
+
+#include <string.h>
+
+/* One command being checked. */
+struct check {
+	struct world *world;
+	struct plan *plan;
+	uint32_t index;
+	bool planar;
+	struct reason *why;
+};
+
+#define REFUSE(check, status, field, ...) \
+	reason_set((check)->why, (status), (check)->index, (field), __VA_ARGS__)
+
+/* ---- what the plan knows ---------------------------------------------------------------------- */
+
+static uint64_t body_key(body_id id)
+{
+	return id;
+}
+
+static uint64_t shape_key(shape_id id)
+{
+	return (uint64_t)1 << 32 | id;
+}
+
+static void index_put(struct check *check, uint64_t key, uint32_t value)
+{
+	enum status status = table_insert(&check->world->plan_index, key, value);
+	ASSERT(status == STATUS_OK);
+}
+
+static struct planned_body *plan_body(struct check *check, body_id id)
+{
+	struct plan *plan = check->plan;
+	uint32_t at;
+	if (table_find(&check->world->plan_index, body_key(id), &at))
+		return plan->bodies[at].removed ? NULL : &plan->bodies[at];
+	uint32_t row = id < IDS_END ? dynamics_find_body(&check->world->dynamics, id) : ROW_NONE;
+	if (row == ROW_NONE)
+		return NULL;
+	const struct tables *tables = &check->world->tables;
+	const struct body_table *table = &tables->body;
+	struct planned_body *body = &plan->bodies[plan->body_count];
+	*body = (struct planned_body){ .id = id,
+				       .row = row,
+				       .owner = table->owner[row],
+				       .status = table->status[row],
+				       .flags = table->flags[row],
+				       .quarantined = table->quarantined[row] != 0,
+				       .mass.mass = table->mass[row],
+				       .mass.centre = table->centre[row] };
+	memcpy(body->mass.inertia, table->inertia[row], sizeof body->mass.inertia);
+	for (uint32_t p = table->first_placement[row]; p != 0; p = tables->placement.next[p - 1])
+		body->static_only |= shape_is_static_only(
+			check->world->shapes[tables->placement.shape[p - 1]]);
+	index_put(check, body_key(id), plan->body_count++);
+	return body;
+}
+
+static struct planned_shape *plan_shape(struct check *check, shape_id id)
+{
+	struct plan *plan = check->plan;
+	uint32_t at;
+	if (table_find(&check->world->plan_index, shape_key(id), &at))
+		return plan->shapes[at].dropped ? NULL : &plan->shapes[at];
+	uint32_t row = id < IDS_END ? shapes_find(check->world, id) : ROW_NONE;
+	if (row == ROW_NONE)
+		return NULL;
+	struct planned_shape *shape = &plan->shapes[plan->shape_count];
+	*shape = (struct planned_shape){ .id = id,
+					 .row = row,
+					 .shape = check->world->shapes[row],
+					 .uses = check->world->tables.shape.uses[row] };
+	index_put(check, shape_key(id), plan->shape_count++);
+	return shape;
+}
+
+/* The id that a field means: itself, or what an earlier command of the batch yields. */
+static enum status resolve(struct check *check, int64_t *id, enum command_result kind,
+			   const char *field)
+{
+	if (*id > 0)
+		return STATUS_OK;
+	int64_t earlier = -*id - 1;
+	if (earlier >= check->index)
+		return REFUSE(check, STATUS_BACK_REFERENCE, field,
+			      "%lld names no earlier command of the batch", (long long)*id);
+	if (command_info(check->plan->commands[earlier].op)->result != kind)
+		return REFUSE(check, STATUS_BACK_REFERENCE, field,
+			      "%lld names a command that makes no %s", (long long)*id,
+			      kind == RESULT_BODY ? "body" : "shape");
+	*id = check->plan->values[earlier];
+	return STATUS_OK;
+}
+
+static enum status find_body(struct check *check, int64_t *id, struct planned_body **body)
+{
+	enum status status = resolve(check, id, RESULT_BODY, "body");
+	if (status != STATUS_OK)
+		return status;
+	*body = plan_body(check, (body_id)*id);
+	if (*body == NULL)
+		return REFUSE(check, STATUS_UNKNOWN_BODY, "body", "there is no body %lld",
+			      (long long)*id);
+	if (check->plan->restricted && (*body)->owner != check->plan->session)
+		return REFUSE(check, STATUS_NOT_OWNER, "body",
+			      "body %u does not belong to session %u", (*body)->id,
+			      check->plan->session);
+	return STATUS_OK;
+}
+
+static enum status find_shape(struct check *check, int64_t *id, struct planned_shape **shape,
+			      const char *field)
+{
+	enum status status = resolve(check, id, RESULT_SHAPE, field);
+	if (status != STATUS_OK)
+		return status;
+	*shape = plan_shape(check, (shape_id)*id);
+	if (*shape == NULL)
+		return REFUSE(check, STATUS_UNKNOWN_SHAPE, field, "there is no shape %lld",
+			      (long long)*id);
+	return STATUS_OK;
+}
+
+/* A body that may be given velocity, or force. */
+static enum status find_moving(struct check *check, int64_t *id, bool dynamic,
+			       struct planned_body **body)
+{
+	enum status status = find_body(check, id, body);
+	if (status != STATUS_OK)
+		return status;
+	if ((*body)->quarantined)
+		return REFUSE(check, STATUS_QUARANTINED, "body",
+			      "body %u is in quarantine; set_status lifts it", (*body)->id);
+	bool fits = (*body)->status == BODY_DYNAMIC ||
+		    (!dynamic && (*body)->status == BODY_ANIMATED);
+	if (!fits)
+		return REFUSE(check, STATUS_STATUS_WRONG, "body", "body %u is not dynamic%s",
+			      (*body)->id, dynamic ? "" : " or animated");
+	return STATUS_OK;
+}
+
+/* ---- what holds for many commands ------------------------------------------------------------- */
+
+static enum status check_world_command(struct check *check)
+{
+	if (!check->plan->restricted)
+		return STATUS_OK;
+	return REFUSE(check, STATUS_FORBIDDEN, "op", "a player may not command the world");
+}
+
+/* A position, velocity or force of a planar world. */
+static enum status check_in_plane(struct check *check, vec3 v, const char *field)
+{
+	if (!check->planar || v.z == 0)
+		return STATUS_OK;
+	return REFUSE(check, STATUS_PLANAR, field, "%s must have z = 0 in a planar world", field);
+}
+
+/* An angular velocity or torque of a planar world. */
+static enum status check_about_z(struct check *check, vec3 v, const char *field)
+{
+	if (!check->planar || (v.x == 0 && v.y == 0))
+		return STATUS_OK;
+	return REFUSE(check, STATUS_PLANAR, field, "%s must be along z in a planar world", field);
+}
+
+static enum status check_rotation_plane(struct check *check, quat q, const char *field)
+{
+	return check_about_z(check, vec3_make(q.x, q.y, 0), field);
+}
+
+static enum status check_spin(struct check *check, uint8_t flags, vec3 spin)
+{
+	if (!(flags & BODY_FIXED_ROTATION) || vec3_equal(spin, vec3_zero()))
+		return STATUS_OK;
+	return REFUSE(check, STATUS_STATUS_WRONG, "angular_velocity",
+		      "a body with fixed rotation cannot turn");
+}
+
+/* What the status asks of a body: may it move, does it weigh something. */
+static enum status check_status(struct check *check, uint8_t status, const char *field,
+				const struct planned_body *body)
+{
+	bool moves = status == BODY_DYNAMIC || status == BODY_ANIMATED;
+	if (moves && body->static_only)
+		return REFUSE(check, STATUS_STATUS_WRONG, field,
+			      "a plane or a mesh cannot move: its body must be static or inactive");
+	if (status != BODY_DYNAMIC)
+		return STATUS_OK;
+	return body_mass_check(&body->mass, check->planar, body->flags & BODY_FIXED_ROTATION,
+			       check->index, check->why);
+}
+
+/* ---- shapes ----------------------------------------------------------------------------------- */
+
+/* A shape of that name that is usable now or will be by then, or NULL. */
+static struct planned_shape *named_shape(struct check *check, const uint8_t *name)
+{
+	struct plan *plan = check->plan;
+	for (uint32_t i = 0; i < plan->shape_count; i++)
+		if (!plan->shapes[i].dropped &&
+		    memcmp(plan->shapes[i].shape->name, name, SHAPE_NAME_BYTES) == 0)
+			return &plan->shapes[i];
+	uint32_t row = shapes_find_name(check->world, name);
+	return row == ROW_NONE ? NULL : plan_shape(check, check->world->tables.shape.id[row]);
+}
+
+static enum status check_shape_use(struct check *check, struct command *command)
+{
+	struct plan *plan = check->plan;
+	struct world *world = check->world;
+	const uint8_t *name = command->shape_use.name.bytes;
+	struct planned_shape *known = named_shape(check, name);
+	if (known != NULL) {
+		plan->values[check->index] = known->id;
+		return STATUS_OK;
+	}
+	const struct shape *shape = NULL;
+	if (world->source.find != NULL)
+		shape = world->source.find(world->source.context, name);
+	if (shape == NULL)
+		return REFUSE(check, STATUS_UNKNOWN_SHAPE, "name",
+			      "no shape of this name was uploaded");
+	if (plan->shapes_after >= world->tables.world.shapes_max[0])
+		return REFUSE(check, STATUS_LIMIT, "shapes", "the world may use %u shapes",
+			      world->tables.world.shapes_max[0]);
+	if (plan->shape_bytes_after + shape->canonical_bytes >
+	    world->tables.world.shape_bytes_max[0])
+		return REFUSE(check, STATUS_LIMIT, "shape_bytes",
+			      "the world may use %llu bytes of shapes",
+			      (unsigned long long)world->tables.world.shape_bytes_max[0]);
+	if (plan->next_shape >= IDS_END)
+		return REFUSE(check, STATUS_LIMIT, "shapes", "all shape ids were given out");
+	struct planned_shape *added = &plan->shapes[plan->shape_count];
+	*added = (struct planned_shape){ .id = plan->next_shape++, .row = ROW_NONE, .shape = shape };
+	index_put(check, shape_key(added->id), plan->shape_count++);
+	plan->values[check->index] = added->id;
+	plan->added[check->index] = shape;
+	plan->shapes_after++;
+	plan->made_shapes++;
+	plan->shape_bytes_after += shape->canonical_bytes;
+	return STATUS_OK;
+}
+
+static enum status check_shape_drop(struct check *check, struct command *command)
+{
+	struct planned_shape *shape;
+	enum status status = check_world_command(check);
+	if (status == STATUS_OK)
+		status = find_shape(check, &command->shape_drop.shape, &shape, "shape");
+	if (status != STATUS_OK)
+		return status;
+	if (shape->uses > 0)
+		return REFUSE(check, STATUS_IN_USE, "shape", "%lld placements use shape %u",
+			      (long long)shape->uses, shape->id);
+	shape->dropped = true;
+	check->plan->shapes_after--;
+	check->plan->shape_bytes_after -= shape->shape->canonical_bytes;
+	return STATUS_OK;
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+static enum status check_spawn_shapes(struct check *check, struct command_SPAWN *spawn,
+				      struct planned_body *body)
+{
+	struct plan *plan = check->plan;
+	struct attachment *items = &plan->attachments[plan->attachment_count];
+	const struct shape **shapes = &plan->attached[plan->attachment_count];
+	for (uint32_t i = 0; i < spawn->shapes.count; i++) {
+		struct planned_shape *shape;
+		items[i] = spawn->shapes.items[i];
+		items[i].rotation = command_rotation(items[i].rotation);
+		enum status status = find_shape(check, &items[i].shape, &shape, "shapes");
+		if (status == STATUS_OK)
+			status = check_in_plane(check, items[i].position, "shapes");
+		if (status == STATUS_OK)
+			status = check_rotation_plane(check, items[i].rotation, "shapes");
+		if (status != STATUS_OK)
+			return status;
+		if (check->planar != (shape->shape->kind == SHAPE_POLYGON))
+			return REFUSE(check, STATUS_PLANAR, "shapes",
+				      "a %s in a %s world: polygons live in planar worlds, and only they",
+				      shape_kind_name(shape->shape->kind),
+				      check->planar ? "planar" : "spatial");
+		shape->uses++;
+		shapes[i] = shape->shape;
+		body->static_only |= shape_is_static_only(shape->shape);
+	}
+	spawn->shapes.items = items;
+	plan->attachment_count += spawn->shapes.count;
+	body->mass = body_mass_of(spawn, shapes, check->planar);
+	return STATUS_OK;
+}
+
+static enum status check_spawn_motion(struct check *check, const struct command_SPAWN *spawn)
+{
+	bool moves = spawn->status == BODY_DYNAMIC || spawn->status == BODY_ANIMATED;
+	bool moving = !vec3_equal(spawn->velocity, vec3_zero()) ||
+		      !vec3_equal(spawn->angular_velocity, vec3_zero());
+	if (moving && !moves)
+		return REFUSE(check, STATUS_STATUS_WRONG, "velocity",
+			      "only a dynamic or animated body has velocity");
+	enum status status = check_in_plane(check, spawn->position, "position");
+	if (status == STATUS_OK)
+		status = check_rotation_plane(check, spawn->rotation, "rotation");
+	if (status == STATUS_OK)
+		status = check_in_plane(check, spawn->velocity, "velocity");
+	if (status == STATUS_OK)
+		status = check_about_z(check, spawn->angular_velocity, "angular_velocity");
+	if (status == STATUS_OK)
+		status = check_spin(check, (uint8_t)spawn->flags, spawn->angular_velocity);
+	return status;
+}
+
+static enum status check_spawn_limits(struct check *check, const struct command_SPAWN *spawn)
+{
+	struct plan *plan = check->plan;
+	const struct world_table *limits = &check->world->tables.world;
+	if (plan->bodies_after >= limits->bodies_max[0])
+		return REFUSE(check, STATUS_LIMIT, "bodies", "the world may hold %u bodies",
+			      limits->bodies_max[0]);
+	if (plan->placements_after + spawn->shapes.count > limits->placements_max[0])
+		return REFUSE(check, STATUS_LIMIT, "placements",
+			      "the world's bodies may have %u shapes", limits->placements_max[0]);
+	if (plan->next_body >= IDS_END)
+		return REFUSE(check, STATUS_LIMIT, "bodies", "all body ids were given out");
+	return STATUS_OK;
+}
+
+static enum status check_spawn(struct check *check, struct command *command)
+{
+	struct plan *plan = check->plan;
+	struct command_SPAWN *spawn = &command->spawn;
+	struct planned_body *body = &plan->bodies[plan->body_count];
+	if (plan->restricted)
+		spawn->owner = plan->session;
+	*body = (struct planned_body){ .row = ROW_NONE,
+				       .spawn = check->index,
+				       .owner = spawn->owner,
+				       .status = spawn->status,
+				       .flags = (uint8_t)spawn->flags };
+	enum status status = check_spawn_limits(check, spawn);
+	if (status == STATUS_OK)
+		status = check_spawn_motion(check, spawn);
+	if (status == STATUS_OK)
+		status = check_spawn_shapes(check, spawn, body);
+	if (status == STATUS_OK)
+		status = check_status(check, spawn->status, "status", body);
+	if (status != STATUS_OK)
+		return status;
+	body->id = plan->next_body++;
+	index_put(check, body_key(body->id), plan->body_count++);
+	plan->values[check->index] = body->id;
+	plan->bodies_after++;
+	plan->made_bodies++;
+	plan->placements_after += spawn->shapes.count;
+	plan->made_placements += spawn->shapes.count;
+	return STATUS_OK;
+}
+
+/* Gives back the uses of a body's shapes. */
+static void drop_uses(struct check *check, const struct planned_body *body)
+{
+	struct plan *plan = check->plan;
+	const struct tables *tables = &check->world->tables;
+	if (body->row == ROW_NONE) {
+		const struct attachment_list *list = &plan->commands[body->spawn].spawn.shapes;
+		for (uint32_t i = 0; i < list->count; i++)
+			plan_shape(check, (shape_id)list->items[i].shape)->uses--;
+		plan->placements_after -= list->count;
+		return;
+	}
+	for (uint32_t p = tables->body.first_placement[body->row]; p != 0;
+	     p = tables->placement.next[p - 1]) {
+		uint32_t row = tables->placement.shape[p - 1];
+		plan_shape(check, tables->shape.id[row])->uses--;
+		plan->placements_after--;
+	}
+}
+
+static enum status check_remove(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	enum status status = find_body(check, &command->remove.body, &body);
+	if (status != STATUS_OK)
+		return status;
+	drop_uses(check, body);
+	body->removed = true;
+	check->plan->bodies_after--;
+	return STATUS_OK;
+}
+
+static enum status check_set_pose(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	enum status status = find_body(check, &command->set_pose.body, &body);
+	if (status == STATUS_OK)
+		status = check_in_plane(check, command->set_pose.position, "position");
+	if (status == STATUS_OK)
+		status = check_rotation_plane(check, command->set_pose.rotation, "rotation");
+	return status;
+}
+
+static enum status check_set_velocity(struct check *check, struct command *command)
+{
+	struct command_SET_VELOCITY *set = &command->set_velocity;
+	struct planned_body *body;
+	enum status status = find_moving(check, &set->body, false, &body);
+	if (status == STATUS_OK)
+		status = check_in_plane(check, set->velocity, "velocity");
+	if (status == STATUS_OK)
+		status = check_about_z(check, set->angular_velocity, "angular_velocity");
+	if (status == STATUS_OK)
+		status = check_spin(check, body->flags, set->angular_velocity);
+	return status;
+}
+
+static enum status check_set_status(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	enum status status = find_body(check, &command->set_status.body, &body);
+	if (status == STATUS_OK)
+		status = check_status(check, command->set_status.status, "status", body);
+	if (status != STATUS_OK)
+		return status;
+	body->status = command->set_status.status;
+	body->quarantined = false;
+	return STATUS_OK;
+}
+
+static enum status check_force(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	enum status status = find_moving(check, &command->force.body, true, &body);
+	if (status == STATUS_OK)
+		status = check_in_plane(check, command->force.force, "force");
+	if (status == STATUS_OK)
+		status = check_in_plane(check, command->force.point, "point");
+	check->plan->made_drives++;
+	return status;
+}
+
+static enum status check_torque(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	enum status status = find_moving(check, &command->torque.body, true, &body);
+	if (status == STATUS_OK)
+		status = check_about_z(check, command->torque.torque, "torque");
+	check->plan->made_drives++;
+	return status;
+}
+
+static enum status check_impulse(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	enum status status = find_moving(check, &command->impulse.body, true, &body);
+	if (status == STATUS_OK)
+		status = check_in_plane(check, command->impulse.impulse, "impulse");
+	if (status == STATUS_OK)
+		status = check_in_plane(check, command->impulse.point, "point");
+	return status;
+}
+
+static enum status check_angular_impulse(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	enum status status = find_moving(check, &command->angular_impulse.body, true, &body);
+	if (status == STATUS_OK)
+		status = check_about_z(check, command->angular_impulse.impulse, "impulse");
+	return status;
+}
+
+static enum status check_set_material(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	return find_body(check, &command->set_material.body, &body);
+}
+
+static enum status check_set_filter(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	return find_body(check, &command->set_filter.body, &body);
+}
+
+static enum status check_set_owner(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	enum status status = find_body(check, &command->set_owner.body, &body);
+	if (status == STATUS_OK)
+		body->owner = command->set_owner.owner;
+	return status;
+}
+
+static enum status check_set_tag(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	return find_body(check, &command->set_tag.body, &body);
+}
+
+static enum status check_set_damping(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	return find_body(check, &command->set_damping.body, &body);
+}
+
+static enum status check_wake(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	return find_body(check, &command->wake.body, &body);
+}
+
+/* ---- the world -------------------------------------------------------------------------------- */
+
+static enum status check_gravity(struct check *check, struct command *command)
+{
+	enum status status = check_world_command(check);
+	if (status == STATUS_OK)
+		status = check_in_plane(check, command->gravity.gravity, "gravity");
+	return status;
+}
+
+static enum status check_parameter(struct check *check, struct command *command)
+{
+	enum status status = check_world_command(check);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t row = parameter_find(command->parameter.name.text);
+	if (row == PARAMETER_COUNT)
+		return REFUSE(check, STATUS_UNKNOWN_PARAMETER, "name", "there is no parameter %s",
+			      command->parameter.name.text);
+	const struct parameter_entry *entry = &parameter_entries[row];
+	double value = command->parameter.value;
+	if (value < entry->min || value > entry->max)
+		return REFUSE(check, STATUS_RANGE, "value",
+			      "%s is %g, it must be within %g and %g", entry->name, value,
+			      entry->min, entry->max);
+	return STATUS_OK;
+}
+
+static enum status admit(struct check *check, const struct method *method, uint32_t index)
+{
+	const struct command *command = &check->plan->commands[index];
+	const struct shape **shapes = NULL;
+	uint32_t count = 0;
+	if (command->op == COMMAND_SPAWN) {
+		count = command->spawn.shapes.count;
+		shapes = check->plan->attached + (command->spawn.shapes.items - check->plan->attachments);
+	}
+	enum status status = method->admit(&check->world->dynamics, command, shapes, count,
+					   check->why);
+	if (status != STATUS_OK && check->why != NULL)
+		check->why->index = index;
+	return status;
+}
+
+static enum status check_method(struct check *check, struct command *command)
+{
+	enum status status = check_world_command(check);
+	if (status != STATUS_OK)
+		return status;
+	const struct method *method = method_find(command->method.name.text);
+	if (method == NULL)
+		return REFUSE(check, STATUS_UNKNOWN_METHOD, "name", "there is no method %s",
+			      command->method.name.text);
+	status = method->supports(&check->world->dynamics, check->why);
+	if (status != STATUS_OK && check->why != NULL)
+		check->why->index = check->index;
+	for (uint32_t i = 0; i < check->index && status == STATUS_OK; i++)
+		status = admit(check, method, i);
+	check->plan->method = method;
+	return status;
+}
+
+static enum status check_seed(struct check *check, struct command *command)
+{
+	UNUSED(command);
+	return check_world_command(check);
+}
+
+static enum status check_bounds(struct check *check, struct command *command)
+{
+	const struct command_BOUNDS *bounds = &command->bounds;
+	enum status status = check_world_command(check);
+	if (status == STATUS_OK && bounds->mode == BOUNDS_WALLS &&
+	    !walls_may_stand(check->planar, bounds->minimum, bounds->maximum))
+		return REFUSE(check, STATUS_RANGE, "maximum",
+			      "walls of a planar world are at most %g m apart", WALL_SPAN_MAX);
+	return status;
+}
+
+/* ---- a batch ---------------------------------------------------------------------------------- */
+
+typedef enum status check_function(struct check *check, struct command *command);
+
+/* Every command of the list has its check_<name>; a missing one does not link. */
+static check_function *const checks[COMMAND_OPS_MAX] = {
+#define COMMAND(number, NAME, name, needed, result, doc) [number] = check_##name,
+#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
+#define END(NAME)
+#define RESERVED(number, name)
+#include "server/engine/world/commands.def"
+#undef COMMAND
+#undef FIELD
+#undef END
+#undef RESERVED
+};
+
+static void plan_start(struct plan *plan, const struct world *world, const struct batch *batch)
+{
+	plan->source = batch->commands;
+	plan->count = batch->count;
+	plan->session = batch->session;
+	plan->restricted = batch->restricted;
+	plan->attachment_count = plan->body_count = plan->shape_count = 0;
+	plan->next_body = world->tables.world.next_body[0];
+	plan->next_shape = world->tables.world.next_shape[0];
+	plan->bodies_after = world_body_count(world);
+	plan->placements_after = world_placement_count(world);
+	plan->shapes_after = shapes_count(world);
+	plan->shape_bytes_after = world->shape_bytes;
+	plan->made_bodies = plan->made_placements = plan->made_shapes = plan->made_drives = 0;
+	plan->method = world->method;
+}
+
+/* The memory limit, counted as if no row were free: a function of state and batch alone. */
+static enum status check_memory(const struct plan *plan, const struct world *world,
+				struct reason *why)
+{
+	const struct tables *tables = &world->tables;
+	uint64_t bytes = tables_row_bytes(tables);
+	bytes += (uint64_t)plan->made_bodies * table_row_bytes(TABLE_BODY);
+	bytes += (uint64_t)plan->made_placements * table_row_bytes(TABLE_PLACEMENT);
+	bytes += (uint64_t)plan->made_shapes * table_row_bytes(TABLE_SHAPE);
+	bytes += (uint64_t)plan->made_drives * table_row_bytes(TABLE_DRIVE);
+	bool grows = plan->made_bodies + plan->made_placements + plan->made_shapes +
+			     plan->made_drives > 0;
+	if (!grows || bytes <= tables->world.memory_max[0])
+		return STATUS_OK;
+	return reason_set(why, STATUS_LIMIT, -1, "memory", "the world's tables may take %llu bytes",
+			  (unsigned long long)tables->world.memory_max[0]);
+}
+
+static enum status check_commands(struct plan *plan, struct world *world,
+				  const struct batch *batch, struct reason *why)
+{
+	struct check check = { .world = world,
+			       .plan = plan,
+			       .planar = world->tables.world.planar[0] != 0,
+			       .why = why };
+	for (uint32_t i = 0; i < batch->count; i++) {
+		check.index = i;
+		enum status status = command_check_values(&batch->commands[i], i, why);
+		plan->commands[i] = batch->commands[i];
+		plan->values[i] = 0;
+		plan->added[i] = NULL;
+		if (status == STATUS_OK)
+			status = checks[batch->commands[i].op](&check, &plan->commands[i]);
+		if (status == STATUS_OK)
+			status = admit(&check, plan->method, i);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return check_memory(plan, world, why);
+}
+
+enum status plan_check(struct plan *plan, struct world *world, const struct batch *batch,
+		       struct reason *why)
+{
+	if (batch->count > BATCH_COMMANDS_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "count", "%u commands, at most %u",
+				  batch->count, BATCH_COMMANDS_MAX);
+	plan_start(plan, world, batch);
+	enum status status = check_commands(plan, world, batch, why);
+	for (uint32_t i = 0; i < plan->body_count; i++)
+		table_remove(&world->plan_index, body_key(plan->bodies[i].id));
+	for (uint32_t i = 0; i < plan->shape_count; i++)
+		table_remove(&world->plan_index, shape_key(plan->shapes[i].id));
+	return status;
+}

@@ -1,0 +1,116 @@
+/* image_difference.c: where two images first differ, said so that a person can look there. */
+#include "server/engine/world/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One value as text. */
+static void say_value(const void *at, uint8_t type, char *text, size_t bytes)
+{
+	const double *f = at;
+	switch (type) {
+	case COLUMN_U8:
+		snprintf(text, bytes, "%u", *(const uint8_t *)at);
+		return;
+	case COLUMN_U16:
+		snprintf(text, bytes, "%u", *(const uint16_t *)at);
+		return;
+	case COLUMN_U32:
+		snprintf(text, bytes, "%u", *(const uint32_t *)at);
+		return;
+	case COLUMN_U64:
+		snprintf(text, bytes, "%016llx", (unsigned long long)*(const uint64_t *)at);
+		return;
+	case COLUMN_I64:
+		snprintf(text, bytes, "%lld", (long long)*(const int64_t *)at);
+		return;
+	case COLUMN_F32:
+		snprintf(text, bytes, "%.9g", (double)*(const float *)at);
+		return;
+	case COLUMN_F64:
+		snprintf(text, bytes, "%.17g", f[0]);
+		return;
+	case COLUMN_VEC3:
+		snprintf(text, bytes, "(%.9g, %.9g, %.9g)", f[0], f[1], f[2]);
+		return;
+	default:
+		snprintf(text, bytes, "(%.9g, %.9g, %.9g, %.9g)", f[0], f[1], f[2], f[3]);
+		return;
+	}
+}
+
+static uint32_t body_id_of(const struct tables *tables, enum table_index table, uint32_t row)
+{
+	uint32_t body = ROW_NONE;
+	if (table == TABLE_BODY)
+		body = row;
+	else if (table == TABLE_PLACEMENT)
+		body = tables->placement.body[row] - 1;
+	else if (table == TABLE_DRIVE)
+		body = tables->drive.body[row];
+	return body < tables->body.count ? tables->body.id[body] : 0;
+}
+
+static void describe(const struct tables *a, const struct tables *b, enum table_index table,
+		     uint32_t column, uint32_t row, struct reason *difference)
+{
+	const struct column_info *info = &table_infos[table].columns[column];
+	const char *x = (const char *)tables_column(a, table, column) + row * info->row_bytes;
+	const char *y = (const char *)tables_column(b, table, column) + row * info->row_bytes;
+	size_t size = info->row_bytes / info->length;
+	uint32_t value = 0;
+	while (value + 1 < info->length && memcmp(x + value * size, y + value * size, size) == 0)
+		value++;
+	char one[64], other[64], place[32] = "", body[32] = "";
+	say_value(x + value * size, info->type, one, sizeof one);
+	say_value(y + value * size, info->type, other, sizeof other);
+	if (info->length > 1)
+		snprintf(place, sizeof place, "[%u]", value);
+	if (body_id_of(a, table, row) != 0)
+		snprintf(body, sizeof body, " (body %u)", body_id_of(a, table, row));
+	reason_set(difference, STATUS_DIVERGED, row, info->name, "%s row %u%s, %s%s: %s against %s",
+		   table_infos[table].name, row, body, info->name, place, one, other);
+}
+
+/* Row by row, so that the first difference is of the first row that has one. */
+static enum status compare_table(const struct tables *a, const struct tables *b,
+				 enum table_index table, struct reason *difference)
+{
+	const struct table_info *info = &table_infos[table];
+	uint32_t rows = MIN_OF(tables_count(a, table), tables_count(b, table));
+	for (uint32_t row = 0; row < rows; row++) {
+		for (uint32_t column = 0; column < info->column_count; column++) {
+			size_t bytes = info->columns[column].row_bytes;
+			const char *x = tables_column(a, table, column);
+			const char *y = tables_column(b, table, column);
+			if (memcmp(x + row * bytes, y + row * bytes, bytes) != 0 &&
+			    !(info->columns[column].flags & COLUMN_UNHASHED)) {
+				describe(a, b, table, column, row, difference);
+				return STATUS_DIVERGED;
+			}
+		}
+	}
+	if (tables_count(a, table) == tables_count(b, table))
+		return STATUS_OK;
+	return reason_set(difference, STATUS_DIVERGED, rows, "rows", "%s has %u rows against %u",
+			  info->name, tables_count(a, table), tables_count(b, table));
+}
+
+enum status world_image_difference(const uint8_t *a, size_t a_bytes, const uint8_t *b,
+				   size_t b_bytes, struct reason *difference)
+{
+	struct tables one, other;
+	enum status status = image_read(a, a_bytes, &one, difference);
+	if (status != STATUS_OK)
+		return status;
+	status = image_read(b, b_bytes, &other, difference);
+	if (status != STATUS_OK) {
+		tables_release(&one);
+		return status;
+	}
+	for (uint32_t table = 0; table < TABLE_COUNT && status == STATUS_OK; table++)
+		status = compare_table(&one, &other, table, difference);
+	tables_release(&one);
+	tables_release(&other);
+	return status;
+}

@@ -1,0 +1,438 @@
+/* invariants.c: the slow check of the tables: everything that must hold of any state, whoever made it.
+ *
+ * An image is believed only after this, and tests ask for it after whatever they did. What is checked
+ * stands beside each check; a broken one names table, column and row. Tables that refer to shapes'
+ * insides, and the caches, are world_check's (checks.c).
+ */
+#include "server/base/arena.h"
+#include "server/base/bitset.h"
+#include "server/base/table.h"
+#include "server/engine/world/body_mass.h"
+#include "server/engine/world/checking.h"
+#include "server/engine/world/parameters.h"
+#include "server/engine/world/pending.h"
+
+#include <string.h>
+
+/* Where a body may be: its mass centre within LENGTH_MAX, its origin not far from that. */
+#define PLACE_MAX (4 * LENGTH_MAX)
+/* A rotation is unit to rounding; many steps may add a little. */
+#define UNIT_TOLERANCE 1e-9
+
+bool check_within(double value, double low, double high)
+{
+	return value >= low && value <= high; /* false for NaN */
+}
+
+static bool vector_within(vec3 v, double most)
+{
+	return check_within(v.x, -most, most) && check_within(v.y, -most, most) &&
+	       check_within(v.z, -most, most);
+}
+
+static bool is_unit(quat q)
+{
+	return check_within(quat_dot(q, q), 1 - UNIT_TOLERANCE, 1 + UNIT_TOLERANCE);
+}
+
+/* A free row of a slot table is zero in every column. */
+static enum status check_free_row(const struct tables *tables, enum table_index table, uint32_t row,
+				  struct reason *why)
+{
+	for (uint32_t i = 0; i < table_infos[table].column_count; i++) {
+		size_t bytes = table_infos[table].columns[i].row_bytes;
+		const uint8_t *at = (const uint8_t *)tables_column(tables, table, i) + row * bytes;
+		for (size_t k = 0; k < bytes; k++)
+			if (at[k] != 0)
+				return BROKEN(table, row, table_infos[table].columns[i].name,
+					      "is not zero in a free row");
+	}
+	return STATUS_OK;
+}
+
+/* ---- the world and its parameters ------------------------------------------------------------- */
+
+static enum status check_world(const struct tables *tables, struct reason *why)
+{
+	const struct world_table *t = &tables->world;
+	if (t->count != 1)
+		return BROKEN(TABLE_WORLD, 0, "rows", "are not one");
+	uint64_t rate = t->rate_den[0] > 0 ? t->rate_num[0] / t->rate_den[0] : 0;
+	EXPECT(rate >= 1 && rate <= 10000, TABLE_WORLD, 0, "rate_num");
+	EXPECT(t->planar[0] <= 1, TABLE_WORLD, 0, "planar");
+	EXPECT(t->stopped[0] <= 1, TABLE_WORLD, 0, "stopped");
+	EXPECT(vector_within(t->gravity[0], GRAVITY_MAX), TABLE_WORLD, 0, "gravity");
+	EXPECT(t->bounds_mode[0] <= BOUNDS_WALLS, TABLE_WORLD, 0, "bounds_mode");
+	EXPECT(vector_within(t->bounds_min[0], LENGTH_MAX), TABLE_WORLD, 0, "bounds_min");
+	EXPECT(vector_within(t->bounds_max[0], LENGTH_MAX), TABLE_WORLD, 0, "bounds_max");
+	vec3 span = vec3_sub(t->bounds_max[0], t->bounds_min[0]);
+	EXPECT(vec3_min_component(span) > 0, TABLE_WORLD, 0, "bounds_max");
+	EXPECT(method_by_number(t->method[0]) != NULL, TABLE_WORLD, 0, "method");
+	EXPECT((t->rng[0][0] | t->rng[0][1] | t->rng[0][2] | t->rng[0][3]) != 0, TABLE_WORLD, 0,
+	       "rng");
+	EXPECT(t->next_body[0] >= 1 && t->next_body[0] <= IDS_END, TABLE_WORLD, 0, "next_body");
+	EXPECT(t->next_shape[0] >= 1 && t->next_shape[0] <= IDS_END, TABLE_WORLD, 0, "next_shape");
+	EXPECT(t->bodies_max[0] >= 1, TABLE_WORLD, 0, "bodies_max");
+	EXPECT(t->placements_max[0] >= 1, TABLE_WORLD, 0, "placements_max");
+	EXPECT(t->contacts_max[0] >= 1, TABLE_WORLD, 0, "contacts_max");
+	EXPECT(t->shapes_max[0] >= 1, TABLE_WORLD, 0, "shapes_max");
+	return STATUS_OK;
+}
+
+static enum status check_parameters(const struct tables *tables, struct reason *why)
+{
+	EXPECT(tables->parameter.count == PARAMETER_COUNT, TABLE_PARAMETER, 0, "value");
+	for (uint32_t row = 0; row < PARAMETER_COUNT; row++)
+		EXPECT(check_within(tables->parameter.value[row], parameter_entries[row].min,
+				    parameter_entries[row].max),
+		       TABLE_PARAMETER, row, "value");
+	return STATUS_OK;
+}
+
+/* ---- shapes ----------------------------------------------------------------------------------- */
+
+/* Ids are unique and below the next one, or of a wall; `uses` counts placements. */
+static enum status check_shapes(const struct tables *tables, struct checking *work,
+				struct reason *why)
+{
+	const struct shape_table *shape = &tables->shape;
+	const struct placement_table *placement = &tables->placement;
+	uint32_t used = 0;
+	for (uint32_t row = 0; row < placement->count; row++)
+		if (placement->body[row] != 0)
+			EXPECT(placement->shape[row] < shape->count, TABLE_PLACEMENT, row, "shape");
+	memset(work->counts, 0, shape->count * sizeof *work->counts);
+	for (uint32_t row = 0; row < placement->count; row++)
+		if (placement->body[row] != 0)
+			work->counts[placement->shape[row]]++;
+	for (uint32_t row = 0; row < shape->count; row++) {
+		if (shape->id[row] == 0) {
+			enum status status = check_free_row(tables, TABLE_SHAPE, row, why);
+			if (status != STATUS_OK)
+				return status;
+			EXPECT(work->counts[row] == 0, TABLE_SHAPE, row, "id");
+			continue;
+		}
+		bool wall = shape->id[row] >= SHAPE_WALLS;
+		EXPECT(wall ? shape->id[row] < SHAPE_WALLS + WALLS_MAX :
+			      shape->id[row] < tables->world.next_shape[0],
+		       TABLE_SHAPE, row, "id");
+		EXPECT(table_insert(&work->ids, (uint64_t)1 << 32 | shape->id[row], row) == STATUS_OK,
+		       TABLE_SHAPE, row, "id");
+		EXPECT(shape->uses[row] == work->counts[row], TABLE_SHAPE, row, "uses");
+		used += !wall;
+	}
+	EXPECT(used <= tables->world.shapes_max[0], TABLE_SHAPE, 0, "id");
+	return STATUS_OK;
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+static enum status check_body_motion(const struct tables *tables, uint32_t row, struct reason *why)
+{
+	const struct body_table *body = &tables->body;
+	double spin = ANGULAR_SPEED_MAX, speed = SPEED_MAX;
+	bool pushed = body->status[row] == BODY_DYNAMIC;
+	/* Until the next step a push may have made a dynamic body faster than it will go. */
+	EXPECT(vector_within(body->velocity[row], pushed ? SCALAR_MAX : speed), TABLE_BODY, row,
+	       "velocity");
+	EXPECT(vector_within(body->angular_velocity[row], pushed ? SCALAR_MAX : spin), TABLE_BODY,
+	       row, "angular_velocity");
+	EXPECT(vector_within(body->position[row], PLACE_MAX), TABLE_BODY, row, "position");
+	EXPECT(is_unit(body->rotation[row]), TABLE_BODY, row, "rotation");
+	if (body->status[row] == BODY_STATIC) {
+		EXPECT(vec3_equal(body->velocity[row], vec3_zero()), TABLE_BODY, row, "velocity");
+		EXPECT(vec3_equal(body->angular_velocity[row], vec3_zero()), TABLE_BODY, row,
+		       "angular_velocity");
+	}
+	if (tables->world.planar[0]) {
+		EXPECT(body->position[row].z == 0 && body->velocity[row].z == 0, TABLE_BODY, row,
+		       "position");
+		EXPECT(body->rotation[row].x == 0 && body->rotation[row].y == 0, TABLE_BODY, row,
+		       "rotation");
+		EXPECT(body->angular_velocity[row].x == 0 && body->angular_velocity[row].y == 0,
+		       TABLE_BODY, row, "angular_velocity");
+	}
+	return STATUS_OK;
+}
+
+/* Inverses are what status, mass, inertia and flags give, to the bit. */
+static enum status check_body_mass(const struct tables *tables, uint32_t row, struct reason *why)
+{
+	const struct body_table *body = &tables->body;
+	bool dynamic = body->status[row] == BODY_DYNAMIC, planar = tables->world.planar[0] != 0;
+	EXPECT(check_within(body->mass[row], dynamic ? MASS_MIN : 0, SCALAR_MAX), TABLE_BODY, row,
+	       "mass");
+	EXPECT(vector_within(body->centre[row], PLACE_MAX), TABLE_BODY, row, "centre");
+	EXPECT(body->mass_inv[row] == (dynamic ? 1.0 / body->mass[row] : 0.0), TABLE_BODY, row,
+	       "mass_inv");
+	for (uint32_t i = 0; i < 6; i++)
+		EXPECT(scalar_is_finite(body->inertia[row][i]), TABLE_BODY, row, "inertia");
+	double inverse[6] = { 0 };
+	bool turns = dynamic && !(body->flags[row] & BODY_FIXED_ROTATION);
+	EXPECT(!turns || body_inertia_inverse(body->inertia[row], planar, inverse), TABLE_BODY, row,
+	       "inertia");
+	for (uint32_t i = 0; i < 6; i++)
+		EXPECT(body->inertia_inv[row][i] == inverse[i], TABLE_BODY, row, "inertia_inv");
+	return STATUS_OK;
+}
+
+static enum status check_body_rest(const struct tables *tables, uint32_t row, struct reason *why)
+{
+	const struct body_table *body = &tables->body;
+	EXPECT(body->status[row] <= BODY_ANIMATED, TABLE_BODY, row, "status");
+	EXPECT(body->flags[row] <= (BODY_MAY_SLEEP | BODY_FIXED_ROTATION), TABLE_BODY, row, "flags");
+	EXPECT(body->quarantined[row] == 0 ||
+		       (body->quarantined[row] == 1 && body->status[row] == BODY_INACTIVE),
+	       TABLE_BODY, row, "quarantined");
+	EXPECT(check_within((double)body->tag[row], -INTEGER_MAX, INTEGER_MAX), TABLE_BODY, row, "tag");
+	EXPECT(check_within(body->static_friction[row], 0, FRICTION_MAX), TABLE_BODY, row,
+	       "static_friction");
+	EXPECT(check_within(body->dynamic_friction[row], 0, body->static_friction[row]), TABLE_BODY,
+	       row, "dynamic_friction");
+	EXPECT(check_within(body->restitution[row], 0, 1), TABLE_BODY, row, "restitution");
+	EXPECT(body->friction_rule[row] <= COMBINE_GEOMETRIC, TABLE_BODY, row, "friction_rule");
+	EXPECT(body->restitution_rule[row] <= COMBINE_GEOMETRIC, TABLE_BODY, row,
+	       "restitution_rule");
+	EXPECT(check_within(body->linear_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,
+	       "linear_damping");
+	EXPECT(check_within(body->angular_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,
+	       "angular_damping");
+	EXPECT(check_within(body->sleep_time[row], 0, SCALAR_MAX), TABLE_BODY, row, "sleep_time");
+	return STATUS_OK;
+}
+
+static enum status check_body(const struct tables *tables, uint32_t row, struct checking *work,
+			      struct reason *why)
+{
+	body_id id = tables->body.id[row];
+	if (id == 0)
+		return check_free_row(tables, TABLE_BODY, row, why);
+	EXPECT(id == BODY_WALLS || id < tables->world.next_body[0], TABLE_BODY, row, "id");
+	EXPECT(table_insert(&work->ids, id, row) == STATUS_OK, TABLE_BODY, row, "id");
+	enum status status = check_body_rest(tables, row, why);
+	if (status == STATUS_OK)
+		status = check_body_motion(tables, row, why);
+	if (status == STATUS_OK)
+		status = check_body_mass(tables, row, why);
+	return status;
+}
+
+/* Every placement hangs in the list of its body, once. */
+static enum status check_placements(const struct tables *tables, struct checking *work,
+				    struct reason *why)
+{
+	const struct body_table *body = &tables->body;
+	const struct placement_table *placement = &tables->placement;
+	memset(work->counts, 0, placement->count * sizeof *work->counts);
+	for (uint32_t row = 0; row < body->count; row++) {
+		uint32_t p = body->first_placement[row];
+		while (p != 0) {
+			EXPECT(p <= placement->count, TABLE_BODY, row, "first_placement");
+			EXPECT(placement->body[p - 1] == row + 1, TABLE_PLACEMENT, p - 1, "body");
+			EXPECT(work->counts[p - 1]++ == 0, TABLE_PLACEMENT, p - 1, "next");
+			p = placement->next[p - 1];
+		}
+	}
+	for (uint32_t row = 0; row < placement->count; row++) {
+		if (placement->body[row] == 0) {
+			enum status status = check_free_row(tables, TABLE_PLACEMENT, row, why);
+			if (status != STATUS_OK)
+				return status;
+			continue;
+		}
+		EXPECT(work->counts[row] == 1, TABLE_PLACEMENT, row, "body");
+		EXPECT(tables->shape.id[placement->shape[row]] != 0, TABLE_PLACEMENT, row, "shape");
+		EXPECT(vector_within(placement->position[row], PLACE_MAX), TABLE_PLACEMENT, row,
+		       "position");
+		EXPECT(is_unit(placement->rotation[row]), TABLE_PLACEMENT, row, "rotation");
+		vec3 size = vec3_sub(placement->fat_max[row], placement->fat_min[row]);
+		EXPECT(vec3_is_finite(size) && vec3_min_component(size) >= 0, TABLE_PLACEMENT, row,
+		       "fat_min");
+		EXPECT(placement->active[row] <= 1, TABLE_PLACEMENT, row, "active");
+	}
+	return STATUS_OK;
+}
+
+/* Sleeping bodies form one ring a set; awake ones stand alone. */
+static enum status check_sleep(const struct tables *tables, struct checking *work,
+			       struct reason *why)
+{
+	const struct body_table *body = &tables->body;
+	memset(work->counts, 0, body->count * sizeof *work->counts);
+	for (uint32_t row = 0; row < body->count; row++) {
+		if (body->id[row] == 0 || body->sleep_set[row] == 0) {
+			EXPECT(body->id[row] == 0 || body->sleep_next[row] == row, TABLE_BODY, row,
+			       "sleep_next");
+			continue;
+		}
+		EXPECT(body->status[row] == BODY_DYNAMIC, TABLE_BODY, row, "sleep_set");
+		EXPECT(body->sleep_set[row] < tables->world.next_sleep_set[0], TABLE_BODY, row,
+		       "sleep_set");
+		if (work->counts[row] > 0)
+			continue;
+		/* A new ring: all of one set, and the only one of it. */
+		EXPECT(table_insert(&work->ids, (uint64_t)2 << 32 | body->sleep_set[row], row) ==
+			       STATUS_OK,
+		       TABLE_BODY, row, "sleep_set");
+		uint32_t at = row;
+		do {
+			EXPECT(work->counts[at]++ == 0, TABLE_BODY, at, "sleep_next");
+			uint32_t next = body->sleep_next[at];
+			EXPECT(next < body->count && body->sleep_set[next] == body->sleep_set[row],
+			       TABLE_BODY, at, "sleep_next");
+			at = next;
+		} while (at != row);
+	}
+	return STATUS_OK;
+}
+
+static enum status check_bodies(const struct tables *tables, struct checking *work,
+				struct reason *why)
+{
+	uint32_t used = 0, walls = 0;
+	for (uint32_t row = 0; row < tables->body.count; row++) {
+		enum status status = check_body(tables, row, work, why);
+		if (status != STATUS_OK)
+			return status;
+		used += tables->body.id[row] != 0;
+		walls += tables->body.id[row] == BODY_WALLS;
+	}
+	EXPECT(walls == (tables->world.bounds_mode[0] == BOUNDS_WALLS), TABLE_BODY, 0, "id");
+	EXPECT(used - walls <= tables->world.bodies_max[0], TABLE_BODY, 0, "id");
+	enum status status = check_placements(tables, work, why);
+	return status == STATUS_OK ? check_sleep(tables, work, why) : status;
+}
+
+/* ---- contacts, drives, pending ---------------------------------------------------------------- */
+
+static enum status check_contact(const struct tables *tables, uint32_t row, struct reason *why)
+{
+	const struct contact_table *contact = &tables->contact;
+	const struct placement_table *placement = &tables->placement;
+	uint32_t a = contact->placement_a[row], b = contact->placement_b[row];
+	EXPECT(contact->used[row] == 1, TABLE_CONTACT, row, "used");
+	EXPECT(a < b && b < placement->count, TABLE_CONTACT, row, "placement_b");
+	EXPECT(placement->body[a] != 0 && placement->body[b] != 0, TABLE_CONTACT, row, "placement_a");
+	EXPECT(placement->body[a] != placement->body[b], TABLE_CONTACT, row, "placement_b");
+	EXPECT(contact->touching[row] <= 1, TABLE_CONTACT, row, "touching");
+	EXPECT(contact->fresh[row] <= 1, TABLE_CONTACT, row, "fresh");
+	EXPECT(contact->point_count[row] <= 4, TABLE_CONTACT, row, "point_count");
+	EXPECT(vector_within(contact->normal[row], 2), TABLE_CONTACT, row, "normal");
+	for (uint32_t i = 0; i < 12; i++) {
+		EXPECT(scalar_is_finite(contact->anchor[row][i]), TABLE_CONTACT, row, "anchor");
+		EXPECT(scalar_is_finite(contact->multiplier[row][i]), TABLE_CONTACT, row, "multiplier");
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		EXPECT(scalar_is_finite(contact->separation[row][i]), TABLE_CONTACT, row, "separation");
+		EXPECT(scalar_is_finite(contact->normal_impulse[row][i]), TABLE_CONTACT, row,
+		       "normal_impulse");
+	}
+	EXPECT(vec3_is_finite(contact->relative_position[row]), TABLE_CONTACT, row,
+	       "relative_position");
+	EXPECT(quat_is_finite(contact->relative_rotation[row]), TABLE_CONTACT, row,
+	       "relative_rotation");
+	return STATUS_OK;
+}
+
+static enum status check_contacts(const struct tables *tables, struct reason *why)
+{
+	uint32_t used = 0;
+	for (uint32_t row = 0; row < tables->contact.count; row++) {
+		enum status status = tables->contact.used[row] ?
+					     check_contact(tables, row, why) :
+					     check_free_row(tables, TABLE_CONTACT, row, why);
+		if (status != STATUS_OK)
+			return status;
+		used += tables->contact.used[row] != 0;
+	}
+	EXPECT(used <= tables->world.contacts_max[0], TABLE_CONTACT, 0, "used");
+	return STATUS_OK;
+}
+
+static enum status check_drives(const struct tables *tables, struct reason *why)
+{
+	const struct drive_table *drive = &tables->drive;
+	for (uint32_t row = 0; row < drive->count; row++) {
+		EXPECT(drive->body[row] < tables->body.count &&
+			       tables->body.id[drive->body[row]] != 0,
+		       TABLE_DRIVE, row, "body");
+		EXPECT(vector_within(drive->force[row], FORCE_MAX), TABLE_DRIVE, row, "force");
+		EXPECT(vector_within(drive->point[row], LENGTH_MAX), TABLE_DRIVE, row, "point");
+		EXPECT(vector_within(drive->torque[row], FORCE_MAX), TABLE_DRIVE, row, "torque");
+		EXPECT(drive->ticks[row] > 0, TABLE_DRIVE, row, "ticks");
+	}
+	return STATUS_OK;
+}
+
+/* In order, without gaps, and every command as good as on the day it came. */
+static enum status check_pending(const struct tables *tables, struct checking *work,
+				 struct reason *why)
+{
+	const struct pending_table *pending = &tables->pending;
+	uint32_t offset = 0;
+	for (uint32_t row = 0; row < pending->count; row++) {
+		EXPECT(pending->due[row] >= tables->world.tick[0], TABLE_PENDING, row, "due");
+		EXPECT(row == 0 || pending->due[row - 1] <= pending->due[row], TABLE_PENDING, row,
+		       "due");
+		EXPECT(pending->restricted[row] <= 1, TABLE_PENDING, row, "restricted");
+		EXPECT(pending->offset[row] == offset, TABLE_PENDING, row, "offset");
+		EXPECT(pending->bytes[row] <= tables->pending_bytes.count - offset, TABLE_PENDING, row,
+		       "bytes");
+		offset += pending->bytes[row];
+		struct arena_mark mark = arena_mark(&work->arena);
+		struct batch batch;
+		enum status status = pending_read(tables, row, &work->arena, &batch);
+		if (status == STATUS_NO_MEMORY)
+			return status;
+		EXPECT(status == STATUS_OK, TABLE_PENDING, row, "bytes");
+		for (uint32_t i = 0; i < batch.count; i++) {
+			status = command_check_values(&batch.commands[i], i, why);
+			EXPECT(status == STATUS_OK, TABLE_PENDING, row, "bytes");
+		}
+		arena_rewind(&work->arena, mark);
+	}
+	EXPECT(offset == tables->pending_bytes.count, TABLE_PENDING_BYTES, offset, "byte");
+	return STATUS_OK;
+}
+
+/* ---- all -------------------------------------------------------------------------------------- */
+
+static enum status check_all(const struct tables *tables, struct checking *work, struct reason *why)
+{
+	enum status status = check_world(tables, why);
+	if (status == STATUS_OK)
+		status = check_parameters(tables, why);
+	if (status == STATUS_OK)
+		status = check_shapes(tables, work, why);
+	if (status == STATUS_OK)
+		status = check_bodies(tables, work, why);
+	if (status == STATUS_OK)
+		status = check_contacts(tables, why);
+	if (status == STATUS_OK)
+		status = check_drives(tables, why);
+	if (status == STATUS_OK)
+		status = check_pending(tables, work, why);
+	return status;
+}
+
+enum status tables_check(const struct tables *tables, struct reason *why)
+{
+	struct checking work = { 0 };
+	uint32_t most = MAX_OF(MAX_OF(tables->body.count, tables->placement.count),
+			       MAX_OF(tables->shape.count, 1u));
+	uint64_t keys = (uint64_t)tables->body.count * 2 + tables->shape.count;
+	enum status status = arena_init(&work.arena, 0);
+	work.counts = ARENA_ARRAY(&work.arena, uint32_t, most);
+	if (status == STATUS_OK)
+		status = keys <= UINT32_MAX / 2 && work.counts != NULL ?
+				 table_reserve(&work.ids, (uint32_t)keys) :
+				 STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		status = check_all(tables, &work, why);
+	if (status == STATUS_NO_MEMORY)
+		reason_set(why, status, -1, "image", "out of memory");
+	table_release(&work.ids);
+	arena_release(&work.arena);
+	return status;
+}

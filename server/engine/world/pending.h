@@ -1,0 +1,31 @@
+/* pending.h: batches accepted for a later tick.
+ *
+ * They are state: rows of the pending table in the order in which they will be applied (due, session,
+ * batch; equal ones as they came), their commands in flat form in pending_bytes, in the same order
+ * without gaps. So two worlds that hold the same batches hold the same bytes.
+ */
+#ifndef CAIRN_ENGINE_WORLD_PENDING_H
+#define CAIRN_ENGINE_WORLD_PENDING_H
+
+#include "server/engine/world/world.h"
+
+/* Checks the values of a batch for a later tick and writes it to the end of world->encoded. The
+ * status of its first bad command; LIMIT; NO_MEMORY. Changes no table. */
+MUST_CHECK enum status pending_encode(struct world *world, const struct batch *batch,
+				      uint32_t kept_before, size_t *bytes, struct reason *why);
+/* Room for so many more batches and bytes. */
+MUST_CHECK enum status pending_reserve(struct world *world, uint32_t batches, size_t bytes);
+/* Enters an encoded batch; reserved. */
+void pending_insert(struct world *world, const struct batch *batch, const uint8_t *data,
+		    size_t bytes);
+
+/* How many batches are due at the world's tick. */
+uint32_t pending_due(const struct world *world);
+/* Reads batch `row`; commands and attachments are pushed to `arena`. MALFORMED only if the tables were
+ * not checked. */
+MUST_CHECK enum status pending_read(const struct tables *tables, uint32_t row, struct arena *arena,
+				    struct batch *out);
+/* Takes the first `rows` batches away. */
+void pending_remove(struct world *world, uint32_t rows);
+
+#endif

@@ -1,0 +1,81 @@
+/* plan.h: a batch that was found possible: what each command will do, decided before any of it is done.
+ *
+ * Checking walks the commands in order and keeps what earlier ones will have changed (bodies made and
+ * removed, statuses, owners, uses of shapes, the method) beside the tables instead of in them. Commands
+ * are copied with their ids resolved, so that applying is nothing but writing and cannot fail.
+ */
+#ifndef CAIRN_ENGINE_WORLD_PLAN_H
+#define CAIRN_ENGINE_WORLD_PLAN_H
+
+#include "server/base/arena.h"
+#include "server/engine/world/body_mass.h"
+#include "server/engine/world/world.h"
+
+/* A body as it will be after the commands checked so far. */
+struct planned_body {
+	body_id id;
+	uint32_t row;	/* ROW_NONE: an earlier command makes it */
+	uint32_t spawn; /* and that is its index */
+	uint32_t owner;
+	uint8_t status, flags;
+	bool quarantined, removed, static_only;
+	struct body_mass mass;
+};
+
+struct planned_shape {
+	shape_id id;
+	uint32_t row; /* ROW_NONE: an earlier command makes it usable */
+	const struct shape *shape;
+	int64_t uses;
+	bool dropped;
+};
+
+struct plan {
+	/* The batch. */
+	const struct command *source; /* borrowed, values checked */
+	uint32_t count, session;
+	bool restricted;
+
+	/* By command: the command with ids resolved, the id it yields (0 none), the shape that a
+	 * SHAPE_USE adds (NULL: it was there already). */
+	struct command *commands;
+	uint32_t *values;
+	const struct shape **added;
+	/* Attachments of all SPAWNs, resolved, and their shapes. */
+	struct attachment *attachments;
+	const struct shape **attached;
+	uint32_t attachment_count;
+
+	struct planned_body *bodies;
+	struct planned_shape *shapes;
+	uint32_t body_count, shape_count;
+
+	/* The world as it will be. */
+	uint32_t next_body, next_shape;
+	uint32_t bodies_after, placements_after, shapes_after; /* without the walls' */
+	uint64_t shape_bytes_after;
+	uint32_t made_bodies, made_placements, made_shapes, made_drives; /* rows at most */
+	const struct method *method;
+};
+
+/* The most a batch of these commands can need, for reserving before anything is checked. */
+struct plan_size {
+	uint32_t commands, attachments; /* of the largest batch */
+	uint32_t shapes_known;		/* usable before; set by the caller */
+	uint64_t bodies, placements, shapes, drives, removes; /* of all batches */
+	bool walls;
+};
+void plan_size_add(struct plan_size *size, const struct batch *batch);
+
+/* Takes room for one batch at a time from the arena. */
+MUST_CHECK enum status plan_init(struct plan *plan, struct arena *arena,
+				 const struct plan_size *size);
+
+/* Checks a batch against the world and fills the plan; changes nothing but the values' normal form.
+ * commands_check.c */
+MUST_CHECK enum status plan_check(struct plan *plan, struct world *world,
+				  const struct batch *batch, struct reason *why);
+/* Does it. Everything is reserved. commands_apply.c */
+void plan_apply(const struct plan *plan, struct world *world);
+
+#endif

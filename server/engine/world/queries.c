@@ -1,0 +1,355 @@
+/* queries.c: questions about the state at a boundary.
+ *
+ * The broad phase offers candidates in no particular order; every answer is kept sorted by its own key
+ * (fraction, body, shape, child; or body id), so that what is given does not depend on that order, also
+ * when there are more answers than room: the first ones in the order of the key stay. The walls are
+ * not part of any answer but that of contacts.
+ */
+#include "server/base/heap.h"
+#include "server/base/sort.h"
+#include "server/engine/collision/manifold.h"
+#include "server/engine/geometry/mesh.h"
+#include "server/engine/world/cast.h"
+#include "server/engine/world/world.h"
+
+#include <string.h>
+
+static void answer(enum status *status, enum status value)
+{
+	if (status != NULL)
+		*status = value;
+}
+
+static pose placement_at(const struct tables *tables, uint32_t placement)
+{
+	uint32_t body = tables->placement.body[placement] - 1;
+	return pose_mul(pose_make(tables->body.position[body], tables->body.rotation[body]),
+			pose_make(tables->placement.position[placement],
+				  tables->placement.rotation[placement]));
+}
+
+static bool passes(const struct tables *tables, uint32_t placement, struct query_filter filter)
+{
+	uint32_t body = tables->placement.body[placement] - 1;
+	if (tables->body.id[body] == BODY_WALLS || tables->body.id[body] == filter.ignore)
+		return false;
+	return (filter.category & tables->body.mask[body]) != 0 &&
+	       (tables->body.category[body] & filter.mask) != 0;
+}
+
+/* Which of its body's shapes a placement is. */
+static uint32_t ordinal(const struct tables *tables, uint32_t placement)
+{
+	uint32_t body = tables->placement.body[placement] - 1, count = 0;
+	for (uint32_t p = tables->body.first_placement[body]; p != placement + 1;
+	     p = tables->placement.next[p - 1])
+		count++;
+	return count;
+}
+
+/* ---- rays ------------------------------------------------------------------------------------- */
+
+struct ray_work {
+	const struct world *world;
+	vec3 origin, along;
+	struct query_filter filter;
+	struct ray_hit *hits;
+	uint32_t capacity, count;
+};
+
+static bool hit_before(const struct ray_hit *a, const struct ray_hit *b)
+{
+	if (a->fraction != b->fraction)
+		return a->fraction < b->fraction;
+	return a->body != b->body ? a->body < b->body : a->placement < b->placement;
+}
+
+static void keep_hit(struct ray_work *work, const struct ray_hit *hit)
+{
+	uint32_t at = work->count;
+	while (at > 0 && hit_before(hit, &work->hits[at - 1]))
+		at--;
+	if (at == work->capacity)
+		return;
+	uint32_t kept = MIN_OF(work->count, work->capacity - 1);
+	memmove(&work->hits[at + 1], &work->hits[at], (kept - at) * sizeof *hit);
+	work->hits[at] = *hit;
+	work->count = kept + 1;
+}
+
+static double visit_ray(uint32_t placement, double fraction_max, void *context)
+{
+	struct ray_work *work = context;
+	const struct tables *tables = &work->world->tables;
+	if (!passes(tables, placement, work->filter))
+		return fraction_max;
+	pose at = placement_at(tables, placement);
+	const struct shape *shape = work->world->shapes[tables->placement.shape[placement]];
+	struct cast_hit found;
+	if (!cast_shape(shape, &at, work->origin, work->along, fraction_max, &found))
+		return fraction_max;
+	struct ray_hit hit = { .body = tables->body.id[tables->placement.body[placement] - 1],
+			       .placement = ordinal(tables, placement),
+			       .child = found.child,
+			       .fraction = found.fraction,
+			       .point = vec3_mul_add(work->origin, work->along, found.fraction),
+			       .normal = found.normal };
+	keep_hit(work, &hit);
+	/* Once there is no more room, only what is nearer than the last one (or as near) matters. */
+	return work->count < work->capacity ? fraction_max :
+					      work->hits[work->capacity - 1].fraction;
+}
+
+uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, double length,
+		   struct query_filter filter, struct ray_hit *hits, uint32_t capacity,
+		   enum status *status)
+{
+	if (!vec3_is_finite(origin) || !vec3_is_finite(direction) || !scalar_is_finite(length)) {
+		answer(status, STATUS_NOT_FINITE);
+		return 0;
+	}
+	double size = vec3_max_component(vec3_abs(direction));
+	vec3 unit = size > 0 ? vec3_normalize(vec3_scale(direction, 1.0 / size)) : vec3_zero();
+	if (!(vec3_max_component(vec3_abs(origin)) <= LENGTH_MAX) || !(length > 0) ||
+	    !(length <= 4 * LENGTH_MAX) || !(vec3_dot(unit, unit) > 0.5)) {
+		answer(status, STATUS_RANGE);
+		return 0;
+	}
+	answer(status, STATUS_OK);
+	struct ray_work work = { .world = world,
+				 .origin = origin,
+				 .along = vec3_scale(unit, length),
+				 .filter = filter,
+				 .hits = hits,
+				 .capacity = capacity };
+	if (capacity > 0)
+		broad_phase_ray(world->dynamics.broad_phase, origin, work.along, 1.0, visit_ray, &work);
+	return work.count;
+}
+
+/* ---- overlaps --------------------------------------------------------------------------------- */
+
+struct overlap_work {
+	const struct world *world;
+	const struct shape *shape;
+	pose at;
+	struct query_filter filter;
+	body_id *ids;
+	uint32_t capacity, count;
+};
+
+static bool pieces_touch(struct piece a, struct piece b, const pose *b_in_a)
+{
+	struct pair_cache cache = { 0 };
+	struct manifold manifold;
+	collide_pieces(a, b, b_in_a, 0, &cache, &manifold);
+	return manifold.count > 0;
+}
+
+/* The triangles of a mesh near the other shape, one after the other. */
+static bool mesh_touches(const struct shape *mesh, const struct shape *other, const pose *other_in_mesh)
+{
+	struct mesh_walk walk;
+	uint32_t triangle;
+	mesh_walk_init(&walk, mesh->mesh, shape_aabb(other, other_in_mesh));
+	while (mesh_walk_next(&walk, &triangle))
+		if (pieces_touch((struct piece){ mesh, triangle }, (struct piece){ other, 0 },
+				 other_in_mesh))
+			return true;
+	return false;
+}
+
+static bool shapes_touch(const struct shape *a, const pose *at_a, const struct shape *b,
+			 const pose *at_b)
+{
+	if (!collide_supported(a->kind, b->kind))
+		return false;
+	pose b_in_a = pose_mul(pose_inverse(*at_a), *at_b);
+	if (a->kind == SHAPE_MESH)
+		return mesh_touches(a, b, &b_in_a);
+	if (b->kind == SHAPE_MESH) {
+		pose a_in_b = pose_inverse(b_in_a);
+		return mesh_touches(b, a, &a_in_b);
+	}
+	return pieces_touch((struct piece){ a, 0 }, (struct piece){ b, 0 }, &b_in_a);
+}
+
+static void keep_id(struct overlap_work *work, body_id id)
+{
+	uint32_t at = work->count;
+	while (at > 0 && work->ids[at - 1] > id)
+		at--;
+	if (at == work->capacity)
+		return;
+	uint32_t kept = MIN_OF(work->count, work->capacity - 1);
+	memmove(&work->ids[at + 1], &work->ids[at], (kept - at) * sizeof id);
+	work->ids[at] = id;
+	work->count = kept + 1;
+}
+
+static bool holds_id(const struct overlap_work *work, body_id id)
+{
+	uint32_t low = 0, high = work->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (work->ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < work->count && work->ids[low] == id;
+}
+
+static bool visit_overlap(uint32_t placement, void *context)
+{
+	struct overlap_work *work = context;
+	const struct tables *tables = &work->world->tables;
+	body_id id = tables->body.id[tables->placement.body[placement] - 1];
+	if (!passes(tables, placement, work->filter) || holds_id(work, id))
+		return true;
+	pose at = placement_at(tables, placement);
+	const struct shape *shape = work->world->shapes[tables->placement.shape[placement]];
+	if (shapes_touch(shape, &at, work->shape, &work->at))
+		keep_id(work, id);
+	return true;
+}
+
+uint32_t world_overlap(const struct world *world, const struct shape *shape, vec3 position,
+		       quat rotation, struct query_filter filter, body_id *ids, uint32_t capacity,
+		       enum status *status)
+{
+	if (!vec3_is_finite(position) || !quat_is_finite(rotation)) {
+		answer(status, STATUS_NOT_FINITE);
+		return 0;
+	}
+	double length = scalar_max(scalar_max(scalar_abs(rotation.w), scalar_abs(rotation.x)),
+				   scalar_max(scalar_abs(rotation.y), scalar_abs(rotation.z)));
+	if (!(vec3_max_component(vec3_abs(position)) <= LENGTH_MAX) || !(length <= 2) ||
+	    !(length >= 0.25)) {
+		answer(status, STATUS_RANGE);
+		return 0;
+	}
+	answer(status, STATUS_OK);
+	struct overlap_work work = { .world = world,
+				     .shape = shape,
+				     .at = pose_make(position, quat_normalize(rotation)),
+				     .filter = filter,
+				     .ids = ids,
+				     .capacity = capacity };
+	struct aabb box = shape_aabb(shape, &work.at);
+	if (capacity > 0)
+		broad_phase_query(world->dynamics.broad_phase, &box, visit_overlap, &work);
+	return work.count;
+}
+
+/* ---- contacts --------------------------------------------------------------------------------- */
+
+/* A contact's place in the answer. */
+struct contact_key {
+	body_id a, b;
+	uint32_t child_a, child_b, row;
+};
+
+static int compare_contacts(const void *x, const void *y, void *context)
+{
+	UNUSED(context);
+	const struct contact_key *a = x, *b = y;
+	if (a->a != b->a)
+		return a->a < b->a ? -1 : 1;
+	if (a->b != b->b)
+		return a->b < b->b ? -1 : 1;
+	if (a->child_a != b->child_a)
+		return a->child_a < b->child_a ? -1 : 1;
+	if (a->child_b != b->child_b)
+		return a->child_b < b->child_b ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static void view_points(const struct tables *tables, const struct contact_key *key,
+			struct contact_view *out, uint32_t capacity)
+{
+	const struct contact_table *contact = &tables->contact;
+	uint32_t row = key->row;
+	uint32_t body = tables->placement.body[contact->placement_a[row]] - 1;
+	pose at = pose_make(tables->body.position[body], tables->body.rotation[body]);
+	const double *friction = contact->friction_impulse[row];
+	for (uint32_t i = 0; i < MIN_OF((uint32_t)contact->point_count[row], capacity); i++) {
+		const double *anchor = &contact->anchor[row][(size_t)3 * i];
+		out[i] = (struct contact_view){
+			.a = key->a,
+			.b = key->b,
+			.child_a = key->child_a,
+			.child_b = key->child_b,
+			.point = pose_point(at, vec3_make(anchor[0], anchor[1], anchor[2])),
+			.normal = pose_vector(at, contact->normal[row]),
+			.separation = contact->separation[row][i],
+			.normal_impulse = contact->normal_impulse[row][i],
+			.friction_impulse = i == 0 ? vec3_make(friction[0], friction[1], friction[2]) :
+						     vec3_zero(),
+		};
+	}
+}
+
+/* Keys of the contacts that have points; returns how many. */
+static uint32_t collect_contacts(const struct tables *tables, body_id body, struct contact_key *keys)
+{
+	const struct contact_table *contact = &tables->contact;
+	const struct placement_table *placement = &tables->placement;
+	uint32_t count = 0;
+	for (uint32_t row = 0; row < contact->count; row++) {
+		if (!contact->used[row] || contact->point_count[row] == 0)
+			continue;
+		body_id a = tables->body.id[placement->body[contact->placement_a[row]] - 1];
+		body_id b = tables->body.id[placement->body[contact->placement_b[row]] - 1];
+		if (body == 0 || a == body || b == body)
+			keys[count++] = (struct contact_key){ a, b, contact->child_a[row],
+							      contact->child_b[row], row };
+	}
+	return count;
+}
+
+uint32_t world_contacts(const struct world *world, body_id body, struct contact_view *out,
+			uint32_t capacity)
+{
+	const struct tables *tables = &world->tables;
+	size_t rows = tables->contact.count;
+	struct contact_key *keys = heap_alloc((2 * rows + 1) * sizeof *keys);
+	if (keys == NULL)
+		return 0;
+	uint32_t count = collect_contacts(tables, body, keys), points = 0;
+	sort_items(keys, keys + rows, count, sizeof *keys, compare_contacts, NULL);
+	for (uint32_t i = 0; i < count && points < capacity; i++) {
+		view_points(tables, &keys[i], out + points, capacity - points);
+		points += MIN_OF((uint32_t)tables->contact.point_count[keys[i].row],
+				 capacity - points);
+	}
+	heap_free(keys);
+	return points;
+}
+
+/* ---- energy and momentum ---------------------------------------------------------------------- */
+
+struct world_energy world_energy(const struct world *world)
+{
+	const struct tables *tables = &world->tables;
+	const struct body_table *body = &tables->body;
+	struct world_energy sum = { 0 };
+	for (uint32_t row = 0; row < body->count; row++) {
+		if (body->id[row] == 0 || body->status[row] != BODY_DYNAMIC)
+			continue;
+		double mass = body->mass[row];
+		const double *t = body->inertia[row];
+		vec3 v = body->velocity[row], at = dynamics_centre(tables, row);
+		vec3 w = quat_rotate_inverse(body->rotation[row], body->angular_velocity[row]);
+		vec3 spin = vec3_make(t[0] * w.x + t[3] * w.y + t[5] * w.z,
+				      t[3] * w.x + t[1] * w.y + t[4] * w.z,
+				      t[5] * w.x + t[4] * w.y + t[2] * w.z);
+		vec3 momentum = vec3_scale(v, mass);
+		sum.kinetic += 0.5 * mass * vec3_dot(v, v) + 0.5 * vec3_dot(w, spin);
+		sum.potential -= mass * vec3_dot(tables->world.gravity[0], at);
+		sum.linear = vec3_add(sum.linear, momentum);
+		sum.angular = vec3_add(sum.angular, vec3_add(vec3_cross(at, momentum),
+							     quat_rotate(body->rotation[row], spin)));
+	}
+	return sum;
+}

@@ -1,0 +1,181 @@
+/* shapes.c: the shapes a world may use: rows of the shape table and the shapes behind them.
+ *
+ * A shape is found by id (a look-up) and by name. Names are SHA-256, but the look-up's key is their
+ * first eight bytes, and two names that share those can be made on purpose. So a hit is compared with
+ * the whole name, and when it is another's the rows are searched one by one.
+ */
+#include "server/base/bytes.h"
+#include "server/base/heap.h"
+#include "server/engine/world/world.h"
+
+#include <string.h>
+
+static uint64_t key_of(const uint8_t name[SHAPE_NAME_BYTES])
+{
+	return get_le64(name);
+}
+
+enum status shapes_reserve(struct world *world, uint32_t more)
+{
+	uint32_t rows = world->shape_used.count + more;
+	enum status status = tables_reserve(&world->tables, TABLE_SHAPE, rows);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&world->shape_used, rows);
+	if (status == STATUS_OK)
+		status = table_reserve(&world->shape_index, rows);
+	if (status == STATUS_OK)
+		status = table_reserve(&world->shape_names, rows);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t room = world->tables.shape.capacity;
+	if (room > world->shape_rows) {
+		const struct shape **shapes =
+			heap_realloc(world->shapes, room * sizeof *world->shapes);
+		if (shapes == NULL)
+			return STATUS_NO_MEMORY;
+		memset(shapes + world->shape_rows, 0,
+		       (room - world->shape_rows) * sizeof *shapes);
+		world->shapes = shapes;
+		world->shape_rows = room;
+		world->dynamics.shapes = shapes;
+	}
+	return STATUS_OK;
+}
+
+void shapes_release(struct world *world)
+{
+	for (uint32_t row = 0; row < world->shape_rows; row++)
+		if (world->shapes[row] != NULL)
+			shape_release((struct shape *)world->shapes[row]);
+	for (uint32_t wall = 0; wall < WALLS_MAX; wall++)
+		if (world->wall_shapes[wall] != NULL)
+			shape_release((struct shape *)world->wall_shapes[wall]);
+	heap_free(world->shapes);
+	bitset_release(&world->shape_used);
+	table_release(&world->shape_index);
+	table_release(&world->shape_names);
+}
+
+/* Enters a row whose columns are filled into the look-ups. The first of two names with one key stays. */
+static void enter(struct world *world, uint32_t row, const struct shape *shape)
+{
+	const struct shape_table *table = &world->tables.shape;
+	world->shapes[row] = shape_retain(shape);
+	bitset_set(&world->shape_used, row);
+	enum status status = table_insert(&world->shape_index, table->id[row], row);
+	ASSERT(status == STATUS_OK);
+	if (table->id[row] >= IDS_END)
+		return; /* nobody asks for a wall by name */
+	status = table_insert(&world->shape_names, key_of(table->name[row]), row);
+	ASSERT(status == STATUS_OK || status == STATUS_EXISTS);
+	world->shape_bytes += shape->canonical_bytes;
+}
+
+uint32_t shapes_add(struct world *world, shape_id id, const struct shape *shape)
+{
+	struct shape_table *table = &world->tables.shape;
+	uint32_t row = bitset_lowest_clear(&world->shape_used);
+	if (row == table->count)
+		tables_append(&world->tables, TABLE_SHAPE);
+	ASSERT(row < table->count && table->id[row] == 0);
+	table->id[row] = id;
+	memcpy(table->name[row], shape->name, SHAPE_NAME_BYTES);
+	enter(world, row, shape);
+	return row;
+}
+
+/* Whether the row holds a shape that can be asked for by name. */
+static bool named_row(const struct shape_table *table, uint32_t row)
+{
+	return table->id[row] != 0 && table->id[row] < IDS_END;
+}
+
+void shapes_remove(struct world *world, uint32_t row)
+{
+	struct shape_table *table = &world->tables.shape;
+	ASSERT(table->uses[row] == 0);
+	uint64_t key = key_of(table->name[row]);
+	uint32_t named = ROW_NONE;
+	if (table->id[row] < IDS_END)
+		world->shape_bytes -= world->shapes[row]->canonical_bytes;
+	table_remove(&world->shape_index, table->id[row]);
+	if (table_find(&world->shape_names, key, &named) && named == row)
+		table_remove(&world->shape_names, key);
+	bitset_clear(&world->shape_used, row);
+	shape_release((struct shape *)world->shapes[row]);
+	world->shapes[row] = NULL;
+	tables_clear_row(&world->tables, TABLE_SHAPE, row);
+	/* Another name with this key comes forward. */
+	for (uint32_t other = 0; named == row && other < table->count; other++) {
+		if (named_row(table, other) && key_of(table->name[other]) == key) {
+			enum status status = table_insert(&world->shape_names, key, other);
+			ASSERT(status == STATUS_OK);
+			break;
+		}
+	}
+}
+
+uint32_t shapes_find(const struct world *world, shape_id id)
+{
+	uint32_t row = ROW_NONE;
+	return table_find(&world->shape_index, id, &row) ? row : ROW_NONE;
+}
+
+uint32_t shapes_find_name(const struct world *world, const uint8_t name[SHAPE_NAME_BYTES])
+{
+	const struct shape_table *table = &world->tables.shape;
+	uint32_t row;
+	if (!table_find(&world->shape_names, key_of(name), &row))
+		return ROW_NONE;
+	if (memcmp(table->name[row], name, SHAPE_NAME_BYTES) == 0)
+		return row;
+	for (row = 0; row < table->count; row++)
+		if (named_row(table, row) && memcmp(table->name[row], name, SHAPE_NAME_BYTES) == 0)
+			return row;
+	return ROW_NONE;
+}
+
+uint32_t shapes_count(const struct world *world)
+{
+	uint32_t walls = world_has_walls(world) ? walls_count(world->tables.world.planar[0]) : 0;
+	return world->shape_used.count - walls;
+}
+
+static void name_text(const uint8_t name[SHAPE_NAME_BYTES], char text[2 * SHAPE_NAME_BYTES + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+	for (uint32_t i = 0; i < SHAPE_NAME_BYTES; i++) {
+		text[2 * i] = digits[name[i] >> 4];
+		text[2 * i + 1] = digits[name[i] & 15];
+	}
+	text[2 * SHAPE_NAME_BYTES] = '\0';
+}
+
+enum status shapes_rebuild(struct world *world, struct reason *why)
+{
+	const struct shape_table *table = &world->tables.shape;
+	enum status status = shapes_reserve(world, table->count);
+	for (uint32_t row = 0; row < table->count && status == STATUS_OK; row++) {
+		if (table->id[row] == 0)
+			continue;
+		const struct shape *shape = NULL;
+		if (table->id[row] >= IDS_END) {
+			status = walls_cook(world);
+			uint32_t wall = walls_find_name(world, table->name[row]);
+			shape = status == STATUS_OK && wall < WALLS_MAX ? world->wall_shapes[wall] : NULL;
+		} else if (world->source.find != NULL) {
+			shape = world->source.find(world->source.context, table->name[row]);
+		}
+		if (shape != NULL) {
+			enter(world, row, shape);
+		} else if (status == STATUS_OK) {
+			char text[2 * SHAPE_NAME_BYTES + 1];
+			name_text(table->name[row], text);
+			status = reason_set(why, STATUS_UNKNOWN_SHAPE, row, "shape",
+					    "no shape is known by the name %s", text);
+		}
+	}
+	if (status == STATUS_NO_MEMORY)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "shapes", "out of memory");
+	return status;
+}

@@ -1,0 +1,190 @@
+/* view.c: what may be seen of a world through the door, without changing it. */
+#include "server/base/sort.h"
+#include "server/engine/world/parameters.h"
+#include "server/engine/world/world.h"
+
+#include <string.h>
+
+struct world_info world_info(const struct world *world)
+{
+	const struct world_table *t = &world->tables.world;
+	return (struct world_info){
+		.tick = t->tick[0],
+		.epoch = t->epoch[0],
+		.rate_num = t->rate_num[0],
+		.rate_den = t->rate_den[0],
+		.planar = t->planar[0] != 0,
+		.stopped = t->stopped[0] != 0,
+		.gravity = t->gravity[0],
+		.bounds_mode = (enum bounds_mode)t->bounds_mode[0],
+		.bounds_min = t->bounds_min[0],
+		.bounds_max = t->bounds_max[0],
+		.method = world->method->name,
+		.limits = { .bodies = t->bodies_max[0],
+			    .placements = t->placements_max[0],
+			    .contacts = t->contacts_max[0],
+			    .shapes = t->shapes_max[0],
+			    .memory_bytes = t->memory_max[0],
+			    .shape_bytes = t->shape_bytes_max[0] },
+	};
+}
+
+void world_new_epoch(struct world *world, uint32_t epoch)
+{
+	world->tables.world.epoch[0] = epoch;
+}
+
+struct world_stats world_stats(const struct world *world)
+{
+	const struct step_report *report = &world->dynamics.report;
+	return (struct world_stats){
+		.bodies = world_body_count(world),
+		.awake = world->dynamics.awake.count,
+		.placements = world_placement_count(world),
+		.shapes = shapes_count(world),
+		.contacts = world->dynamics.contact_used.count,
+		.touching = report->touching,
+		.points = report->points,
+		.islands = report->islands,
+		.colours = report->colours,
+		.manifolds_made = report->manifolds_made,
+		.manifolds_kept = report->manifolds_kept,
+		.iterations = report->iterations,
+		.fallbacks = report->fallbacks,
+		.quarantined = report->quarantined,
+		.fallbacks_total = world->fallbacks_total,
+		.quarantined_total = world->quarantined_total,
+		.residual = report->residual,
+		.penetration_max = report->penetration_max,
+		.penetration_mean = report->penetration_mean,
+		.memory_bytes = sizeof *world + world->tables.bytes +
+				dynamics_memory(&world->dynamics) + changes_memory(&world->changes),
+	};
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+static uint32_t find_visible(const struct world *world, body_id id)
+{
+	return id < IDS_END ? dynamics_find_body(&world->dynamics, id) : ROW_NONE;
+}
+
+enum status world_body(const struct world *world, body_id id, struct body_view *out)
+{
+	const struct body_table *body = &world->tables.body;
+	uint32_t row = find_visible(world, id);
+	if (row == ROW_NONE)
+		return STATUS_UNKNOWN_BODY;
+	*out = (struct body_view){
+		.id = id,
+		.status = body->status[row],
+		.asleep = body->sleep_set[row] != 0,
+		.quarantined = body->quarantined[row] != 0,
+		.owner = body->owner[row],
+		.tag = body->tag[row],
+		.position = body->position[row],
+		.rotation = body->rotation[row],
+		.velocity = body->velocity[row],
+		.angular_velocity = body->angular_velocity[row],
+		.mass = body->mass[row],
+		.centre = body->centre[row],
+		.placement_count = world_body_placements(world, id, NULL, 0),
+	};
+	return STATUS_OK;
+}
+
+/* Rows are not in order of ids once slots were reused. The lists of changes have room to sort in. */
+uint32_t world_bodies(const struct world *world, body_id *ids, uint32_t capacity)
+{
+	const struct body_table *body = &world->tables.body;
+	const struct changes *changes = &world->changes;
+	uint32_t count = 0;
+	for (uint32_t row = 0; row < body->count; row++)
+		if (body->id[row] != 0 && body->id[row] != BODY_WALLS)
+			changes->keys[count++] = body->id[row];
+	sort_keys(changes->keys, NULL, changes->scratch, NULL, count);
+	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
+		ids[i] = (body_id)changes->keys[i];
+	return count;
+}
+
+uint32_t world_body_placements(const struct world *world, body_id id, struct placement_view *out,
+			       uint32_t capacity)
+{
+	const struct placement_table *placement = &world->tables.placement;
+	uint32_t row = find_visible(world, id), count = 0;
+	if (row == ROW_NONE)
+		return 0;
+	for (uint32_t p = world->tables.body.first_placement[row]; p != 0;
+	     p = placement->next[p - 1], count++)
+		if (count < capacity)
+			out[count] = (struct placement_view){
+				.shape = world->shapes[placement->shape[p - 1]],
+				.position = placement->position[p - 1],
+				.rotation = placement->rotation[p - 1],
+			};
+	return count;
+}
+
+struct world_changes world_changes(const struct world *world)
+{
+	const struct changes *changes = &world->changes;
+	return (struct world_changes){
+		.created = changes->created.items,
+		.moved = changes->moved.items,
+		.changed = changes->changed.items,
+		.removed = changes->removed.items,
+		.created_count = changes->created.count,
+		.moved_count = changes->moved.count,
+		.changed_count = changes->changed.count,
+		.removed_count = changes->removed.count,
+	};
+}
+
+/* ---- methods and parameters ------------------------------------------------------------------- */
+
+uint32_t world_methods(struct method_info *out, uint32_t capacity)
+{
+	uint32_t count;
+	const struct method *const *list = method_list(&count);
+	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
+		out[i] = (struct method_info){ .name = list[i]->name,
+					       .summary = list[i]->summary,
+					       .shapes = list[i]->shapes,
+					       .friction = list[i]->friction,
+					       .restitution = list[i]->restitution,
+					       .sleep = list[i]->sleep,
+					       .planar = list[i]->planar,
+					       .three_d = list[i]->three_d };
+	return count;
+}
+
+enum status world_supports(const struct world *world, const char *method, struct reason *why)
+{
+	const struct method *found = method_find(method);
+	if (found == NULL)
+		return reason_set(why, STATUS_UNKNOWN_METHOD, -1, "method",
+				  "there is no method %.31s", method);
+	return found->supports(&world->dynamics, why);
+}
+
+uint32_t world_parameters(struct parameter_info *out, uint32_t capacity)
+{
+	for (uint32_t row = 0; row < MIN_OF((uint32_t)PARAMETER_COUNT, capacity); row++) {
+		const struct parameter_entry *entry = &parameter_entries[row];
+		out[row] = (struct parameter_info){ .name = entry->name,
+						    .unit = entry->unit,
+						    .doc = entry->doc,
+						    .initial = entry->initial,
+						    .min = entry->min,
+						    .max = entry->max };
+	}
+	return PARAMETER_COUNT;
+}
+
+double world_parameter(const struct world *world, const char *name)
+{
+	uint32_t row = parameter_find(name);
+	return row < PARAMETER_COUNT ? world->tables.parameter.value[row] :
+				       scalar_from_bits(UINT64_C(0x7ff8000000000000));
+}

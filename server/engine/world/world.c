@@ -1,0 +1,300 @@
+/* world.c: a world's life: made from options or from tables, told apart by boundaries, destroyed. */
+#include "server/engine/world/world.h"
+
+#include "server/base/array.h"
+#include "server/base/heap.h"
+#include "server/base/rng.h"
+#include "server/base/sort.h"
+#include "server/engine/math/float_environment.h"
+#include "server/engine/world/parameters.h"
+
+#include <string.h>
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+struct world_options world_options_default(void)
+{
+	return (struct world_options){
+		.rate_num = 60,
+		.rate_den = 1,
+		.gravity = { 0, -9.81, 0 },
+		.seed = 1,
+		.method = "soft-step",
+		.limits = { .bodies = 65536,
+			    .placements = 131072,
+			    .contacts = 524288,
+			    .shapes = 16384,
+			    .memory_bytes = UINT64_C(4) << 30,
+			    .shape_bytes = UINT64_C(1) << 30 },
+	};
+}
+
+#define ROWS_MAX (1u << 24)	      /* of any limit on things */
+#define MEMORY_LIMIT_MIN (1u << 16)   /* bytes; a world without bodies needs a few hundred */
+#define RATE_PART_MAX 1000000u	      /* of either half of the rate */
+
+static enum status check_count(uint32_t value, const char *name, struct reason *why)
+{
+	if (value >= 1 && value <= ROWS_MAX)
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, -1, name, "limit of %s is %u, it must be within 1 and %u",
+			  name, value, ROWS_MAX);
+}
+
+static enum status check_limits(const struct world_limits *limits, struct reason *why)
+{
+	enum status status = check_count(limits->bodies, "bodies", why);
+	if (status == STATUS_OK)
+		status = check_count(limits->placements, "placements", why);
+	if (status == STATUS_OK)
+		status = check_count(limits->contacts, "contacts", why);
+	if (status == STATUS_OK)
+		status = check_count(limits->shapes, "shapes", why);
+	if (status != STATUS_OK)
+		return status;
+	if (limits->memory_bytes < MEMORY_LIMIT_MIN || limits->memory_bytes > (uint64_t)INTEGER_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "memory_bytes",
+				  "a world needs at least %u bytes", MEMORY_LIMIT_MIN);
+	if (limits->shape_bytes > (uint64_t)INTEGER_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "shape_bytes", "shape_bytes is over 2^53");
+	return STATUS_OK;
+}
+
+static enum status check_rate(uint32_t num, uint32_t den, struct reason *why)
+{
+	bool good = den >= 1 && den <= RATE_PART_MAX && num >= den && num <= RATE_PART_MAX &&
+		    num <= (uint64_t)10000 * den;
+	return good ? STATUS_OK :
+		      reason_set(why, STATUS_RANGE, -1, "rate",
+				 "%u/%u ticks per second, it must be within 1 and 10000", num, den);
+}
+
+static enum status check_options(const struct world_options *options, struct reason *why)
+{
+	enum status status = check_rate(options->rate_num, options->rate_den, why);
+	if (status == STATUS_OK)
+		status = check_limits(&options->limits, why);
+	if (status != STATUS_OK)
+		return status;
+	vec3 gravity = options->gravity;
+	if (!vec3_is_finite(gravity) || vec3_max_component(vec3_abs(gravity)) > GRAVITY_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "gravity",
+				  "gravity must be within %g m/s2 on each axis", GRAVITY_MAX);
+	if (options->planar && gravity.z != 0)
+		return reason_set(why, STATUS_RANGE, -1, "gravity",
+				  "gravity must have z = 0 in a planar world");
+	uint32_t length = 0;
+	while (length < sizeof options->method && options->method[length] != '\0')
+		length++;
+	if (length == sizeof options->method || method_find(options->method) == NULL)
+		return reason_set(why, STATUS_UNKNOWN_METHOD, -1, "method",
+				  "there is no method %.31s", options->method);
+	return STATUS_OK;
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static enum status fill_tables(struct tables *tables, const struct world_options *options)
+{
+	tables_init(tables);
+	enum status status = tables_reserve(tables, TABLE_WORLD, 1);
+	if (status == STATUS_OK)
+		status = tables_reserve(tables, TABLE_PARAMETER, PARAMETER_COUNT);
+	if (status != STATUS_OK)
+		return status;
+	struct world_table *world = &tables->world;
+	tables_append(tables, TABLE_WORLD);
+	world->epoch[0] = 1;
+	world->rate_num[0] = options->rate_num;
+	world->rate_den[0] = options->rate_den;
+	world->planar[0] = options->planar;
+	world->gravity[0] = options->gravity;
+	world->bounds_min[0] = vec3_all(-LENGTH_MAX);
+	world->bounds_max[0] = vec3_all(LENGTH_MAX);
+	world->method[0] = method_find(options->method)->number;
+	struct rng rng = rng_seeded(options->seed);
+	memcpy(world->rng[0], rng.state, sizeof rng.state);
+	world->next_body[0] = world->next_shape[0] = world->next_sleep_set[0] = 1;
+	world->bodies_max[0] = options->limits.bodies;
+	world->placements_max[0] = options->limits.placements;
+	world->contacts_max[0] = options->limits.contacts;
+	world->shapes_max[0] = options->limits.shapes;
+	world->memory_max[0] = options->limits.memory_bytes;
+	world->shape_bytes_max[0] = options->limits.shape_bytes;
+	for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
+		tables_append(tables, TABLE_PARAMETER);
+		tables->parameter.value[row] = parameter_entries[row].initial;
+	}
+	return STATUS_OK;
+}
+
+enum status world_make(struct tables *tables, struct shape_source source, struct world **out,
+		       struct reason *why)
+{
+	struct world *world = heap_alloc_zero(sizeof *world);
+	if (world == NULL) {
+		tables_release(tables);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "world", "out of memory");
+	}
+	world->tables = *tables;
+	tables_init(tables);
+	world->source = source;
+	world->method = method_by_number(world->tables.world.method[0]);
+	enum status status = shapes_rebuild(world, why);
+	if (status == STATUS_OK) {
+		status = dynamics_init(&world->dynamics, &world->tables, world->shapes);
+		if (status == STATUS_OK)
+			status = changes_reserve(&world->changes, world->tables.body.capacity);
+		if (status != STATUS_OK)
+			reason_set(why, status, -1, "world", "out of memory");
+	}
+	if (status != STATUS_OK) {
+		world_destroy(world);
+		return status;
+	}
+	changes_rebuild(&world->changes, &world->tables);
+	changes_open(&world->changes, world->tables.world.next_body[0]);
+	*out = world;
+	return STATUS_OK;
+}
+
+enum status world_create(const struct world_options *options, struct world **out,
+			 struct reason *why)
+{
+	enum status status = check_options(options, why);
+	if (status == STATUS_OK)
+		status = float_environment_check(why);
+	if (status != STATUS_OK)
+		return status;
+	struct tables tables;
+	status = fill_tables(&tables, options);
+	if (status != STATUS_OK) {
+		tables_release(&tables);
+		return reason_set(why, status, -1, "world", "out of memory");
+	}
+	struct world *world;
+	status = world_make(&tables, options->shapes, &world, why);
+	if (status != STATUS_OK)
+		return status;
+	status = world->method->supports(&world->dynamics, why);
+	if (status != STATUS_OK) {
+		world_destroy(world);
+		return status;
+	}
+	world->method->attach(&world->dynamics);
+	*out = world;
+	return STATUS_OK;
+}
+
+void world_destroy(struct world *world)
+{
+	if (world == NULL)
+		return;
+	dynamics_release(&world->dynamics);
+	shapes_release(world);
+	changes_release(&world->changes);
+	ARRAY_RELEASE(&world->kept_results);
+	ARRAY_RELEASE(&world->kept_values);
+	ARRAY_RELEASE(&world->values);
+	table_release(&world->plan_index);
+	bytes_release(&world->encoded);
+	tables_release(&world->tables);
+	heap_free(world);
+}
+
+/* ---- boundaries ------------------------------------------------------------------------------- */
+
+void world_open_boundary(struct world *world)
+{
+	if (world->open)
+		return;
+	world->open = true;
+	world->dynamics.events.count = 0;
+	world->kept_results.count = 0;
+	world->kept_values.count = 0;
+	changes_open(&world->changes, world->tables.world.next_body[0]);
+}
+
+/* The defined order: kind, a, b, child; equal ones as they happened. */
+static int compare_events(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	const struct event *x = a, *y = b;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	if (x->b != y->b)
+		return x->b < y->b ? -1 : 1;
+	return x->child < y->child ? -1 : x->child > y->child;
+}
+
+/* Without room to merge, by insertion: the same order, slower. */
+static void sort_slowly(struct event *items, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		struct event event = items[i];
+		uint32_t at = i;
+		for (; at > 0 && compare_events(&items[at - 1], &event, NULL) > 0; at--)
+			items[at] = items[at - 1];
+		items[at] = event;
+	}
+}
+
+static void sort_events(struct world *world)
+{
+	struct event_list *events = &world->dynamics.events;
+	uint32_t sorted = 1;
+	while (sorted < events->count &&
+	       compare_events(&events->items[sorted - 1], &events->items[sorted], NULL) <= 0)
+		sorted++;
+	if (sorted >= events->count)
+		return;
+	struct arena *arena = &world->dynamics.scratch;
+	struct arena_mark mark = arena_mark(arena);
+	struct event *scratch = ARENA_ARRAY(arena, struct event, events->count);
+	if (scratch != NULL)
+		sort_items(events->items, scratch, events->count, sizeof *scratch, compare_events,
+			   NULL);
+	else
+		sort_slowly(events->items, events->count);
+	arena_rewind(arena, mark);
+}
+
+void world_close_changes(struct world *world)
+{
+	sort_events(world);
+	changes_close(&world->changes, &world->tables);
+}
+
+/* ---- small facts ------------------------------------------------------------------------------ */
+
+double world_dt(const struct world *world)
+{
+	return (double)world->tables.world.rate_den[0] / (double)world->tables.world.rate_num[0];
+}
+
+bool world_has_walls(const struct world *world)
+{
+	return world->tables.world.bounds_mode[0] == BOUNDS_WALLS;
+}
+
+uint32_t world_body_count(const struct world *world)
+{
+	return world->dynamics.body_used.count - (world_has_walls(world) ? 1 : 0);
+}
+
+uint32_t world_placement_count(const struct world *world)
+{
+	bool planar = world->tables.world.planar[0] != 0;
+	return world->dynamics.placement_used.count -
+	       (world_has_walls(world) ? walls_count(planar) : 0);
+}
+
+enum status world_rebuild_caches(struct world *world)
+{
+	enum status status = dynamics_rebuild(&world->dynamics);
+	if (status == STATUS_OK)
+		changes_rebuild(&world->changes, &world->tables);
+	return status;
+}

@@ -1,0 +1,122 @@
+/* world.h: a world from inside: what the files of this folder share. Outside, engine.h is the door.
+ *
+ * State is in `tables`; all else is either a cache of it, or tells of the boundary the world is at
+ * (events, changes, results) and is never saved. A boundary opens with the first world_apply or
+ * world_step after a step, and ends with the next step.
+ */
+#ifndef CAIRN_ENGINE_WORLD_WORLD_H
+#define CAIRN_ENGINE_WORLD_WORLD_H
+
+#include "server/base/bitset.h"
+#include "server/base/table.h"
+#include "server/engine/dynamics/dynamics.h"
+#include "server/engine/engine.h"
+#include "server/engine/methods/method.h"
+#include "server/engine/world/changes.h"
+#include "server/engine/world/tables.h"
+
+#define ROW_NONE UINT32_MAX
+
+/* Ids from here on are never given out: the walls' body and shapes have them. */
+#define IDS_END (UINT32_MAX - 15)
+#define SHAPE_WALLS IDS_END /* … + 5: shapes of the walls */
+enum { WALLS_MAX = 6 };
+
+/* What is kept for a later tick, at most. */
+enum { PENDING_MAX = 65536, PENDING_BYTES_MAX = 16 << 20 };
+
+struct result_list {
+	struct batch_result *items; /* owned */
+	uint32_t count, capacity;
+};
+struct value_list {
+	uint32_t *items; /* owned */
+	uint32_t count, capacity;
+};
+
+struct world {
+	struct tables tables;
+	struct dynamics dynamics;
+	const struct method *method; /* that of world.method */
+
+	/* Shapes in use, by row of the shape table; each holds a reference. */
+	const struct shape **shapes; /* owned array */
+	uint32_t shape_rows;	     /* its length */
+	struct bitset shape_used;
+	struct table shape_index;  /* id → row */
+	struct table shape_names;  /* first eight bytes of the name → row; see shapes.c */
+	uint64_t shape_bytes;	   /* canonical bytes of all but the walls' */
+	const struct shape *wall_shapes[WALLS_MAX]; /* referenced once there have been walls */
+	struct shape_source source;
+
+	/* The boundary. */
+	bool open;
+	struct changes changes;
+	struct result_list kept_results;
+	struct value_list kept_values, values;
+
+	/* Work of world_apply, empty between calls. */
+	struct table plan_index;
+	struct bytes encoded;
+
+	uint64_t fallbacks_total, quarantined_total;
+};
+
+/* ---- world.c */
+/* Opens the boundary if a step has closed it: forgets events, changes and results of the last one. */
+void world_open_boundary(struct world *world);
+/* Sorts the events and closes the changes, after commands or a step. */
+void world_close_changes(struct world *world);
+/* Seconds of a tick. */
+double world_dt(const struct world *world);
+bool world_has_walls(const struct world *world);
+/* Bodies without the walls'. */
+uint32_t world_body_count(const struct world *world);
+uint32_t world_placement_count(const struct world *world);
+/* An empty shell around tables that hold a valid state: indexes, shapes by name from `source`, caches,
+ * method. On failure the tables are released. *out is returned owned. */
+MUST_CHECK enum status world_make(struct tables *tables, struct shape_source source,
+				  struct world **out, struct reason *why);
+
+/* ---- shapes.c */
+MUST_CHECK enum status shapes_reserve(struct world *world, uint32_t more);
+void shapes_release(struct world *world);
+/* Takes the lowest free row (reserved), retains the shape; returns the row. */
+uint32_t shapes_add(struct world *world, shape_id id, const struct shape *shape);
+void shapes_remove(struct world *world, uint32_t row);
+/* ROW_NONE when there is none. */
+uint32_t shapes_find(const struct world *world, shape_id id);
+uint32_t shapes_find_name(const struct world *world, const uint8_t name[SHAPE_NAME_BYTES]);
+uint32_t shapes_count(const struct world *world); /* without the walls' */
+/* After the tables were filled: finds every shape by name. UNKNOWN_SHAPE, NO_MEMORY. */
+MUST_CHECK enum status shapes_rebuild(struct world *world, struct reason *why);
+
+/* ---- walls.c */
+/* How many walls: 4 in a planar world, else 6. */
+uint32_t walls_count(bool planar);
+/* Makes the shapes of the walls once. */
+MUST_CHECK enum status walls_cook(struct world *world);
+/* Which wall a name is the shape of, or WALLS_MAX. */
+uint32_t walls_find_name(const struct world *world, const uint8_t name[SHAPE_NAME_BYTES]);
+/* Puts walls at the bounds, or takes them away; rows are reserved and shapes cooked. */
+void walls_put(struct world *world);
+void walls_remove(struct world *world);
+
+/* ---- apply.c */
+/* Kept batches that are due and the given ones that are. */
+MUST_CHECK enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
+				       struct batch_result *results);
+
+/* ---- world_hash.c */
+uint64_t tables_state_hash(const struct tables *tables, uint64_t per_table[WORLD_TABLES_MAX]);
+
+/* ---- invariants.c */
+/* The part of world_check that looks at tables alone; used on images before they are believed. */
+MUST_CHECK enum status tables_check(const struct tables *tables, struct reason *why);
+
+/* ---- snapshot.c */
+/* Reads an image into fresh tables. CORRUPT, VERSION, NO_MEMORY: the tables are released. */
+MUST_CHECK enum status image_read(const uint8_t *data, size_t bytes, struct tables *tables,
+				  struct reason *why);
+
+#endif

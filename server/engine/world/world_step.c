@@ -1,0 +1,142 @@
+/* world_step.c: one tick: kept batches, the method's step, bounds, drives, and what to tell of it. */
+#include "server/base/array.h"
+#include "server/engine/world/body_mass.h"
+#include "server/engine/world/drives.h"
+#include "server/engine/world/world.h"
+
+#include <string.h>
+
+/* ---- bounds ----------------------------------------------------------------------------------- */
+
+static bool outside(const struct world *world, vec3 centre)
+{
+	const struct world_table *table = &world->tables.world;
+	vec3 low = table->bounds_min[0], high = table->bounds_max[0];
+	bool flat = table->planar[0] != 0;
+	return centre.x < low.x || centre.x > high.x || centre.y < low.y || centre.y > high.y ||
+	       (!flat && (centre.z < low.z || centre.z > high.z));
+}
+
+static void deactivate(struct world *world, uint32_t row, vec3 centre)
+{
+	world->tables.body.status[row] = BODY_INACTIVE;
+	body_inverses_set(&world->tables, row);
+	dynamics_body_changed(&world->dynamics, row);
+	dynamics_event(&world->dynamics, (struct event){ .kind = EVENT_OUT_OF_BOUNDS,
+							 .a = world->tables.body.id[row],
+							 .fraction = 1,
+							 .point = centre });
+}
+
+/* Only what moves can leave, so the awake are all there is to look at, in order of rows. */
+static void enforce_bounds(struct world *world)
+{
+	if (world->tables.world.bounds_mode[0] != BOUNDS_INACTIVE)
+		return;
+	const struct bitset *awake = &world->dynamics.awake;
+	for (uint32_t row = bitset_next(awake, 0); row != BITSET_NONE;
+	     row = bitset_next(awake, row + 1)) {
+		vec3 centre = dynamics_centre(&world->tables, row);
+		if (outside(world, centre))
+			deactivate(world, row, centre);
+	}
+}
+
+/* ---- what changed ----------------------------------------------------------------------------- */
+
+/* Whoever is awake before or after the step may have moved. */
+static void note_awake(struct world *world)
+{
+	const struct bitset *awake = &world->dynamics.awake;
+	for (uint32_t row = bitset_next(awake, 0); row != BITSET_NONE;
+	     row = bitset_next(awake, row + 1))
+		bitset_set(&world->changes.candidates, row);
+}
+
+static void look_at_candidates(struct world *world)
+{
+	struct bitset *candidates = &world->changes.candidates;
+	for (uint32_t row = bitset_next(candidates, 0); row != BITSET_NONE;
+	     row = bitset_next(candidates, row + 1))
+		changes_look(&world->changes, &world->tables, row);
+	bitset_reset(candidates);
+}
+
+/* ---- the step --------------------------------------------------------------------------------- */
+
+static bool has_event(const struct event_list *events, uint8_t kind)
+{
+	for (uint32_t i = 0; i < events->count; i++)
+		if (events->items[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* The step was not made. The world says so once a boundary, and tries again when asked. */
+static enum status refuse_step(struct world *world, enum status status, const struct reason *why)
+{
+	struct world_table *table = &world->tables.world;
+	struct event_list *events = &world->dynamics.events;
+	table->stopped[0] = 1;
+	double limit = strcmp(why->field, "contacts") == 0 ? (double)table->contacts_max[0] :
+		       status == STATUS_LIMIT		   ? (double)table->memory_max[0] :
+							     0.0;
+	bool room = events->count < events->capacity ||
+		    ARRAY_RESERVE(events, events->count + 1) == STATUS_OK;
+	if (room && !has_event(events, EVENT_LIMIT))
+		dynamics_event(&world->dynamics,
+			       (struct event){ .kind = EVENT_LIMIT, .value = limit });
+	bitset_reset(&world->changes.candidates);
+	world_close_changes(world);
+	return status;
+}
+
+static void note_fallbacks(struct world *world)
+{
+	const struct step_report *report = &world->dynamics.report;
+	world->fallbacks_total += report->fallbacks;
+	world->quarantined_total += report->quarantined;
+	if (report->fallbacks > 0)
+		dynamics_event(&world->dynamics,
+			       (struct event){ .kind = EVENT_FALLBACK,
+					       .fraction = 1,
+					       .value = report->fallbacks });
+}
+
+enum status world_step(struct world *world, const struct parallel *parallel, struct reason *why)
+{
+	struct reason own;
+	why = why != NULL ? why : &own;
+	memset(why, 0, sizeof *why);
+	world_open_boundary(world);
+	enum status status = world_apply_due(world, NULL, 0, NULL);
+	if (status != STATUS_OK)
+		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"), why);
+	note_awake(world);
+	world->dynamics.parallel = parallel;
+	memset(&world->dynamics.report, 0, sizeof world->dynamics.report);
+	status = world->method->step(&world->dynamics, world_dt(world), why);
+	if (status != STATUS_OK)
+		return refuse_step(world, status, why);
+	note_fallbacks(world);
+	enforce_bounds(world);
+	drives_count_down(world);
+	world->tables.world.tick[0]++;
+	world->tables.world.stopped[0] = 0;
+	note_awake(world);
+	look_at_candidates(world);
+	world_close_changes(world);
+	world->open = false;
+	return STATUS_OK;
+}
+
+bool world_stopped(const struct world *world)
+{
+	return world->tables.world.stopped[0] != 0;
+}
+
+const struct event *world_events(const struct world *world, uint32_t *count)
+{
+	*count = world->dynamics.events.count;
+	return world->dynamics.events.items;
+}

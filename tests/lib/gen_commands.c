@@ -1,0 +1,352 @@
+#include "tests/lib/gen_commands.h"
+
+#include "tests/lib/worlds.h"
+
+#include <math.h>
+#include <string.h>
+
+void gen_commands_init(struct gen_commands *gen, const struct world *world, uint64_t seed)
+{
+	memset(gen, 0, sizeof *gen);
+	gen->rng = rng_seeded(seed);
+	gen->world = world;
+	gen->planar = world_info(world).planar;
+	gen->size = 4;
+}
+
+static double real(struct gen_commands *gen)
+{
+	return rng_range(&gen->rng, -gen->size, gen->size);
+}
+
+static vec3 vector(struct gen_commands *gen, const char *name)
+{
+	vec3 v = vec3_make(real(gen), real(gen), real(gen));
+	bool turning = strstr(name, "angular") != NULL || strcmp(name, "torque") == 0;
+	if (gen->planar && turning)
+		v.x = v.y = 0;
+	else if (gen->planar)
+		v.z = 0;
+	return v;
+}
+
+static quat rotation(struct gen_commands *gen)
+{
+	quat q = quat_make(real(gen), real(gen), real(gen), real(gen));
+	if (gen->planar)
+		q.x = q.y = 0;
+	q = quat_normalize(q);
+	return rng_below(&gen->rng, 4) == 0 ? quat_identity() : q;
+}
+
+static int64_t any_body(struct gen_commands *gen)
+{
+	body_id ids[256];
+	uint32_t count = world_bodies(gen->world, ids, COUNT_OF(ids));
+	count = count < COUNT_OF(ids) ? count : COUNT_OF(ids);
+	return count > 0 ? ids[rng_below(&gen->rng, count)] : 1;
+}
+
+static struct attachment_list attachments(struct gen_commands *gen)
+{
+	uint32_t count = rng_below(&gen->rng, COUNT_OF(gen->items));
+	for (uint32_t i = 0; i < count; i++)
+		gen->items[i] = (struct attachment){
+			.shape = 1 + rng_below(&gen->rng, gen->planar ? 2 : 4),
+			.position = vec3_scale(vector(gen, "position"), 0.2),
+			.rotation = rotation(gen),
+		};
+	return (struct attachment_list){ gen->items, count };
+}
+
+static void put(struct command *command, const struct command_field *field, const void *value,
+		size_t bytes)
+{
+	memcpy((char *)command + field->offset, value, bytes);
+}
+
+/* A copy of a value into a field. */
+#define PUT(type, value)                                   \
+	do {                                               \
+		type put_value = (value);                  \
+		put(command, field, &put_value, sizeof put_value); \
+	} while (0)
+
+static void gen_field(struct gen_commands *gen, struct command *command,
+		      const struct command_field *field)
+{
+	struct rng *rng = &gen->rng;
+	double low = field->min, high = field->max;
+	switch (field->type) {
+	case FIELD_BODY:
+		PUT(int64_t, any_body(gen));
+		return;
+	case FIELD_SHAPE:
+		PUT(int64_t, 1 + rng_below(rng, 6));
+		return;
+	case FIELD_ENUM:
+		PUT(uint8_t, (uint8_t)(low + rng_below(rng, (uint32_t)(high - low) + 1)));
+		return;
+	case FIELD_U32:
+		PUT(uint32_t, (uint32_t)low + rng_below(rng, 4));
+		return;
+	case FIELD_INTEGER:
+		PUT(int64_t, (int64_t)rng_below(rng, 7) - 3);
+		return;
+	case FIELD_F64:
+		PUT(double, rng_range(rng, low > -gen->size ? low : -gen->size,
+				      high < gen->size ? high : low + gen->size));
+		return;
+	case FIELD_VEC3:
+		PUT(vec3, vector(gen, field->name));
+		return;
+	case FIELD_QUAT:
+		PUT(quat, rotation(gen));
+		return;
+	case FIELD_NAME:
+		PUT(struct name32, test_shape_name((enum test_shape)rng_below(rng, TEST_SHAPES)));
+		return;
+	case FIELD_SEED:
+		PUT(uint64_t, rng_u64(rng));
+		return;
+	case FIELD_ATTACHMENTS:
+		PUT(struct attachment_list, attachments(gen));
+		return;
+	case FIELD_TEXT:
+		return;
+	}
+}
+
+static void choose_parameter(struct gen_commands *gen, struct command *out)
+{
+	struct parameter_info list[64];
+	uint32_t count = world_parameters(list, COUNT_OF(list));
+	const struct parameter_info *one = &list[rng_below(&gen->rng, count)];
+	out->parameter.name = test_text(one->name);
+	out->parameter.value = rng_below(&gen->rng, 2) ? one->initial : one->min;
+}
+
+/* What fields must agree on. */
+static void reconcile(struct gen_commands *gen, struct command *out)
+{
+	switch (out->op) {
+	case COMMAND_SPAWN:
+		out->spawn.static_friction = 0.8;
+		out->spawn.dynamic_friction = 0.5;
+		out->spawn.density = rng_range(&gen->rng, 100, 2000);
+		out->spawn.mass = rng_below(&gen->rng, 2) ? 0 : rng_range(&gen->rng, 0.1, 10);
+		if (out->spawn.status < BODY_DYNAMIC)
+			out->spawn.velocity = out->spawn.angular_velocity = vec3_zero();
+		if (out->spawn.flags & BODY_FIXED_ROTATION)
+			out->spawn.angular_velocity = vec3_zero();
+		out->spawn.category = 1;
+		out->spawn.mask = UINT32_MAX;
+		return;
+	case COMMAND_SET_MATERIAL:
+		out->set_material.dynamic_friction = 0.5 * out->set_material.static_friction;
+		return;
+	case COMMAND_PARAMETER:
+		choose_parameter(gen, out);
+		return;
+	case COMMAND_METHOD:
+		out->method.name = test_text("free");
+		return;
+	case COMMAND_ANGULAR_IMPULSE:
+		if (gen->planar)
+			out->angular_impulse.impulse = vec3_make(0, 0, real(gen));
+		return;
+	case COMMAND_BOUNDS:
+		out->bounds.minimum = vec3_make(-20, -20, -20);
+		out->bounds.maximum = vec3_make(20, 20, 20);
+		return;
+	default:
+		return;
+	}
+}
+
+void gen_command(struct gen_commands *gen, enum command_op op, struct command *out)
+{
+	const struct command_info *info = command_info(op);
+	command_defaults(out, (uint16_t)op);
+	for (uint32_t i = 0; i < info->field_count; i++)
+		gen_field(gen, out, &info->fields[i]);
+	reconcile(gen, out);
+}
+
+void gen_any_command(struct gen_commands *gen, struct command *out)
+{
+	/* Bodies come more often than the rest, so that there is something to command. */
+	static const uint16_t often[] = { COMMAND_SPAWN, COMMAND_SPAWN, COMMAND_SPAWN,
+					  COMMAND_IMPULSE, COMMAND_SET_POSE, COMMAND_FORCE };
+	uint32_t count;
+	const struct command_info *list = command_list(&count);
+	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
+	uint16_t op = pick < count ? list[pick].op : often[pick - count];
+	if (command_info(op)->reserved || op == COMMAND_METHOD)
+		op = COMMAND_SPAWN;
+	gen_command(gen, op, out);
+}
+
+/* ---- spoiling --------------------------------------------------------------------------------- */
+
+/* Bad numbers for a range: the first two only where the type can hold them. */
+static bool bad_number(const struct command_field *field, uint32_t way, double *value,
+		       enum status *expected)
+{
+	double below = field->min - fmax(1, fabs(field->min)) * 1e-6;
+	double above = field->max + fmax(1, fabs(field->max)) * 1e-6;
+	const double values[] = { below, above, NAN, INFINITY, -INFINITY, 1e300, -1e300 };
+	if (way >= COUNT_OF(values))
+		return false;
+	*value = values[way];
+	*expected = isfinite(values[way]) ? STATUS_RANGE : STATUS_NOT_FINITE;
+	return true;
+}
+
+static bool spoil_f64(struct command *command, const struct command_field *field, uint32_t way,
+		      enum status *expected)
+{
+	double value;
+	if (!bad_number(field, way, &value, expected))
+		return false;
+	/* The value of PARAMETER is ±1e300 wide: what is wrong is over the parameter's own limits. */
+	put(command, field, &value, sizeof value);
+	return true;
+}
+
+static bool spoil_vec3(struct command *command, const struct command_field *field, uint32_t way,
+		       enum status *expected)
+{
+	double value;
+	if (!bad_number(field, way / 3, &value, expected))
+		return false;
+	vec3 v;
+	memcpy(&v, (char *)command + field->offset, sizeof v);
+	vec3_set(&v, way % 3, value);
+	put(command, field, &v, sizeof v);
+	return true;
+}
+
+static bool spoil_quat(struct command *command, const struct command_field *field, uint32_t way,
+		       enum status *expected)
+{
+	const quat values[] = { { 0, 0, 0, 0 },	    { 0.4, 0, 0, 0 }, { 2.1, 0, 0, 0 },
+				{ 1e300, 0, 0, 0 }, { NAN, 0, 0, 0 }, { 1, 0, 0, INFINITY } };
+	if (way >= COUNT_OF(values))
+		return false;
+	*expected = quat_is_finite(values[way]) ? STATUS_RANGE : STATUS_NOT_FINITE;
+	put(command, field, &values[way], sizeof values[way]);
+	return true;
+}
+
+static bool spoil_id(struct command *command, const struct command_field *field, uint32_t way,
+		     enum status *expected)
+{
+	static const int64_t values[] = { 0, 4000000000, UINT32_MAX, 1LL << 40, INT64_MAX, -4096, -100,
+					  INT64_MIN };
+	if (way >= COUNT_OF(values))
+		return false;
+	enum status unknown = field->type == FIELD_BODY ? STATUS_UNKNOWN_BODY : STATUS_UNKNOWN_SHAPE;
+	*expected = values[way] < 0 ? STATUS_BACK_REFERENCE : unknown;
+	put(command, field, &values[way], sizeof values[way]);
+	return true;
+}
+
+static bool spoil_text(struct command *command, const struct command_field *field, uint32_t way,
+		       enum status *expected)
+{
+	struct text32 text = { "" };
+	*expected = STATUS_RANGE;
+	if (way == 1)
+		memset(text.text, 'a', sizeof text.text);
+	else if (way == 2)
+		memcpy(text.text, "a\nb", 4);
+	else if (way == 3)
+		memcpy(text.text, "\xff", 2);
+	else if (way == 4)
+		memcpy(text.text, "no such thing", 14);
+	if (way == 4)
+		*expected = command->op == COMMAND_METHOD ? STATUS_UNKNOWN_METHOD :
+							    STATUS_UNKNOWN_PARAMETER;
+	put(command, field, &text, sizeof text);
+	return way < 5;
+}
+
+static bool spoil_attachments(struct command *command, const struct command_field *field,
+			      uint32_t way, enum status *expected)
+{
+	static const struct attachment good = { .shape = 1, .rotation = { 1, 0, 0, 0 } };
+	static struct attachment items[ATTACHMENTS_MAX + 1];
+	for (uint32_t i = 0; i < COUNT_OF(items); i++)
+		items[i] = good;
+	struct attachment_list list = { items, 2 };
+	static const struct {
+		enum status status;
+		struct attachment item;
+	} bad[] = {
+		{ STATUS_UNKNOWN_SHAPE, { 0, { 0, 0, 0 }, { 1, 0, 0, 0 } } },
+		{ STATUS_UNKNOWN_SHAPE, { 77777, { 0, 0, 0 }, { 1, 0, 0, 0 } } },
+		{ STATUS_BACK_REFERENCE, { -4000, { 0, 0, 0 }, { 1, 0, 0, 0 } } },
+		{ STATUS_RANGE, { 1, { 2e6, 0, 0 }, { 1, 0, 0, 0 } } },
+		{ STATUS_NOT_FINITE, { 1, { 0, NAN, 0 }, { 1, 0, 0, 0 } } },
+		{ STATUS_RANGE, { 1, { 0, 0, 0 }, { 0, 0, 0, 0 } } },
+		{ STATUS_NOT_FINITE, { 1, { 0, 0, 0 }, { 1, INFINITY, 0, 0 } } },
+	};
+	*expected = STATUS_RANGE;
+	if (way == COUNT_OF(bad))
+		list.count = ATTACHMENTS_MAX + 1;
+	else if (way > COUNT_OF(bad))
+		return false;
+	else
+		items[1] = bad[way].item;
+	if (way < COUNT_OF(bad))
+		*expected = bad[way].status;
+	put(command, field, &list, sizeof list);
+	return true;
+}
+
+bool gen_spoil(struct command *command, const struct command_field *field, uint32_t way,
+	       enum status *expected)
+{
+	switch (field->type) {
+	case FIELD_F64:
+		return spoil_f64(command, field, way, expected);
+	case FIELD_VEC3:
+		return spoil_vec3(command, field, way, expected);
+	case FIELD_QUAT:
+		return spoil_quat(command, field, way, expected);
+	case FIELD_BODY:
+	case FIELD_SHAPE:
+		return spoil_id(command, field, way, expected);
+	case FIELD_TEXT:
+		return spoil_text(command, field, way, expected);
+	case FIELD_ATTACHMENTS:
+		return spoil_attachments(command, field, way, expected);
+	case FIELD_ENUM:
+		*expected = STATUS_RANGE;
+		PUT(uint8_t, way == 0 ? (uint8_t)(field->max + 1) : 255);
+		return way < 2;
+	case FIELD_U32:
+		/* Only a limit that the type does not have can be passed. */
+		*expected = STATUS_RANGE;
+		if (way > 0 || (field->min <= 0 && field->max >= UINT32_MAX))
+			return false;
+		PUT(uint32_t, field->min > 0 ? (uint32_t)field->min - 1 : (uint32_t)field->max + 1);
+		return true;
+	case FIELD_INTEGER: {
+		const int64_t values[] = { INT64_MIN, INT64_MAX, (int64_t)field->min - 1,
+					   (int64_t)field->max + 1 };
+		*expected = STATUS_RANGE;
+		if (way < COUNT_OF(values))
+			put(command, field, &values[way], sizeof values[way]);
+		return way < COUNT_OF(values);
+	}
+	case FIELD_NAME:
+		*expected = STATUS_UNKNOWN_SHAPE;
+		memset((char *)command + field->offset, 0xab, 32);
+		return way < 1;
+	case FIELD_SEED:
+		return false;
+	}
+	return false;
+}

@@ -1,0 +1,234 @@
+#include "tests/lib/worlds.h"
+
+#include "server/base/body_hash.h"
+#include "server/base/hash.h"
+#include "tests/lib/shapes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Noreturn void fail(const char *what, const struct reason *why)
+{
+	printf("# %s: %s (%s)\n", what, why != NULL ? why->text : "",
+	       why != NULL ? why->field : "");
+	fflush(stdout);
+	abort();
+}
+
+/* ---- the catalogue ---------------------------------------------------------------------------- */
+
+static struct shape *catalogue[TEST_SHAPES];
+
+/* A mesh of cells × cells squares with gentle hills. */
+static struct shape *make_ground(void)
+{
+	return make_terrain(16, 1.0, 0.5, 7);
+}
+
+static struct shape *make(enum test_shape shape)
+{
+	static const vec3 octahedron[] = { { 0.5, 0, 0 }, { -0.5, 0, 0 }, { 0, 0.5, 0 },
+					   { 0, -0.5, 0 }, { 0, 0, 0.5 }, { 0, 0, -0.5 } };
+	static const vec3 square[] = { { -0.5, -0.5, 0 }, { 0.5, -0.5, 0 }, { 0.5, 0.5, 0 },
+				       { -0.5, 0.5, 0 } };
+	switch (shape) {
+	case TEST_SPHERE:
+		return make_sphere(0.5);
+	case TEST_CAPSULE:
+		return make_capsule(0.5, 0.25);
+	case TEST_BOX:
+		return make_box(0.5, 0.5, 0.5);
+	case TEST_HULL:
+		return make_hull(octahedron, COUNT_OF(octahedron));
+	case TEST_PLANE:
+		return make_plane(vec3_make(0, 1, 0), 0);
+	case TEST_MESH:
+		return make_ground();
+	case TEST_POLYGON:
+		return make_polygon(square, 4, 0);
+	default:
+		return make_polygon(square, 3, 0.1);
+	}
+}
+
+const struct shape *test_shape(enum test_shape shape)
+{
+	if (catalogue[shape] == NULL) {
+		catalogue[shape] = make(shape);
+		hash_sha256(catalogue[shape]->canonical, catalogue[shape]->canonical_bytes,
+			    catalogue[shape]->name);
+	}
+	return catalogue[shape];
+}
+
+struct name32 test_shape_name(enum test_shape shape)
+{
+	struct name32 name;
+	memcpy(name.bytes, test_shape(shape)->name, sizeof name.bytes);
+	return name;
+}
+
+static const struct shape *find(void *context, const uint8_t name[SHAPE_NAME_BYTES])
+{
+	UNUSED(context);
+	for (uint32_t i = 0; i < TEST_SHAPES; i++)
+		if (memcmp(test_shape((enum test_shape)i)->name, name, SHAPE_NAME_BYTES) == 0)
+			return catalogue[i];
+	return NULL;
+}
+
+struct shape_source test_shape_source(void)
+{
+	for (uint32_t i = 0; i < TEST_SHAPES; i++)
+		(void)test_shape((enum test_shape)i);
+	return (struct shape_source){ .find = find };
+}
+
+/* ---- worlds ----------------------------------------------------------------------------------- */
+
+struct world_options test_options(bool planar, const char *method)
+{
+	struct world_options options = world_options_default();
+	options.planar = planar;
+	options.shapes = test_shape_source();
+	snprintf(options.method, sizeof options.method, "%s", method);
+	return options;
+}
+
+struct world *test_world_of(const struct world_options *options)
+{
+	struct world *world;
+	struct reason why;
+	if (world_create(options, &world, &why) != STATUS_OK)
+		fail("world_create", &why);
+	return world;
+}
+
+struct world *test_world(bool planar, const char *method)
+{
+	struct world_options options = test_options(planar, method);
+	return test_world_of(&options);
+}
+
+enum status test_batch(struct world *world, struct command *commands, uint32_t count,
+		       struct batch_result *result)
+{
+	static uint64_t number;
+	struct batch batch = { .session = 1, .number = ++number, .commands = commands, .count = count };
+	struct batch_result own;
+	result = result != NULL ? result : &own;
+	enum status status = world_apply(world, &batch, 1, result);
+	return status != STATUS_OK ? status : result->status;
+}
+
+uint32_t test_do(struct world *world, const struct command *command)
+{
+	struct command own = *command;
+	struct batch_result result;
+	if (test_batch(world, &own, 1, &result) != STATUS_OK)
+		fail("command refused", &result.why);
+	return result.values[0];
+}
+
+enum status test_try(struct world *world, const struct command *command)
+{
+	struct command own = *command;
+	return test_batch(world, &own, 1, NULL);
+}
+
+struct command test_command(enum command_op op)
+{
+	struct command command;
+	command_defaults(&command, (uint16_t)op);
+	return command;
+}
+
+shape_id test_use(struct world *world, enum test_shape shape)
+{
+	struct command use = test_command(COMMAND_SHAPE_USE);
+	use.shape_use.name = test_shape_name(shape);
+	return test_do(world, &use);
+}
+
+struct command test_spawn_command(struct world *world, enum test_shape shape, vec3 position,
+				  struct attachment *item)
+{
+	struct command spawn = test_command(COMMAND_SPAWN);
+	spawn.spawn.position = position;
+	if (shape != TEST_SHAPES) {
+		*item = (struct attachment){ .shape = test_use(world, shape),
+					     .rotation = quat_identity() };
+		spawn.spawn.shapes = (struct attachment_list){ item, 1 };
+	}
+	if (shape == TEST_PLANE || shape == TEST_MESH)
+		spawn.spawn.status = BODY_STATIC;
+	return spawn;
+}
+
+body_id test_spawn(struct world *world, enum test_shape shape, vec3 position)
+{
+	struct attachment item;
+	struct command spawn = test_spawn_command(world, shape, position, &item);
+	return test_do(world, &spawn);
+}
+
+struct body_view test_body(const struct world *world, body_id id)
+{
+	struct body_view view;
+	if (world_body(world, id, &view) != STATUS_OK)
+		fail("there is no such body", NULL);
+	return view;
+}
+
+void test_step(struct world *world, uint32_t ticks)
+{
+	struct reason why;
+	for (uint32_t i = 0; i < ticks; i++)
+		if (world_step(world, &parallel_serial, &why) != STATUS_OK)
+			fail("world_step", &why);
+}
+
+uint64_t test_hash(const struct world *world)
+{
+	return world_state_hash(world, NULL, NULL);
+}
+
+void test_check(const struct world *world)
+{
+	struct reason why;
+	if (world_check(world, &why) != STATUS_OK)
+		fail("world_check", &why);
+	uint32_t count = world_bodies(world, NULL, 0);
+	body_id *ids = calloc(count + 1, sizeof *ids);
+	if (world_bodies(world, ids, count) != count)
+		fail("world_bodies", NULL);
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct body_view v = test_body(world, ids[i]);
+		sum += body_hash(v.id, v.status,
+				 (double[3]){ v.position.x, v.position.y, v.position.z },
+				 (double[4]){ v.rotation.w, v.rotation.x, v.rotation.y, v.rotation.z },
+				 (double[3]){ v.velocity.x, v.velocity.y, v.velocity.z },
+				 (double[3]){ v.angular_velocity.x, v.angular_velocity.y,
+					      v.angular_velocity.z });
+	}
+	free(ids);
+	if (body_hash_finish(world_info(world).tick, sum, count) != world_tick_hash(world))
+		fail("the tick hash is not that of the bodies", NULL);
+}
+
+struct text32 test_text(const char *text)
+{
+	struct text32 result = { "" };
+	snprintf(result.text, sizeof result.text, "%s", text);
+	return result;
+}
+
+struct bytes test_save(const struct world *world)
+{
+	struct bytes bytes = { 0 };
+	if (world_save(world, &bytes) != STATUS_OK)
+		fail("world_save", NULL);
+	return bytes;
+}

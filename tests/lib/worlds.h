@@ -1,0 +1,52 @@
+/* worlds.h: worlds for tests: a catalogue of shapes, short ways to make worlds and send commands.
+ * What a test expects to succeed and does not, is printed and ends the program. */
+#ifndef CAIRN_TESTS_WORLDS_H
+#define CAIRN_TESTS_WORLDS_H
+
+#include "server/engine/engine.h"
+
+/* The catalogue: the same in every run; its shapes live as long as the program. */
+enum test_shape {
+	TEST_SPHERE, /* radius ½ m */
+	TEST_CAPSULE,
+	TEST_BOX, /* a cube of 1 m */
+	TEST_HULL, /* an octahedron */
+	TEST_PLANE, /* y ≤ 0 */
+	TEST_MESH, /* hilly ground of 16 m by 16 m */
+	TEST_POLYGON, /* a square of 1 m, for planar worlds */
+	TEST_TRIANGLE, /* the same, with a rounded edge */
+	TEST_SHAPES,
+};
+const struct shape *test_shape(enum test_shape shape);
+struct name32 test_shape_name(enum test_shape shape);
+struct shape_source test_shape_source(void);
+
+struct world_options test_options(bool planar, const char *method);
+struct world *test_world(bool planar, const char *method);
+struct world *test_world_of(const struct world_options *options);
+
+/* One batch of session 1, now. Returns its status; *result may be NULL. */
+enum status test_batch(struct world *world, struct command *commands, uint32_t count,
+		       struct batch_result *result);
+/* One command that has to succeed; the id it makes. */
+uint32_t test_do(struct world *world, const struct command *command);
+/* The status of one command alone. */
+enum status test_try(struct world *world, const struct command *command);
+
+/* The id of a shape of the catalogue, made usable if it is not. */
+shape_id test_use(struct world *world, enum test_shape shape);
+struct command test_command(enum command_op op);
+/* SPAWN of a dynamic body with one shape (TEST_SHAPES: none); `item` is filled and borrowed. */
+struct command test_spawn_command(struct world *world, enum test_shape shape, vec3 position,
+				  struct attachment *item);
+body_id test_spawn(struct world *world, enum test_shape shape, vec3 position);
+struct body_view test_body(const struct world *world, body_id id);
+void test_step(struct world *world, uint32_t ticks);
+uint64_t test_hash(const struct world *world);
+/* world_check, and the tick hash made anew from what the door shows. */
+void test_check(const struct world *world);
+struct text32 test_text(const char *text);
+/* The image; returned owned. */
+struct bytes test_save(const struct world *world);
+
+#endif

@@ -1,0 +1,427 @@
+/* Images: the same future from any tick, nothing believed that is not right. */
+#include "server/engine/engine.h"
+
+#include "tests/lib/check_main.h"
+#include "tests/lib/gen_commands.h"
+#include "tests/lib/worlds.h"
+
+#include "server/base/hash.h"
+#include "server/base/heap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *method_name = "free";
+
+static struct world *load(const struct bytes *image)
+{
+	struct world *world;
+	struct reason why;
+	enum status status =
+		world_load(image->data, image->count, test_shape_source(), &world, &why);
+	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
+	return world;
+}
+
+/* A world to which random things happen, some of them later. */
+static void disturb(struct world *world, struct gen_commands *gen)
+{
+	struct command commands[4];
+	struct attachment items[COUNT_OF(commands)][COUNT_OF(gen->items)];
+	uint32_t count = 1 + rng_below(&gen->rng, COUNT_OF(commands));
+	gen->world = world;
+	for (uint32_t i = 0; i < count; i++) {
+		gen_any_command(gen, &commands[i]);
+		if (commands[i].op != COMMAND_SPAWN)
+			continue;
+		memcpy(items[i], gen->items, sizeof items[i]);
+		commands[i].spawn.shapes.items = items[i];
+	}
+	uint64_t tick = world_info(world).tick;
+	struct batch batch = { .session = 1 + rng_below(&gen->rng, 3),
+			       .number = tick + 1,
+			       .at = rng_below(&gen->rng, 3) == 0 ? tick + rng_below(&gen->rng, 9) : 0,
+			       .commands = commands,
+			       .count = count };
+	struct batch_result result;
+	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
+}
+
+static struct world *populated(bool planar, uint64_t seed, struct gen_commands *gen)
+{
+	struct world *world = test_world(planar, method_name);
+	gen_commands_init(gen, world, seed);
+	for (int shape = 0; shape < (planar ? 2 : 4); shape++)
+		test_use(world, (enum test_shape)(shape + (planar ? TEST_POLYGON : 0)));
+	for (uint32_t i = 0; i < 30; i++) {
+		disturb(world, gen);
+		test_step(world, 1);
+	}
+	return world;
+}
+
+START_TEST(a_loaded_world_has_the_same_state_and_the_same_future)
+{
+	for (uint32_t run = 0; run < 6; run++) {
+		struct gen_commands gen;
+		struct world *world = populated(run % 3 == 2, check_seed() + run, &gen);
+		for (uint32_t round = 0; round < 4; round++) {
+			struct bytes image = test_save(world);
+			struct world *copy = load(&image);
+			ck_assert_uint_eq(test_hash(copy), test_hash(world));
+			ck_assert_uint_eq(world_tick_hash(copy), world_tick_hash(world));
+			struct bytes again = test_save(copy);
+			ck_assert_uint_eq(again.count, image.count);
+			ck_assert_int_eq(memcmp(again.data, image.data, image.count), 0);
+			struct gen_commands other = gen;
+			for (uint32_t tick = 0; tick < 10; tick++) {
+				disturb(world, &gen);
+				disturb(copy, &other);
+				test_step(world, 1);
+				test_step(copy, 1);
+				ck_assert_uint_eq(test_hash(copy), test_hash(world));
+				ck_assert_uint_eq(world_tick_hash(copy), world_tick_hash(world));
+			}
+			test_check(copy);
+			test_check(world);
+			bytes_release(&image);
+			bytes_release(&again);
+			world_destroy(copy);
+		}
+		ck_assert_uint_gt(world_bodies(world, NULL, 0), 3);
+		world_destroy(world);
+	}
+}
+END_TEST
+
+START_TEST(rebuilt_caches_change_nothing_now_or_later)
+{
+	for (uint32_t run = 0; run < 4; run++) {
+		struct gen_commands gen, other;
+		struct world *world = populated(run == 3, check_seed() + run, &gen);
+		struct bytes image = test_save(world);
+		struct world *twin = load(&image);
+		other = gen;
+		for (uint32_t tick = 0; tick < 60; tick++) {
+			disturb(world, &gen);
+			disturb(twin, &other);
+			if (rng_below(&gen.rng, 3) == 0)
+				ck_assert_int_eq(world_rebuild_caches(world), STATUS_OK);
+			(void)rng_below(&other.rng, 3);
+			test_step(world, 1);
+			test_step(twin, 1);
+			ck_assert_uint_eq(test_hash(world), test_hash(twin));
+			ck_assert_uint_eq(world_tick_hash(world), world_tick_hash(twin));
+		}
+		bytes_release(&image);
+		world_destroy(twin);
+		world_destroy(world);
+	}
+}
+END_TEST
+
+START_TEST(restore_goes_back_in_place_and_keeps_the_epoch)
+{
+	struct gen_commands gen;
+	struct world *world = populated(false, check_seed(), &gen);
+	struct bytes image = test_save(world);
+	uint64_t then = test_hash(world), tick = world_info(world).tick;
+	world_new_epoch(world, 7);
+	ck_assert_uint_eq(test_hash(world), then);
+	for (uint32_t i = 0; i < 20; i++) {
+		disturb(world, &gen);
+		test_step(world, 1);
+	}
+	ck_assert_uint_ne(test_hash(world), then);
+	ck_assert_int_eq(world_restore(world, image.data, image.count, NULL), STATUS_OK);
+	ck_assert_uint_eq(test_hash(world), then);
+	ck_assert_uint_eq(world_info(world).tick, tick);
+	ck_assert_uint_eq(world_info(world).epoch, 7);
+	ck_assert_uint_eq(world_changes(world).created_count, 0);
+	test_check(world);
+	disturb(world, &gen);
+	test_step(world, 5);
+	test_check(world);
+	bytes_release(&image);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(an_image_of_another_kind_of_world_is_not_restored)
+{
+	struct world *flat = test_world(true, "free"), *world = test_world(false, "free");
+	struct bytes image = test_save(flat);
+	uint64_t before = test_hash(world);
+	ck_assert_int_eq(world_restore(world, image.data, image.count, NULL), STATUS_RANGE);
+	ck_assert_uint_eq(test_hash(world), before);
+	bytes_release(&image);
+	world_destroy(flat);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(a_cut_image_is_refused_wherever_it_is_cut)
+{
+	struct gen_commands gen;
+	struct world *world = populated(false, check_seed(), &gen);
+	struct bytes image = test_save(world);
+	uint64_t before = test_hash(world);
+	for (size_t count = 0; count < image.count; count += 1 + count / 50) {
+		/* The exact size, so that reading past its end is seen. */
+		uint8_t *cut = malloc(count + 1);
+		memcpy(cut, image.data, count);
+		struct reason why;
+		ck_assert_int_eq(world_restore(world, cut, count, &why), STATUS_CORRUPT);
+		free(cut);
+	}
+	ck_assert_uint_eq(test_hash(world), before);
+	test_check(world);
+	bytes_release(&image);
+	world_destroy(world);
+}
+END_TEST
+
+/* Puts the right checksum under spoiled bytes, so that they are read. */
+static void sign(struct bytes *image)
+{
+	put_le64(image->data + image->count - 8, hash64(image->data, image->count - 8, 0));
+}
+
+START_TEST(a_flipped_bit_is_refused_and_behind_a_right_checksum_never_harms)
+{
+	struct gen_commands gen;
+	struct world *world = populated(false, check_seed(), &gen);
+	struct bytes image = test_save(world);
+	uint64_t before = test_hash(world);
+	uint32_t refused = 0, accepted = 0;
+	for (uint32_t i = 0; i < 1500; i++) {
+		size_t byte = rng_below(&gen.rng, (uint32_t)image.count);
+		/* Half of them near the front, where sections begin. */
+		if (i % 2 == 0)
+			byte = rng_below(&gen.rng, 400);
+		uint8_t bit = (uint8_t)(1u << rng_below(&gen.rng, 8));
+		struct bytes spoiled = { 0 };
+		ck_assert_int_eq(bytes_append(&spoiled, image.data, image.count), STATUS_OK);
+		spoiled.data[byte] ^= bit;
+		struct world *made = NULL;
+		struct reason why;
+		if (i % 8 == 0) {
+			enum status status = world_restore(world, spoiled.data, spoiled.count, &why);
+			ck_assert(status == STATUS_CORRUPT || status == STATUS_VERSION);
+		}
+		sign(&spoiled);
+		enum status status = world_load(spoiled.data, spoiled.count, test_shape_source(),
+						&made, &why);
+		if (status == STATUS_OK) {
+			/* A number that may as well be this one. */
+			test_check(made);
+			enum status stepped = world_step(made, &parallel_serial, &why);
+			ck_assert(stepped == STATUS_OK || stepped == STATUS_LIMIT);
+			world_destroy(made);
+			accepted++;
+		} else {
+			ck_assert_ptr_null(made);
+			refused++;
+		}
+		bytes_release(&spoiled);
+	}
+	ck_assert_uint_gt(refused, 200);
+	ck_assert_uint_gt(accepted, 100);
+	ck_assert_uint_eq(test_hash(world), before);
+	bytes_release(&image);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(a_missing_shape_is_named)
+{
+	struct world *world = test_world(false, "free");
+	test_spawn(world, TEST_BOX, vec3_zero());
+	struct bytes image = test_save(world);
+	struct world *made;
+	struct reason why;
+	struct shape_source none = { 0 };
+	ck_assert_int_eq(world_load(image.data, image.count, none, &made, &why),
+			 STATUS_UNKNOWN_SHAPE);
+	char hex[9];
+	const uint8_t *name = test_shape(TEST_BOX)->name;
+	snprintf(hex, sizeof hex, "%02x%02x%02x%02x", name[0], name[1], name[2], name[3]);
+	ck_assert_ptr_nonnull(strstr(why.text, hex));
+	struct name32 names[4];
+	ck_assert_uint_eq(world_image_shapes(image.data, image.count, names, 4), 1);
+	ck_assert_int_eq(memcmp(names[0].bytes, name, 32), 0);
+	ck_assert_uint_eq(world_image_shapes(image.data, image.count / 2, names, 4), 0);
+	bytes_release(&image);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(the_first_difference_of_two_images_is_named)
+{
+	struct world *world = test_world(false, "free");
+	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
+	struct bytes a = test_save(world);
+	struct reason why;
+	world_new_epoch(world, 9);
+	struct bytes same = test_save(world);
+	ck_assert_int_eq(world_image_difference(a.data, a.count, same.data, same.count, &why),
+			 STATUS_OK);
+	struct command tag = test_command(COMMAND_SET_TAG);
+	tag.set_tag.body = body;
+	tag.set_tag.tag = 42;
+	test_do(world, &tag);
+	struct bytes b = test_save(world);
+	ck_assert_int_eq(world_image_difference(a.data, a.count, b.data, b.count, &why),
+			 STATUS_DIVERGED);
+	ck_assert_str_eq(why.field, "tag");
+	ck_assert_str_eq(why.text, "body row 0 (body 1), tag: 0 against 42");
+	test_spawn(world, TEST_BOX, vec3_zero());
+	tag.set_tag.tag = 0;
+	test_do(world, &tag);
+	bytes_release(&b);
+	b = test_save(world);
+	ck_assert_int_eq(world_image_difference(a.data, a.count, b.data, b.count, &why),
+			 STATUS_DIVERGED);
+	ck_assert_str_eq(why.field, "next_body");
+	ck_assert_int_eq(world_image_difference(a.data, 30, b.data, b.count, &why), STATUS_CORRUPT);
+	bytes_release(&a);
+	bytes_release(&b);
+	bytes_release(&same);
+	world_destroy(world);
+}
+END_TEST
+
+/* ---- images of other versions ----------------------------------------------------------------- */
+
+/* Copies an image section by section; `edit` may drop a column or add unknown ones. */
+static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint16_t drop_column,
+			    bool add_unknown)
+{
+	static const uint8_t sizes[] = { 1, 2, 4, 8, 8, 4, 8, 24, 32 };
+	struct bytes out = { 0 };
+	struct reader reader = reader_over(image->data, image->count - 8);
+	struct writer writer = writer_into(&out);
+	write_raw(&writer, reader_take(&reader, 16), 16);
+	uint32_t sections = read_u32(&reader);
+	write_u32(&writer, sections + add_unknown);
+	for (uint32_t s = 0; s < sections; s++) {
+		uint16_t table = read_u16(&reader);
+		uint32_t rows = read_u32(&reader);
+		uint16_t columns = read_u16(&reader);
+		write_u16(&writer, table);
+		write_u32(&writer, rows);
+		write_u16(&writer,
+			  (uint16_t)(columns - (table == drop_table) + (add_unknown ? 1 : 0)));
+		for (uint32_t c = 0; c < columns; c++) {
+			uint16_t number = read_u16(&reader);
+			uint8_t type = read_u8(&reader);
+			uint32_t length = read_u32(&reader);
+			size_t bytes = (size_t)rows * length * sizes[type];
+			const uint8_t *data = reader_take(&reader, bytes);
+			if (table == drop_table && number == drop_column)
+				continue;
+			write_u16(&writer, number);
+			write_u8(&writer, type);
+			write_u32(&writer, length);
+			write_raw(&writer, data, bytes);
+		}
+		if (add_unknown) {
+			write_u16(&writer, 999);
+			write_u8(&writer, 1);
+			write_u32(&writer, 2);
+			for (uint32_t r = 0; r < rows * 2; r++)
+				write_u16(&writer, 0xbeef);
+		}
+	}
+	if (add_unknown) {
+		write_u16(&writer, 55);
+		write_u32(&writer, 3);
+		write_u16(&writer, 1);
+		write_u16(&writer, 1);
+		write_u8(&writer, 6);
+		write_u32(&writer, 1);
+		for (int r = 0; r < 3; r++)
+			write_f64(&writer, 1.5);
+	}
+	write_u64(&writer, 0);
+	ck_assert(!writer.failed && !reader.failed);
+	sign(&out);
+	return out;
+}
+
+START_TEST(columns_and_tables_that_are_not_known_are_skipped)
+{
+	struct gen_commands gen;
+	struct world *world = populated(false, check_seed(), &gen);
+	struct bytes image = test_save(world), newer = rewrite(&image, 0, 0, true);
+	struct world *copy = load(&newer);
+	ck_assert_uint_eq(test_hash(copy), test_hash(world));
+	bytes_release(&image);
+	bytes_release(&newer);
+	world_destroy(copy);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(a_column_that_is_missing_is_zero)
+{
+	struct world *world = test_world(false, "free");
+	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
+	struct command tag = test_command(COMMAND_SET_TAG);
+	tag.set_tag.body = body;
+	tag.set_tag.tag = 42;
+	test_do(world, &tag);
+	struct bytes image = test_save(world), older = rewrite(&image, 4, 6, false);
+	struct world *copy = load(&older);
+	ck_assert_int_eq(test_body(copy, body).tag, 0);
+	bytes_release(&image);
+	bytes_release(&older);
+	world_destroy(copy);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(a_newer_format_is_refused_as_such)
+{
+	struct world *world = test_world(false, "free");
+	struct bytes image = test_save(world);
+	image.data[8]++;
+	sign(&image);
+	struct world *copy;
+	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, NULL),
+			 STATUS_VERSION);
+	bytes_release(&image);
+	world_destroy(world);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("engine/world/snapshot");
+	TCase *same = tcase_create("same future");
+	tcase_set_timeout(same, 20);
+	tcase_add_test(same, a_loaded_world_has_the_same_state_and_the_same_future);
+	tcase_add_test(same, rebuilt_caches_change_nothing_now_or_later);
+	tcase_add_test(same, restore_goes_back_in_place_and_keeps_the_epoch);
+	suite_add_tcase(suite, same);
+	TCase *bad = tcase_create("bad images");
+	tcase_set_timeout(bad, 20);
+	tcase_add_test(bad, an_image_of_another_kind_of_world_is_not_restored);
+	tcase_add_test(bad, a_cut_image_is_refused_wherever_it_is_cut);
+	tcase_add_test(bad, a_flipped_bit_is_refused_and_behind_a_right_checksum_never_harms);
+	tcase_add_test(bad, a_missing_shape_is_named);
+	suite_add_tcase(suite, bad);
+	TCase *versions = tcase_create("versions");
+	tcase_add_test(versions, the_first_difference_of_two_images_is_named);
+	tcase_add_test(versions, columns_and_tables_that_are_not_known_are_skipped);
+	tcase_add_test(versions, a_column_that_is_missing_is_zero);
+	tcase_add_test(versions, a_newer_format_is_refused_as_such);
+	suite_add_tcase(suite, versions);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
