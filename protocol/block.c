@@ -393,28 +393,32 @@ static enum status next_exact(struct block_reader *self, struct wire_body *body,
 	return STATUS_OK;
 }
 
+static enum status take_shape(struct wire_cursor *in, struct wire_placement *placement)
+{
+	struct wire_slice name;
+	uint32_t count;
+	if (wire_take_array(in, &count) != STATUS_OK || count != 8 ||
+	    wire_take_bin(in, &name) != STATUS_OK || name.bytes != sizeof placement->shape.bytes ||
+	    wire_take_reals(in, placement->position, 3) != STATUS_OK ||
+	    wire_take_reals(in, placement->rotation, 4) != STATUS_OK)
+		return STATUS_MALFORMED;
+	memcpy(placement->shape.bytes, name.at, sizeof placement->shape.bytes);
+	return STATUS_OK;
+}
+
 static enum status take_shapes(struct block_reader *self, struct wire_cursor *in,
 			       struct wire_body *body)
 {
-	struct wire_list list;
-	if (wire_take_list(in, &list) != STATUS_OK || list.count > WIRE_BODY_SHAPES)
+	uint32_t count;
+	if (wire_take_array(in, &count) != STATUS_OK || count > WIRE_BODY_SHAPES)
 		return STATUS_MALFORMED;
-	struct wire_cursor items = wire_cursor_list(&list);
-	for (uint32_t i = 0; i < list.count; i++) {
-		struct wire_list one;
-		struct wire_slice name;
+	for (uint32_t i = 0; i < count; i++) {
 		struct wire_placement placement;
-		if (wire_take_list(&items, &one) != STATUS_OK || one.count != 8)
+		if (take_shape(in, &placement) != STATUS_OK)
 			return STATUS_MALFORMED;
-		struct wire_cursor cursor = wire_cursor_list(&one);
-		if (wire_take_bin(&cursor, &name) != STATUS_OK || name.bytes != 32 ||
-		    wire_take_reals(&cursor, placement.position, 3) != STATUS_OK ||
-		    wire_take_reals(&cursor, placement.rotation, 4) != STATUS_OK)
-			return STATUS_MALFORMED;
-		memcpy(placement.shape.bytes, name.at, 32);
 		wire_placement_put(self->shapes + (size_t)i * WIRE_SHAPE_BYTES, &placement);
 	}
-	body->shape_count = (uint8_t)list.count;
+	body->shape_count = (uint8_t)count;
 	body->shapes = self->shapes;
 	return STATUS_OK;
 }
@@ -463,21 +467,20 @@ static enum status take_column(struct block_reader *self, struct wire_cursor *in
 
 static enum status next_plain(struct block_reader *self, struct wire_body *body, uint8_t *mask)
 {
-	struct wire_list row;
+	struct wire_cursor *in = &self->rows;
+	uint32_t items, known = plain_items(self->fields);
 	uint64_t id;
-	if (wire_take_list(&self->rows, &row) != STATUS_OK || row.count < plain_items(self->fields))
-		return STATUS_MALFORMED;
-	struct wire_cursor in = wire_cursor_list(&row);
-	if (wire_take_uint(&in, UINT32_MAX, &id) != STATUS_OK || id <= self->id)
+	if (wire_take_array(in, &items) != STATUS_OK || items < known ||
+	    wire_take_uint(in, UINT32_MAX, &id) != STATUS_OK || id <= self->id)
 		return STATUS_MALFORMED;
 	body->id = self->id = (uint32_t)id;
 	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
 		uint8_t bit = wire_column_info(column)->bit & self->fields;
-		if (bit != 0 && take_column(self, &in, body, bit) != STATUS_OK)
+		if (bit != 0 && take_column(self, in, body, bit) != STATUS_OK)
 			return STATUS_MALFORMED;
 	}
 	*mask = self->fields;
-	return STATUS_OK;
+	return wire_skip_many(in, items - known);
 }
 
 enum status block_next(struct block_reader *self, struct wire_body *body, uint8_t *mask)

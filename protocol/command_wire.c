@@ -141,22 +141,10 @@ void command_pack(struct wire_packer *out, const struct command *command)
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static enum status take_tuple(struct wire_cursor *in, double *values, uint32_t count)
-{
-	struct wire_list list;
-	enum status status = wire_take_list(in, &list);
-	if (status != STATUS_OK)
-		return status;
-	if (list.count != count)
-		return STATUS_TYPE;
-	struct wire_cursor items = wire_cursor_list(&list);
-	return wire_take_reals(&items, values, count);
-}
-
 static enum status take_vec3(struct wire_cursor *in, vec3 *v)
 {
 	double values[3];
-	enum status status = take_tuple(in, values, 3);
+	enum status status = wire_take_tuple(in, values, 3);
 	if (status == STATUS_OK)
 		*v = (vec3){values[0], values[1], values[2]};
 	return status;
@@ -165,7 +153,7 @@ static enum status take_vec3(struct wire_cursor *in, vec3 *v)
 static enum status take_quat(struct wire_cursor *in, quat *q)
 {
 	double values[4];
-	enum status status = take_tuple(in, values, 4);
+	enum status status = wire_take_tuple(in, values, 4);
 	if (status == STATUS_OK)
 		*q = (quat){values[0], values[1], values[2], values[3]};
 	return status;
@@ -213,42 +201,42 @@ static enum status take_seed(struct wire_cursor *in, uint64_t *seed)
 
 static enum status take_attachment(struct wire_cursor *in, struct attachment *attachment)
 {
-	struct wire_list list;
-	enum status status = wire_take_list(in, &list);
+	uint32_t count;
+	enum status status = wire_take_array(in, &count);
 	if (status != STATUS_OK)
 		return status;
-	struct wire_cursor items = wire_cursor_list(&list);
 	*attachment = (struct attachment){.rotation = {1, 0, 0, 0}};
-	if (list.count == 0)
+	if (count == 0)
 		return STATUS_TYPE;
-	status = wire_take_int(&items, &attachment->shape);
-	if (status == STATUS_OK && list.count > 1)
-		status = take_vec3(&items, &attachment->position);
-	if (status == STATUS_OK && list.count > 2)
-		status = take_quat(&items, &attachment->rotation);
+	status = wire_take_int(in, &attachment->shape);
+	if (status == STATUS_OK && count > 1)
+		status = take_vec3(in, &attachment->position);
+	if (status == STATUS_OK && count > 2)
+		status = take_quat(in, &attachment->rotation);
+	if (status == STATUS_OK && count > 3)
+		status = wire_skip_many(in, count - 3);
 	return status;
 }
 
 static enum status take_attachments(struct wire_cursor *in, struct arena *arena,
 				    struct attachment_list *attachments)
 {
-	struct wire_list list;
-	enum status status = wire_take_list(in, &list);
+	uint32_t count;
+	enum status status = wire_take_array(in, &count);
 	if (status != STATUS_OK)
 		return status;
-	if (list.count > ATTACHMENTS_MAX)
+	if (count > ATTACHMENTS_MAX)
 		return STATUS_RANGE;
 	*attachments = (struct attachment_list){NULL, 0};
-	if (list.count == 0)
+	if (count == 0)
 		return STATUS_OK;
-	struct attachment *items = ARENA_ARRAY(arena, struct attachment, list.count);
+	struct attachment *items = ARENA_ARRAY(arena, struct attachment, count);
 	if (items == NULL)
 		return STATUS_NO_MEMORY;
-	struct wire_cursor cursor = wire_cursor_list(&list);
-	for (uint32_t i = 0; i < list.count && status == STATUS_OK; i++)
-		status = take_attachment(&cursor, &items[i]);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = take_attachment(in, &items[i]);
 	if (status == STATUS_OK)
-		*attachments = (struct attachment_list){items, list.count};
+		*attachments = (struct attachment_list){items, count};
 	return status;
 }
 
@@ -309,12 +297,11 @@ static enum status take_fields(struct wire_cursor *in, uint32_t count, struct ar
 enum status command_take(struct wire_cursor *in, struct arena *arena, int64_t index,
 			 struct command *command, struct reason *why)
 {
-	struct wire_list list;
+	uint32_t count;
 	uint64_t op;
-	if (wire_take_list(in, &list) != STATUS_OK || list.count == 0)
+	if (wire_take_array(in, &count) != STATUS_OK || count == 0)
 		return reason_set(why, STATUS_TYPE, index, "", "a command is [op, field, …]");
-	struct wire_cursor items = wire_cursor_list(&list);
-	if (wire_take_uint(&items, UINT16_MAX, &op) != STATUS_OK)
+	if (wire_take_uint(in, UINT16_MAX, &op) != STATUS_OK)
 		return reason_set(why, STATUS_TYPE, index, "op", "a command is [op, field, …]");
 	const struct command_info *info = command_info((uint32_t)op);
 	if (info == NULL)
@@ -324,7 +311,7 @@ enum status command_take(struct wire_cursor *in, struct arena *arena, int64_t in
 		return reason_set(why, STATUS_UNSUPPORTED, index, "op", "%s is not supported yet",
 				  info->name);
 	command_defaults(command, (uint16_t)op);
-	return take_fields(&items, list.count - 1, arena, info, index, command, why);
+	return take_fields(in, count - 1, arena, info, index, command, why);
 }
 
 enum status command_take_list(const struct wire_list *list, struct arena *arena,

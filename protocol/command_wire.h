@@ -27,6 +27,7 @@
 void command_pack(struct wire_packer *out, const struct command *command);
 
 /* Takes one command. Attachments are pushed on `arena`. Items past the fields we know are ignored.
+ * After a refusal the cursor stands somewhere within the command.
  *   STATUS_TYPE             not an array, a field is missing or of another type
  *   STATUS_UNKNOWN_COMMAND, STATUS_UNSUPPORTED (reserved), STATUS_RANGE (too long, not in the C
  * type), STATUS_NO_MEMORY `index` goes into *why (may be NULL). */

@@ -266,6 +266,37 @@ enum status wire_take_bin(struct wire_cursor *self, struct wire_slice *value)
 	return status;
 }
 
+enum status wire_take_array(struct wire_cursor *self, uint32_t *count)
+{
+	struct wire_token token;
+	enum status status = take(self, WIRE_TOKEN_ARRAY, &token);
+	if (status == STATUS_OK)
+		*count = token.count;
+	return status;
+}
+
+enum status wire_take_tuple(struct wire_cursor *self, double *values, uint32_t count)
+{
+	struct wire_cursor before = *self;
+	uint32_t items;
+	enum status status = wire_take_array(self, &items);
+	if (status == STATUS_OK && items != count)
+		status = STATUS_TYPE;
+	if (status == STATUS_OK)
+		status = wire_take_reals(self, values, count);
+	if (status != STATUS_OK)
+		*self = before;
+	return status;
+}
+
+enum status wire_skip_many(struct wire_cursor *self, uint32_t count)
+{
+	enum status status = STATUS_OK;
+	for (; count > 0 && status == STATUS_OK; count--)
+		status = wire_skip(self, NULL);
+	return status;
+}
+
 enum status wire_take_list(struct wire_cursor *self, struct wire_list *list)
 {
 	struct wire_cursor walk = *self;

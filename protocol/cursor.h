@@ -57,7 +57,13 @@ enum status wire_take_int(struct wire_cursor *self, int64_t *value) MUST_CHECK;
 enum status wire_take_real(struct wire_cursor *self, double *value) MUST_CHECK;
 enum status wire_take_reals(struct wire_cursor *self, double *values, uint32_t count) MUST_CHECK;
 enum status wire_take_bin(struct wire_cursor *self, struct wire_slice *value) MUST_CHECK;
-/* An array: the cursor goes past it; its items are in `list`. */
+/* The header of an array: the cursor goes to its first item. */
+enum status wire_take_array(struct wire_cursor *self, uint32_t *count) MUST_CHECK;
+/* An array of exactly `count` numbers; STATUS_TYPE where there are more or less. */
+enum status wire_take_tuple(struct wire_cursor *self, double *values, uint32_t count) MUST_CHECK;
+/* Passes over `count` values. */
+enum status wire_skip_many(struct wire_cursor *self, uint32_t count) MUST_CHECK;
+/* A whole array: the cursor goes past it; its items are in `list`. */
 enum status wire_take_list(struct wire_cursor *self, struct wire_list *list) MUST_CHECK;
 static inline bool wire_at_end(const struct wire_cursor *self)
 {

@@ -86,18 +86,8 @@ static bool more(struct taker *self, const char *field, bool needed)
 static void take_vector(struct taker *self, const char *field, bool needed, double *values,
 			uint32_t count)
 {
-	struct wire_list list;
-	if (!more(self, field, needed))
-		return;
-	self->status = wire_take_list(&self->in, &list);
-	if (self->status != STATUS_OK)
-		return;
-	if (list.count != count) {
-		self->status = STATUS_TYPE;
-		return;
-	}
-	struct wire_cursor items = wire_cursor_list(&list);
-	self->status = wire_take_reals(&items, values, count);
+	if (more(self, field, needed))
+		self->status = wire_take_tuple(&self->in, values, count);
 }
 
 static void take_real(struct taker *self, const char *field, double *value)

@@ -132,15 +132,8 @@ void event_pack(struct wire_packer *out, const struct event *event)
 
 static enum status take_vec3(struct wire_cursor *in, vec3 *v)
 {
-	struct wire_list list;
 	double values[3];
-	enum status status = wire_take_list(in, &list);
-	if (status != STATUS_OK)
-		return status;
-	if (list.count != 3)
-		return STATUS_TYPE;
-	struct wire_cursor items = wire_cursor_list(&list);
-	status = wire_take_reals(&items, values, 3);
+	enum status status = wire_take_tuple(in, values, 3);
 	if (status == STATUS_OK)
 		*v = (vec3){values[0], values[1], values[2]};
 	return status;

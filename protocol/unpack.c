@@ -296,17 +296,52 @@ static enum status take_field(struct wire_cursor *in, const struct message_field
 	}
 }
 
-/* Takes a field into a copy first: a refused one leaves its fallback behind. */
+/* The largest of the C types that a field may have. */
+union any_field {
+	uint64_t number;
+	double real;
+	struct wire_slice slice;
+	struct wire_name name;
+	struct wire_option option;
+	struct wire_box box;
+	struct wire_list list;
+};
+
+static const uint8_t FIELD_BYTES[] = {
+	[WIRE_KIND_UINT] = sizeof(WIRE_TYPE_UINT),
+	[WIRE_KIND_INT] = sizeof(WIRE_TYPE_INT),
+	[WIRE_KIND_REAL] = sizeof(WIRE_TYPE_REAL),
+	[WIRE_KIND_TEXT] = sizeof(WIRE_TYPE_TEXT),
+	[WIRE_KIND_BIN] = sizeof(WIRE_TYPE_BIN),
+	[WIRE_KIND_NAME] = sizeof(WIRE_TYPE_NAME),
+	[WIRE_KIND_HASH] = sizeof(WIRE_TYPE_HASH),
+	[WIRE_KIND_OPTION] = sizeof(WIRE_TYPE_OPTION),
+	[WIRE_KIND_VERSION] = sizeof(WIRE_TYPE_VERSION),
+	[WIRE_KIND_RATE] = sizeof(WIRE_TYPE_RATE),
+	[WIRE_KIND_BOX] = sizeof(WIRE_TYPE_BOX),
+	[WIRE_KIND_CAPS] = sizeof(WIRE_TYPE_CAPS),
+	[WIRE_KIND_LIMITS] = sizeof(WIRE_TYPE_LIMITS),
+	[WIRE_KIND_IDS] = sizeof(WIRE_TYPE_IDS),
+	[WIRE_KIND_REALS] = sizeof(WIRE_TYPE_REALS),
+	[WIRE_KIND_LIST] = sizeof(WIRE_TYPE_LIST),
+	[WIRE_KIND_MAP] = sizeof(WIRE_TYPE_MAP),
+	[WIRE_KIND_RAW] = sizeof(WIRE_TYPE_RAW),
+};
+
+/* Takes a field beside the message first: a refused one leaves its fallback behind. */
 static enum status unpack_field(struct wire_cursor *in, const struct message_field *field,
 				struct message *message, struct reason *why)
 {
-	struct message before = *message;
-	enum status status = take_field(in, field, (uint8_t *)message + field->offset);
-	if (status == STATUS_OK)
+	union any_field value;
+	uint8_t *at = (uint8_t *)message + field->offset;
+	memcpy(&value, at, FIELD_BYTES[field->kind]);
+	enum status status = take_field(in, field, &value);
+	if (status == STATUS_OK) {
+		memcpy(at, &value, FIELD_BYTES[field->kind]);
 		return STATUS_OK;
-	*message = before;
+	}
 	return reason_set(why, status, -1, field->name, "%s of %s: %s", field->name,
-			  message_info(message->type)->name, status_text(status));
+			  message_info((uint32_t)message->type)->name, status_text(status));
 }
 
 static enum status missing(const struct message_info *info, const struct message_field *field,
