@@ -55,9 +55,11 @@ UNIT_TESTS += \
 	tests/unit/protocol/test_handshake \
 	tests/unit/protocol/test_mirror \
 	tests/unit/protocol/test_vectors \
-	tests/unit/protocol/test_query_wire
+	tests/unit/protocol/test_query_wire \
+	tests/unit/protocol/test_command_wire
 
-FUZZ_TARGETS += tests/fuzz/fuzz_server_frame tests/fuzz/fuzz_delta
+FUZZ_TARGETS += tests/fuzz/fuzz_client_frame tests/fuzz/fuzz_server_frame tests/fuzz/fuzz_delta
+tests_fuzz_fuzz_client_frame_LDADD = $(LDADD_FUZZ)
 tests_fuzz_fuzz_server_frame_LDADD = $(LDADD_FUZZ)
 tests_fuzz_fuzz_delta_LDADD = $(LDADD_FUZZ)
-EXTRA_DIST += tests/fuzz/corpus/server_frame tests/fuzz/corpus/delta
+EXTRA_DIST += tests/fuzz/corpus/client_frame tests/fuzz/corpus/server_frame tests/fuzz/corpus/delta

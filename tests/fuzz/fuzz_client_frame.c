@@ -1,0 +1,78 @@
+/* What a server does with the bytes of a client: split, validate, unpack, and look into the lists.
+ * Whatever passes must survive being packed and read again. */
+#include "protocol/command_wire.h"
+#include "protocol/frame.h"
+#include "protocol/handshake.h"
+#include "protocol/pack.h"
+#include "protocol/query_wire.h"
+#include "protocol/unpack.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count);
+
+static uint8_t again[WIRE_FRAME_UP * 2];
+static struct arena arena;
+
+static void look_into(const struct message *message)
+{
+	struct command *commands;
+	struct wire_query query;
+	struct reason why;
+	enum status status = STATUS_OK;
+	if (message->type == MESSAGE_COMMANDS)
+		status = command_take_list(&message->commands.list, &arena, &commands, &why);
+	else if (message->type == MESSAGE_STEP)
+		status = command_take_list(&message->step.commands, &arena, &commands, &why);
+	else if (message->type == MESSAGE_QUERY)
+		status = query_take(&message->query.query, &query, &why);
+	ASSERT(!wire_status_closes(status));
+	arena_reset(&arena);
+}
+
+static void greet(const struct message *message)
+{
+	struct handshake handshake;
+	struct message reply;
+	uint32_t bytes;
+	handshake_init(&handshake, &(struct handshake_offer){.name = "a",
+							     .build = "b",
+							     .abi = "c",
+							     .role = WIRE_ROLE_CONTROLLER,
+							     .session = 1});
+	enum status status = handshake_receive(&handshake, message, &reply);
+	ASSERT((status == STATUS_OK) == (handshake.state == HANDSHAKE_OPEN));
+	ASSERT(message_pack(&reply, again, sizeof again, &bytes) == STATUS_OK);
+}
+
+static void read_one(struct wire_slice content)
+{
+	struct message message, second;
+	struct reason why;
+	uint32_t bytes;
+	enum status status = message_read(content.at, content.bytes, &VALIDATE_UP, &message, &why);
+	if (status != STATUS_OK) {
+		message_error(&second, &message, &why);
+		ASSERT(message_pack(&second, again, sizeof again, &bytes) == STATUS_OK);
+		return;
+	}
+	look_into(&message);
+	greet(&message);
+	/* Numbers may grow to their shortest float 64 form, so there is room for twice the frame.
+	 */
+	ASSERT(message_pack_content(&message, again, sizeof again, &bytes) == STATUS_OK);
+	ASSERT(message_read(again, bytes, &VALIDATE_DOWN, &second, &why) == STATUS_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
+{
+	struct wire_slice content;
+	size_t bytes;
+	if (arena.first == NULL && arena_init(&arena, 1 << 20) != STATUS_OK)
+		return 0;
+	while (frame_split(data, count, WIRE_FRAME_UP, &content, &bytes) == STATUS_OK) {
+		ASSERT(bytes <= count);
+		read_one(content);
+		data += bytes;
+		count -= bytes;
+	}
+	return 0;
+}
