@@ -1,7 +1,7 @@
 /* cairn.h: the C client: connect to a cairnd, watch its worlds, command them. Computes no physics.
  *
- * One `struct cairn` is one connection, used by one thread. Bytes move only inside cairn_poll and the calls that wait; what
- * arrives without being asked for goes to the callbacks. Typical use:
+ * One `struct cairn` is one connection, used by one thread. Bytes move only inside cairn_poll and the
+ * calls that wait; what arrives without being asked for goes to the callbacks. Typical use:
  *
  *	cairn_connect("unix:/run/cairnd.sock", NULL, &client, &why);
  *	cairn_join(client, "demo", &world, &why);
@@ -9,12 +9,13 @@
  *	while (cairn_poll(client, 1000, &why) == STATUS_OK)
  *		draw(cairn_mirror(client, 1));
  *
- * Frames are acknowledged, deltas applied to a mirror per subscription and the hash they carry checked:
- * the tick hash for a whole-world `exact` subscription, else the view hash. A hash that differs is STATUS_DIVERGED; a
- * mirror that cannot be kept asks for a RESYNC by itself.
+ * Frames are acknowledged, deltas applied to a mirror per subscription and the hash they carry
+ * checked: the tick hash for a whole-world `exact` subscription, else the view hash. A hash that
+ * differs is told to `diverged`; a mirror that cannot follow asks for a RESYNC by itself.
  *
- * Errors of a call are its status and `why` (may be NULL everywhere): what the server refused has the server's
- * status and text. Results point into the client's buffer: they are borrowed until the next call on it.
+ * Errors of a call are its status and `why` (may be NULL everywhere): what the server refused has the
+ * server's status and text. Results point into the client's buffer: they are borrowed until the next
+ * call on it.
  */
 #ifndef CAIRN_CLIENTS_LIB_CAIRN_H
 #define CAIRN_CLIENTS_LIB_CAIRN_H

@@ -1,0 +1,15 @@
+# The command line.
+bin_PROGRAMS += cairn
+cairn_SOURCES = \
+	clients/cli/cli.h \
+	clients/cli/main.c \
+	clients/cli/output.c \
+	clients/cli/verb_input.c \
+	clients/cli/verb_replay.c \
+	clients/cli/verb_state.c \
+	clients/cli/verb_watch.c \
+	clients/cli/verb_worlds.c \
+	clients/cli/verbs.def \
+	clients/cli/verbs.h \
+	clients/cli/words.c
+cairn_LDADD = $(CLIENT_LIBS)

@@ -1,0 +1,139 @@
+/* main.c: `cairn`: global options, then a verb. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clients/cli/cli.h"
+#include "clients/cli/verbs.h"
+
+#define DEFAULT_ADDRESS "tcp:127.0.0.1:7411"
+
+static const struct cli_verb_info verbs[] = {
+#define VERB(connects, name, usage, help) { #name, usage, help, verb_##name, connects },
+#include "clients/cli/verbs.def"
+#undef VERB
+};
+
+const struct cli_verb_info *cli_verbs(uint32_t *count)
+{
+	*count = COUNT_OF(verbs);
+	return verbs;
+}
+
+static const struct cli_verb_info *find(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(verbs); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+int verb_help(struct cli *cli)
+{
+	const struct cli_verb_info *one =
+		cli->operand_count > 0 ? find(cli->operands[0]) : NULL;
+	if (cli->operand_count > 0 && one == NULL)
+		return cli_usage(cli, "there is no verb %s", cli->operands[0]);
+	if (one == NULL)
+		puts("usage: cairn [--unix PATH | --connect ADDRESS] [--json] [--role NAME] "
+		     "[--timeout MS] VERB …\n\n"
+		     "  ADDRESS is tcp:HOST:PORT or unix:PATH; CAIRN_ADDRESS, then " DEFAULT_ADDRESS
+		     " are the defaults.\n");
+	for (size_t i = 0; i < COUNT_OF(verbs); i++)
+		if (one == NULL || one == &verbs[i])
+			printf("  %s %s\n      %s\n", verbs[i].name, verbs[i].usage, verbs[i].help);
+	return EXIT_SUCCESS;
+}
+
+/* Words that take no value: everything else after `--` takes the next word. */
+static bool is_flag(const char *name)
+{
+	static const char *const flags[] = { "json",   "planar", "running", "impulse", "bodies",
+					     "totals", "events", "verify",  "help" };
+	for (size_t i = 0; i < COUNT_OF(flags); i++)
+		if (strcmp(flags[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Sorts the words into operands and options. */
+static bool read_words(struct cli *cli, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i];
+		if (strncmp(word, "--", 2) != 0 || word[2] == '\0') {
+			if (cli->operand_count == COUNT_OF(cli->operands))
+				return false;
+			cli->operands[cli->operand_count++] = word;
+			continue;
+		}
+		if (cli->option_count == 32)
+			return false;
+		cli->options[cli->option_count].name = word + 2;
+		cli->options[cli->option_count].value = NULL;
+		if (!is_flag(word + 2)) {
+			if (i + 1 == argc)
+				return false;
+			cli->options[cli->option_count].value = argv[++i];
+		}
+		cli->option_count++;
+	}
+	return true;
+}
+
+static bool read_globals(struct cli *cli, enum wire_role *role)
+{
+	static char unix_address[256];
+	const char *path = cli_option(cli, "unix", 0);
+	const char *address = cli_option(cli, "connect", 0);
+	const char *environment = getenv("CAIRN_ADDRESS");
+	const char *role_name = cli_option(cli, "role", 0);
+	const char *timeout = cli_option(cli, "timeout", 0);
+	cli->json = cli_flag(cli, "json");
+	cli->address = address != NULL	     ? address
+		       : environment != NULL ? environment
+					     : DEFAULT_ADDRESS;
+	if (path != NULL) {
+		snprintf(unix_address, sizeof unix_address, "unix:%s", path);
+		cli->address = unix_address;
+	}
+	uint64_t ms = CAIRN_TIMEOUT_MS;
+	if (timeout != NULL && !cli_count(cli, timeout, "timeout", &ms))
+		return false;
+	cli->timeout_ms = (uint32_t)ms;
+	*role = WIRE_ROLE_NOBODY;
+	if (role_name == NULL || wire_role_parse(wire_text(role_name), role) == STATUS_OK)
+		return true;
+	reason_set(&cli->why, STATUS_RANGE, -1, "role",
+		   "roles are observer, player, controller and admin");
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { .why = { .index = -1 } };
+	enum wire_role role;
+	if (!read_words(&cli, argc, argv))
+		return cli_usage(&cli, "too many words, or an option without its value");
+	if (cli.operand_count == 0 || cli_flag(&cli, "help"))
+		return verb_help(&cli);
+	const struct cli_verb_info *verb = find(cli.operands[0]);
+	if (verb == NULL)
+		return cli_usage(&cli, "there is no verb %s", cli.operands[0]);
+	cli.operand_count--;
+	memmove(cli.operands, cli.operands + 1, cli.operand_count * sizeof *cli.operands);
+	if (!read_globals(&cli, &role))
+		return cli_fail(&cli);
+	struct cairn_options options = {
+		.name = "cairn",
+		.role = role,
+		.timeout_ms = cli.timeout_ms,
+		.callbacks = verb_callbacks(&cli),
+	};
+	if (verb->connects &&
+	    cairn_connect(cli.address, &options, &cli.client, &cli.why) != STATUS_OK)
+		return cli_fail(&cli);
+	int code = verb->run(&cli);
+	cairn_close(cli.client);
+	return code;
+}

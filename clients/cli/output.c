@@ -1,0 +1,216 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clients/cli/cli.h"
+
+/* Whether something has been printed in the record at hand: JSON wants commas between. */
+static bool begun;
+
+static void print_json_text(const char *text, size_t bytes)
+{
+	putchar('"');
+	for (size_t i = 0; i < bytes; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (c < 0x20)
+			printf("\\u%04x", c);
+		else
+			putchar(c);
+	}
+	putchar('"');
+}
+
+static void key(const struct cli *cli, const char *name)
+{
+	if (!cli->json) {
+		printf("%-14s ", name);
+		return;
+	}
+	if (begun)
+		fputs(", ", stdout);
+	begun = true;
+	print_json_text(name, strlen(name));
+	fputs(": ", stdout);
+}
+
+static void end_of_pair(const struct cli *cli)
+{
+	if (!cli->json)
+		putchar('\n');
+}
+
+void out_begin(const struct cli *cli)
+{
+	begun = false;
+	if (cli->json)
+		putchar('{');
+}
+
+void out_end(const struct cli *cli)
+{
+	if (cli->json)
+		puts("}");
+	fflush(stdout);
+}
+
+void out_text(const struct cli *cli, const char *name, const char *value)
+{
+	key(cli, name);
+	if (cli->json)
+		print_json_text(value, strlen(value));
+	else
+		fputs(value, stdout);
+	end_of_pair(cli);
+}
+
+void out_u64(const struct cli *cli, const char *name, uint64_t value)
+{
+	key(cli, name);
+	printf("%" PRIu64, value);
+	end_of_pair(cli);
+}
+
+/* People read seven digits, programs all of them. */
+static void print_real(const struct cli *cli, double value)
+{
+	printf(cli->json ? "%.17g" : "%.7g", value);
+}
+
+void out_real(const struct cli *cli, const char *name, double value)
+{
+	key(cli, name);
+	print_real(cli, value);
+	end_of_pair(cli);
+}
+
+void out_reals(const struct cli *cli, const char *name, const double *values, uint32_t count)
+{
+	key(cli, name);
+	if (cli->json)
+		putchar('[');
+	for (uint32_t i = 0; i < count; i++) {
+		if (i > 0)
+			fputs(cli->json ? ", " : " ", stdout);
+		print_real(cli, values[i]);
+	}
+	if (cli->json)
+		putchar(']');
+	end_of_pair(cli);
+}
+
+void out_hash(const struct cli *cli, const char *name, uint64_t value)
+{
+	char text[17];
+	snprintf(text, sizeof text, "%016" PRIx64, value);
+	out_text(cli, name, text);
+}
+
+/* ---- any value ----------------------------------------------------------------------------------- */
+
+static void print_value(const struct cli *cli, struct wire_cursor *in, int depth);
+
+static void print_bin(const struct wire_token *token)
+{
+	putchar('"');
+	for (uint32_t i = 0; i < token->count; i++)
+		printf("%02x", token->at[i]);
+	putchar('"');
+}
+
+static void indent(int depth)
+{
+	putchar('\n');
+	for (int i = 0; i < depth; i++)
+		fputs("  ", stdout);
+}
+
+/* Items of an array, or keys and values of a map. For people maps are indented lines. */
+static void print_items(const struct cli *cli, struct wire_cursor *in,
+			const struct wire_token *token, int depth)
+{
+	bool map = token->type == WIRE_TOKEN_MAP;
+	bool plain = !cli->json;
+	if (!plain)
+		putchar(map ? '{' : '[');
+	for (uint32_t i = 0; i < token->count; i++) {
+		if (!plain && i > 0)
+			fputs(", ", stdout);
+		if (plain && (map || depth == 0))
+			indent(depth);
+		else if (plain && i > 0)
+			putchar(' ');
+		if (map) {
+			print_value(cli, in, depth);
+			fputs(plain ? " " : ": ", stdout);
+		}
+		print_value(cli, in, depth + 1);
+	}
+	if (!plain)
+		putchar(map ? '}' : ']');
+}
+
+static void print_value(const struct cli *cli, struct wire_cursor *in, int depth)
+{
+	struct wire_token token;
+	if (wire_next(in, &token) != STATUS_OK)
+		return;
+	switch (token.type) {
+	case WIRE_TOKEN_NIL:
+		fputs("null", stdout);
+		break;
+	case WIRE_TOKEN_BOOL:
+		fputs(token.truth ? "true" : "false", stdout);
+		break;
+	case WIRE_TOKEN_INTEGER:
+		printf("%" PRId64, token.integer);
+		break;
+	case WIRE_TOKEN_REAL:
+		print_real(cli, token.real);
+		break;
+	case WIRE_TOKEN_TEXT:
+		if (cli->json)
+			print_json_text((const char *)token.at, token.count);
+		else
+			printf("%-16.*s", (int)token.count, (const char *)token.at);
+		break;
+	case WIRE_TOKEN_BIN:
+		print_bin(&token);
+		break;
+	case WIRE_TOKEN_ARRAY:
+	case WIRE_TOKEN_MAP:
+		print_items(cli, in, &token, depth);
+		break;
+	}
+}
+
+void out_value(const struct cli *cli, struct wire_slice value)
+{
+	struct wire_cursor in = wire_cursor_of(value);
+	print_value(cli, &in, 0);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* ---- names --------------------------------------------------------------------------------------- */
+
+const char *mode_name(enum wire_mode mode)
+{
+	static const char *const names[] = { "running", "paused", "lockstep", "barrier", "failed" };
+	return (size_t)mode < COUNT_OF(names) ? names[mode] : "?";
+}
+
+const char *event_name(uint8_t kind)
+{
+	static const char *const names[] = { "?",	   "contact_begin", "contact_end", "sleep",
+					     "wake",	   "out_of_bounds", "quarantine",  "fallback",
+					     "limit",	   "joint_break",   "births",	   "deaths" };
+	return kind < COUNT_OF(names) ? names[kind] : "?";
+}
+
+const char *body_status_name(uint8_t status)
+{
+	static const char *const names[] = { "inactive", "static", "dynamic", "animated" };
+	return status < COUNT_OF(names) ? names[status] : "?";
+}

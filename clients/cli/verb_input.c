@@ -1,0 +1,173 @@
+/* verb_input.c: spawn, remove, push, set. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clients/cli/verbs.h"
+#include "server/base/bytes.h"
+
+/* Applies one command, or several, and prints what came of it. */
+static int apply(struct cli *cli, uint32_t world, const struct command *commands, uint32_t count)
+{
+	struct wire_result result;
+	if (cairn_apply(cli->client, world, commands, count, &result, &cli->why) != STATUS_OK)
+		return cli_fail(cli);
+	uint32_t id = result_value(&result, count - 1);
+	out_begin(cli);
+	out_u64(cli, "tick", result.tick);
+	if (id != 0)
+		out_u64(cli, "id", id);
+	out_end(cli);
+	return EXIT_SUCCESS;
+}
+
+/* Fills the optional fields of a SPAWN from the options. */
+static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
+{
+	const char *at = cli_option(cli, "at", 0), *rotation = cli_option(cli, "rotation", 0);
+	const char *velocity = cli_option(cli, "velocity", 0);
+	const char *status = cli_option(cli, "status", 0);
+	const char *density = cli_option(cli, "density", 0);
+	const char *restitution = cli_option(cli, "restitution", 0);
+	const char *friction = cli_option(cli, "friction", 0);
+	double q[4];
+	if (at != NULL && !cli_vec3(cli, at, "at", &spawn->position))
+		return false;
+	if (velocity != NULL && !cli_vec3(cli, velocity, "velocity", &spawn->velocity))
+		return false;
+	if (rotation != NULL) {
+		if (!cli_numbers(cli, rotation, "rotation", q, 4))
+			return false;
+		spawn->rotation = (quat){ q[0], q[1], q[2], q[3] };
+	}
+	if (density != NULL && !cli_number(cli, density, "density", &spawn->density))
+		return false;
+	if (restitution != NULL &&
+	    !cli_number(cli, restitution, "restitution", &spawn->restitution))
+		return false;
+	if (friction != NULL) {
+		if (!cli_number(cli, friction, "friction", &spawn->static_friction))
+			return false;
+		spawn->dynamic_friction = spawn->static_friction;
+	}
+	if (status == NULL)
+		return true;
+	for (uint8_t k = 0; k <= BODY_ANIMATED; k++)
+		if (strcmp(status, body_status_name(k)) == 0) {
+			spawn->status = k;
+			return true;
+		}
+	reason_set(&cli->why, STATUS_RANGE, -1, "status",
+		   "a body is inactive, static, dynamic or animated");
+	return false;
+}
+
+int verb_spawn(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command commands[2];
+	struct bytes canonical = { 0 };
+	const char *shape = cli_option(cli, "shape", 0);
+	if (cli->operand_count != 1 || shape == NULL)
+		return cli_usage(cli, "spawn WORLD --shape KIND:NUMBERS");
+	command_defaults(&commands[0], COMMAND_SHAPE_USE);
+	command_defaults(&commands[1], COMMAND_SPAWN);
+	struct attachment attachment = { .shape = -1, .rotation = { 1, 0, 0, 0 } };
+	commands[1].spawn.shapes = (struct attachment_list){ &attachment, 1 };
+	bool good = spawn_options(cli, &commands[1].spawn) && cli_shape(cli, shape, &canonical) &&
+		    cli_options_known(cli) && cli_join(cli, &world) &&
+		    cairn_shape(cli->client, world.number, canonical.data, canonical.count,
+				&commands[0].shape_use.name, &cli->why) == STATUS_OK;
+	bytes_release(&canonical);
+	return good ? apply(cli, world.number, commands, 2) : cli_fail(cli);
+}
+
+/* The body named by the second operand. */
+static bool body_operand(struct cli *cli, int64_t *body)
+{
+	uint64_t id;
+	if (!cli_count(cli, cli->operands[1], "BODY", &id))
+		return false;
+	*body = (int64_t)id;
+	return true;
+}
+
+int verb_remove(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	if (cli->operand_count != 2)
+		return cli_usage(cli, "remove WORLD BODY");
+	command_defaults(&command, COMMAND_REMOVE);
+	if (!body_operand(cli, &command.remove.body) || !cli_options_known(cli) ||
+	    !cli_join(cli, &world))
+		return cli_fail(cli);
+	return apply(cli, world.number, &command, 1);
+}
+
+int verb_push(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	int64_t body;
+	vec3 vector;
+	uint64_t ticks = 1;
+	bool impulse = cli_flag(cli, "impulse");
+	const char *ticks_text = cli_option(cli, "ticks", 0);
+	if (cli->operand_count != 3)
+		return cli_usage(cli, "push WORLD BODY X,Y,Z");
+	if (!body_operand(cli, &body) || !cli_vec3(cli, cli->operands[2], "X,Y,Z", &vector) ||
+	    (ticks_text != NULL && !cli_count(cli, ticks_text, "ticks", &ticks)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	if (impulse) {
+		command_defaults(&command, COMMAND_IMPULSE);
+		command.impulse.body = body;
+		command.impulse.impulse = vector;
+	} else {
+		command_defaults(&command, COMMAND_FORCE);
+		command.force.body = body;
+		command.force.force = vector;
+		command.force.ticks = (uint32_t)MIN_OF(ticks, (uint64_t)UINT32_MAX);
+	}
+	return apply(cli, world.number, &command, 1);
+}
+
+/* A name of at most 31 bytes. */
+static bool copy_name(struct cli *cli, const char *from, struct text32 *to)
+{
+	if (strlen(from) >= sizeof to->text) {
+		reason_set(&cli->why, STATUS_RANGE, -1, "NAME", "a name has at most %zu bytes",
+			   sizeof to->text - 1);
+		return false;
+	}
+	snprintf(to->text, sizeof to->text, "%s", from);
+	return true;
+}
+
+int verb_set(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	bool good = true;
+	if (cli->operand_count != 3)
+		return cli_usage(cli, "set WORLD NAME VALUE");
+	const char *name = cli->operands[1], *value = cli->operands[2];
+	if (strcmp(name, "gravity") == 0) {
+		command_defaults(&command, COMMAND_GRAVITY);
+		good = cli_vec3(cli, value, "gravity", &command.gravity.gravity);
+	} else if (strcmp(name, "method") == 0) {
+		command_defaults(&command, COMMAND_METHOD);
+		good = copy_name(cli, value, &command.method.name);
+	} else if (strcmp(name, "seed") == 0) {
+		command_defaults(&command, COMMAND_SEED);
+		good = cli_count(cli, value, "seed", &command.seed.seed);
+	} else {
+		command_defaults(&command, COMMAND_PARAMETER);
+		good = copy_name(cli, name, &command.parameter.name) &&
+		       cli_number(cli, value, name, &command.parameter.value);
+	}
+	if (!good || !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return apply(cli, world.number, &command, 1);
+}

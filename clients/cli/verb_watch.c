@@ -1,0 +1,112 @@
+/* verb_watch.c: watch: a line a frame, a line an event, every hash checked on the way. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clients/cli/verbs.h"
+
+static struct {
+	uint64_t frames, wanted;
+	uint64_t diverged;
+} watching;
+
+static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
+{
+	const struct cli *cli = context;
+	UNUSED(sub);
+	watching.frames++;
+	uint32_t asleep = 0;
+	for (uint32_t i = 0; i < mirror->count; i++)
+		asleep += (mirror->bodies[i].flags & WIRE_BODY_ASLEEP) != 0;
+	if (!cli->json) {
+		printf("epoch %llu tick %llu bodies %u asleep %u hash %s\n",
+		       (unsigned long long)mirror->epoch, (unsigned long long)mirror->tick,
+		       (unsigned)mirror->count, (unsigned)asleep,
+		       mirror->checked ? "right" : "none");
+		fflush(stdout);
+		return;
+	}
+	out_begin(cli);
+	out_u64(cli, "epoch", mirror->epoch);
+	out_u64(cli, "tick", mirror->tick);
+	out_u64(cli, "bodies", mirror->count);
+	out_u64(cli, "asleep", asleep);
+	out_text(cli, "hash", mirror->checked ? "right" : "none");
+	out_end(cli);
+}
+
+static void on_event(void *context, uint64_t sub, uint64_t tick, const struct event *event)
+{
+	const struct cli *cli = context;
+	UNUSED(sub);
+	if (!cli->json) {
+		printf("tick %llu %s %u %u value %g\n", (unsigned long long)tick,
+		       event_name(event->kind), (unsigned)event->a, (unsigned)event->b,
+		       event->value);
+		return;
+	}
+	out_begin(cli);
+	out_u64(cli, "tick", tick);
+	out_text(cli, "event", event_name(event->kind));
+	out_u64(cli, "a", event->a);
+	out_u64(cli, "b", event->b);
+	out_real(cli, "value", event->value);
+	out_end(cli);
+}
+
+static void on_notice(void *context, const struct msg_notice *notice)
+{
+	UNUSED(context);
+	fprintf(stderr, "cairn: %llu frames skipped, %llu events lost, every %llu. tick\n",
+		(unsigned long long)notice->skipped, (unsigned long long)notice->lost,
+		(unsigned long long)notice->divisor);
+}
+
+static void on_diverged(void *context, uint64_t sub, uint64_t tick)
+{
+	UNUSED(context);
+	UNUSED(sub);
+	watching.diverged++;
+	fprintf(stderr, "cairn: the mirror differs from the server at tick %llu\n",
+		(unsigned long long)tick);
+}
+
+struct cairn_callbacks verb_callbacks(struct cli *cli)
+{
+	return (struct cairn_callbacks){
+		.frame = on_frame,
+		.event = on_event,
+		.notice = on_notice,
+		.diverged = on_diverged,
+		.context = cli,
+	};
+}
+
+int verb_watch(struct cli *cli)
+{
+	struct cairn_world world;
+	struct cairn_subscription ask = { .sub = 1, .profile = WIRE_PROFILE_EXACT };
+	const char *ticks = cli_option(cli, "ticks", 0), *profile = cli_option(cli, "profile", 0);
+	if (cli_flag(cli, "events"))
+		ask.events = UINT32_MAX;
+	if (profile != NULL && strcmp(profile, "plain") == 0)
+		ask.profile = WIRE_PROFILE_PLAIN;
+	else if (profile != NULL && strcmp(profile, "exact") != 0)
+		return cli_usage(cli, "profiles are exact and plain");
+	watching.wanted = UINT64_MAX;
+	if ((ticks != NULL && !cli_count(cli, ticks, "ticks", &watching.wanted)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	ask.world = world.number;
+	if (cairn_subscribe(cli->client, &ask, &cli->why) != STATUS_OK)
+		return cli_fail(cli);
+	while (watching.frames < watching.wanted) {
+		enum status status = cairn_poll(cli->client, (int)cli->timeout_ms, &cli->why);
+		/* A paused world has nothing to say, and --ticks bounds the frames, not the time. */
+		if (status == STATUS_AGAIN && ticks != NULL)
+			break;
+		if (status != STATUS_OK && status != STATUS_AGAIN)
+			return cli_fail(cli);
+	}
+	return watching.diverged == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

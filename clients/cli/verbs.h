@@ -1,0 +1,14 @@
+/* verbs.h: the functions of verbs.def. */
+#ifndef CAIRN_CLIENTS_CLI_VERBS_H
+#define CAIRN_CLIENTS_CLI_VERBS_H
+
+#include "clients/cli/cli.h"
+
+#define VERB(connects, name, usage, help) int verb_##name(struct cli *cli);
+#include "clients/cli/verbs.def"
+#undef VERB
+
+/* What the connection calls back while a verb runs (verb_watch.c). */
+struct cairn_callbacks verb_callbacks(struct cli *cli);
+
+#endif
