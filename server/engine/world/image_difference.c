@@ -30,11 +30,8 @@ static void say_value(const void *at, uint8_t type, char *text, size_t bytes)
 	case COLUMN_F64:
 		snprintf(text, bytes, "%.17g", f[0]);
 		return;
-	case COLUMN_VEC3:
-		snprintf(text, bytes, "(%.9g, %.9g, %.9g)", f[0], f[1], f[2]);
-		return;
 	default:
-		snprintf(text, bytes, "(%.9g, %.9g, %.9g, %.9g)", f[0], f[1], f[2], f[3]);
+		text[0] = '\0'; /* vectors are told by component */
 		return;
 	}
 }
@@ -61,11 +58,26 @@ static void describe(const struct tables *a, const struct tables *b, enum table_
 	uint32_t value = 0;
 	while (value + 1 < info->length && memcmp(x + value * size, y + value * size, size) == 0)
 		value++;
-	char one[64], other[64], place[32] = "", body[32] = "";
-	say_value(x + value * size, info->type, one, sizeof one);
-	say_value(y + value * size, info->type, other, sizeof other);
+	char one[32], other[32], place[32] = "", body[32] = "";
 	if (info->length > 1)
 		snprintf(place, sizeof place, "[%u]", value);
+	x += value * size;
+	y += value * size;
+	uint8_t type = info->type;
+	if (type == COLUMN_VEC3 || type == COLUMN_QUAT) {
+		/* The component that differs, with all its digits. */
+		uint32_t component = 0;
+		while (memcmp(x, y, sizeof(double)) == 0) {
+			x += sizeof(double);
+			y += sizeof(double);
+			component++;
+		}
+		snprintf(place + strlen(place), sizeof place - strlen(place), ".%c",
+			 (type == COLUMN_VEC3 ? "xyz" : "wxyz")[component]);
+		type = COLUMN_F64;
+	}
+	say_value(x, type, one, sizeof one);
+	say_value(y, type, other, sizeof other);
 	if (body_id_of(a, table, row) != 0)
 		snprintf(body, sizeof body, " (body %u)", body_id_of(a, table, row));
 	reason_set(difference, STATUS_DIVERGED, row, info->name, "%s row %u%s, %s%s: %s against %s",
