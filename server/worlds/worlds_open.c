@@ -156,7 +156,7 @@ static enum status take_flag(struct wire_cursor *in, bool *flag)
 static enum status take_vec3(struct wire_cursor *in, vec3 *value)
 {
 	double values[3];
-	enum status status = wire_take_reals(in, values, 3);
+	enum status status = wire_take_tuple(in, values, 3);
 	if (status == STATUS_OK)
 		*value = (vec3){ values[0], values[1], values[2] };
 	return status;
