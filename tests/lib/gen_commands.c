@@ -21,7 +21,11 @@ static double real(struct gen_commands *gen)
 
 static vec3 vector(struct gen_commands *gen, const char *name)
 {
-	vec3 v = vec3_make(real(gen), real(gen), real(gen));
+	/* One after the other: the order of a call's arguments is the compiler's. */
+	vec3 v;
+	v.x = real(gen);
+	v.y = real(gen);
+	v.z = real(gen);
 	bool turning = strstr(name, "angular") != NULL || strcmp(name, "torque") == 0;
 	if (gen->planar && turning)
 		v.x = v.y = 0;
@@ -32,7 +36,11 @@ static vec3 vector(struct gen_commands *gen, const char *name)
 
 static quat rotation(struct gen_commands *gen)
 {
-	quat q = quat_make(real(gen), real(gen), real(gen), real(gen));
+	quat q;
+	q.w = real(gen);
+	q.x = real(gen);
+	q.y = real(gen);
+	q.z = real(gen);
 	if (gen->planar)
 		q.x = q.y = 0;
 	q = quat_normalize(q);
@@ -50,12 +58,11 @@ static int64_t any_body(struct gen_commands *gen)
 static struct attachment_list attachments(struct gen_commands *gen)
 {
 	uint32_t count = rng_below(&gen->rng, COUNT_OF(gen->items));
-	for (uint32_t i = 0; i < count; i++)
-		gen->items[i] = (struct attachment){
-			.shape = 1 + rng_below(&gen->rng, gen->planar ? 2 : 4),
-			.position = vec3_scale(vector(gen, "position"), 0.2),
-			.rotation = rotation(gen),
-		};
+	for (uint32_t i = 0; i < count; i++) {
+		gen->items[i].shape = 1 + rng_below(&gen->rng, gen->planar ? 2 : 4);
+		gen->items[i].position = vec3_scale(vector(gen, "position"), 0.2);
+		gen->items[i].rotation = rotation(gen);
+	}
 	return (struct attachment_list){ gen->items, count };
 }
 

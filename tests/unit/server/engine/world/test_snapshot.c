@@ -39,11 +39,10 @@ static void disturb(struct world *world, struct gen_commands *gen)
 		commands[i].spawn.shapes.items = items[i];
 	}
 	uint64_t tick = world_info(world).tick;
-	struct batch batch = { .session = 1 + rng_below(&gen->rng, 3),
-			       .number = tick + 1,
-			       .at = rng_below(&gen->rng, 3) == 0 ? tick + rng_below(&gen->rng, 9) : 0,
-			       .commands = commands,
-			       .count = count };
+	struct batch batch = { .number = tick + 1, .commands = commands, .count = count };
+	batch.session = 1 + rng_below(&gen->rng, 3);
+	if (rng_below(&gen->rng, 3) == 0)
+		batch.at = tick + rng_below(&gen->rng, 9);
 	struct batch_result result;
 	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
 }

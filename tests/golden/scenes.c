@@ -1,0 +1,181 @@
+#include "tests/golden/scenes.h"
+
+#include "server/base/rng.h"
+#include "tests/lib/worlds.h"
+
+#include <string.h>
+
+/* A random vector within ±(x, y, z): one component after the other, because the order in which a
+ * call's arguments are evaluated is the compiler's choice. */
+static vec3 random_vector(struct rng *rng, double x, double y, double z)
+{
+	vec3 v;
+	v.x = rng_range(rng, -x, x);
+	v.y = rng_range(rng, -y, y);
+	v.z = rng_range(rng, -z, z);
+	return v;
+}
+
+/* One SPAWN, of everyday kind; `spin` for what should tumble. */
+static body_id spawn_at(struct world *world, enum test_shape shape, vec3 position, vec3 velocity,
+			vec3 spin)
+{
+	struct attachment item;
+	struct command spawn = test_spawn_command(world, shape, position, &item);
+	spawn.spawn.velocity = velocity;
+	spawn.spawn.angular_velocity = spin;
+	return test_do(world, &spawn);
+}
+
+/* A command sent ahead of its tick. */
+static void send_at(struct world *world, struct command *command, uint64_t at)
+{
+	struct batch batch = { .session = 2, .number = at, .at = at, .commands = command, .count = 1 };
+	struct batch_result result;
+	enum status status = world_apply(world, &batch, 1, &result);
+	ASSERT(status == STATUS_OK && result.status == STATUS_OK);
+}
+
+/* ---- two bodies fall, are pushed, driven, and one is removed ---------------------------------- */
+
+static void send_two_fall(struct world *world, uint64_t tick)
+{
+	struct command command;
+	if (tick == 0) {
+		spawn_at(world, TEST_SPHERE, vec3_make(-2, 10, 0), vec3_make(1, 0, 0.5), vec3_zero());
+		/* Three different moments: it tumbles. */
+		struct attachment items[2] = {
+			{ test_use(world, TEST_BOX), { 0.7, 0, 0 }, { 1, 0, 0, 0 } },
+			{ test_use(world, TEST_CAPSULE), { -0.4, 0.1, 0.3 }, { 1, 1, 0, 0 } } };
+		command = test_command(COMMAND_SPAWN);
+		command.spawn.position = vec3_make(2, 12, 0);
+		command.spawn.angular_velocity = vec3_make(3, 0.5, -1);
+		command.spawn.angular_damping = 0.1;
+		command.spawn.shapes = (struct attachment_list){ items, 2 };
+		test_do(world, &command);
+		command = test_command(COMMAND_REMOVE);
+		command.remove.body = 1;
+		send_at(world, &command, 200);
+	} else if (tick == 30) {
+		command = test_command(COMMAND_IMPULSE);
+		command.impulse.body = 1;
+		command.impulse.impulse = vec3_make(100, 700, -30);
+		command.impulse.point = vec3_make(0.1, 0.2, 0.3);
+		test_do(world, &command);
+		command = test_command(COMMAND_FORCE);
+		command.force.body = 2;
+		command.force.force = vec3_make(0, 9000, 100);
+		command.force.point = vec3_make(0.3, 0, 0);
+		command.force.ticks = 90;
+		test_do(world, &command);
+	} else if (tick == 60) {
+		command = test_command(COMMAND_GRAVITY);
+		command.gravity.gravity = vec3_make(1, -1.62, 0.25);
+		test_do(world, &command);
+	}
+}
+
+/* ---- a heap of everything between walls ------------------------------------------------------- */
+
+static void send_heap(struct world *world, uint64_t tick)
+{
+	struct rng rng = rng_seeded(tick + 1);
+	if (tick == 0) {
+		struct command bounds = test_command(COMMAND_BOUNDS);
+		bounds.bounds.mode = BOUNDS_WALLS;
+		bounds.bounds.minimum = vec3_make(-4, 0, -4);
+		bounds.bounds.maximum = vec3_make(4, 40, 4);
+		test_do(world, &bounds);
+	}
+	if (tick % 4 == 0 && tick < 240) {
+		enum test_shape shape = (enum test_shape)rng_below(&rng, TEST_HULL + 1);
+		vec3 place = random_vector(&rng, 2, 0, 2);
+		place.y = 6;
+		spawn_at(world, shape, place, vec3_zero(), random_vector(&rng, 2, 0, 2));
+	}
+	if (tick == 400) {
+		struct command kick = test_command(COMMAND_IMPULSE);
+		kick.impulse.body = 3;
+		kick.impulse.impulse = vec3_make(2000, 5000, 0);
+		test_do(world, &kick);
+	}
+}
+
+/* ---- bodies of all kinds on hilly ground ------------------------------------------------------ */
+
+static void send_ground(struct world *world, uint64_t tick)
+{
+	if (tick == 0)
+		spawn_at(world, TEST_MESH, vec3_zero(), vec3_zero(), vec3_zero());
+	if (tick % 10 == 0 && tick < 120) {
+		struct rng rng = rng_seeded(tick + 9);
+		enum test_shape shape = (enum test_shape)(tick / 10 % 4);
+		vec3 place = random_vector(&rng, 5, 0, 5);
+		place.y = 3;
+		spawn_at(world, shape, place, random_vector(&rng, 3, 0, 3), vec3_zero());
+	}
+}
+
+/* ---- 200 spheres in one cubic metre ----------------------------------------------------------- */
+
+static void send_bomb(struct world *world, uint64_t tick)
+{
+	if (tick != 0)
+		return;
+	struct rng rng = rng_seeded(5);
+	spawn_at(world, TEST_PLANE, vec3_zero(), vec3_zero(), vec3_zero());
+	for (uint32_t i = 0; i < 200; i++) {
+		vec3 place = random_vector(&rng, 0.5, 0.5, 0.5);
+		place.y += 1.5;
+		spawn_at(world, TEST_SPHERE, place, vec3_zero(), vec3_zero());
+	}
+}
+
+/* ---- a planar pile ---------------------------------------------------------------------------- */
+
+static void send_planar(struct world *world, uint64_t tick)
+{
+	if (tick == 0) {
+		struct command bounds = test_command(COMMAND_BOUNDS);
+		bounds.bounds.mode = BOUNDS_WALLS;
+		bounds.bounds.minimum = vec3_make(-5, 0, -1);
+		bounds.bounds.maximum = vec3_make(5, 50, 1);
+		test_do(world, &bounds);
+	}
+	if (tick % 8 == 0 && tick < 160) {
+		struct rng rng = rng_seeded(tick + 3);
+		enum test_shape shape = tick % 16 == 0 ? TEST_POLYGON : TEST_TRIANGLE;
+		vec3 place = random_vector(&rng, 1, 0, 0);
+		place.y = 8;
+		spawn_at(world, shape, place, vec3_zero(), random_vector(&rng, 0, 0, 3));
+	}
+}
+
+/* ---- spheres: the method changes on the way --------------------------------------------------- */
+
+static void send_switch(struct world *world, uint64_t tick)
+{
+	static const char *const methods[] = { "lcp", "soft-step", "free", "soft-step", "lcp" };
+	if (tick == 0) {
+		spawn_at(world, TEST_PLANE, vec3_zero(), vec3_zero(), vec3_zero());
+		for (uint32_t i = 0; i < 12; i++)
+			spawn_at(world, TEST_SPHERE,
+				 vec3_make(0.6 * (i % 3), 0.6 + 1.05 * (i / 3), 0.3 * (i % 2)),
+				 vec3_zero(), vec3_zero());
+	}
+	if (tick % 40 == 20 && tick / 40 < COUNT_OF(methods)) {
+		struct command method = test_command(COMMAND_METHOD);
+		method.method.name = test_text(methods[tick / 40]);
+		test_do(world, &method);
+	}
+}
+
+const struct scene scenes[] = {
+	{ "two-fall", "free", false, 300, 100, send_two_fall },
+	{ "heap", "soft-step", false, 600, 200, send_heap },
+	{ "ground", "soft-step", false, 300, 100, send_ground },
+	{ "overlap-bomb", "soft-step", false, 120, 60, send_bomb },
+	{ "planar", "soft-step", true, 400, 200, send_planar },
+	{ "switch", "soft-step", false, 240, 60, send_switch },
+};
+const uint32_t scene_count = COUNT_OF(scenes);
