@@ -96,8 +96,8 @@ static void any(struct batch *batch, struct rng *rng, double near, double far)
 {
 	for (int k = 0; k < POSES; k++) {
 		vec3 direction = vec3_normalize(random_vector(rng, 1));
-		batch->poses[k] = pose_make(vec3_scale(direction, rng_range(rng, near, far)),
-					    random_rotation(rng));
+		vec3 place = vec3_scale(direction, rng_range(rng, near, far));
+		batch->poses[k] = pose_make(place, random_rotation(rng));
 	}
 	report(batch);
 }

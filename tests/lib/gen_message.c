@@ -93,7 +93,8 @@ void gen_value(struct rng *rng, struct wire_packer *out, uint32_t depth)
 		gen_leaf(rng, out);
 		return;
 	}
-	uint32_t count = rng_below(rng, rng_below(rng, 8) == 0 ? 20 : 4);
+	uint32_t most = rng_below(rng, 8) == 0 ? 20 : 4;
+	uint32_t count = rng_below(rng, most);
 	if (pick == 0)
 		wire_pack_array(out, count);
 	else
@@ -180,7 +181,9 @@ static void gen_field(struct rng *rng, const struct message_field *field, void *
 		*(uint64_t *)at = gen_uint(rng, field->max);
 		return;
 	case WIRE_KIND_INT:
-		*(int64_t *)at = (rng_below(rng, 2) ? 1 : -1) * (int64_t)gen_uint(rng, field->max);
+		*(int64_t *)at = (int64_t)gen_uint(rng, field->max);
+		if (rng_below(rng, 2) == 0)
+			*(int64_t *)at = -*(int64_t *)at;
 		return;
 	case WIRE_KIND_REAL:
 		*(double *)at = rng_range(rng, -1, 1) * field->max;
