@@ -1,0 +1,19 @@
+"""Cairn for Python: connect to a cairnd, watch its worlds, command them. Computes no physics.
+
+    import cairn
+    with cairn.connect("unix:/tmp/cairnd.sock") as client:
+        world = client.create("demo", method="soft-step")
+        ball = world.shape(sphere=0.5)
+        body = world.spawn(shapes=[ball], position=(0, 10, 0))
+        stepped = world.step(60, bodies=True)
+        print(stepped.tick, stepped.hash, stepped.bodies[body].position)
+
+Everything waits for its answer; profile `plain` is used for state. Values are floats in SI units, vectors
+tuples of three, rotations tuples (w, x, y, z), hashes strings of 16 hexadecimal digits. What the server
+refuses is raised as cairn.Refused with its status, field and text.
+"""
+from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, connect)
+from .shapes import box, capsule, hull, mesh, plane, polygon, sphere
+
+__all__ = ["Body", "Client", "Closed", "Frame", "Refused", "Result", "State", "Stepped", "World",
+           "box", "capsule", "connect", "hull", "mesh", "plane", "polygon", "sphere"]

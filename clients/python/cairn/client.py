@@ -1,0 +1,501 @@
+"""The client and its worlds. See the package's docstring for a first example."""
+import hashlib
+from dataclasses import dataclass, field
+
+from . import shapes as shape_bytes
+from .manifest import COLUMN, COMMAND, STATUS
+from .wire import Closed, Wire
+
+PART = 57344
+WANT_HASH, WANT_BODIES, WANT_TOTALS = 1, 2, 4
+MODES = ["running", "paused", "lockstep", "barrier", "failed"]
+STATUSES = ["inactive", "static", "dynamic", "animated"]
+EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
+          "limit", "joint_break", "births", "deaths"]
+
+
+class Refused(Exception):
+    """The server said no: `status` (its short name), `field`, `index` (which item, or -1) and a text."""
+
+    def __init__(self, code, text, field_name="", index=-1):
+        self.code = code
+        self.status = STATUS.get(code, (str(code), ""))[0]
+        self.field = field_name
+        self.index = index
+        super().__init__(f"{self.status}: {text}" + (f" ({field_name})" if field_name else ""))
+
+
+def _hash(value):
+    return value.hex() if value is not None else None
+
+
+@dataclass
+class Body:
+    """A body as profile `plain` shows it. Fields the subscription left out are None."""
+    id: int
+    position: tuple = None
+    rotation: tuple = None
+    velocity: tuple = None
+    spin: tuple = None
+    status: str = None
+    asleep: bool = None
+    owner: int = None
+    tag: int = None
+    shapes: list = None
+
+    @classmethod
+    def from_row(cls, row, fields):
+        items = iter(row)
+        body = cls(next(items))
+        take = lambda count: tuple(next(items) for _ in range(count))
+        if fields & COLUMN["position"]:
+            body.position = take(3)
+        if fields & COLUMN["rotation"]:
+            body.rotation = take(4)
+        if fields & COLUMN["velocity"]:
+            body.velocity = take(3)
+        if fields & COLUMN["spin"]:
+            body.spin = take(3)
+        if fields & COLUMN["status"]:
+            body.status = STATUSES[next(items)]
+            body.asleep = bool(next(items) & 1)
+        if fields & COLUMN["owner"]:
+            body.owner, body.tag = take(2)
+        if fields & COLUMN["shapes"]:
+            body.shapes = [(s[0], tuple(s[1:4]), tuple(s[4:8])) for s in next(items)]
+        return body
+
+
+@dataclass
+class Result:
+    """What became of a batch: the boundary it was applied at and the id each command made (or 0)."""
+    batch: int
+    tick: int
+    values: list
+
+    @classmethod
+    def take(cls, item):
+        batch, tick, code, index, values = item[:5]
+        if code != 0:
+            raise Refused(code, item[6] if len(item) > 6 else "", item[5] if len(item) > 5 else "", index)
+        return cls(batch, tick, values)
+
+
+@dataclass
+class State:
+    """A named state: answers of save, restore and fork."""
+    epoch: int
+    tick: int
+    hash: str
+    world: int = None
+
+
+@dataclass
+class Stepped:
+    """The end of a STEP."""
+    tick: int
+    epoch: int
+    hash: str
+    tick_hash: str
+    bodies: dict = None  # id -> Body
+    kinetic: float = None
+    potential: float = None
+    linear: tuple = None
+    angular: tuple = None
+    values: list = field(default_factory=list)  # ids the commands made
+
+
+@dataclass
+class Frame:
+    """A subscription's state at a tick, with the events since the frame before."""
+    epoch: int
+    tick: int
+    bodies: dict
+    events: list
+
+
+def _pack_field(kind, value):
+    if kind in ("VEC3", "QUAT"):
+        return [float(v) for v in value]
+    if kind == "F64":
+        return float(value)
+    if kind == "ENUM" and isinstance(value, str):
+        return STATUSES.index(value)
+    if kind == "ATTACHMENTS":
+        return [list(item) if isinstance(item, (list, tuple)) else [item] for item in value]
+    return value
+
+
+def command(name, *values, **named):
+    """A command as the wire wants it: command("spawn", 2, (0, 1, 0)) or by field name."""
+    number, _, fields = COMMAND[name]
+    names = [field_name for field_name, _ in fields]
+    unknown = set(named) - set(names)
+    if unknown:
+        raise TypeError(f"{name} has no field {sorted(unknown)[0]}; it has {', '.join(names)}")
+    given = dict(zip(names, values)) | named
+    last = max((names.index(n) for n in given), default=-1)
+    packed = [number]
+    for field_name, kind in fields[:last + 1]:
+        if field_name not in given:
+            given[field_name] = DEFAULTS[name][field_name]
+        packed.append(_pack_field(kind, given[field_name]))
+    return packed
+
+
+# What to write for a field that is left out before one that is given.
+DEFAULTS = {
+    name: {field_name: _default for field_name, _default in values.items()}
+    for name, values in {
+        "spawn": {
+            "status": 2, "position": (0, 0, 0), "shapes": [], "rotation": (1, 0, 0, 0),
+            "velocity": (0, 0, 0), "angular_velocity": (0, 0, 0), "density": 1000.0, "mass": 0.0,
+            "static_friction": 0.6, "dynamic_friction": 0.6, "restitution": 0.0, "friction_rule": 4,
+            "restitution_rule": 3, "category": 1, "mask": 0xFFFFFFFF, "group": 0, "owner": 0, "tag": 0,
+            "linear_damping": 0.0, "angular_damping": 0.0, "flags": 1,
+        },
+        "set_pose": {"rotation": (1, 0, 0, 0)},
+        "set_velocity": {"angular_velocity": (0, 0, 0)},
+        "force": {"point": (0, 0, 0), "ticks": 1},
+        "torque": {"ticks": 1},
+        "impulse": {"point": (0, 0, 0)},
+        "set_material": {"friction_rule": 4, "restitution_rule": 3},
+        "bounds": {"minimum": (-1e6,) * 3, "maximum": (1e6,) * 3},
+    }.items()
+}
+
+
+class Client:
+    """One connection. Not for several threads."""
+
+    def __init__(self, address, role=None, name="cairn-python", timeout=10.0):
+        self.wire = Wire(address, timeout)
+        self.last_ref = 0
+        self.worlds = {}
+        hello = {"protocol": [1, 0], "client": name, "caps": ["ack"]}
+        if role is not None:
+            hello["role"] = role
+        self.wire.send("hello", hello)
+        answer = self.wire.receive()
+        if answer is None:
+            raise Closed("no WELCOME came in time")
+        kind, fields = answer
+        if kind != "welcome":
+            raise Refused(fields[1], fields[2])
+        self.welcome = fields[0]
+        self.session = self.welcome["session"]
+        self.role = self.welcome["role"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.wire.close()
+
+    # ---- messages --------------------------------------------------------------------------------
+
+    def next_ref(self):
+        self.last_ref += 1
+        return self.last_ref
+
+    def take(self, timeout=None):
+        """One message, with those that nobody waits for dealt with; None after `timeout` seconds."""
+        message = self.wire.receive(timeout)
+        if message is None:
+            return None
+        kind, fields = message
+        if kind == "ping":
+            self.wire.send("pong", fields[0])
+        elif kind == "goodbye":
+            raise Closed(f"the server said goodbye: {fields[3]}", STATUS.get(fields[0], ("?",))[0])
+        elif kind in ("snapshot", "delta", "events", "notice"):
+            for world in self.worlds.values():
+                world.take_state(kind, fields)
+        return message
+
+    def wait(self, kinds, matches):
+        """The first message of one of `kinds` for which matches(fields); errors that match are raised."""
+        while True:
+            message = self.take()
+            if message is None:
+                raise Closed("no answer came in time")
+            kind, fields = message
+            if kind in kinds and matches(fields):
+                return fields
+            if kind == "error" and matches(fields):
+                raise Refused(fields[1], fields[2], fields[5] if len(fields) > 5 else "",
+                              fields[4] if len(fields) > 4 else -1)
+
+    def ask(self, answer, name, *fields):
+        """Sends a request whose first field is a fresh ref and waits for its answer."""
+        ref = self.next_ref()
+        self.wire.send(name, ref, *fields)
+        return self.wait([answer], lambda f: f[0] == ref)
+
+    # ---- worlds ----------------------------------------------------------------------------------
+
+    def list(self):
+        """[(number, name, mode, tick), …]"""
+        ref = self.next_ref()
+        self.wire.send("world_list", ref)
+        found = []
+        while True:
+            info = self.wait(["world_info"], lambda f: f[0] == ref)
+            if info[1] == 0:
+                return found
+            found.append((info[1], info[9], MODES[info[6]], info[3]))
+            if info[10] + 1 >= info[11]:
+                return found
+
+    def create(self, name, **options):
+        """A new, paused world. Options: rate (Hz or (num, den)), planar, gravity, seed, method, running …"""
+        if isinstance(options.get("rate"), int):
+            options["rate"] = [options["rate"], 1]
+        if "gravity" in options:
+            options["gravity"] = [float(v) for v in options["gravity"]]
+        self.ask("world_info", "world_create", name, options)
+        return self.join(name)
+
+    def join(self, name):
+        info = self.ask("world_info", "world_join", 0, name)
+        number = info[1]
+        if number not in self.worlds:
+            self.worlds[number] = World(self, number, name)
+        self.worlds[number].take_info(info)
+        return self.worlds[number]
+
+    def info(self, what=""):
+        return self.ask("reply", "info", what)[1]
+
+
+class World:
+    """A world this client has joined."""
+
+    def __init__(self, client, number, name):
+        self.client = client
+        self.number = number
+        self.name = name
+        self.batch = 0
+        self.request = 0
+        self.shape_ids = {}
+        self.subscriptions = {}
+
+    def take_info(self, info):
+        self.epoch, self.tick, self.rate = info[2], info[3], info[4]
+        self.method, self.mode, self.body_count = info[5], MODES[info[6]], info[8]
+
+    # ---- pace ------------------------------------------------------------------------------------
+
+    def control(self, action, value=1.0):
+        self.take_info(self.client.ask("world_info", "control", self.number, action, float(value)))
+
+    def pause(self):
+        self.control(0)
+
+    def resume(self):
+        self.control(1)
+
+    def speed(self, factor):
+        self.control(2, factor)
+
+    def lockstep(self):
+        """Takes the stepping lease: nobody else may step until pause, resume or the session's end."""
+        self.control(3)
+
+    def barrier(self, sessions):
+        """A tick runs when that many sessions have sent a STEP for it."""
+        self.control(4, sessions)
+
+    # ---- input -----------------------------------------------------------------------------------
+
+    def shape(self, data=None, **kind):
+        """A shape's id here: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes."""
+        if data is None:
+            (name, value), = kind.items()
+            data = shape_bytes.KINDS[name](value)
+        name = hashlib.sha256(data).digest()
+        if name not in self.shape_ids:
+            self.upload(name, data)
+            self.shape_ids[name] = self.apply(command("shape_use", name)).values[0]
+        return self.shape_ids[name]
+
+    def upload(self, name, data):
+        ref = self.client.next_ref()
+        parts = max(1, -(-len(data) // PART))
+        for part in range(parts):
+            self.client.wire.send("shape_upload", ref, self.number, name, part, parts,
+                                  data[part * PART:(part + 1) * PART])
+        return self.client.wait(["shape_info"], lambda f: f[0] == ref)
+
+    def send(self, *commands, at=None, late=0):
+        """Sends a batch and returns its number; result(number) waits for what became of it."""
+        self.batch += 1
+        self.client.wire.send("commands", self.number, self.batch, at, late, list(commands))
+        return self.batch
+
+    def result(self, batch):
+        while True:
+            fields = self.client.wait(
+                ["result", "error"],
+                lambda f: f[0] == self.number or (f[0] == batch and isinstance(f[1], int)))
+            if isinstance(fields[1], int):
+                raise Refused(fields[1], fields[2])
+            for item in fields[1]:
+                if item[0] == batch:
+                    return Result.take(item)
+
+    def apply(self, *commands):
+        """A batch and its result. A paused world is stepped once: commands act at a tick boundary."""
+        if self.mode != "running":
+            stepped = self.step(1, commands=commands, want=0)
+            return Result(0, stepped.tick, stepped.values)
+        return self.result(self.send(*commands))
+
+    def spawn(self, **fields):
+        """Makes a body (fields of the SPAWN command) and returns its id."""
+        return self.apply(command("spawn", **({"status": 2, "position": (0, 0, 0)} | fields))).values[0]
+
+    def remove(self, body):
+        self.apply(command("remove", body))
+
+    # ---- harness ---------------------------------------------------------------------------------
+
+    def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None):
+        """One round trip: commands, n ticks, the state's hash and what is wanted of it."""
+        self.request += 1
+        if want is None:
+            want = WANT_HASH | (WANT_BODIES if bodies else 0) | (WANT_TOTALS if totals else 0)
+        request = self.request
+        self.client.wire.send("step", self.number, request, from_tick, n, list(commands), want)
+        fields = self.client.wait(["stepped"], lambda f: f[0] == request or
+                                  (f[0] == self.number and f[1] == request))
+        return self._stepped(fields)
+
+    def _stepped(self, fields):
+        _, _, tick, state_hash, observation, results, epoch, tick_hash = fields[:8]
+        self.tick, self.epoch = tick, epoch
+        stepped = Stepped(tick, epoch, _hash(state_hash), _hash(tick_hash))
+        if observation is not None and observation[0] is not None:
+            rows = observation[0]
+            tick_columns = sum(COLUMN[c] for c in ("position", "rotation", "velocity", "spin", "status"))
+            stepped.bodies = {row[0]: Body.from_row(row, tick_columns) for row in rows}
+        if observation is not None and observation[1] is not None:
+            stepped.kinetic, stepped.potential = observation[1][:2]
+            stepped.linear, stepped.angular = (tuple(v) for v in observation[1][2:4])
+        for item in results:
+            stepped.values = Result.take(item).values
+        return stepped
+
+    def save(self, name):
+        fields = self.client.ask("saved", "save", self.number, name)
+        return State(fields[1], fields[2], _hash(fields[3]))
+
+    def restore(self, name):
+        fields = self.client.ask("restored", "restore", self.number, name)
+        self.epoch, self.tick = fields[1], fields[2]
+        return State(fields[1], fields[2], _hash(fields[3]))
+
+    def fork(self, name, snapshot=""):
+        """A copy, paused; returns it joined."""
+        self.client.ask("forked", "fork", self.number, name, snapshot)
+        return self.client.join(name)
+
+    # ---- questions -------------------------------------------------------------------------------
+
+    def query(self, *query):
+        ref = self.client.next_ref()
+        self.client.wire.send("query", ref, self.number, list(query))
+        return self.client.wait(["answer"], lambda f: f[0] == ref)[2]
+
+    def ray(self, origin, direction, length, limit=1):
+        """[(body, fraction, point, normal), …], nearest first."""
+        hits = self.query(1, [float(v) for v in origin], [float(v) for v in direction], float(length),
+                          limit)
+        return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5])) for hit in hits]
+
+    def overlap(self, shape, position, rotation=(1, 0, 0, 0)):
+        """Ids of the bodies that a placed shape (canonical bytes) overlaps."""
+        return self.query(2, shape, [float(v) for v in position], [float(v) for v in rotation])
+
+    def contacts(self, body=0, limit=1024):
+        """[(a, b, point, normal, separation, impulse), …] of a body, or of all."""
+        return [(c[0], c[1], tuple(c[4]), tuple(c[5]), c[6], c[7]) for c in self.query(3, body, limit)]
+
+    def totals(self):
+        """(kinetic, potential, linear momentum, angular momentum)"""
+        kinetic, potential, linear, angular = self.query(4)
+        return kinetic, potential, tuple(linear), tuple(angular)
+
+    # ---- watching --------------------------------------------------------------------------------
+
+    def subscribe(self, sub=1, fields=31, divisor=1, events=0):
+        """Begins to watch; frames() then yields. `events`: mask of event kinds."""
+        self.subscriptions[sub] = _Mirror(fields)
+        self.client.wire.send("subscribe", sub, self.number, fields, None, [], divisor, 0, events, 0)
+
+    def unsubscribe(self, sub=1):
+        self.client.wire.send("unsubscribe", sub)
+        self.client.wait(["reply"], lambda f: f[0] == sub)
+        del self.subscriptions[sub]
+
+    def take_state(self, kind, fields):
+        mirror = self.subscriptions.get(fields[0])
+        if mirror is not None and mirror.take(kind, fields):
+            self.client.wire.send("ack", fields[0], mirror.epoch, mirror.tick)
+
+    def frames(self, count, sub=1, timeout=None):
+        """Yields `count` frames as they come."""
+        mirror = self.subscriptions[sub]
+        while count > 0:
+            if mirror.frames:
+                count -= 1
+                yield mirror.frames.pop(0)
+            elif self.client.take(timeout) is None:
+                return
+
+
+class _Mirror:
+    """Bodies of one subscription, kept from SNAPSHOT and DELTA."""
+
+    def __init__(self, fields):
+        self.fields = fields
+        self.bodies = {}
+        self.events = []
+        self.frames = []
+        self.skipped = self.lost = 0
+        self.epoch = self.tick = 0
+
+    def take(self, kind, fields):
+        """True when a frame is complete and wants its ACK."""
+        if kind == "notice":
+            self.skipped += fields[1]
+            self.lost += fields[2]
+            return False
+        if kind == "events":
+            _, _, tick, items = fields[:4]
+            self.events += [(tick, EVENTS[item[0]], *item[1:]) for item in items]
+            return False
+        if kind == "snapshot":
+            _, self.epoch, tick, part, of, rows = fields[:6]
+            if part == 0:
+                self.bodies = {}
+        else:
+            _, self.epoch, tick, _, part, of, _, removed, rows = fields[:9]
+            for gone in removed:
+                del self.bodies[gone]
+        for row in rows:
+            self.bodies[row[0]] = Body.from_row(row, self.fields)
+        if part + 1 < of:
+            return False
+        self.tick = tick
+        self.frames.append(Frame(self.epoch, tick, dict(self.bodies), self.events))
+        self.events = []
+        return True
+
+
+def connect(address, role=None, name="cairn-python", timeout=10.0):
+    """`address`: unix:PATH or tcp:HOST:PORT. `role`: a lesser one than the connection would get."""
+    return Client(address, role, name, timeout)

@@ -1,0 +1,53 @@
+"""Canonical bytes of shapes: what a shape is named by (their SHA-256) and uploaded as.
+
+Layouts are those of docs/PROTOCOL.md, "shapes"; lengths in metres.
+"""
+import struct
+
+
+def _doubles(values):
+    return struct.pack(f"<{len(values)}d", *values)
+
+
+def sphere(radius):
+    return struct.pack("<BB", 1, 1) + _doubles([radius])
+
+
+def capsule(half_length, radius):
+    """Axis along y, from (0, -half_length, 0) to (0, half_length, 0)."""
+    return struct.pack("<BB", 2, 1) + _doubles([half_length, radius])
+
+
+def box(x, y, z):
+    """Full sizes along the axes."""
+    return struct.pack("<BB", 3, 1) + _doubles([x / 2, y / 2, z / 2])
+
+
+def hull(points):
+    """The convex hull of (x, y, z) points; the server finds it."""
+    flat = [value for point in points for value in point]
+    return struct.pack("<BBI", 4, 1, len(points)) + _doubles(flat)
+
+
+def plane(normal, offset=0.0):
+    """The half-space normal . x <= offset; static bodies only."""
+    return struct.pack("<BB", 5, 1) + _doubles([*normal, offset])
+
+
+def mesh(vertices, triangles):
+    """A surface of triangles, counter-clockwise seen from outside; static bodies only."""
+    flat = [value for vertex in vertices for value in vertex]
+    indices = [index for triangle in triangles for index in triangle]
+    return (struct.pack("<BBII", 6, 1, len(vertices), len(triangles)) + _doubles(flat) +
+            struct.pack(f"<{len(indices)}I", *indices))
+
+
+def polygon(points, radius=0.0):
+    """A convex polygon of (x, y) points, rounded by a radius; planar worlds only."""
+    flat = [value for point in points for value in point]
+    return struct.pack("<BBId", 7, 1, len(points), radius) + _doubles(flat)
+
+
+KINDS = {"sphere": lambda v: sphere(v), "box": lambda v: box(*v), "capsule": lambda v: capsule(*v),
+         "hull": hull, "plane": lambda v: plane(*v), "mesh": lambda v: mesh(*v),
+         "polygon": polygon}

@@ -1,0 +1,103 @@
+"""A private daemon for tests: its own Unix socket in its own directory, gone with the block.
+
+    from cairn.testing import daemon
+    with daemon() as server, server.connect() as client:
+        ...
+
+With pytest, put `pytest_plugins = ["cairn.testing"]` into conftest.py and take the fixture
+`cairn_client`.
+"""
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from .client import connect
+
+
+def find_program():
+    """$CAIRND, $CAIRN_BUILDDIR/cairnd, the PATH, then build/ at or above the working directory."""
+    built = os.path.join(os.environ.get("CAIRN_BUILDDIR", "/nonexistent"), "cairnd")
+    named = os.environ.get("CAIRND") or (built if os.path.exists(built) else shutil.which("cairnd"))
+    if named:
+        return named
+    for folder in [pathlib.Path.cwd(), *pathlib.Path.cwd().parents]:
+        candidate = folder / "build" / "cairnd"
+        if candidate.exists():
+            return str(candidate)
+    raise FileNotFoundError("cairnd: set CAIRND to its path")
+
+
+class Daemon:
+    """A running cairnd."""
+
+    def __init__(self, process, directory):
+        self.process = process
+        self.directory = directory
+        self.address = f"unix:{directory}/cairnd.sock"
+
+    def connect(self, **options):
+        return connect(self.address, **options)
+
+    def kill(self):
+        """As a crash would: no goodbye, no last checkpoint."""
+        self.process.kill()
+        self.process.wait()
+
+
+def start(directory, *arguments, program=None):
+    """Starts a daemon in a directory and waits until it listens."""
+    log = open(os.path.join(directory, "cairnd.log"), "ab")
+    process = subprocess.Popen(
+        [program or find_program(), "--unix", os.path.join(directory, "cairnd.sock"), *arguments],
+        stdout=log, stderr=log)
+    log.close()
+    server = Daemon(process, directory)
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            break
+        try:
+            server.connect().close()
+            return server
+        except (FileNotFoundError, ConnectionError):
+            time.sleep(0.01)
+    process.kill()
+    process.wait()
+    with open(os.path.join(directory, "cairnd.log"), encoding="utf-8", errors="replace") as lines:
+        raise RuntimeError("cairnd did not start:\n" + lines.read())
+
+
+def stop(server, seconds=20):
+    """SIGTERM, and the exit status."""
+    if server.process.poll() is None:
+        server.process.send_signal(signal.SIGTERM)
+    return server.process.wait(seconds)
+
+
+@contextlib.contextmanager
+def daemon(*arguments, program=None):
+    """A daemon with these arguments for the length of the block."""
+    with tempfile.TemporaryDirectory(prefix="cairn-") as directory:
+        server = start(directory, *arguments, program=program)
+        try:
+            yield server
+        finally:
+            if server.process.poll() is None:
+                stop(server)
+
+
+try:
+    import pytest
+except ImportError:
+    pass
+else:
+    @pytest.fixture
+    def cairn_client():
+        """A client of a daemon of its own."""
+        with daemon() as server, server.connect() as client:
+            yield client

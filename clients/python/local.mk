@@ -1,0 +1,14 @@
+# The Python client: nothing to build; its tests need a daemon.
+PYTHON_TESTS += \
+	clients/python/tests/test_client.py \
+	clients/python/tests/test_manifest.py
+EXTRA_DIST += \
+	clients/python/README.md \
+	clients/python/make_manifest.py \
+	clients/python/cairn/__init__.py \
+	clients/python/cairn/client.py \
+	clients/python/cairn/manifest.py \
+	clients/python/cairn/shapes.py \
+	clients/python/cairn/testing.py \
+	clients/python/cairn/wire.py \
+	clients/python/tests/conftest.py

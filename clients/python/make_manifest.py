@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Writes cairn/manifest.py from the manifests the server is compiled from.
+
+    clients/python/make_manifest.py            write it
+    clients/python/make_manifest.py --check    fail when it is not current
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TARGET = pathlib.Path(__file__).resolve().parent / "cairn" / "manifest.py"
+
+
+def calls(path, names):
+    """Yields (macro, [argument, …]) of every call of a macro in `names`, in order."""
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / path).read_text(encoding="utf-8"), flags=re.S)
+    for match in re.finditer(r"\b(%s)\(((?:[^()\"]|\"[^\"]*\"|\([^()]*\))*)\)" % "|".join(names), text):
+        words = re.findall(r"\"[^\"]*\"|\([^()]*\)|[^,\s][^,\"]*", match.group(2))
+        yield match.group(1), [word.strip() for word in words]
+
+
+def lines():
+    yield '"""Numbers and fields of the wire. Written by make_manifest.py; do not edit."""'
+    yield ""
+    yield "STATUS = {"
+    for _, words in calls("server/base/status.def", ["STATUS"]):
+        yield f'    {words[0]}: ("{words[2]}", {words[3]}),'
+    yield "}"
+    yield ""
+    yield "MESSAGE = {"
+    for _, words in calls("protocol/messages.def", ["MESSAGE", "RESERVED"]):
+        yield f'    "{words[2]}": {words[0]},'
+    yield "}"
+    yield ""
+    yield "# name: (number, needed fields, [(field, type), ...])"
+    yield "COMMAND = {"
+    fields = []
+    for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD", "END"]):
+        if macro == "COMMAND":
+            head = f'    "{words[2]}": ({words[0]}, {words[3]}, ['
+            fields = []
+        elif macro == "FIELD":
+            fields.append(f'("{words[2]}", "{words[1]}")')
+        else:
+            yield head
+            for field in fields:
+                yield f"        {field},"
+            yield "    ]),"
+    yield "}"
+    yield ""
+    yield "COLUMN = {"
+    for _, words in calls("protocol/columns.def", ["COLUMN"]):
+        yield f'    "{words[2]}": {1 << int(words[0])},'
+    yield "}"
+
+
+def main():
+    text = "\n".join(lines()) + "\n"
+    if "--check" in sys.argv[1:]:
+        if TARGET.read_text(encoding="utf-8") != text:
+            sys.exit("clients/python/cairn/manifest.py is not what make_manifest.py writes")
+    else:
+        TARGET.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""The Python client against a real daemon of its own."""
+import math
+
+import pytest
+
+import cairn
+from cairn.testing import daemon
+
+
+def falling(client, name="demo"):
+    world = client.create(name, method="free")
+    return world, world.spawn(shapes=[world.shape(sphere=0.5)], position=(0, 10, 0))
+
+
+def test_a_body_falls_as_galilei_said(cairn_client):
+    world, body = falling(cairn_client)
+    start = world.step(0, bodies=True)
+    stepped = world.step(60, bodies=True)
+    seconds = (stepped.tick - start.tick) / 60
+    fallen = start.bodies[body].position[1] - stepped.bodies[body].position[1]
+    speed = -start.bodies[body].velocity[1]
+    # The step may be first-order in time: within one tick's worth of speed.
+    assert fallen == pytest.approx(speed * seconds + 9.81 * seconds ** 2 / 2, abs=9.81 * seconds / 60)
+
+
+def test_the_same_commands_give_the_same_hashes(cairn_client):
+    hashes = []
+    for name in ("one", "two"):
+        world, body = falling(cairn_client, name)
+        world.apply(cairn.client.command("impulse", body, (1, 2, 3)))
+        hashes.append(world.step(100).hash)
+    assert hashes[0] == hashes[1]
+
+
+def test_a_snapshot_restored_and_a_fork_go_the_same_way(cairn_client):
+    world, _ = falling(cairn_client)
+    world.step(10)
+    saved = world.save("here")
+    there = world.step(50).hash
+    fork = world.fork("copy", "here")
+    restored = world.restore("here")
+    assert restored.hash == saved.hash and restored.epoch == saved.epoch + 1
+    assert world.step(50).hash == there
+    assert fork.step(50).hash == there
+
+
+def test_frames_follow_the_world(cairn_client):
+    world, body = falling(cairn_client)
+    world.subscribe(fields=31)
+    first = next(world.frames(1))
+    assert list(first.bodies) == [body]
+    world.step(5)
+    ticks = [frame.tick for frame in world.frames(5, timeout=2)]
+    assert ticks == sorted(ticks) and ticks[-1] == world.tick
+
+
+@pytest.mark.parametrize("fields, status", [
+    ({"position": (1e300, 0, 0)}, "range"),
+    ({"shapes": [4711]}, "unknown_shape"),
+    ({"restitution": -1}, "range"),
+    ({"rotation": (0, 0, 0, 0)}, "range"),
+])
+def test_a_bad_spawn_is_refused_by_name_and_changes_nothing(cairn_client, fields, status):
+    world, _ = falling(cairn_client)
+    before = world.step(0, bodies=True)
+    with pytest.raises(cairn.Refused) as refused:
+        world.spawn(**fields)
+    assert refused.value.status == status
+    assert list(world.step(0, bodies=True).bodies) == list(before.bodies)
+
+
+def test_a_number_that_is_not_finite_ends_the_connection(cairn_client):
+    world, body = falling(cairn_client)
+    with pytest.raises((cairn.Closed, cairn.Refused)) as ended:
+        world.apply(cairn.client.command("impulse", body, (math.nan, 0, 0)))
+    assert ended.value.status == "malformed"
+
+
+def test_queries_see_the_body(cairn_client):
+    world, body = falling(cairn_client)
+    position = world.step(0, bodies=True).bodies[body].position
+    hits = world.ray((position[0] + 5, position[1], 0), (-1, 0, 0), 10)
+    assert hits[0][0] == body and hits[0][2][0] == pytest.approx(0.5)
+    assert world.overlap(cairn.sphere(0.1), position) == [body]
+    assert world.totals()[1] == pytest.approx(
+        position[1] * 9.81 * 1000 * math.pi / 6, rel=1e-9)
+
+
+def test_a_player_commands_only_what_is_its_own():
+    with daemon() as server, server.connect() as owner:
+        world, body = falling(owner)
+        world.resume()
+        with server.connect(role="player") as player:
+            theirs = player.join("demo")
+            with pytest.raises(cairn.Refused) as refused:
+                theirs.apply(cairn.client.command("impulse", body, (0, 1, 0)))
+            assert refused.value.status == "not_owner"
+            with pytest.raises(cairn.Refused) as refused:
+                theirs.save("mine")
+            assert refused.value.status == "forbidden"
