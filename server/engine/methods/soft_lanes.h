@@ -15,6 +15,9 @@
 
 enum { BLOCK_LANES = 8, LANES_WIDTH = 4 };
 
+/* Kernels are worth it only while their values stay in registers, which a call would end. */
+#define LANES_INLINE static inline __attribute__((always_inline))
+
 typedef float lanes __attribute__((vector_size(16)));
 typedef int32_t lanes_mask __attribute__((vector_size(16)));
 
@@ -30,90 +33,90 @@ struct lanes3 {
 	lanes x, y, z;
 };
 
-static inline lanes lanes_all(float s)
+LANES_INLINE lanes lanes_all(float s)
 {
 	return (lanes){ s, s, s, s };
 }
 
 /* Lanes first … first+3; `first` is a multiple of the width. */
-static inline lanes lanes_load(const struct lane8 *from, uint32_t first)
+LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
 {
 	lanes v;
 	memcpy(&v, &from->at[first], sizeof v);
 	return v;
 }
 
-static inline void lanes_store(struct lane8 *to, uint32_t first, lanes v)
+LANES_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
 {
 	memcpy(&to->at[first], &v, sizeof v);
 }
 
-static inline struct lanes3 lanes3_load(const struct lane8x3 *from, uint32_t first)
+LANES_INLINE struct lanes3 lanes3_load(const struct lane8x3 *from, uint32_t first)
 {
 	return (struct lanes3){ lanes_load(&from->x, first), lanes_load(&from->y, first),
 				lanes_load(&from->z, first) };
 }
 
-static inline lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
+LANES_INLINE lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
 {
 	return (lanes)((mask & (lanes_mask)yes) | (~mask & (lanes_mask)no));
 }
 
 /* The second when they are equal. */
-static inline lanes lanes_max(lanes a, lanes b)
+LANES_INLINE lanes lanes_max(lanes a, lanes b)
 {
 	return lanes_select(a > b, a, b);
 }
 
-static inline lanes lanes_min(lanes a, lanes b)
+LANES_INLINE lanes lanes_min(lanes a, lanes b)
 {
 	return lanes_select(a < b, a, b);
 }
 
-static inline lanes lanes_sqrt(lanes a)
+LANES_INLINE lanes lanes_sqrt(lanes a)
 {
 	return (lanes){ __builtin_sqrtf(a[0]), __builtin_sqrtf(a[1]), __builtin_sqrtf(a[2]),
 			__builtin_sqrtf(a[3]) };
 }
 
-static inline struct lanes3 lanes3_add(struct lanes3 a, struct lanes3 b)
+LANES_INLINE struct lanes3 lanes3_add(struct lanes3 a, struct lanes3 b)
 {
 	return (struct lanes3){ a.x + b.x, a.y + b.y, a.z + b.z };
 }
 
-static inline struct lanes3 lanes3_sub(struct lanes3 a, struct lanes3 b)
+LANES_INLINE struct lanes3 lanes3_sub(struct lanes3 a, struct lanes3 b)
 {
 	return (struct lanes3){ a.x - b.x, a.y - b.y, a.z - b.z };
 }
 
-static inline struct lanes3 lanes3_scale(struct lanes3 a, lanes s)
+LANES_INLINE struct lanes3 lanes3_scale(struct lanes3 a, lanes s)
 {
 	return (struct lanes3){ a.x * s, a.y * s, a.z * s };
 }
 
-static inline struct lanes3 lanes3_mul_add(struct lanes3 a, struct lanes3 b, lanes s)
+LANES_INLINE struct lanes3 lanes3_mul_add(struct lanes3 a, struct lanes3 b, lanes s)
 {
 	return (struct lanes3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
 }
 
-static inline struct lanes3 lanes3_mul_sub(struct lanes3 a, struct lanes3 b, lanes s)
+LANES_INLINE struct lanes3 lanes3_mul_sub(struct lanes3 a, struct lanes3 b, lanes s)
 {
 	return (struct lanes3){ a.x - b.x * s, a.y - b.y * s, a.z - b.z * s };
 }
 
-static inline lanes lanes3_dot(struct lanes3 a, struct lanes3 b)
+LANES_INLINE lanes lanes3_dot(struct lanes3 a, struct lanes3 b)
 {
 	return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-static inline struct lanes3 lanes3_cross(struct lanes3 a, struct lanes3 b)
+LANES_INLINE struct lanes3 lanes3_cross(struct lanes3 a, struct lanes3 b)
 {
 	return (struct lanes3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z,
 				a.x * b.y - a.y * b.x };
 }
 
 /* Four rows of (x, y, z, w) into four columns, or back: it is its own inverse. */
-static inline void lanes_transpose(lanes *a, lanes *b, lanes *c, lanes *d)
+LANES_INLINE void lanes_transpose(lanes *a, lanes *b, lanes *c, lanes *d)
 {
 	lanes ab_low = __builtin_shufflevector(*a, *b, 0, 4, 1, 5);
 	lanes ab_high = __builtin_shufflevector(*a, *b, 2, 6, 3, 7);

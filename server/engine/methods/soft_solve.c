@@ -26,7 +26,7 @@ struct sides {
 	struct lanes3 v_a, w_a, v_b, w_b;
 };
 
-static inline struct lanes3 gather(const lanes *a, const lanes *b, const lanes *c, const lanes *d)
+LANES_INLINE struct lanes3 gather(const lanes *a, const lanes *b, const lanes *c, const lanes *d)
 {
 	lanes x = *a, y = *b, z = *c, w = *d;
 	lanes_transpose(&x, &y, &z, &w);
@@ -37,7 +37,7 @@ static inline struct lanes3 gather(const lanes *a, const lanes *b, const lanes *
 	gather(&(bodies)[(index)[0]].member, &(bodies)[(index)[1]].member,                  \
 	       &(bodies)[(index)[2]].member, &(bodies)[(index)[3]].member)
 
-static inline struct sides sides_gather(const struct soft_body *bodies, const struct soft_block *block,
+LANES_INLINE struct sides sides_gather(const struct soft_body *bodies, const struct soft_block *block,
 					uint32_t first)
 {
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
@@ -45,7 +45,7 @@ static inline struct sides sides_gather(const struct soft_body *bodies, const st
 			       GATHER(bodies, b, velocity), GATHER(bodies, b, spin) };
 }
 
-static inline void scatter(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
+LANES_INLINE void scatter(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
 			   struct lanes3 v, struct lanes3 w)
 {
 	lanes v3 = lanes_all(0), w3 = lanes_all(0);
@@ -60,7 +60,7 @@ static inline void scatter(struct soft_body *bodies, const uint32_t *index, uint
 		}
 }
 
-static inline void sides_scatter(struct soft_body *bodies, const struct soft_block *block,
+LANES_INLINE void sides_scatter(struct soft_body *bodies, const struct soft_block *block,
 				 uint32_t first, uint32_t only, const struct sides *s)
 {
 	scatter(bodies, &block->body_a[first], (uint32_t)block->writes_a >> first & only, s->v_a,
@@ -77,7 +77,7 @@ struct solve {
 };
 
 /* λ n at a point of both bodies. */
-static inline void push(struct sides *s, const struct soft_block *block, const struct soft_point *point,
+LANES_INLINE void push(struct sides *s, const struct soft_block *block, const struct soft_point *point,
 			uint32_t first, struct lanes3 normal, lanes impulse)
 {
 	lanes m_a = lanes_load(&block->mass_inv_a, first);
@@ -88,7 +88,7 @@ static inline void push(struct sides *s, const struct soft_block *block, const s
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&point->spin_b, first), impulse);
 }
 
-static inline lanes normal_speed(const struct sides *s, const struct soft_point *point, uint32_t first,
+LANES_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *point, uint32_t first,
 				 struct lanes3 normal)
 {
 	return lanes3_dot(normal, lanes3_sub(s->v_b, s->v_a)) +
@@ -102,7 +102,7 @@ struct way {
 	struct lanes3 turn_a, turn_b; /* half of θ */
 };
 
-static inline struct way way_gather(const struct soft_body *bodies, const struct soft_block *block,
+LANES_INLINE struct way way_gather(const struct soft_body *bodies, const struct soft_block *block,
 				    uint32_t first, struct lanes3 normal)
 {
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
@@ -111,14 +111,14 @@ static inline struct way way_gather(const struct soft_body *bodies, const struct
 			     GATHER(bodies, b, turn) };
 }
 
-static inline lanes separation_now(const struct soft_point *point, uint32_t first, const struct way *way)
+LANES_INLINE lanes separation_now(const struct soft_point *point, uint32_t first, const struct way *way)
 {
 	lanes turned = lanes3_dot(lanes3_load(&point->j_b, first), way->turn_b) -
 		       lanes3_dot(lanes3_load(&point->j_a, first), way->turn_a);
 	return lanes_load(&point->separation, first) + (way->along + (turned + turned));
 }
 
-static inline void solve_normals(const struct soft_step *step, struct soft_block *block, uint32_t first,
+LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block *block, uint32_t first,
 				 struct sides *s, bool biased, lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
@@ -153,7 +153,7 @@ static inline void solve_normals(const struct soft_step *step, struct soft_block
 	}
 }
 
-static inline struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first, struct lanes3 v)
+LANES_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first, struct lanes3 v)
 {
 	lanes xx = lanes_load(&tensor[0], first), yy = lanes_load(&tensor[1], first);
 	lanes zz = lanes_load(&tensor[2], first), xy = lanes_load(&tensor[3], first);
@@ -163,7 +163,7 @@ static inline struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t 
 }
 
 /* An impulse in the tangent plane at the friction centre. */
-static inline void rub(struct sides *s, const struct soft_block *block, uint32_t first,
+LANES_INLINE void rub(struct sides *s, const struct soft_block *block, uint32_t first,
 		       struct lanes3 impulse)
 {
 	struct lanes3 arm_a = lanes3_load(&block->arm_a, first);
@@ -176,13 +176,13 @@ static inline void rub(struct sides *s, const struct soft_block *block, uint32_t
 						 lanes3_cross(arm_b, impulse)));
 }
 
-static inline void twist(struct sides *s, const struct soft_block *block, uint32_t first, lanes impulse)
+LANES_INLINE void twist(struct sides *s, const struct soft_block *block, uint32_t first, lanes impulse)
 {
 	s->w_a = lanes3_mul_sub(s->w_a, lanes3_load(&block->twist_a, first), impulse);
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&block->twist_b, first), impulse);
 }
 
-static inline void solve_twist(struct soft_block *block, uint32_t first, struct sides *s,
+LANES_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct sides *s,
 			       struct lanes3 normal, lanes moment, lanes_mask only)
 {
 	lanes speed = lanes3_dot(normal, lanes3_sub(s->w_b, s->w_a));
@@ -196,7 +196,7 @@ static inline void solve_twist(struct soft_block *block, uint32_t first, struct 
 	twist(s, block, first, after - before);
 }
 
-static inline void solve_tangents(struct soft_block *block, uint32_t first, struct sides *s,
+LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struct sides *s,
 				  struct lanes3 normal, lanes load, lanes_mask only)
 {
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
@@ -231,7 +231,7 @@ static inline void solve_tangents(struct soft_block *block, uint32_t first, stru
 	rub(s, block, first, impulse);
 }
 
-static inline void solve_friction(struct soft_block *block, uint32_t first, struct sides *s,
+LANES_INLINE void solve_friction(struct soft_block *block, uint32_t first, struct sides *s,
 				  lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
@@ -249,7 +249,7 @@ static inline void solve_friction(struct soft_block *block, uint32_t first, stru
 
 /* What each pass does with four lanes of a block; `only` masks the lanes that count. */
 
-static inline void half_warm(const struct soft_step *step, struct soft_block *block, uint32_t first,
+LANES_INLINE void half_warm(const struct soft_step *step, struct soft_block *block, uint32_t first,
 			     struct sides *s, lanes_mask only)
 {
 	UNUSED(step);
@@ -269,20 +269,20 @@ static inline void half_warm(const struct soft_step *step, struct soft_block *bl
 	twist(s, block, first, lanes_select(only, turning, zero));
 }
 
-static inline void half_solve(const struct soft_step *step, struct soft_block *block, uint32_t first,
+LANES_INLINE void half_solve(const struct soft_step *step, struct soft_block *block, uint32_t first,
 			      struct sides *s, lanes_mask only)
 {
 	solve_normals(step, block, first, s, true, only);
 }
 
-static inline void half_relax(const struct soft_step *step, struct soft_block *block, uint32_t first,
+LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *block, uint32_t first,
 			      struct sides *s, lanes_mask only)
 {
 	solve_friction(block, first, s, only);
 	solve_normals(step, block, first, s, false, only);
 }
 
-static inline void half_bounce(const struct soft_step *step, struct soft_block *block, uint32_t first,
+LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *block, uint32_t first,
 			       struct sides *s, lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
