@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *method_name = "free";
+static const char *const methods[] = { "free", "soft-step" };
 
 static struct world *load(const struct bytes *image)
 {
@@ -47,9 +47,10 @@ static void disturb(struct world *world, struct gen_commands *gen)
 	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
 }
 
-static struct world *populated(bool planar, uint64_t seed, struct gen_commands *gen)
+static struct world *populated_by(const char *method, bool planar, uint64_t seed,
+				  struct gen_commands *gen)
 {
-	struct world *world = test_world(planar, method_name);
+	struct world *world = test_world(planar, method);
 	gen_commands_init(gen, world, seed);
 	for (int shape = 0; shape < (planar ? 2 : 4); shape++)
 		test_use(world, (enum test_shape)(shape + (planar ? TEST_POLYGON : 0)));
@@ -60,11 +61,17 @@ static struct world *populated(bool planar, uint64_t seed, struct gen_commands *
 	return world;
 }
 
+static struct world *populated(bool planar, uint64_t seed, struct gen_commands *gen)
+{
+	return populated_by("free", planar, seed, gen);
+}
+
 START_TEST(a_loaded_world_has_the_same_state_and_the_same_future)
 {
 	for (uint32_t run = 0; run < 6; run++) {
 		struct gen_commands gen;
-		struct world *world = populated(run % 3 == 2, check_seed() + run, &gen);
+		struct world *world =
+			populated_by(methods[_i], run % 3 == 2, check_seed() + run, &gen);
 		for (uint32_t round = 0; round < 4; round++) {
 			struct bytes image = test_save(world);
 			struct world *copy = load(&image);
@@ -98,7 +105,8 @@ START_TEST(rebuilt_caches_change_nothing_now_or_later)
 {
 	for (uint32_t run = 0; run < 4; run++) {
 		struct gen_commands gen, other;
-		struct world *world = populated(run == 3, check_seed() + run, &gen);
+		struct world *world =
+			populated_by(methods[_i], run == 3, check_seed() + run, &gen);
 		struct bytes image = test_save(world);
 		struct world *twin = load(&image);
 		other = gen;
@@ -400,8 +408,10 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/world/snapshot");
 	TCase *same = tcase_create("same future");
 	tcase_set_timeout(same, 20);
-	tcase_add_test(same, a_loaded_world_has_the_same_state_and_the_same_future);
-	tcase_add_test(same, rebuilt_caches_change_nothing_now_or_later);
+	tcase_add_loop_test(same, a_loaded_world_has_the_same_state_and_the_same_future, 0,
+			    COUNT_OF(methods));
+	tcase_add_loop_test(same, rebuilt_caches_change_nothing_now_or_later, 0,
+			    COUNT_OF(methods));
 	tcase_add_test(same, restore_goes_back_in_place_and_keeps_the_epoch);
 	suite_add_tcase(suite, same);
 	TCase *bad = tcase_create("bad images");
