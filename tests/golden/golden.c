@@ -130,7 +130,7 @@ int main(int count, char **arguments)
 			snprintf(path, sizeof path, "%s", arguments[i]);
 	}
 	if (print) {
-		printf("# Hashes of tests/golden/golden --print; docs/DETERMINISM.md says when they may change.\n"
+		printf("# Made by golden --print; docs/DETERMINISM.md says when this may change.\n"
 		       "abi %d\n", ENGINE_ABI);
 	} else if (!read_list(path) || listed_abi != ENGINE_ABI) {
 		printf("Bail out! %s is missing or of another abi than %d\n", path, ENGINE_ABI);

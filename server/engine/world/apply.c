@@ -189,6 +189,8 @@ static enum status reserve(struct applying *self)
 static void keep_values(struct applying *self, struct batch_result *result, struct value_list *list)
 {
 	ASSERT(list->count + self->plan.count <= list->capacity);
+	if (self->plan.count == 0)
+		return;
 	result->value_count = self->plan.count;
 	result->values = list->items + list->count;
 	memcpy(result->values, self->plan.values, self->plan.count * sizeof *result->values);
@@ -208,11 +210,13 @@ static void apply_one(struct applying *self, struct due *due)
 
 static void keep_given(struct applying *self)
 {
-	const uint8_t *data = self->world->encoded.data;
+	size_t at = 0;
 	for (uint32_t i = 0; i < self->given_count; i++) {
-		if (self->encoded_bytes[i] > 0)
-			pending_insert(self->world, &self->given[i], data, self->encoded_bytes[i]);
-		data += self->encoded_bytes[i];
+		if (self->encoded_bytes[i] == 0)
+			continue;
+		pending_insert(self->world, &self->given[i], self->world->encoded.data + at,
+			       self->encoded_bytes[i]);
+		at += self->encoded_bytes[i];
 	}
 }
 
