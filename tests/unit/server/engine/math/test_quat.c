@@ -66,18 +66,19 @@ END_TEST
 START_TEST(axis_and_angle_give_one_rotation_as_matrix_and_as_quaternion)
 {
 	/* app C-03: R(u, θ) = R(q); and both turn x towards y about z. */
+	/* |p| is up to √3; two rotations round some twenty times by half a unit of 2⁻⁵². */
 	for (int n = 0; n < 1000; n++) {
 		vec3 u = vec3_normalize(any_vec3()), p = any_vec3();
 		double angle = rng_range(&rng, -7, 7);
 		quat q = quat_from_axis_angle(u, angle);
 		mat3 r = mat3_from_axis_angle(u, angle);
-		ck_assert_double_le(mat3_apart(r, mat3_from_quat(q)), 2e-15);
-		ck_assert_double_le(vec3_distance(quat_rotate(q, p), mat3_mul_vec(r, p)), 2e-15);
+		ck_assert_double_le(mat3_apart(r, mat3_from_quat(q)), 4e-15);
+		ck_assert_double_le(vec3_distance(quat_rotate(q, p), mat3_mul_vec(r, p)), 4e-15);
 		/* The sandwich q p q̄ (app C-05). */
 		quat sandwich = quat_mul(quat_mul(q, quat_from_parts(0, p)), quat_conjugate(q));
-		ck_assert_double_le(vec3_distance(quat_vector(sandwich), quat_rotate(q, p)), 2e-15);
+		ck_assert_double_le(vec3_distance(quat_vector(sandwich), quat_rotate(q, p)), 4e-15);
 		ck_assert_double_le(vec3_distance(quat_rotate_inverse(q, quat_rotate(q, p)), p),
-				    2e-15);
+				    4e-15);
 	}
 	vec3 y = quat_rotate(quat_from_axis_angle(vec3_axis(2), PI / 2), vec3_axis(0));
 	ck_assert_double_le(vec3_distance(y, vec3_axis(1)), 1e-15);
@@ -234,7 +235,7 @@ START_TEST(matrices_invert_transpose_and_rotate_as_they_should)
 		ck_assert(vec3_equal(mat3_mul_vec(mat3_skew(v), w), vec3_cross(v, w)));
 		mat3 r = mat3_from_quat(any_quat());
 		mat3 turned = mat3_rotate_tensor(r, mat3_skew(v));
-		ck_assert_double_le(mat3_apart(turned, mat3_skew(mat3_mul_vec(r, v))), 2e-15);
+		ck_assert_double_le(mat3_apart(turned, mat3_skew(mat3_mul_vec(r, v))), 6e-15);
 		mat3 tensor = mat3_rotate_diagonal(r, v);
 		ck_assert_double_le(mat3_apart(tensor, mat3_rotate_tensor(r, mat3_diagonal(v))),
 				    1e-15);
@@ -258,8 +259,8 @@ START_TEST(a_drifted_matrix_becomes_a_rotation_again)
 		mat3 drift = mat3_scale(mat3_columns(any_vec3(), any_vec3(), any_vec3()), 1e-3);
 		mat3 fixed = mat3_orthonormalize(mat3_add(r, drift));
 		ck_assert_double_le(mat3_apart(mat3_transposed_mul(fixed, fixed), mat3_identity()),
-				    1e-15);
-		ck_assert_double_le(scalar_abs(mat3_det(fixed) - 1), 1e-15);
+				    4e-15);
+		ck_assert_double_le(scalar_abs(mat3_det(fixed) - 1), 4e-15);
 		ck_assert_double_le(mat3_apart(fixed, r), 1e-2);
 	}
 }
@@ -271,16 +272,16 @@ START_TEST(poses_compose_and_invert)
 		pose a = { any_vec3(), any_quat() }, b = { any_vec3(), any_quat() };
 		vec3 p = any_vec3();
 		vec3 chained = pose_point(a, pose_point(b, p));
-		ck_assert_double_le(vec3_distance(pose_point(pose_mul(a, b), p), chained), 3e-15);
+		ck_assert_double_le(vec3_distance(pose_point(pose_mul(a, b), p), chained), 8e-15);
 		ck_assert_double_le(vec3_distance(pose_inverse_point(a, pose_point(a, p)), p),
-				    3e-15);
+				    8e-15);
 		ck_assert_double_le(vec3_distance(pose_point(pose_inverse(a), pose_point(a, p)), p),
-				    3e-15);
+				    8e-15);
 		pose seen = pose_relative(a, b), again = pose_mul(a, seen);
-		ck_assert_double_le(vec3_distance(again.position, b.position), 3e-15);
-		ck_assert_double_le(quat_apart(again.rotation, b.rotation), 3e-15);
+		ck_assert_double_le(vec3_distance(again.position, b.position), 8e-15);
+		ck_assert_double_le(quat_apart(again.rotation, b.rotation), 8e-15);
 		ck_assert_double_le(vec3_distance(pose_inverse_vector(a, pose_vector(a, p)), p),
-				    3e-15);
+				    8e-15);
 	}
 	ck_assert(!pose_is_finite(pose_make(vec3_make(0.0 / 0.0, 0, 0), quat_identity())));
 	ck_assert(pose_is_finite(pose_identity()));
