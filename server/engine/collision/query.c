@@ -1,0 +1,203 @@
+/* query.c: overlaps and distances by GJK on the cores, planes by supports, meshes triangle by
+ * triangle.
+ *
+ * Two rounded pieces overlap exactly when their cores are no farther apart than the sum of the
+ * radii. The distance of the cores is known to a relative 1e-12, so pieces that touch to the last
+ * digit may be told either way.
+ */
+#include "server/engine/collision/query.h"
+
+#include "server/engine/collision/gjk.h"
+#include "server/engine/geometry/aabb.h"
+#include "server/engine/geometry/mesh.h"
+#include "server/engine/geometry/ray.h"
+
+/* Where a core lies in another's frame. */
+struct seat {
+	mat3 rotation;
+	vec3 translation;
+};
+
+static struct seat seat_of(const pose *at)
+{
+	return (struct seat){ mat3_from_quat(at->rotation), at->position };
+}
+
+static vec3 seat_point(const struct seat *seat, vec3 p)
+{
+	return vec3_add(seat->translation, mat3_mul_vec(seat->rotation, p));
+}
+
+static bool cores_overlap(const struct gjk_core *a, const struct gjk_core *b, const struct seat *b_in_a)
+{
+	struct gjk_result nearest;
+	gjk_distance(a, b, &b_in_a->rotation, b_in_a->translation, NULL, &nearest);
+	return nearest.distance <= a->radius + b->radius;
+}
+
+static struct aabb core_box(const struct gjk_core *core, const struct seat *seat)
+{
+	struct aabb box = aabb_empty();
+	for (uint32_t i = 0; i < core->count; i++)
+		box = aabb_add_point(box, seat_point(seat, core->points[i]));
+	return aabb_grow(box, core->radius);
+}
+
+static bool plane_meets_core(const struct shape *plane, const struct gjk_core *core,
+			     const struct seat *seat)
+{
+	for (uint32_t i = 0; i < core->count; i++) {
+		vec3 p = seat_point(seat, core->points[i]);
+		if (vec3_dot(plane->plane.normal, p) - core->radius <= plane->plane.offset)
+			return true;
+	}
+	return false;
+}
+
+/* Half-spaces miss each other only if they look away from each other exactly. */
+static bool planes_meet(const struct shape *a, const struct shape *b, const pose *b_in_a)
+{
+	vec3 normal = quat_rotate(b_in_a->rotation, b->plane.normal);
+	double offset = b->plane.offset + vec3_dot(normal, b_in_a->position);
+	vec3 sum = vec3_add(a->plane.normal, normal);
+	return vec3_length(sum) > 1e-12 || a->plane.offset + offset >= 0;
+}
+
+static struct gjk_core triangle_core(const struct mesh *mesh, uint32_t triangle, vec3 room[3])
+{
+	for (uint32_t k = 0; k < 3; k++)
+		room[k] = mesh->vertices[mesh->triangles[triangle][k]];
+	return (struct gjk_core){ room, 3, NULL, 0 };
+}
+
+/* A whole shape, in its frame, and a core. */
+static bool shape_meets_core(const struct shape *shape, const struct gjk_core *core,
+			     const struct seat *seat)
+{
+	if (shape->kind == SHAPE_PLANE)
+		return plane_meets_core(shape, core, seat);
+	if (shape->kind != SHAPE_MESH) {
+		struct gjk_points room;
+		struct gjk_core own = gjk_core_of(shape, 0, &room);
+		return cores_overlap(&own, core, seat);
+	}
+	struct mesh_walk walk;
+	uint32_t triangle;
+	mesh_walk_init(&walk, shape->mesh, core_box(core, seat));
+	while (mesh_walk_next(&walk, &triangle)) {
+		vec3 room[3];
+		struct gjk_core own = triangle_core(shape->mesh, triangle, room);
+		if (cores_overlap(&own, core, seat))
+			return true;
+	}
+	return false;
+}
+
+static bool shape_meets_mesh(const struct shape *shape, const struct shape *mesh,
+			     const pose *mesh_in_shape)
+{
+	struct seat seat = seat_of(mesh_in_shape);
+	for (uint32_t triangle = 0; triangle < mesh->mesh->triangle_count; triangle++) {
+		vec3 room[3];
+		struct gjk_core core = triangle_core(mesh->mesh, triangle, room);
+		if (shape_meets_core(shape, &core, &seat))
+			return true;
+	}
+	return false;
+}
+
+static bool is_core(const struct shape *shape)
+{
+	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH;
+}
+
+bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_in_a)
+{
+	if (a->kind == SHAPE_PLANE && b->kind == SHAPE_PLANE)
+		return planes_meet(a, b, b_in_a);
+	if (a->kind == SHAPE_MESH && b->kind == SHAPE_MESH)
+		return shape_meets_mesh(a, b, b_in_a);
+	if (!is_core(b) && is_core(a)) {
+		pose a_in_b = pose_inverse(*b_in_a);
+		return shape_overlap(b, a, &a_in_b);
+	}
+	if (b->kind == SHAPE_MESH) /* and a is a plane */
+		return shape_meets_mesh(a, b, b_in_a);
+	if (b->kind == SHAPE_PLANE) { /* and a is a mesh */
+		pose a_in_b = pose_inverse(*b_in_a);
+		return shape_meets_mesh(b, a, &a_in_b);
+	}
+	struct gjk_points room;
+	struct gjk_core core = gjk_core_of(b, 0, &room);
+	struct seat seat = seat_of(b_in_a);
+	return shape_meets_core(a, &core, &seat);
+}
+
+bool shape_overlap_sphere(const struct shape *shape, vec3 centre, double radius)
+{
+	struct gjk_core core = { &centre, 1, NULL, radius };
+	struct seat here = { mat3_identity(), vec3_zero() };
+	return shape_meets_core(shape, &core, &here);
+}
+
+bool shape_overlap_box(const struct shape *shape, const pose *at, vec3 half)
+{
+	vec3 corners[8];
+	for (int k = 0; k < 8; k++)
+		corners[k] = vec3_make(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y,
+				       k & 4 ? half.z : -half.z);
+	struct gjk_core core = { corners, 8, NULL, 0 };
+	struct seat seat = seat_of(at);
+	return shape_meets_core(shape, &core, &seat);
+}
+
+bool piece_overlap(struct piece a, struct piece b, const pose *b_in_a)
+{
+	if (a.shape->kind == SHAPE_PLANE && b.shape->kind == SHAPE_PLANE)
+		return planes_meet(a.shape, b.shape, b_in_a);
+	if (b.shape->kind == SHAPE_PLANE) {
+		pose a_in_b = pose_inverse(*b_in_a);
+		return piece_overlap(b, a, &a_in_b);
+	}
+	struct gjk_points room_a, room_b;
+	struct gjk_core core = gjk_core_of(b.shape, b.child, &room_b);
+	struct seat seat = seat_of(b_in_a);
+	if (a.shape->kind == SHAPE_PLANE)
+		return plane_meets_core(a.shape, &core, &seat);
+	struct gjk_core own = gjk_core_of(a.shape, a.child, &room_a);
+	return cores_overlap(&own, &core, &seat);
+}
+
+void piece_distance(struct piece a, struct piece b, const pose *b_in_a, struct piece_gap *out)
+{
+	struct gjk_points room_a, room_b;
+	struct gjk_core core_a = gjk_core_of(a.shape, a.child, &room_a);
+	struct gjk_core core_b = gjk_core_of(b.shape, b.child, &room_b);
+	struct seat seat = seat_of(b_in_a);
+	struct gjk_result nearest;
+	gjk_distance(&core_a, &core_b, &seat.rotation, seat.translation, NULL, &nearest);
+	double radii = core_a.radius + core_b.radius, gap = nearest.distance - radii;
+	*out = (struct piece_gap){ 0, nearest.point_a, nearest.point_b, vec3_zero() };
+	if (gap > 0) {
+		out->distance = gap;
+		out->normal = nearest.normal;
+		out->point_a = vec3_mul_add(nearest.point_a, nearest.normal, core_a.radius);
+		out->point_b = vec3_mul_sub(nearest.point_b, nearest.normal, core_b.radius);
+	} else if (radii > 0) {
+		/* Between the cores, in both roundings. */
+		vec3 shared = vec3_lerp(nearest.point_a, nearest.point_b, core_a.radius / radii);
+		out->point_a = out->point_b = shared;
+	}
+}
+
+bool shape_ray(const struct shape *shape, const pose *at, vec3 from, vec3 along, double limit,
+	       struct query_hit *hit)
+{
+	struct ray_hit local;
+	if (!ray_shape(shape, pose_inverse_point(*at, from), pose_inverse_vector(*at, along), limit,
+		       &local))
+		return false;
+	*hit = (struct query_hit){ local.fraction, quat_rotate(at->rotation, local.normal),
+				   local.child, local.inside };
+	return true;
+}
