@@ -18,6 +18,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/pairs_plane.c \
 	server/engine/collision/pairs_polygon.c \
 	server/engine/collision/pairs_round.c \
+	server/engine/collision/query.h \
+	server/engine/collision/query.c \
 	server/engine/collision/sat.h \
 	server/engine/collision/sat.c \
 	server/engine/collision/tree.h \
@@ -27,6 +29,8 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_broad_phase \
 	tests/unit/server/engine/collision/test_gjk \
 	tests/unit/server/engine/collision/test_manifold \
+	tests/unit/server/engine/collision/test_pairs \
+	tests/unit/server/engine/collision/test_query \
 	tests/unit/server/engine/collision/test_sat \
 	tests/unit/server/engine/collision/test_tree
 

@@ -28,10 +28,17 @@
 /* Sine up to which a direction counts as not leaning: on the seam itself rounding must not make
  * both sides look at each other. */
 #define LEAN 1e-9
+/* The same for polyhedra at an edge that is really convex: there is no seam to be felt, and
+ * where two corners overlap the best axis of one triangle may lie a little beyond the
+ * neighbour's normal. */
+#define LEAN_OPEN 0.25
 /* Cosine under which a capsule counts as lying on the face. */
 #define LYING_COSINE 0.999
 /* Below the cosine of the fold under which an edge counts as flat (MESH_FLAT_SINE: 0.9 degrees). */
 #define FLAT_COSINE 0.999
+
+/* Relative difference of squared distances that may be rounding. */
+#define TIE 1e-12
 
 enum { FAN_MAX = 256 };
 
@@ -64,8 +71,13 @@ static double height_over(const struct triangle *t, vec3 p)
 
 /* ---- whose is it? ----------------------------------------------------------------------------- */
 
-/* Whether unit d, at edge `e`, leans over the triangle beyond it. */
-static bool leans_over(const struct triangle *t, uint32_t e, vec3 d)
+static bool edge_is_open(const struct mesh *mesh, uint32_t index, uint32_t e)
+{
+	return mesh->edge_flags[index] >> e & 1;
+}
+
+/* Whether unit d, at edge `e`, leans over the triangle beyond it by more than `lean`. */
+static bool leans_over(const struct triangle *t, uint32_t e, vec3 d, double lean)
 {
 	uint32_t neighbour = t->mesh->adjacent[t->index][e];
 	if (neighbour == UINT32_MAX)
@@ -73,7 +85,7 @@ static bool leans_over(const struct triangle *t, uint32_t e, vec3 d)
 	struct triangle other = triangle_of(t->mesh, neighbour);
 	vec3 along = vec3_normalize(vec3_sub(t->corners[(e + 1) % 3], t->corners[e]));
 	/* The neighbour runs along the edge the other way, with its inside to the left. */
-	return vec3_dot(d, vec3_cross(along, other.normal)) > LEAN;
+	return vec3_dot(d, vec3_cross(along, other.normal)) > lean;
 }
 
 /* Whether unit d at edge e is this triangle's to answer; `shared`: the lower index answers. */
@@ -83,10 +95,10 @@ static bool edge_is_own(const struct triangle *t, uint32_t e, vec3 d, bool share
 	if (shared && neighbour < t->index)
 		return false;
 	/* Flat (to a degree) and hollow edges: no need to ask the neighbour for a steep d. */
-	bool open = t->mesh->edge_flags[t->index] >> e & 1;
+	bool open = edge_is_open(t->mesh, t->index, e);
 	if (!open && vec3_dot(d, t->normal) < FLAT_COSINE)
 		return false;
-	return !leans_over(t, e, d);
+	return !leans_over(t, e, d, open && !shared ? LEAN_OPEN : LEAN);
 }
 
 /* The corner of a triangle that lies at p; vertices at equal places count as one. */
@@ -110,10 +122,12 @@ static bool fan_is_own(const struct triangle *t, uint32_t k, bool arriving, vec3
 	*round = false;
 	for (int step = 0; step < FAN_MAX; step++) {
 		uint32_t far = arriving ? (corner + 2) % 3 : (corner + 1) % 3;
+		uint32_t edge = arriving ? (corner + 2) % 3 : corner;
 		vec3 along = vec3_sub(mesh->vertices[mesh->triangles[index][far]], at);
-		if (vec3_dot(d, along) > LEAN * vec3_length(along))
+		double lean = !shared && edge_is_open(mesh, index, edge) ? LEAN_OPEN : LEAN;
+		if (vec3_dot(d, along) > lean * vec3_length(along))
 			return false;
-		uint32_t next = mesh->adjacent[index][arriving ? (corner + 2) % 3 : corner];
+		uint32_t next = mesh->adjacent[index][edge];
 		if (next == UINT32_MAX)
 			return true;
 		if (next == t->index) {
@@ -205,17 +219,25 @@ struct nearest_pair {
 	enum triangle_feature feature;
 };
 
+static int dimension(enum triangle_feature feature)
+{
+	return feature == TRIANGLE_FACE ? 2 : feature >= TRIANGLE_EDGE_0 ? 1 : 0;
+}
+
+/* Among points that are equally near up to rounding (a capsule along an edge), those on the larger
+ * feature: an edge has one owner near the capsule, its end may have one that sees nothing of it. */
 static void nearer(struct nearest_pair *best, vec3 p, vec3 q, double squared,
 		   enum triangle_feature feature)
 {
-	if (squared < best->squared)
+	bool less = squared < best->squared * (1 - TIE), more = squared > best->squared * (1 + TIE);
+	if (less || (!more && dimension(feature) > dimension(best->feature)))
 		*best = (struct nearest_pair){ p, q, squared, feature };
 }
 
 /* Nearest points of a segment that does not cross the triangle: at an end, or at an edge. */
 static struct nearest_pair segment_triangle(const struct triangle *t, const vec3 ends[2])
 {
-	struct nearest_pair best = { ends[0], ends[0], SCALAR_MAX, TRIANGLE_FACE };
+	struct nearest_pair best = { ends[0], ends[0], SCALAR_MAX / 2, TRIANGLE_FACE };
 	for (int k = 0; k < 2; k++) {
 		struct triangle_point near = closest_point_triangle(ends[k], t->corners[0],
 								    t->corners[1], t->corners[2]);
@@ -283,13 +305,15 @@ void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct
 			 pose_inverse_point(pair->b_in_a, vec3_make(0, half, 0)) };
 	double heights[2] = { height_over(&t, ends[0]), height_over(&t, ends[1]) };
 	out->count = 0;
-	if (scalar_min(heights[0], heights[1]) > reach || heights[0] + heights[1] < -2 * radius)
+	if (scalar_min(heights[0], heights[1]) > reach)
 		return;
 	/* Through the plane: if through the triangle, the face pushes it out. */
+	bool behind = heights[0] + heights[1] < -2 * radius;
 	bool through = (heights[0] < 0) != (heights[1] < 0);
 	double k = through ? heights[0] / (heights[0] - heights[1]) : 0, part[2];
 	if (through && segment_over(&t, ends, part) && part[0] <= k && k <= part[1]) {
-		capsule_face(pair, &t, ends, out);
+		if (!behind)
+			capsule_face(pair, &t, ends, out);
 		return;
 	}
 	struct nearest_pair near = segment_triangle(&t, ends);
@@ -299,12 +323,12 @@ void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct
 	vec3 d = vec3_normalize_length(vec3_sub(near.on_segment, near.on_triangle), &distance);
 	double upward = distance > 0 ? vec3_dot(d, t.normal) : 1;
 	double slop = scalar_min(PAIR_SLOP_RELATIVE * pair->a->extent_min, PAIR_SLOP_MAX);
-	if ((near.feature == TRIANGLE_FACE || upward > LYING_COSINE) &&
+	if (!behind && (near.feature == TRIANGLE_FACE || upward > LYING_COSINE) &&
 	    capsule_face(pair, &t, ends, out) &&
 	    manifold_deepest(out) <= distance - radius + slop)
 		return;
 	out->count = 0;
-	if (upward < 0 || near.feature == TRIANGLE_FACE || distance == 0 ||
+	if (upward < -LEAN || near.feature == TRIANGLE_FACE || distance == 0 ||
 	    !is_own(&t, near.feature, d, true))
 		return;
 	normal_to_a(pair, d, out);
@@ -353,7 +377,16 @@ struct meeting {
 	double slop;
 };
 
-/* Which feature of the triangle lies farthest along -d (hull's frame) within the slop. */
+/* The feature that has exactly these corners (bits 0, 1, 2). */
+static enum triangle_feature feature_of(uint32_t corners)
+{
+	static const uint8_t FEATURES[8] = { TRIANGLE_FACE,	TRIANGLE_VERTEX_0, TRIANGLE_VERTEX_1,
+					     TRIANGLE_EDGE_0,	TRIANGLE_VERTEX_2, TRIANGLE_EDGE_2,
+					     TRIANGLE_EDGE_1,	TRIANGLE_FACE };
+	return FEATURES[corners & 7];
+}
+
+/* Which feature of the triangle lies farthest along d (hull's frame) within the slop. */
 static enum triangle_feature feature_under(const struct meeting *x, vec3 d)
 {
 	double along[3], top = -SCALAR_MAX;
@@ -364,10 +397,7 @@ static enum triangle_feature feature_under(const struct meeting *x, vec3 d)
 	uint32_t set = 0;
 	for (int k = 0; k < 3; k++)
 		set |= (uint32_t)(along[k] >= top - x->slop) << k;
-	static const uint8_t FEATURES[8] = { TRIANGLE_FACE,	TRIANGLE_VERTEX_0, TRIANGLE_VERTEX_1,
-					     TRIANGLE_EDGE_0,	TRIANGLE_VERTEX_2, TRIANGLE_EDGE_2,
-					     TRIANGLE_EDGE_1,	TRIANGLE_FACE };
-	return FEATURES[set];
+	return feature_of(set);
 }
 
 /* Whether a contact at this feature with direction d (surface → hull, hull's frame) is the
@@ -376,26 +406,50 @@ static enum triangle_feature feature_under(const struct meeting *x, vec3 d)
 static bool admits(const struct meeting *x, enum triangle_feature feature, vec3 d)
 {
 	vec3 outward = x->flat.faces[0].normal;
-	if (feature == TRIANGLE_FACE)
-		return vec3_dot(d, outward) > 0.5;
-	return vec3_dot(d, outward) > 0 &&
+	return feature != TRIANGLE_FACE && vec3_dot(d, outward) > 0 &&
 	       is_own(&x->own, feature, quat_rotate_inverse(x->pair->b_in_a.rotation, d), false);
 }
 
-static void triangle_manifold(const struct meeting *x, struct sat_face up, struct manifold *out)
+/* Under a convex edge the inside is nearer to one face or the other; points that are nearer to a
+ * neighbour's are the neighbour's. (A body that touches the side of a block near its rim is not
+ * deep under the top.) */
+static void leave_to_neighbours(const struct meeting *x, struct manifold *out)
+{
+	vec3 normal = x->flat.faces[0].normal;
+	for (uint32_t e = 0; e < 3; e++) {
+		uint32_t neighbour = x->own.mesh->adjacent[x->own.index][e], kept = 0;
+		if (!edge_is_open(x->own.mesh, x->own.index, e) || neighbour == UINT32_MAX)
+			continue;
+		struct triangle other = triangle_of(x->own.mesh, neighbour);
+		for (uint32_t k = 0; k < out->count; k++) {
+			struct manifold_point point = out->points[k];
+			vec3 on_hull = vec3_mul_add(point.point, normal, 0.5 * point.separation);
+			double height = height_over(
+				&other, pose_inverse_point(x->pair->b_in_a, on_hull));
+			if (point.separation >= -x->slop || height <= point.separation + x->slop)
+				out->points[kept++] = point;
+		}
+		out->count = kept;
+	}
+}
+
+/* `best`: no other axis is better. */
+static void triangle_manifold(const struct meeting *x, struct sat_face up, bool best,
+			      struct manifold *out)
 {
 	struct face_contact contact = { &x->flat.hull,	 x->hull, &x->here, up,
 					x->pair->margin, x->slop, true };
 	face_contact(&contact, out);
+	if (!best)
+		leave_to_neighbours(x, out);
 	out->normal = vec3_negate(out->normal);
 }
 
-static bool hull_manifold(const struct meeting *x, struct sat_face face, struct manifold *out)
+static void hull_manifold(const struct meeting *x, struct sat_face face, struct manifold *out)
 {
 	struct face_contact contact = { x->hull,	 &x->flat.hull, &x->here, face,
 					x->pair->margin, x->slop,	false };
 	face_contact(&contact, out);
-	return out->count > 0;
 }
 
 static bool edges_manifold(const struct meeting *x, const struct sat_edges *edges,
@@ -410,7 +464,7 @@ static bool edges_manifold(const struct meeting *x, const struct sat_edges *edge
 		x->flat.vertices[e], x->flat.vertices[(e + 1) % 3]);
 	manifold_one(out, edges->normal, near.first, edges->separation,
 		     feature_make(FEATURE_EDGES, edges->edge_a, e));
-	return true;
+	return scalar_sqrt(near.distance_squared) <= scalar_abs(edges->separation) + x->slop;
 }
 
 /* Corners and edges that face each other, if they are nearer than what is there by more than the
@@ -424,25 +478,35 @@ static void corner_manifold(const struct meeting *x, struct manifold *out)
 	gjk_distance(&a, &b, &x->here.rotation, x->here.translation, NULL, &near);
 	if (near.touching || near.distance > x->pair->margin || near.distance >= bar)
 		return;
-	struct triangle_point at = closest_point_triangle(
-		near.point_b, x->flat.vertices[0], x->flat.vertices[1], x->flat.vertices[2]);
-	if (admits(x, at.feature, vec3_negate(near.normal)))
+	uint32_t corners = 0;
+	for (uint32_t k = 0; k < near.simplex.count; k++)
+		corners |= 1u << near.simplex.b[k];
+	enum triangle_feature feature = feature_of(corners);
+	if (admits(x, feature, vec3_negate(near.normal)))
 		manifold_one(out, near.normal, near.point_a, near.distance,
-			     feature_make(FEATURE_NEAREST, near.simplex.a[0], at.feature));
+			     feature_make(FEATURE_NEAREST, near.simplex.a[0], feature));
 }
 
 /* The best axis that is the triangle's to answer for; else its own normal. */
 static void hull_contact(const struct meeting *x, struct sat_face up, struct sat_face side,
 			 struct sat_edges edges, struct manifold *out)
 {
-	if (edges.separation > -SCALAR_MAX && edges_manifold(x, &edges, out))
+	bool crossing = edges.separation > -SCALAR_MAX;
+	bool sideways = !crossing && side.separation > up.separation + x->slop;
+	if (crossing && edges_manifold(x, &edges, out))
 		return;
-	if (edges.separation == -SCALAR_MAX && side.separation > up.separation + x->slop) {
+	out->count = 0;
+	if (sideways) {
 		vec3 d = vec3_negate(x->hull->faces[side.face].normal);
-		if (admits(x, feature_under(x, d), d) && hull_manifold(x, side, out))
+		if (admits(x, feature_under(x, d), d))
+			hull_manifold(x, side, out);
+		if (manifold_deepest(out) <= side.separation + x->slop)
+			return;
+		corner_manifold(x, out);
+		if (out->count > 0)
 			return;
 	}
-	triangle_manifold(x, up, out);
+	triangle_manifold(x, up, !crossing && !sideways, out);
 	if (manifold_deepest(out) > up.separation + x->slop)
 		corner_manifold(x, out);
 }

@@ -8,6 +8,7 @@
  *
  * Everything has z = 0; the pose turns about z and moves in x–y.
  */
+#include "server/engine/collision/gjk.h"
 #include "server/engine/collision/pairs.h"
 #include "server/engine/geometry/closest.h"
 
@@ -138,6 +139,22 @@ static void edge_manifold(const struct view *view, struct edge_axis axis, double
 	}
 }
 
+/* Puts the nearest points into *out if they are nearer than what is there by more than the slop:
+ * the edges that face each other need not hold them where corners meet. */
+static void nearest_manifold(const struct pair *pair, double radii, double slop,
+			     struct manifold *out)
+{
+	struct gjk_result nearest;
+	gjk_shapes(pair, &nearest);
+	double separation = nearest.distance - radii;
+	if (nearest.touching || separation > pair->margin ||
+	    separation >= manifold_deepest(out) - slop)
+		return;
+	vec3 on_a = vec3_mul_add(nearest.point_a, nearest.normal, pair->a->polygon->radius);
+	manifold_one(out, nearest.normal, on_a, separation,
+		     feature_make(FEATURE_NEAREST, nearest.simplex.a[0], nearest.simplex.b[0]));
+}
+
 void pair_polygon_polygon(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
 	mat3 rotation = mat3_from_quat(pair->b_in_a.rotation), inverse = mat3_transpose(rotation);
@@ -170,9 +187,13 @@ void pair_polygon_polygon(const struct pair *pair, struct pair_cache *cache, str
 	if (top > reach)
 		return;
 	edge_manifold(&views[is_b], best, pair->margin, out);
-	if (!is_b)
-		return;
-	out->normal = vec3_negate(mat3_mul_vec(rotation, out->normal));
-	for (uint32_t k = 0; k < out->count; k++)
-		out->points[k].point = vec3_add(at, mat3_mul_vec(rotation, out->points[k].point));
+	if (is_b) {
+		out->normal = vec3_negate(mat3_mul_vec(rotation, out->normal));
+		for (uint32_t k = 0; k < out->count; k++)
+			out->points[k].point =
+				vec3_add(at, mat3_mul_vec(rotation, out->points[k].point));
+	}
+	double radii = reach - pair->margin;
+	if (top > 0 && manifold_deepest(out) > top - radii + slop)
+		nearest_manifold(pair, radii, slop, out);
 }
