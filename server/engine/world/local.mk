@@ -45,8 +45,10 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_batches \
 	tests/unit/server/engine/world/test_command \
 	tests/unit/server/engine/world/test_commands \
+	tests/unit/server/engine/world/test_queries \
 	tests/unit/server/engine/world/test_snapshot \
-	tests/unit/server/engine/world/test_step
+	tests/unit/server/engine/world/test_step \
+	tests/unit/server/engine/world/test_tables
 
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/gen_commands.h \

@@ -1,0 +1,210 @@
+#include "server/engine/world/tables.h"
+
+#include "server/base/bytes.h"
+#include "server/base/hash.h"
+#include "server/base/heap.h"
+#include "server/base/rng.h"
+#include "tests/lib/check_main.h"
+
+#include <string.h>
+
+static struct tables tables;
+
+static void setup(void)
+{
+	tables_init(&tables);
+}
+
+static void teardown(void)
+{
+	tables_release(&tables);
+}
+
+static uint8_t *cell(enum table_index table, uint32_t column, uint32_t row)
+{
+	return (uint8_t *)tables_column(&tables, table, column) +
+	       row * table_infos[table].columns[column].row_bytes;
+}
+
+/* Rows with random bytes in every column. */
+static void fill(enum table_index table, uint32_t rows, struct rng *rng)
+{
+	ck_assert_int_eq(tables_reserve(&tables, table, tables_count(&tables, table) + rows),
+			 STATUS_OK);
+	for (uint32_t i = 0; i < rows; i++) {
+		uint32_t row = tables_append(&tables, table);
+		for (uint32_t c = 0; c < table_infos[table].column_count; c++)
+			for (size_t k = 0; k < table_infos[table].columns[c].row_bytes; k++)
+				cell(table, c, row)[k] = (uint8_t)rng_u32(rng);
+	}
+}
+
+START_TEST(numbers_ascend_and_sizes_are_those_of_their_types)
+{
+	static const size_t sizes[] = { 1, 2, 4, 8, 8, 4, 8, 24, 32 };
+	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
+		const struct table_info *info = &table_infos[table];
+		ck_assert(table == 0 || table_infos[table - 1].number < info->number);
+		size_t bytes = 0;
+		for (uint32_t c = 0; c < info->column_count; c++) {
+			const struct column_info *column = &info->columns[c];
+			ck_assert(c == 0 || info->columns[c - 1].number < column->number);
+			ck_assert_uint_eq(column->row_bytes, sizes[column->type] * column->length);
+			bytes += column->row_bytes;
+		}
+		ck_assert_uint_eq(bytes, table_row_bytes((enum table_index)table));
+	}
+	ck_assert_str_eq(table_infos[TABLE_BODY].name, "body");
+}
+END_TEST
+
+START_TEST(rows_are_zero_when_they_are_new)
+{
+	struct rng rng = rng_seeded(check_seed());
+	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
+		enum table_index t = (enum table_index)table;
+		fill(t, 5, &rng);
+		tables_truncate(&tables, t, 2);
+		fill(t, 1, &rng);
+		tables_remove_first(&tables, t, 1);
+		ck_assert_int_eq(tables_reserve(&tables, t, 40), STATUS_OK);
+		while (tables_count(&tables, t) < 40) {
+			uint32_t row = tables_append(&tables, t);
+			for (uint32_t c = 0; c < table_infos[table].column_count; c++)
+				for (size_t k = 0; k < table_infos[table].columns[c].row_bytes; k++)
+					ck_assert_uint_eq(cell(t, c, row)[k], 0);
+		}
+	}
+}
+END_TEST
+
+START_TEST(rows_move_as_they_are_told)
+{
+	ck_assert_int_eq(tables_reserve(&tables, TABLE_PENDING, 10), STATUS_OK);
+	for (uint64_t i = 0; i < 4; i++)
+		tables.pending.due[tables_append(&tables, TABLE_PENDING)] = 10 + i;
+	tables_insert(&tables, TABLE_PENDING, 1, 2);
+	tables.pending.due[1] = 77;
+	uint64_t wanted[] = { 10, 77, 0, 11, 12, 13 };
+	ck_assert_uint_eq(tables.pending.count, 6);
+	ck_assert_int_eq(memcmp(tables.pending.due, wanted, sizeof wanted), 0);
+	tables_copy_row(&tables, TABLE_PENDING, 2, 5);
+	ck_assert_uint_eq(tables.pending.due[2], 13);
+	tables_remove_first(&tables, TABLE_PENDING, 4);
+	ck_assert_uint_eq(tables.pending.count, 2);
+	ck_assert_uint_eq(tables.pending.due[0], 12);
+	tables_clear_row(&tables, TABLE_PENDING, 0);
+	ck_assert_uint_eq(tables.pending.due[0], 0);
+	ck_assert_uint_eq(tables.pending.due[1], 13);
+}
+END_TEST
+
+/* The obvious way: all bytes in one piece. */
+static uint64_t slow_hash(enum table_index table)
+{
+	struct bytes bytes = { 0 };
+	struct writer writer = writer_into(&bytes);
+	uint32_t rows = tables_count(&tables, table);
+	write_u32(&writer, rows);
+	for (uint32_t c = 0; c < table_infos[table].column_count; c++)
+		if (!(table_infos[table].columns[c].flags & COLUMN_UNHASHED))
+			write_raw(&writer, cell(table, c, 0),
+				  rows * table_infos[table].columns[c].row_bytes);
+	uint64_t hash = hash64(bytes.data, bytes.count, 0);
+	bytes_release(&bytes);
+	return hash;
+}
+
+START_TEST(a_hash_is_that_of_row_count_and_columns_in_order)
+{
+	struct rng rng = rng_seeded(check_seed());
+	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
+		fill((enum table_index)table, 7, &rng);
+		ck_assert_uint_eq(tables_hash(&tables, (enum table_index)table),
+				  slow_hash((enum table_index)table));
+	}
+}
+END_TEST
+
+START_TEST(every_hashed_byte_matters_and_no_other)
+{
+	struct rng rng = rng_seeded(check_seed());
+	uint32_t unhashed = 0;
+	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
+		enum table_index t = (enum table_index)table;
+		fill(t, 3, &rng);
+		uint64_t before = tables_hash(&tables, t);
+		for (uint32_t c = 0; c < table_infos[table].column_count; c++) {
+			const struct column_info *column = &table_infos[table].columns[c];
+			uint8_t *byte = cell(t, c, 1) +
+					rng_below(&rng, (uint32_t)column->row_bytes);
+			*byte ^= 1;
+			bool same = tables_hash(&tables, t) == before;
+			ck_assert_int_eq(same, (column->flags & COLUMN_UNHASHED) != 0);
+			unhashed += same;
+			*byte ^= 1;
+		}
+		ck_assert_uint_eq(tables_hash(&tables, t), before);
+		ck_assert_int_eq(tables_reserve(&tables, t, 1000), STATUS_OK);
+		ck_assert_uint_eq(tables_hash(&tables, t), before);
+		(void)tables_append(&tables, t);
+		ck_assert_uint_ne(tables_hash(&tables, t), before);
+	}
+	ck_assert_uint_eq(unhashed, 1); /* the epoch */
+}
+END_TEST
+
+START_TEST(growth_without_memory_changes_nothing)
+{
+	struct rng rng = rng_seeded(check_seed());
+	fill(TABLE_BODY, 4, &rng);
+	uint64_t before = tables_hash(&tables, TABLE_BODY);
+	for (uint64_t n = 1; n <= table_infos[TABLE_BODY].column_count; n++) {
+		heap_fail_at(n);
+		ck_assert_int_eq(tables_reserve(&tables, TABLE_BODY, 5000), STATUS_NO_MEMORY);
+		heap_fail_at(0);
+		ck_assert_uint_eq(tables_hash(&tables, TABLE_BODY), before);
+		ck_assert_uint_lt(tables.body.capacity, 5000);
+	}
+	ck_assert_int_eq(tables_reserve(&tables, TABLE_BODY, 5000), STATUS_OK);
+	ck_assert_uint_eq(tables_hash(&tables, TABLE_BODY), before);
+}
+END_TEST
+
+START_TEST(the_memory_limit_asks_for_rows_in_use)
+{
+	struct rng rng = rng_seeded(check_seed());
+	ck_assert_int_eq(tables_reserve(&tables, TABLE_WORLD, 1), STATUS_OK);
+	(void)tables_append(&tables, TABLE_WORLD);
+	fill(TABLE_BODY, 10, &rng);
+	uint64_t used = table_row_bytes(TABLE_WORLD) + 10 * table_row_bytes(TABLE_BODY);
+	ck_assert_uint_eq(tables_row_bytes(&tables), used);
+	tables.world.memory_max[0] = used + 3 * table_row_bytes(TABLE_CONTACT);
+	ck_assert(tables_fit(&tables, TABLE_CONTACT, 3));
+	ck_assert(!tables_fit(&tables, TABLE_CONTACT, 4));
+	ck_assert(tables_fit(&tables, TABLE_BODY, 10));
+	ck_assert_int_eq(tables_reserve(&tables, TABLE_BODY, 1000), STATUS_OK);
+	ck_assert(tables_fit(&tables, TABLE_CONTACT, 3));
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("engine/world/tables");
+	TCase *tcase = tcase_create("tables");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, numbers_ascend_and_sizes_are_those_of_their_types);
+	tcase_add_test(tcase, rows_are_zero_when_they_are_new);
+	tcase_add_test(tcase, rows_move_as_they_are_told);
+	tcase_add_test(tcase, a_hash_is_that_of_row_count_and_columns_in_order);
+	tcase_add_test(tcase, every_hashed_byte_matters_and_no_other);
+	tcase_add_test(tcase, growth_without_memory_changes_nothing);
+	tcase_add_test(tcase, the_memory_limit_asks_for_rows_in_use);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
