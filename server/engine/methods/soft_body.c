@@ -127,7 +127,7 @@ void soft_prepare_bodies(struct soft_step *self)
 
 /* ---- a sub-step ------------------------------------------------------------------------------- */
 
-static vec3f vec3f_of(lanes v)
+static inline vec3f vec3f_of(lanes v)
 {
 	return vec3f_make(v[0], v[1], v[2]);
 }
@@ -146,18 +146,33 @@ static vec3f turn_vector(lanes q, vec3f p)
 	return vec3f_add(vec3f_mul_add(p, t, q[3]), vec3f_cross(v, t));
 }
 
-static lanes quat_lanes_mul(lanes a, lanes b)
+/* Unit quaternions as plain floats: single lanes of a vector are slow to reach. */
+struct quatf {
+	float x, y, z, w;
+};
+
+static inline struct quatf quatf_of(lanes q)
 {
-	return (lanes){ a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
-			a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
-			a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
-			a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2] };
+	return (struct quatf){ q[0], q[1], q[2], q[3] };
 }
 
-static lanes quat_lanes_normalize(lanes q)
+static inline lanes quatf_lanes(struct quatf q)
 {
-	float length = __builtin_sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-	return q * lanes_all(1 / length);
+	return (lanes){ q.x, q.y, q.z, q.w };
+}
+
+static inline struct quatf quatf_mul(struct quatf a, struct quatf b)
+{
+	return (struct quatf){ a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+			       a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+			       a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
+			       a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z };
+}
+
+static inline struct quatf quatf_normalize(struct quatf q)
+{
+	float scale = 1 / __builtin_sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+	return (struct quatf){ q.x * scale, q.y * scale, q.z * scale, q.w * scale };
 }
 
 /* Solves the 3×3 system with columns a, b, c; zero when it is singular. */
@@ -174,7 +189,7 @@ static vec3f solve3(vec3f a, vec3f b, vec3f c, vec3f right)
 /* The Newton step of the story; columns of the matrix are its products with the axes. */
 static lanes gyroscopic(const struct soft_drive *drive, lanes turn, lanes spin, float h)
 {
-	lanes q = quat_lanes_mul(turn, drive->rotation);
+	lanes q = quatf_lanes(quatf_mul(quatf_of(turn), quatf_of(drive->rotation)));
 	lanes back = q * (lanes){ -1, -1, -1, 1 };
 	vec3f w = turn_vector(back, vec3f_of(spin));
 	vec3f momentum = tensor_mul(drive->inertia, w);
@@ -209,12 +224,12 @@ static void velocities_piece(uint32_t first, uint32_t last, uint32_t worker, voi
 
 /* exp(h ω) as a quaternion: the series of sine and cosine of half the angle θ to θ⁵, brought to unit
  * length. At a radian a sub-step it is 1e-6 off. */
-static lanes spin_to_turn(lanes spin, float h)
+static inline struct quatf spin_to_turn(vec3f spin, float h)
 {
-	float xx = h * h * (spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]);
+	float xx = h * h * (spin.x * spin.x + spin.y * spin.y + spin.z * spin.z);
 	float sine = h * (0.5f - xx * (1.0f / 48.0f) + xx * xx * (1.0f / 3840.0f));
 	float cosine = 1.0f - xx * 0.125f + xx * xx * (1.0f / 384.0f);
-	return (lanes){ spin[0] * sine, spin[1] * sine, spin[2] * sine, cosine };
+	return (struct quatf){ spin.x * sine, spin.y * sine, spin.z * sine, cosine };
 }
 
 static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -225,8 +240,9 @@ static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void
 	for (uint32_t i = first; i < last; i++) {
 		struct soft_body *body = &self->bodies[i + 1];
 		body->shift += body->velocity * h;
-		lanes turn = spin_to_turn(body->spin, self->h);
-		body->turn = quat_lanes_normalize(quat_lanes_mul(turn, body->turn));
+		struct quatf turn = spin_to_turn(vec3f_of(body->spin), self->h);
+		turn = quatf_normalize(quatf_mul(turn, quatf_of(body->turn)));
+		body->turn = quatf_lanes(turn);
 	}
 }
 

@@ -62,7 +62,7 @@ static struct lane_body lane_body(const struct soft_step *self, uint32_t number)
 	return (struct lane_body){ drive->mass_inv, drive->inertia_inv };
 }
 
-static vec3f tensor_mul(const float *t, vec3f v)
+LANES_INLINE vec3f tensor_mul(const float *t, vec3f v)
 {
 	return vec3f_make(t[0] * v.x + t[3] * v.y + t[5] * v.z, t[3] * v.x + t[1] * v.y + t[4] * v.z,
 			  t[5] * v.x + t[4] * v.y + t[2] * v.z);

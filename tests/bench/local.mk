@@ -1,0 +1,27 @@
+# make bench: our engine beside those peers that are installed (Debian's Bullet, a float build, and ODE).
+EXTRA_PROGRAMS += tests/bench/bench_cairn
+BENCHES = tests/bench/bench_cairn
+tests_bench_bench_cairn_SOURCES = tests/bench/bench_cairn.c tests/bench/bench.c tests/bench/bench.h
+tests_bench_bench_cairn_LDADD = $(LDADD) -lm
+
+if HAVE_BULLET
+EXTRA_PROGRAMS += tests/bench/bench_bullet
+BENCHES += tests/bench/bench_bullet
+tests_bench_bench_bullet_SOURCES = tests/bench/bench_bullet.cpp tests/bench/bench.c tests/bench/bench.h
+tests_bench_bench_bullet_CPPFLAGS = $(CAIRN_CPPFLAGS) $(BULLET_CFLAGS)
+tests_bench_bench_bullet_LDADD = $(BULLET_LIBS) -lm
+endif
+
+if HAVE_ODE
+EXTRA_PROGRAMS += tests/bench/bench_ode
+BENCHES += tests/bench/bench_ode
+tests_bench_bench_ode_SOURCES = tests/bench/bench_ode.c tests/bench/bench.c tests/bench/bench.h
+tests_bench_bench_ode_CPPFLAGS = $(CAIRN_CPPFLAGS) $(ODE_CFLAGS)
+tests_bench_bench_ode_LDADD = $(ODE_LIBS) -lm
+endif
+
+.PHONY: bench
+bench: $(BENCHES)
+	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)
+
+EXTRA_DIST += tests/bench/run
