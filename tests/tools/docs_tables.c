@@ -34,7 +34,8 @@ static const char *type_text(enum field_type type)
 		[FIELD_BODY] = "body",	   [FIELD_SHAPE] = "shape", [FIELD_ENUM] = "enum",
 		[FIELD_U32] = "u32",	   [FIELD_INTEGER] = "int", [FIELD_F64] = "f64",
 		[FIELD_VEC3] = "vec3",	   [FIELD_QUAT] = "quat",   [FIELD_TEXT] = "text",
-		[FIELD_NAME] = "name",	   [FIELD_SEED] = "seed",   [FIELD_ATTACHMENTS] = "attachments",
+		[FIELD_NAME] = "name",	   [FIELD_SEED] = "seed",
+		[FIELD_ATTACHMENTS] = "attachments",
 	};
 	return names[type];
 }
@@ -129,7 +130,8 @@ static void say_methods(void)
 {
 	struct method_info list[32];
 	uint32_t count = world_methods(list, COUNT_OF(list));
-	printf("\n## Methods\n\nNamed by `method` and by a world's options. What one cannot do it refuses, "
+	printf("\n## Methods\n\nNamed by `method` and by a world's options. What one cannot "
+	       "do it refuses, "
 	       "with the reason.\n\n| method |");
 	for (int kind = 1; kind < SHAPE_KINDS; kind++)
 		printf(" %s |", shape_kind_name((enum shape_kind)kind));
@@ -141,7 +143,8 @@ static void say_methods(void)
 		printf("| `%s` |", list[i].name);
 		for (int kind = 1; kind < SHAPE_KINDS; kind++)
 			printf(" %s |", yes(list[i].shapes >> kind & 1));
-		printf(" %s | %s | %s | %s | %s | ", yes(list[i].friction), yes(list[i].restitution),
+		printf(" %s | %s | %s | %s | %s | ", yes(list[i].friction),
+			yes(list[i].restitution),
 		       yes(list[i].sleep), yes(list[i].planar), yes(list[i].three_d));
 		say_cell(list[i].summary);
 		printf(" |\n");
@@ -153,13 +156,18 @@ static void say_commands(void)
 	uint32_t count;
 	const struct command_info *list = command_list(&count);
 	printf("# Commands\n\n"
-	       "Made by `make docs-tables` from `server/engine/world/commands.def` and `parameters.def`; a test\n"
-	       "checks that it is current. Commands are the only way into a world. A batch of them is applied at a\n"
-	       "tick boundary, whole or not at all; a refused one says which command and which field.\n\n"
-	       "Fields come in the order given; later ones may be left out and then have their default. Numbers of\n"
+	       "Made by `make docs-tables` from `server/engine/world/commands.def` and "
+	       "`parameters.def`; a test\n"
+	       "checks that it is current. Commands are the only way into a world. A batch of "
+	       "them is applied at a\n"
+	       "tick boundary, whole or not at all; a refused one says which command and "
+	       "which field.\n\n"
+	       "Fields come in the order given; later ones may be left out and then have "
+	       "their default. Numbers of\n"
 	       "commands and places of fields are permanent.\n\n"
 	       "| type | on the wire | |\n|---|---|---|\n"
-	       "| body, shape | integer | an id, or −k for what the k-th command of the batch makes (from 1) |\n"
+	       "| body, shape | integer | an id, or −k for what the k-th command of the batch "
+	       "makes (from 1) |\n"
 	       "| enum, u32, int | integer | |\n"
 	       "| f64 | number | finite |\n"
 	       "| vec3 | three numbers | x, y, z; limits hold for each |\n"
@@ -167,23 +175,36 @@ static void say_commands(void)
 	       "| text | string | 1 to 31 printable ASCII characters |\n"
 	       "| name | 32 bytes | SHA-256 of a shape's canonical bytes |\n"
 	       "| seed | 8 bytes | big-endian |\n"
-	       "| attachments | list of [shape, position?, rotation?] | position ±%g m in body axes |\n",
+	       "| attachments | list of [shape, position?, rotation?] | position ±%g m in "
+	       "body axes |\n",
 	       LENGTH_MAX);
 	printf("\n## What holds beyond the tables\n\n"
-	       "- A batch is checked whole against the world as its earlier commands will have left it.\n"
-	       "- A restricted session (a player) may only name bodies it owns; it may spawn (the body is then its\n"
+	       "- A batch is checked whole against the world as its earlier commands will "
+	       "have left it.\n"
+	       "- A restricted session (a player) may only name bodies it owns; it may spawn "
+	       "(the body is then its\n"
 	       "  own) and use shapes, and may not command the world.\n"
-	       "- In a planar world z of positions, velocities, forces and points is 0, rotations and torques are\n"
-	       "  about z, and shapes are polygons; polygons exist only there. Walls there are at most 1e5 m apart.\n"
-	       "- Planes and meshes stand on static or inactive bodies only. Velocity is for dynamic and animated\n"
-	       "  bodies, forces and impulses for dynamic ones. A body with fixed rotation has no angular velocity.\n"
-	       "- A dynamic body weighs %g to %g kg, and its inertia must be more than rounding about every axis.\n"
-	       "- `method` asks the new method to support the world as it is before the batch, and to admit every\n"
+	       "- In a planar world z of positions, velocities, forces and points is 0, "
+	       "rotations and torques are\n"
+	       "  about z, and shapes are polygons; polygons exist only there. Walls there "
+	       "are at most 1e5 m apart.\n"
+	       "- Planes and meshes stand on static or inactive bodies only. Velocity is for "
+	       "dynamic and animated\n"
+	       "  bodies, forces and impulses for dynamic ones. A body with fixed rotation "
+	       "has no angular velocity.\n"
+	       "- A dynamic body weighs %g to %g kg, and its inertia must be more than "
+	       "rounding about every axis.\n"
+	       "- `method` asks the new method to support the world as it is before the "
+	       "batch, and to admit every\n"
 	       "  command of the batch that it would have to live with.\n"
-	       "- A body beyond ±%g m, or with a number that is not finite, goes to quarantine: it stops, becomes\n"
-	       "  inactive, and an event says so; `set_status` lifts it. Speeds are kept within %g m/s and rad/s.\n"
-	       "- Walls (`bounds` mode 2) are half-spaces on one hidden static body, which only contacts and their\n"
-	       "  events name: its id is 4294967295, friction 0.6, no bounce of its own. Filters do not open them.\n"
+	       "- A body beyond ±%g m, or with a number that is not finite, goes to "
+	       "quarantine: it stops, becomes\n"
+	       "  inactive, and an event says so; `set_status` lifts it. Speeds are kept "
+	       "within %g m/s and rad/s.\n"
+	       "- Walls (`bounds` mode 2) are half-spaces on one hidden static body, which "
+	       "only contacts and their\n"
+	       "  events name: its id is 4294967295, friction 0.6, no bounce of its own. "
+	       "Filters do not open them.\n"
 	       "- A force that lasts wakes its body when it begins and when it ends.\n"
 	       "- Using a shape that is usable already gives the id it has.\n",
 	       MASS_MIN, MASS_MAX, LENGTH_MAX, SPEED_MAX);
@@ -207,14 +228,21 @@ static void say_fields(void)
 	static const char *const types[] = { "u8",  "u16", "u32",  "u64", "i64",
 					     "f32", "f64", "vec3", "quat" };
 	printf("# Fields\n\n"
-	       "Made by `make docs-tables` from `server/engine/world/fields.def`; a test checks that it is current.\n"
-	       "This is everything that outlives a step: what an image holds, what the state hash covers, and what\n"
-	       "`world_image_difference` names. Numbers of tables and columns are permanent. A table's hash is\n"
-	       "XXH3-64 (seed 0) of its row count (u32) and its hashed columns in order, little-endian; the state\n"
+	       "Made by `make docs-tables` from `server/engine/world/fields.def`; a test "
+	       "checks that it is current.\n"
+	       "This is everything that outlives a step: what an image holds, what the state "
+	       "hash covers, and what\n"
+	       "`world_image_difference` names. Numbers of tables and columns are permanent. "
+	       "A table's hash is\n"
+	       "XXH3-64 (seed 0) of its row count (u32) and its hashed columns in order, "
+	       "little-endian; the state\n"
 	       "hash is XXH3-64 of the tables' hashes (u64 each) in order.\n\n"
-	       "An image: `CAIRNIMG`, u32 version, u32 abi, u32 sections; a section: u16 table, u32 rows, u16\n"
-	       "columns; a column: u16 number, u8 type (as below from 0), u32 values a row, then the values row by\n"
-	       "row; at the end u64 XXH3-64 of everything before. All little-endian. What a reader does not know it\n"
+	       "An image: `CAIRNIMG`, u32 version, u32 abi, u32 sections; a section: u16 "
+	       "table, u32 rows, u16\n"
+	       "columns; a column: u16 number, u8 type (as below from 0), u32 values a row, "
+	       "then the values row by\n"
+	       "row; at the end u64 XXH3-64 of everything before. All little-endian. What a "
+	       "reader does not know it\n"
 	       "skips, what an image lacks is zero.\n");
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
 		const struct table_info *info = &table_infos[table];
@@ -224,7 +252,8 @@ static void say_fields(void)
 		       table_row_bytes((enum table_index)table));
 		for (uint32_t i = 0; i < info->column_count; i++) {
 			const struct column_info *column = &info->columns[i];
-			printf("| %u | `%s` | %s", column->number, column->name, types[column->type]);
+			printf("| %u | `%s` | %s", column->number, column->name,
+				types[column->type]);
 			if (column->length > 1)
 				printf(" × %u", column->length);
 			printf(" | ");
