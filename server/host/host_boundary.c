@@ -219,6 +219,7 @@ static void boundary_run(struct host *host, const struct schedule_turn *turn,
 	struct boundary boundary;
 	struct reason why;
 	uint64_t begun = executor_now(host->executor);
+	uint64_t used = executor_used(host->executor);
 	enum status status = collect(host, &boundary, entries, entry_count);
 	if (status == STATUS_OK)
 		status = apply(host, &boundary, &why);
@@ -234,7 +235,8 @@ static void boundary_run(struct host *host, const struct schedule_turn *turn,
 			status = journal_step(host, &why);
 	}
 	uint64_t ended = executor_now(host->executor);
-	enum schedule_news news = schedule_end(&host->schedule, ended - begun, ended);
+	used = executor_used(host->executor) - used;
+	enum schedule_news news = schedule_end(&host->schedule, used, ended);
 	if (step_status == STATUS_OK && news == SCHEDULE_OVERRUN &&
 	    host->mode == WIRE_MODE_RUNNING)
 		status = reason_set(&why, STATUS_BUSY, -1, "world",
