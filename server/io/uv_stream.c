@@ -404,6 +404,11 @@ void uv_link_finish(struct stream *stream)
 	ASSERT(stream->events != NULL);
 	if (link->state != LINK_OPEN)
 		return;
+	if (!uv_is_writable(&link->uv.stream)) {
+		/* Not connected yet: there is nobody to say anything to. */
+		uv_link_end(link, STATUS_OK);
+		return;
+	}
 	link->state = LINK_FINISHING;
 	read_start(link);
 	if (link->state == LINK_FINISHING && link->uv.stream.write_queue_size == 0)

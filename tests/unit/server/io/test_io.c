@@ -410,6 +410,20 @@ START_TEST(a_connection_to_nobody_is_closed_as_missing)
 }
 END_TEST
 
+START_TEST(finishing_before_the_connection_is_up_just_closes)
+{
+	struct rig rig;
+	rig_open(&rig, _i, &io_limits_default);
+	struct end *end = client_end(&rig);
+	ck_assert_int_eq(io_connect(rig.client, &rig.address, &EVENTS, end, &end->stream),
+			 STATUS_OK);
+	stream_finish(end->stream);
+	run_until(&rig, client_is_closed);
+	ck_assert_int_eq(end->why, STATUS_OK);
+	rig_close(&rig);
+}
+END_TEST
+
 static bool all_have_settled(struct rig *rig)
 {
 	uint32_t closed = 0;
@@ -633,6 +647,8 @@ static Suite *make(void)
 			    BACKENDS);
 	tcase_add_loop_test(contract, closing_drops_what_waits_and_says_so_once, 0, BACKENDS);
 	tcase_add_loop_test(contract, a_connection_to_nobody_is_closed_as_missing, 0, BACKENDS);
+	tcase_add_loop_test(contract, finishing_before_the_connection_is_up_just_closes, 0,
+			    BACKENDS);
 	tcase_add_loop_test(contract, one_stream_too_many_is_closed_and_counted, 0, BACKENDS);
 	tcase_add_loop_test(contract, a_unix_peer_is_known_by_its_user, 0, BACKENDS);
 	tcase_add_loop_test(
