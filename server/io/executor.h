@@ -18,6 +18,10 @@
  * it is a timerfd through uv_poll, precise to microseconds; a repeating uv_timer would drift (ticks
  * at 60 Hz came at 61.9, and at 40.7 once the step took half the period).
  *
+ * A hand-over to a thread that sleeps and back costs some 40 µs (bench_round_trip). Tried and
+ * dropped (2026-11-20): letting LOOP, or both, look for an answer for 50 µs before they sleep. On
+ * two processors it kept the worker from the one it was to be woken on, and the median doubled.
+ *
  * Behind this door: `executor_uv.h` (threads) and `tests/lib/io_sim.h` (one thread plays all of
  * them, taking turns in an order drawn from the seed, under a virtual clock).
  */
@@ -107,8 +111,8 @@ uint32_t executor_workers(const struct executor *self);
 /* The thread this is called on; EXECUTOR_THREADS_MAX for one that is not the executor's. */
 enum executor_thread executor_current(const struct executor *self);
 uint64_t executor_now(const struct executor *self);
-/* Processor time the calling thread has used, in ns: what the cost of a step is measured by, so that
- * a busy machine is not mistaken for a costly world. (The twin's is its clock.) */
+/* Processor time the calling thread has used, in ns: what the cost of a step is measured by, so
+ * that a busy machine is not mistaken for a costly world. (The twin's is its clock.) */
 uint64_t executor_used(const struct executor *self);
 /* For use inside a step, from any worker (when two use it at once, the second runs alone). */
 const struct parallel *executor_parallel(const struct executor *self);

@@ -1,7 +1,7 @@
 /* Entries are kept sorted as they come: arrivals are nearly in order, so the place is nearly always
- * the end, and a duplicate shows itself at once. Two arrays change places at each take, so the worker
- * reads one while the loop thread fills the other. They double up to the limit as they are needed: a
- * thousand idle worlds cost nothing. */
+ * the end, and a duplicate shows itself at once. Two arrays change places at each take, so the
+ * worker reads one while the loop thread fills the other. They double up to the limit as they are
+ * needed: a thousand idle worlds cost nothing. */
 #include "server/tick/inbox.h"
 
 #include <string.h>

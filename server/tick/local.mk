@@ -19,5 +19,5 @@ UNIT_TESTS += $(TICK_TESTS) \
 	tests/unit/server/tick/test_schedule
 THREAD_TESTS += $(TICK_TESTS)
 
-# How well worlds keep their rate: make tests/bench/bench_tick && tests/bench/bench_tick
-EXTRA_PROGRAMS += tests/bench/bench_tick
+# How well worlds keep their rate, and what a hand-over costs: make tests/bench/bench_tick, then run it.
+EXTRA_PROGRAMS += tests/bench/bench_tick tests/bench/bench_round_trip

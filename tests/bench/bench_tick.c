@@ -1,7 +1,8 @@
-/* How well worlds keep their rate: tick intervals at 60, 120 and 240 Hz, idle and with a step of half
- * the period, through everything that stands between the clock and a world (timerfd, uv_poll, pool,
- * schedule). Printed per row: |interval − nominal| and lateness after the deadline, median and 99th
- * percentile, in microseconds; the long-run rate's error against the wall clock; ticks late, dropped.
+/* How well worlds keep their rate: tick intervals at 60, 120 and 240 Hz, idle and with a step of
+ * half the period, through everything that stands between the clock and a world (timerfd, uv_poll,
+ * pool, schedule). Printed per row: |interval − nominal| and lateness after the deadline, median
+ * and 99th percentile, in microseconds; the long-run rate's error against the wall clock; ticks
+ * late, dropped.
  *
  *	bench_tick [SECONDS per row, default 2] [FIFO priority, default 0]
  */
