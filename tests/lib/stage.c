@@ -296,7 +296,7 @@ static void *work(void *context)
 static void run_threads(const struct parallel *self, uint32_t count, uint32_t grain,
 			parallel_piece *piece, void *context)
 {
-	struct share shares[PARALLEL_WORKERS_MAX];
+	struct share shares[PARALLEL_WORKERS_MAX] = { 0 };
 	pthread_t threads[PARALLEL_WORKERS_MAX];
 	for (uint32_t i = 0; i < self->workers; i++) {
 		shares[i] = (struct share){ count, MAX_OF(grain, 1u), i, self->workers, piece,

@@ -21,6 +21,8 @@ def check(tree):
             findings.append(f"{path}: named in no local.mk")
         if UNIT_TEST.match(path) and name not in words:
             findings.append(f"{path}: not in UNIT_TESTS")
+        if path.endswith("/local.mk") and path not in words:
+            findings.append(f"{path}: included by nobody")
         if PYTHON_TEST.match(path) and path not in words:
             findings.append(f"{path}: not in PYTHON_TESTS")
     return findings
@@ -30,7 +32,8 @@ SELF_TESTS = [
     ("a forgotten source is seen", {"server/a.c": "", "server/local.mk": "# server/a.c\n"}, "named in no"),
     ("a forgotten unit test is seen", {"tests/unit/x/test_a.c": ""}, "not in UNIT_TESTS"),
     ("a forgotten Python test is seen", {"tests/system/test_a.py": ""}, "not in PYTHON_TESTS"),
+    ("a local.mk that nobody includes is seen", {"server/local.mk": ""}, "included by nobody"),
     ("listed ones pass", {
-        "server/a.c": "", "tests/unit/x/test_a.c": "",
+        "Makefile.am": "include server/local.mk\n", "server/a.c": "", "tests/unit/x/test_a.c": "",
         "server/local.mk": "x_SOURCES = \\\n\tserver/a.c\nUNIT_TESTS += tests/unit/x/test_a\n"}, None),
 ]
