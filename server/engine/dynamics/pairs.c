@@ -251,8 +251,10 @@ static uint64_t scratch_bytes(const struct dynamics *self, step_need *need, uint
 static enum status make_room(struct dynamics *self, step_need *need, uint64_t contacts)
 {
 	const struct tables *tables = self->tables;
-	uint64_t events = self->events.count + contacts + self->gone.count +
-			  3 * (uint64_t)self->body_used.count + EVENTS_SPARE;
+	/* A contact may begin and, its body put out by bounds or quarantine, end; a body may wake, fall
+	 * asleep, be put out and, by a neighbour that is, wake again. */
+	uint64_t events = self->events.count + 2 * contacts + self->gone.count +
+			  4 * (uint64_t)self->body_used.count + EVENTS_SPARE;
 	enum status status = ARRAY_RESERVE(&self->events, events);
 	if (status == STATUS_OK)
 		status = dynamics_contact_reserve(

@@ -116,6 +116,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world->dynamics.parallel = parallel;
 	memset(&world->dynamics.report, 0, sizeof world->dynamics.report);
 	status = world->method->step(&world->dynamics, world_dt(world), why);
+	world->dynamics.parallel = &parallel_serial;
 	if (status != STATUS_OK)
 		return refuse_step(world, status, why);
 	note_fallbacks(world);

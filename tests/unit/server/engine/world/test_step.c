@@ -306,6 +306,34 @@ START_TEST(a_step_over_the_limit_is_not_made_and_the_world_recovers)
 }
 END_TEST
 
+START_TEST(a_whole_pile_may_leave_the_bounds_in_one_tick)
+{
+	struct world *world = test_world(false, "soft-step");
+	test_spawn(world, TEST_PLANE, vec3_zero());
+	for (int i = 0; i < 125; i++)
+		test_spawn(world, TEST_SPHERE,
+			   vec3_make(0.99 * (i % 5), 0.5 + 0.99 * (i / 25), 0.99 * (i / 5 % 5)));
+	test_step(world, 10);
+	struct command bounds = test_command(COMMAND_BOUNDS);
+	bounds.bounds.mode = BOUNDS_INACTIVE;
+	bounds.bounds.maximum.y = -10;
+	test_do(world, &bounds);
+	test_step(world, 1);
+	uint32_t count, left = 0, ends = 0;
+	const struct event *events = world_events(world, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		left += events[i].kind == EVENT_OUT_OF_BOUNDS;
+		ends += events[i].kind == EVENT_CONTACT_END;
+	}
+	ck_assert_uint_eq(left, 125);
+	ck_assert_uint_gt(ends, 125);
+	ck_assert_uint_eq(world_stats(world).awake, 0);
+	ck_assert_uint_eq(world_stats(world).contacts, 0);
+	test_check(world);
+	world_destroy(world);
+}
+END_TEST
+
 START_TEST(walls_hold_what_is_inside)
 {
 	for (int planar = 0; planar < 2; planar++) {
@@ -661,6 +689,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, told);
 	TCase *limits = tcase_create("limits");
 	tcase_add_test(limits, a_step_over_the_limit_is_not_made_and_the_world_recovers);
+	tcase_add_test(limits, a_whole_pile_may_leave_the_bounds_in_one_tick);
 	tcase_add_test(limits, walls_hold_what_is_inside);
 	tcase_add_test(limits,
 		       what_runs_away_to_infinity_goes_to_quarantine_and_comes_back_by_command);
