@@ -34,6 +34,11 @@ void world_new_epoch(struct world *world, uint32_t epoch)
 	world->tables.world.epoch[0] = epoch;
 }
 
+void world_set_shape_source(struct world *world, struct shape_source shapes)
+{
+	world->source = shapes;
+}
+
 struct world_stats world_stats(const struct world *world)
 {
 	const struct step_report *report = &world->dynamics.report;
