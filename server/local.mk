@@ -20,5 +20,6 @@ include server/tick/local.mk
 include server/host/local.mk
 include server/session/local.mk
 include server/sync/local.mk
+include server/store/local.mk
 include server/worlds/local.mk
 EXTRA_DIST += server/main.c server/run.c server/run.h

@@ -1,10 +1,9 @@
 /* journal.h: one world's file, seen from its host.
  *
- * The host's thread hands over records; the store thread writes them to SQLite in the order given,
- * many to a transaction, and says how far they are safe. Replay of the file gives every state
- * again:
+ * The host's thread hands over records; the store thread writes them to SQLite in the order given, many
+ * to a transaction, and says how far they are safe. Replay of the file gives every state again:
  *
- * checkpoint(0)  batches before tick 1  hash of tick 1  batches before tick 2  …  checkpoint(n) …
+ *	checkpoint(0)  batches before tick 1  hash of tick 1  batches before tick 2  …  checkpoint(n) …
  *
  * Records carry (epoch, tick). The file holds the shapes too, so that it stands alone.
  */
@@ -29,7 +28,8 @@ struct journal_batch {
 
 /* Progress, called on LOOP; borrowed context. */
 struct journal_events {
-	/* Everything up to (epoch, tick) is on disk (fsynced). */
+	/* Everything up to the state (epoch, tick) is on disk (fsynced): batches applied at that boundary
+	 * belong to the next state. */
 	void (*durable)(void *context, uint32_t epoch, uint64_t tick);
 	/* The next named checkpoint, in the order they were given, is on disk. */
 	void (*saved)(void *context);
@@ -40,19 +40,24 @@ struct journal_events {
 /* On LOOP, before the first record. */
 void journal_set_events(struct journal *journal, const struct journal_events *events);
 
-/* All of these copy what they are given. FULL: the store is too far behind (bytes waiting are
- * bounded); nothing was taken: try again before the next step. The world does not step while its
- * journal is FULL. */
+/* Bytes that may wait for the store thread. Over the first bound the journal is not ready; what still
+ * comes is taken up to the second. While within the first, a record is taken whatever its size: an image
+ * is as large as its world. */
+#define JOURNAL_BACKLOG_MAX ((uint64_t)16 << 20)
+#define JOURNAL_BACKLOG_REFUSED ((uint64_t)128 << 20)
 
-/* The batches of one world_apply call at boundary `tick` (before step tick → tick + 1), in the
- * order applied. */
+/* All of these copy what they are given (of a shape they hold a reference). Epochs ascend, and ticks
+ * within an epoch. FULL: over the second bound; NO_MEMORY; after `failed`, its status: nothing was taken.
+ * One thread at a time calls them, the world's own. */
+
+/* The batches of one world_apply call at boundary `tick` (before step tick → tick + 1), in the order
+ * applied; none for a call that only applied batches kept for this tick. */
 MUST_CHECK enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick,
 				     const struct journal_batch *batches, uint32_t count);
 /* Step tick−1 → tick was made; its tick hash. */
 MUST_CHECK enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    uint64_t tick_hash);
-/* The world's image with the hash of every table; `name` NULL for a periodic one, else of a SAVE.
- * */
+/* The world's image with the hash of every table; `name` NULL for a periodic one, else of a SAVE. */
 MUST_CHECK enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t tick,
 					  const char *name, const struct bytes *image,
 					  uint64_t state_hash, const uint64_t *table_hashes,
@@ -65,11 +70,13 @@ MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, 
 				       const char *name);
 /* Asks for a transaction's end now; DURABLE follows. */
 void journal_flush(struct journal *journal);
-/* Whether a step may be made: false while the backlog is over its bound. `wake` (borrowed) is
- * called, on any thread, when it is below again. */
+/* Whether a step may be made: false while the backlog is over its bound, and after `failed`. */
 bool journal_ready(struct journal *journal);
+/* On LOOP: `wake` (borrowed) is called on LOOP when a journal that was not ready has half of the bound
+ * free again. */
 void journal_on_ready(struct journal *journal, void (*wake)(void *context), void *context);
-/* Writes what waits and closes the file; the handle is gone. */
+/* On LOOP; the handle is gone, no event comes any more. What waits is still written by the store thread
+ * (or by store_destroy), then the file is closed. */
 void journal_close(struct journal *journal);
 
 #endif

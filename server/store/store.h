@@ -17,21 +17,25 @@
 
 struct store;
 
-/* `directory` is made when missing. Called on LOOP before executor_start. */
+/* `directory` is made when missing, and held against a second daemon (IN_USE) until store_destroy. Called
+ * on LOOP before executor_start; takes the store thread's alarm. A file in which no world has begun (a
+ * crash while it was made) is told in the log and counts as not there. */
 MUST_CHECK enum status store_create(const char *directory, struct executor *executor,
 				    struct store **out, struct reason *why);
-/* After every journal is closed and the executor has stopped. */
+/* After the executor has stopped. What journals still hold is written, closed or not. */
 void store_destroy(struct store *store);
 
-/* Names of the worlds on disk, ascending by bytes; at most `capacity`; returns how many there are.
- * */
+/* Names of the worlds that were on disk at store_create, ascending by bytes; at most `capacity`;
+ * returns how many there are. */
 uint32_t store_worlds(const struct store *store, char (*names)[WIRE_NAME_MAX + 1],
 		      uint32_t capacity);
 
-/* A new file for a new world. EXISTS, IO. The first record must be a checkpoint. */
+/* A new file for a new world. EXISTS, IO. The first records must be the shapes and then a checkpoint. On
+ * LOOP; the file's tables are made by the store thread with the first record. */
 MUST_CHECK enum status store_create_world(struct store *store, const char *name,
 					  struct journal **out, struct reason *why);
-/* Deletes a closed world's file. */
+/* Deletes a world's file; of one whose journal was closed just now, once it is written. IN_USE, MISSING,
+ * IO. On LOOP. */
 MUST_CHECK enum status store_remove_world(struct store *store, const char *name,
 					  struct reason *why);
 
@@ -47,6 +51,7 @@ struct recovered {
 	struct journal *journal; /* open for more */
 	uint32_t session_max;	 /* the highest session number in it: new ones must be above */
 	uint64_t checkpoint_tick, replayed; /* ticks replayed since */
+	uint32_t checkpoints_corrupt;	    /* passed over; the log tells which */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };
 /* Synchronous, on LOOP before executor_start. DIVERGED: a replayed tick's hash differs (why says

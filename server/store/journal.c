@@ -1,0 +1,298 @@
+/* journal.c: records from the host's thread to the disk, and the news back.
+ *
+ * What is promised: `durable` is called for (epoch, tick) only after COMMIT of the transaction with that
+ * tick's hash has returned under synchronous=FULL, and records reach the file in the order given, so
+ * every transaction leaves a beginning of the world's history behind.
+ *
+ * What goes wrong: a write fails (a full disk, an error of the device). The transaction is undone, the
+ * journal takes no more records, is never ready again and says `failed` once; the world stops with all
+ * that was called durable still on disk. Trying again is left to a restart, which reads what is there.
+ */
+#include "server/store/journal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/log.h"
+#include "server/store/store_state.h"
+
+/* ---- putting (host's thread) ------------------------------------------------------------------- */
+
+/* Locks the journal for a record of `bytes`. Not OK: not locked, nothing may be put. A record is taken
+ * whatever its size while the backlog is within its bound: an image is as large as its world. */
+static enum status begin_put(struct journal *journal, uint64_t bytes)
+{
+	lock_take(&journal->lock);
+	ASSERT(!journal->closing);
+	enum status status = journal->failed;
+	if (status == STATUS_OK && journal->backlog > JOURNAL_BACKLOG_MAX &&
+	    journal->backlog + bytes > JOURNAL_BACKLOG_REFUSED)
+		status = STATUS_FULL;
+	if (status != STATUS_OK)
+		lock_give(&journal->lock);
+	return status;
+}
+
+static enum status end_put(struct journal *journal, enum status status, uint64_t charged)
+{
+	bool queue = status == STATUS_OK && !journal->queued;
+	if (status == STATUS_OK)
+		journal->backlog += journal->waiting.charged - charged;
+	journal->queued |= queue;
+	lock_give(&journal->lock);
+	if (queue)
+		store_give_work(journal->store, journal);
+	return status;
+}
+
+enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick,
+			  const struct journal_batch *batches, uint32_t count)
+{
+	enum status status = begin_put(journal, record_apply_charge(batches, count));
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = parcel_put_apply(&journal->waiting, epoch, tick, batches, count);
+	return end_put(journal, status, charged);
+}
+
+enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick,
+			 uint64_t tick_hash)
+{
+	enum status status = begin_put(journal, RECORD_CHARGE);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = parcel_put_tick(&journal->waiting, epoch, tick, tick_hash);
+	return end_put(journal, status, charged);
+}
+
+enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t tick,
+			       const char *name, const struct bytes *image, uint64_t state_hash,
+			       const uint64_t *table_hashes, uint32_t table_count)
+{
+	enum status status = begin_put(journal, record_checkpoint_charge(image));
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = parcel_put_checkpoint(&journal->waiting, epoch, tick, name, image, state_hash,
+				       table_hashes, table_count);
+	return end_put(journal, status, charged);
+}
+
+enum status journal_shape(struct journal *journal, uint32_t epoch, uint64_t tick,
+			  const struct shape *shape)
+{
+	enum status status = begin_put(journal, RECORD_CHARGE);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = parcel_put_shape(&journal->waiting, epoch, tick, shape);
+	return end_put(journal, status, charged);
+}
+
+enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick,
+			    const char *name)
+{
+	enum status status = begin_put(journal, RECORD_CHARGE);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = parcel_put_restore(&journal->waiting, epoch, tick, name);
+	return end_put(journal, status, charged);
+}
+
+void journal_flush(struct journal *journal)
+{
+	lock_take(&journal->lock);
+	bool queue = !journal->queued;
+	journal->flush = true;
+	journal->queued = true;
+	lock_give(&journal->lock);
+	/* A journal that waits for its time is looked at again. */
+	if (queue)
+		store_give_work(journal->store, journal);
+	else
+		executor_ring(journal->store->executor, EXECUTOR_STORE, &journal->store->work);
+}
+
+bool journal_ready(struct journal *journal)
+{
+	lock_take(&journal->lock);
+	bool ready = journal->failed == STATUS_OK && journal->backlog <= JOURNAL_BACKLOG_MAX;
+	journal->throttled |= !ready;
+	lock_give(&journal->lock);
+	return ready;
+}
+
+/* ---- writing (STORE) --------------------------------------------------------------------------- */
+
+static enum status write_parcel(struct journal *journal, struct world_file_progress *progress,
+				struct reason *why)
+{
+	char path[STORE_PATH_MAX];
+	enum status status = STATUS_OK;
+	if (journal->create) {
+		store_path(journal->store, journal->name, "", path);
+		status = world_file_create(&journal->file, path, journal->name, why);
+		journal->create = status != STATUS_OK;
+	}
+	if (status == STATUS_OK && !parcel_is_empty(&journal->writing))
+		status = world_file_write(&journal->file, &journal->writing, progress, why);
+	return status;
+}
+
+/* Under the lock: what the host and LOOP are to know of a transaction. */
+static void note_written(struct journal *journal, const struct world_file_progress *made,
+			 enum status status, const struct reason *why)
+{
+	journal->backlog -= journal->writing.charged;
+	if (made->moved) {
+		journal->progress.epoch = made->epoch;
+		journal->progress.tick = made->tick;
+		journal->progress.moved = true;
+	}
+	journal->progress.saved += made->saved;
+	if (status != STATUS_OK && journal->failed == STATUS_OK) {
+		journal->failed = status;
+		snprintf(journal->failure, sizeof journal->failure, "%s", why->text);
+	}
+	if (journal->throttled && journal->failed == STATUS_OK &&
+	    journal->backlog < JOURNAL_BACKLOG_MAX / 2) {
+		journal->throttled = false;
+		journal->wake_due = true;
+	}
+}
+
+/* The host has let go and everything is written: the file goes, and LOOP hears the last word. */
+static void finish(struct journal *journal)
+{
+	struct reason why;
+	world_file_close(&journal->file);
+	lock_take(&journal->lock);
+	bool remove = journal->remove;
+	journal->file_gone = true;
+	lock_give(&journal->lock);
+	if (remove && store_delete(journal->store, journal->name, &why) != STATUS_OK)
+		log_warn("file_not_deleted", "world=%s text=\"%s\"", journal->name, why.text);
+	store_give_news(journal->store, journal, true);
+}
+
+uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
+{
+	struct world_file_progress made = { 0 };
+	struct reason why = { 0 };
+	lock_take(&journal->lock);
+	if (!force && !journal->flush && !journal->closing && now < journal->commit_at) {
+		lock_give(&journal->lock);
+		return journal->commit_at;
+	}
+	struct parcel empty = journal->writing;
+	journal->writing = journal->waiting;
+	journal->waiting = empty;
+	journal->queued = false;
+	journal->flush = false;
+	bool closing = journal->closing;
+	enum status status = journal->failed;
+	lock_give(&journal->lock);
+
+	if (status == STATUS_OK)
+		status = write_parcel(journal, &made, &why);
+	journal->commit_at = executor_now(journal->store->executor) + COMMIT_APART;
+
+	lock_take(&journal->lock);
+	note_written(journal, &made, status, &why);
+	bool news = journal->progress.moved || journal->progress.saved > 0 || journal->wake_due ||
+		    (journal->failed != STATUS_OK && !journal->failure_told);
+	lock_give(&journal->lock);
+	parcel_reset(&journal->writing);
+	if (closing)
+		finish(journal);
+	else if (news)
+		store_give_news(journal->store, journal, false);
+	return INSTANT_NEVER;
+}
+
+/* ---- news (LOOP) ------------------------------------------------------------------------------- */
+
+static void tell(struct journal *journal, const struct world_file_progress *progress)
+{
+	const struct journal_events *events = &journal->events;
+	if (progress->moved && events->durable != NULL)
+		events->durable(events->context, progress->epoch, progress->tick);
+	for (uint64_t i = 0; i < progress->saved && events->saved != NULL; i++)
+		events->saved(events->context);
+}
+
+void journal_tell(struct journal *journal)
+{
+	lock_take(&journal->lock);
+	struct world_file_progress progress = journal->progress;
+	memset(&journal->progress, 0, sizeof journal->progress);
+	enum status failed = journal->failed;
+	bool tell_failure = failed != STATUS_OK && !journal->failure_told;
+	journal->failure_told |= tell_failure;
+	bool wake = journal->wake_due && !journal->closing;
+	journal->wake_due = false;
+	lock_give(&journal->lock);
+	tell(journal, &progress);
+	if (tell_failure && journal->events.failed != NULL)
+		journal->events.failed(journal->events.context, failed, journal->failure);
+	if (wake && journal->wake != NULL)
+		journal->wake(journal->wake_context);
+}
+
+void journal_set_events(struct journal *journal, const struct journal_events *events)
+{
+	journal->events = *events;
+}
+
+void journal_on_ready(struct journal *journal, void (*wake)(void *context), void *context)
+{
+	journal->wake = wake;
+	journal->wake_context = context;
+}
+
+/* ---- life (LOOP) ------------------------------------------------------------------------------- */
+
+struct journal *journal_new(struct store *store, const char *name)
+{
+	struct journal *journal = heap_alloc_zero(sizeof *journal);
+	if (journal == NULL)
+		return NULL;
+	journal->store = store;
+	snprintf(journal->name, sizeof journal->name, "%s", name);
+	lock_init(&journal->lock);
+	journal->next = store->journals;
+	store->journals = journal;
+	return journal;
+}
+
+void journal_close(struct journal *journal)
+{
+	memset(&journal->events, 0, sizeof journal->events);
+	journal->wake = NULL;
+	lock_take(&journal->lock);
+	bool queue = !journal->queued;
+	journal->closing = true;
+	journal->queued = true;
+	lock_give(&journal->lock);
+	if (queue)
+		store_give_work(journal->store, journal);
+	else
+		executor_ring(journal->store->executor, EXECUTOR_STORE, &journal->store->work);
+}
+
+void journal_destroy(struct journal *journal)
+{
+	struct journal **at = &journal->store->journals;
+	while (*at != journal)
+		at = &(*at)->next;
+	*at = journal->next;
+	world_file_close(&journal->file);
+	parcel_release(&journal->waiting);
+	parcel_release(&journal->writing);
+	lock_release(&journal->lock);
+	heap_free(journal);
+}

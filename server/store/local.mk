@@ -1,0 +1,25 @@
+libcairnd_a_SOURCES += \
+	server/store/journal.h \
+	server/store/journal.c \
+	server/store/store.h \
+	server/store/store.c \
+	server/store/store_state.h \
+	server/store/recover.c \
+	server/store/sql.h \
+	server/store/sql.c \
+	server/store/schema.h \
+	server/store/schema.c \
+	server/store/record.h \
+	server/store/record.c \
+	server/store/image.h \
+	server/store/image.c \
+	server/store/world_file.h \
+	server/store/world_file.c \
+	server/store/recording.h \
+	server/store/recording.c \
+	server/store/player.h \
+	server/store/player.c
+
+tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
+UNIT_TESTS += \
+	tests/unit/server/store/test_journal

@@ -1,0 +1,287 @@
+/* player.c: the order of things.
+ *
+ * Records are ordered by seq. A tick has no record of its own but its hash; it belongs before every
+ * record of a later boundary, of the same epoch or the next. So: a record of this epoch's boundary t is
+ * due when the world stands at t, a record of another epoch when no further tick of this one has a hash.
+ * Within an epoch ticks only go up, so this order is the only one.
+ */
+#include "server/store/player.h"
+
+#include <string.h>
+
+#include "protocol/command_wire.h"
+#include "server/base/heap.h"
+
+#define LONG(value) ((unsigned long long)(value))
+
+/* ---- starting ---------------------------------------------------------------------------------- */
+
+static enum status fetch(struct player *self, struct reason *why)
+{
+	enum status status = recording_next(self->recording, &self->next, why);
+	self->has_next = status == STATUS_OK;
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+static enum status learn_shape(struct player *self, uint64_t seq, struct reason *why)
+{
+	struct shape *shape;
+	enum status status = recording_shape(self->recording, seq, &shape, why);
+	if (status != STATUS_OK)
+		return status;
+	status = shape_book_add(&self->shapes, shape);
+	shape_release(shape);
+	if (status != STATUS_OK)
+		reason_set(why, status, -1, "shape", "%s", status_text(status));
+	return status;
+}
+
+/* A shape that came later must not be found earlier: SHAPE_USE would then not be refused as it was. */
+static enum status learn_shapes_before(struct player *self, uint64_t seq, struct reason *why)
+{
+	enum status status = recording_seek(self->recording, 0, why);
+	if (status == STATUS_OK)
+		status = fetch(self, why);
+	while (status == STATUS_OK && self->has_next && self->next.seq < seq) {
+		if (self->next.kind == RECORDED_SHAPE)
+			status = learn_shape(self, self->next.seq, why);
+		if (status == STATUS_OK)
+			status = fetch(self, why);
+	}
+	return status;
+}
+
+static enum status load(struct player *self, uint64_t seq, struct reason *why)
+{
+	struct recorded_checkpoint checkpoint;
+	struct bytes image = { 0 };
+	enum status status =
+		recording_checkpoint(self->recording, seq, &checkpoint, &image, why);
+	if (status == STATUS_OK)
+		status = world_load(image.data, image.count, shape_book_source(&self->shapes),
+				    &self->world, why);
+	bytes_release(&image);
+	if (status != STATUS_OK)
+		return status;
+	if (world_state_hash(self->world, NULL, NULL) != checkpoint.state_hash ||
+	    world_info(self->world).tick != checkpoint.tick)
+		return reason_set(why, STATUS_CORRUPT, -1, "image",
+				  "the image of tick %llu has not the state hash it was saved with",
+				  LONG(checkpoint.tick));
+	self->epoch = checkpoint.epoch;
+	world_new_epoch(self->world, checkpoint.epoch);
+	return STATUS_OK;
+}
+
+enum status player_start(struct player *self, struct recording *recording, uint64_t seq,
+			 struct reason *why)
+{
+	memset(self, 0, sizeof *self);
+	self->recording = recording;
+	shape_book_init(&self->shapes);
+	enum status status = arena_init(&self->scratch, 64u << 10);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "replay", "%s", status_text(status));
+	status = learn_shapes_before(self, seq, why);
+	if (status == STATUS_OK)
+		status = load(self, seq, why);
+	if (status == STATUS_OK)
+		status = recording_seek(recording, seq, why);
+	if (status == STATUS_OK)
+		status = fetch(self, why);
+	if (status != STATUS_OK)
+		player_release(self);
+	return status;
+}
+
+void player_release(struct player *self)
+{
+	if (self->world != NULL)
+		world_destroy(self->world);
+	self->world = NULL;
+	shape_book_release(&self->shapes);
+	arena_release(&self->scratch);
+}
+
+/* ---- records ----------------------------------------------------------------------------------- */
+
+static enum status take_batch(struct player *self, uint32_t position, struct batch *out,
+			      struct reason *why)
+{
+	struct journal_batch from;
+	enum status status = recording_batch(self->recording, &self->next, position, &from, why);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_list list = { from.commands, from.bytes, from.count };
+	struct command *commands;
+	status = command_take_list(&list, &self->scratch, &commands, why);
+	if (status != STATUS_OK)
+		return status == STATUS_NO_MEMORY
+			       ? status
+			       : reason_set(why, STATUS_CORRUPT, -1, "batch",
+					    "commands of batch %llu of session %u are none",
+					    LONG(from.batch), (unsigned)from.session);
+	*out = (struct batch){
+		.session = from.session,
+		.number = from.batch,
+		.at = from.at,
+		.late = from.late,
+		.restricted = from.restricted,
+		.commands = commands,
+		.count = from.count,
+	};
+	return STATUS_OK;
+}
+
+static enum status apply(struct player *self, struct reason *why)
+{
+	struct arena_mark mark = arena_mark(&self->scratch);
+	uint32_t count = self->next.batches;
+	struct batch *batches = ARENA_ARRAY(&self->scratch, struct batch, count);
+	struct batch_result *results = ARENA_ARRAY(&self->scratch, struct batch_result, count);
+	enum status status = batches != NULL && results != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	reason_set(why, status, -1, "replay", "%s", status_text(status));
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = take_batch(self, i, &batches[i], why);
+	if (status == STATUS_OK) {
+		status = world_apply(self->world, batches, count, results);
+		reason_set(why, status, -1, "replay", "applying: %s", status_text(status));
+	}
+	arena_rewind(&self->scratch, mark);
+	return status;
+}
+
+static enum status restore(struct player *self, struct reason *why)
+{
+	struct recorded_checkpoint checkpoint;
+	struct bytes image = { 0 };
+	enum status status = recording_checkpoint(self->recording, self->next.checkpoint,
+						  &checkpoint, &image, why);
+	if (status == STATUS_OK)
+		status = world_restore(self->world, image.data, image.count, why);
+	bytes_release(&image);
+	return status;
+}
+
+/* Another epoch: by going back to an image, or by a restart, which leaves the state as it is. */
+static enum status begin_epoch(struct player *self, struct player_event *event, struct reason *why)
+{
+	enum status status = STATUS_OK;
+	if (self->next.cause == EPOCH_RESTORED)
+		status = restore(self, why);
+	if (status != STATUS_OK)
+		return status;
+	self->epoch = self->next.epoch;
+	world_new_epoch(self->world, self->epoch);
+	if (world_info(self->world).tick != self->next.tick)
+		return reason_set(why, STATUS_CORRUPT, -1, "epochs",
+				  "epoch %u begins at tick %llu, the recording leads to %llu",
+				  (unsigned)self->epoch, LONG(self->next.tick),
+				  LONG(world_info(self->world).tick));
+	event->news = PLAYER_EPOCH;
+	event->restored = self->next.cause == EPOCH_RESTORED;
+	event->epoch = self->epoch;
+	event->tick = self->next.tick;
+	return STATUS_OK;
+}
+
+/* Does the record at hand; *told when there is news. */
+static enum status do_record(struct player *self, struct player_event *event, bool *told,
+			     struct reason *why)
+{
+	enum status status = STATUS_OK;
+	switch (self->next.kind) {
+	case RECORDED_EPOCH:
+		status = begin_epoch(self, event, why);
+		*told = true;
+		break;
+	case RECORDED_SHAPE:
+		status = learn_shape(self, self->next.seq, why);
+		break;
+	case RECORDED_APPLY:
+		status = apply(self, why);
+		break;
+	case RECORDED_CHECKPOINT:
+		*event = (struct player_event){
+			.news = PLAYER_CHECKPOINT,
+			.epoch = self->epoch,
+			.tick = self->next.tick,
+			.seq = self->next.seq,
+		};
+		*told = true;
+		break;
+	}
+	return status == STATUS_OK ? fetch(self, why) : status;
+}
+
+/* ---- going on ---------------------------------------------------------------------------------- */
+
+static enum status make_tick(struct player *self, uint64_t recorded, struct player_event *event,
+			     struct reason *why)
+{
+	struct reason step;
+	if (world_step(self->world, &parallel_serial, &step) != STATUS_OK)
+		return reason_set(why, STATUS_DIVERGED, -1, "replay",
+				  "tick %llu cannot be made again: %s",
+				  LONG(world_info(self->world).tick + 1), step.text);
+	self->ticks++;
+	*event = (struct player_event){
+		.news = PLAYER_TICK,
+		.epoch = self->epoch,
+		.tick = world_info(self->world).tick,
+		.recorded = recorded,
+		.replayed = world_tick_hash(self->world),
+	};
+	return STATUS_OK;
+}
+
+/* The record at hand cannot be reached from where the world stands. */
+static enum status out_of_order(const struct player *self, struct reason *why)
+{
+	return reason_set(why, STATUS_CORRUPT, -1, "hashes",
+			  "record %llu is of epoch %u tick %llu, the recording leads to epoch %u "
+			  "tick %llu",
+			  LONG(self->next.seq), (unsigned)self->next.epoch, LONG(self->next.tick),
+			  (unsigned)self->epoch, LONG(world_info(self->world).tick));
+}
+
+/* No record is due: a tick, another epoch, or the end. */
+static enum status go_on(struct player *self, struct player_event *event, struct reason *why)
+{
+	uint64_t tick = world_info(self->world).tick, hash;
+	enum status status = recording_hash(self->recording, self->epoch, tick + 1, &hash, why);
+	if (status == STATUS_OK)
+		return make_tick(self, hash, event, why);
+	if (status != STATUS_MISSING)
+		return status;
+	if (!self->has_next) {
+		*event = (struct player_event){
+			.news = PLAYER_END,
+			.epoch = self->epoch,
+			.tick = tick,
+		};
+		return STATUS_OK;
+	}
+	if (self->next.epoch == self->epoch || self->next.kind != RECORDED_EPOCH)
+		return out_of_order(self, why);
+	status = begin_epoch(self, event, why);
+	return status == STATUS_OK ? fetch(self, why) : status;
+}
+
+enum status player_next(struct player *self, struct player_event *event, struct reason *why)
+{
+	for (;;) {
+		uint64_t tick = world_info(self->world).tick;
+		bool here = self->has_next && self->next.epoch == self->epoch;
+		memset(event, 0, sizeof *event);
+		if (self->has_next && (self->next.epoch < self->epoch ||
+				       (here && self->next.tick < tick)))
+			return out_of_order(self, why);
+		if (!here || self->next.tick > tick)
+			return go_on(self, event, why);
+		bool told = false;
+		enum status status = do_record(self, event, &told, why);
+		if (status != STATUS_OK || told)
+			return status;
+	}
+}

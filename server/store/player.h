@@ -1,0 +1,50 @@
+/* player.h: makes a recorded world again, tick by tick: what recovery and replay share.
+ *
+ * From a checkpoint on, every record is done in its order: shapes become known, batches are applied,
+ * ticks are made, the world goes back where it went back. What differs is told, not judged.
+ */
+#ifndef CAIRN_STORE_PLAYER_H
+#define CAIRN_STORE_PLAYER_H
+
+#include "server/base/arena.h"
+#include "server/host/shape_book.h"
+#include "server/store/recording.h"
+
+enum player_news {
+	PLAYER_TICK,	   /* a tick was made; `recorded` and `replayed` are its hashes */
+	PLAYER_CHECKPOINT, /* a checkpoint was taken here; `seq` is its number */
+	PLAYER_EPOCH,	   /* the world stands in another epoch, perhaps at another tick */
+	PLAYER_END,	   /* the recording ends here */
+};
+
+struct player_event {
+	enum player_news news;
+	uint32_t epoch;
+	uint64_t tick;
+	uint64_t recorded, replayed;
+	uint64_t seq;
+	bool restored; /* EPOCH: another state, not only another epoch */
+};
+
+struct player {
+	struct recording *recording; /* borrowed */
+	struct shape_book shapes;    /* owned; the world's source of shapes */
+	struct world *world;	     /* owned */
+	struct arena scratch;
+	uint32_t epoch;
+	uint64_t ticks; /* made */
+	struct recorded next;
+	bool has_next;
+};
+
+/* Stands at checkpoint `seq`: its image loaded and found to have the state hash it should. CORRUPT. On
+ * refusal there is nothing to release. `self` must not move: the world finds its shapes in it. */
+MUST_CHECK enum status player_start(struct player *self, struct recording *recording, uint64_t seq,
+				    struct reason *why);
+void player_release(struct player *self);
+/* Goes on to the next news. CORRUPT when the recording makes no sense; DIVERGED when a step that was made
+ * cannot be made again. */
+MUST_CHECK enum status player_next(struct player *self, struct player_event *event,
+				   struct reason *why);
+
+#endif

@@ -1,0 +1,249 @@
+#include "server/store/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What an empty parcel may keep for the next records: more than a busy tick's. */
+enum { PARCEL_KEEPS = 256 << 10 };
+
+void parcel_reset(struct parcel *self)
+{
+	for (uint32_t i = 0; i < self->images.count; i++)
+		bytes_release(&self->images.items[i]);
+	for (uint32_t i = 0; i < self->shapes.count; i++)
+		shape_release(self->shapes.items[i]);
+	self->images.count = 0;
+	self->shapes.count = 0;
+	self->charged = 0;
+	bytes_reset(&self->records);
+	if (self->records.capacity > PARCEL_KEEPS)
+		bytes_release(&self->records);
+	if (self->shapes.capacity * sizeof *self->shapes.items > PARCEL_KEEPS)
+		ARRAY_RELEASE(&self->shapes);
+}
+
+void parcel_release(struct parcel *self)
+{
+	parcel_reset(self);
+	bytes_release(&self->records);
+	ARRAY_RELEASE(&self->images);
+	ARRAY_RELEASE(&self->shapes);
+}
+
+bool parcel_is_empty(const struct parcel *self)
+{
+	return self->records.count == 0;
+}
+
+uint64_t record_apply_charge(const struct journal_batch *batches, uint32_t count)
+{
+	uint64_t charge = RECORD_CHARGE;
+	for (uint32_t i = 0; i < count; i++)
+		charge += RECORD_CHARGE + (uint64_t)batches[i].bytes;
+	return charge;
+}
+
+uint64_t record_checkpoint_charge(const struct bytes *image)
+{
+	return RECORD_CHARGE + WORLD_TABLES_MAX * sizeof(uint64_t) + image->count;
+}
+
+/* ---- putting ----------------------------------------------------------------------------------- */
+
+static struct writer begin(struct parcel *self, enum record_kind kind, uint32_t epoch,
+			   uint64_t tick)
+{
+	struct writer writer = writer_into(&self->records);
+	write_u8(&writer, (uint8_t)kind);
+	write_u32(&writer, epoch);
+	write_u64(&writer, tick);
+	return writer;
+}
+
+/* Closes a record begun at `start`, or takes it back. */
+static enum status end(struct parcel *self, const struct writer *writer, size_t start,
+		       uint64_t charge)
+{
+	enum status status = writer_status(writer);
+	if (status == STATUS_OK)
+		self->charged += charge;
+	else
+		self->records.count = start;
+	return status;
+}
+
+enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick,
+			     const struct journal_batch *batches, uint32_t count)
+{
+	size_t start = self->records.count;
+	struct writer writer = begin(self, RECORD_APPLY, epoch, tick);
+	write_u32(&writer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct journal_batch *batch = &batches[i];
+		write_u32(&writer, batch->session);
+		write_u64(&writer, batch->batch);
+		write_u64(&writer, batch->at);
+		write_u8(&writer, batch->late);
+		write_u8(&writer, batch->restricted);
+		write_u32(&writer, batch->count);
+		write_blob(&writer, batch->commands, batch->bytes);
+	}
+	return end(self, &writer, start, record_apply_charge(batches, count));
+}
+
+enum status parcel_put_tick(struct parcel *self, uint32_t epoch, uint64_t tick, uint64_t tick_hash)
+{
+	size_t start = self->records.count;
+	struct writer writer = begin(self, RECORD_TICK, epoch, tick);
+	write_u64(&writer, tick_hash);
+	return end(self, &writer, start, RECORD_CHARGE);
+}
+
+enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t tick,
+				  const char *name, const struct bytes *image, uint64_t state_hash,
+				  const uint64_t *table_hashes, uint32_t table_count)
+{
+	ASSERT(table_count <= WORLD_TABLES_MAX);
+	ASSERT(name == NULL || strlen(name) <= WIRE_NAME_MAX);
+	struct bytes copy = { 0 };
+	enum status status = ARRAY_RESERVE(&self->images, self->images.count + 1u);
+	if (status == STATUS_OK)
+		status = bytes_append(&copy, image->data, image->count);
+	if (status != STATUS_OK)
+		return status;
+	size_t start = self->records.count;
+	struct writer writer = begin(self, RECORD_CHECKPOINT, epoch, tick);
+	write_u64(&writer, state_hash);
+	write_u32(&writer, table_count);
+	for (uint32_t i = 0; i < table_count; i++)
+		write_u64(&writer, table_hashes[i]);
+	write_u8(&writer, name != NULL);
+	write_blob(&writer, name, name != NULL ? (uint32_t)strlen(name) : 0);
+	status = end(self, &writer, start, record_checkpoint_charge(image));
+	if (status == STATUS_OK)
+		self->images.items[self->images.count++] = copy;
+	else
+		bytes_release(&copy);
+	return status;
+}
+
+enum status parcel_put_shape(struct parcel *self, uint32_t epoch, uint64_t tick,
+			     const struct shape *shape)
+{
+	enum status status = ARRAY_RESERVE(&self->shapes, self->shapes.count + 1u);
+	if (status != STATUS_OK)
+		return status;
+	size_t start = self->records.count;
+	struct writer writer = begin(self, RECORD_SHAPE, epoch, tick);
+	status = end(self, &writer, start, RECORD_CHARGE);
+	if (status == STATUS_OK)
+		self->shapes.items[self->shapes.count++] = shape_retain(shape);
+	return status;
+}
+
+enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick,
+			       const char *name)
+{
+	ASSERT(strlen(name) <= WIRE_NAME_MAX);
+	size_t start = self->records.count;
+	struct writer writer = begin(self, RECORD_RESTORE, epoch, tick);
+	write_blob(&writer, name, (uint32_t)strlen(name));
+	return end(self, &writer, start, RECORD_CHARGE);
+}
+
+/* ---- taking ------------------------------------------------------------------------------------ */
+
+struct parcel_reader parcel_read(const struct parcel *parcel)
+{
+	return (struct parcel_reader){
+		.parcel = parcel,
+		.reader = reader_over(parcel->records.data, parcel->records.count),
+	};
+}
+
+static bool take_name(struct reader *reader, char name[WIRE_NAME_MAX + 1])
+{
+	uint32_t bytes;
+	const uint8_t *text = read_blob(reader, &bytes);
+	if (reader->failed || bytes > WIRE_NAME_MAX || memchr(text, 0, bytes) != NULL)
+		return false;
+	memcpy(name, text, bytes);
+	name[bytes] = '\0';
+	return true;
+}
+
+static bool take_checkpoint(struct parcel_reader *self, struct record_checkpoint *out)
+{
+	struct reader *reader = &self->reader;
+	out->state_hash = read_u64(reader);
+	out->table_count = read_u32(reader);
+	if (out->table_count > WORLD_TABLES_MAX)
+		return false;
+	for (uint32_t i = 0; i < out->table_count; i++)
+		out->table_hashes[i] = read_u64(reader);
+	out->named = read_u8(reader) != 0;
+	if (!take_name(reader, out->name) || self->images == self->parcel->images.count)
+		return false;
+	out->image = &self->parcel->images.items[self->images++];
+	return true;
+}
+
+/* Goes over the batches of an APPLY, so that what follows it is found. */
+static bool pass_batches(struct reader *reader, struct record *apply)
+{
+	apply->apply.count = read_u32(reader);
+	apply->apply.reader = *reader;
+	struct record probe = *apply;
+	struct journal_batch batch;
+	for (uint32_t i = 0; i < apply->apply.count; i++)
+		if (record_next_batch(&probe, &batch) != STATUS_OK)
+			return false;
+	*reader = probe.apply.reader;
+	return true;
+}
+
+static bool take_body(struct parcel_reader *self, struct record *out)
+{
+	switch (out->kind) {
+	case RECORD_APPLY:
+		return pass_batches(&self->reader, out);
+	case RECORD_TICK:
+		out->tick_hash = read_u64(&self->reader);
+		return true;
+	case RECORD_CHECKPOINT:
+		return take_checkpoint(self, &out->checkpoint);
+	case RECORD_SHAPE:
+		if (self->shapes == self->parcel->shapes.count)
+			return false;
+		out->shape = self->parcel->shapes.items[self->shapes++];
+		return true;
+	case RECORD_RESTORE:
+		return take_name(&self->reader, out->snapshot);
+	}
+	return false;
+}
+
+enum status parcel_next(struct parcel_reader *self, struct record *out)
+{
+	if (reader_left(&self->reader) == 0)
+		return STATUS_MISSING;
+	memset(out, 0, sizeof *out);
+	out->kind = read_u8(&self->reader);
+	out->epoch = read_u32(&self->reader);
+	out->tick = read_u64(&self->reader);
+	bool good = take_body(self, out) && !self->reader.failed;
+	return good ? STATUS_OK : STATUS_MALFORMED;
+}
+
+enum status record_next_batch(struct record *apply, struct journal_batch *out)
+{
+	struct reader *reader = &apply->apply.reader;
+	out->session = read_u32(reader);
+	out->batch = read_u64(reader);
+	out->at = read_u64(reader);
+	out->late = read_u8(reader);
+	out->restricted = read_u8(reader) != 0;
+	out->count = read_u32(reader);
+	out->commands = read_blob(reader, &out->bytes);
+	return reader->failed ? STATUS_MALFORMED : STATUS_OK;
+}

@@ -1,0 +1,101 @@
+/* record.h: a journal's records on their way from the host's thread to the store's.
+ *
+ * A parcel is what the host has handed over since the store thread last looked: records in their order,
+ * packed behind one another, and beside them what need not be copied twice: images and shapes.
+ *
+ *   u8 kind, u32 epoch, u64 tick, then (little-endian)
+ *   APPLY       u32 batches, each: u32 session, u64 batch, u64 at, u8 late, u8 restricted, u32 count,
+ *               u32 bytes, the packed commands
+ *   TICK        u64 tick hash
+ *   CHECKPOINT  u64 state hash, u32 tables, a u64 for each, u8 named, u32 bytes, the name; its image is
+ *               the parcel's next one
+ *   SHAPE       nothing; the parcel's next shape
+ *   RESTORE     u32 bytes, the snapshot's name
+ *
+ * Room is charged at what a record costs in memory; see journal.h for the bounds.
+ */
+#ifndef CAIRN_STORE_RECORD_H
+#define CAIRN_STORE_RECORD_H
+
+#include "protocol/limits.h"
+#include "server/base/array.h"
+#include "server/store/journal.h"
+
+enum record_kind {
+	RECORD_APPLY = 1,
+	RECORD_TICK = 2,
+	RECORD_CHECKPOINT = 3,
+	RECORD_SHAPE = 4,
+	RECORD_RESTORE = 5,
+};
+
+struct record_checkpoint {
+	bool named;
+	char name[WIRE_NAME_MAX + 1];
+	uint64_t state_hash;
+	uint32_t table_count; /* at most WORLD_TABLES_MAX */
+	uint64_t table_hashes[WORLD_TABLES_MAX];
+	const struct bytes *image; /* borrowed from the parcel */
+};
+
+/* A record taken out; slices and pointers are borrowed from the parcel. */
+struct record {
+	enum record_kind kind;
+	uint32_t epoch;
+	uint64_t tick;
+	union {
+		struct {
+			uint32_t count;
+			struct reader reader; /* at the first batch */
+		} apply;
+		uint64_t tick_hash;
+		struct record_checkpoint checkpoint;
+		const struct shape *shape;
+		char snapshot[WIRE_NAME_MAX + 1];
+	};
+};
+
+struct parcel {
+	struct bytes records;
+	ARRAY_OF(struct bytes) images; /* owned */
+	ARRAY_OF(struct shape *) shapes; /* a reference each */
+	uint64_t charged;	       /* bytes */
+};
+
+/* Zero initialisation is an empty parcel. Reset keeps a little memory for the next time. */
+void parcel_reset(struct parcel *self);
+void parcel_release(struct parcel *self);
+bool parcel_is_empty(const struct parcel *self);
+
+/* What a record will be charged with. */
+uint64_t record_apply_charge(const struct journal_batch *batches, uint32_t count);
+uint64_t record_checkpoint_charge(const struct bytes *image);
+enum { RECORD_CHARGE = 64 }; /* of every other record, and of each batch beside its commands */
+
+/* Put at the end, copied. NO_MEMORY: the parcel is as before. A name is at most WIRE_NAME_MAX bytes. */
+MUST_CHECK enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick,
+					const struct journal_batch *batches, uint32_t count);
+MUST_CHECK enum status parcel_put_tick(struct parcel *self, uint32_t epoch, uint64_t tick,
+				       uint64_t tick_hash);
+MUST_CHECK enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t tick,
+					     const char *name, const struct bytes *image,
+					     uint64_t state_hash, const uint64_t *table_hashes,
+					     uint32_t table_count);
+MUST_CHECK enum status parcel_put_shape(struct parcel *self, uint32_t epoch, uint64_t tick,
+					const struct shape *shape);
+MUST_CHECK enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick,
+					  const char *name);
+
+/* Takes records out in order. */
+struct parcel_reader {
+	const struct parcel *parcel; /* borrowed */
+	struct reader reader;
+	uint32_t images, shapes; /* taken so far */
+};
+struct parcel_reader parcel_read(const struct parcel *parcel);
+/* The next record. MISSING at the end, MALFORMED where the bytes are no record. */
+MUST_CHECK enum status parcel_next(struct parcel_reader *self, struct record *out);
+/* The next batch of an APPLY, `count` times. MALFORMED. */
+MUST_CHECK enum status record_next_batch(struct record *apply, struct journal_batch *out);
+
+#endif

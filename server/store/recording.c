@@ -1,0 +1,342 @@
+#include "server/store/recording.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/base/hash.h"
+#include "server/base/heap.h"
+#include "server/store/image.h"
+#include "server/store/world_file.h"
+
+enum statement {
+	NEXT,
+	EPOCH,
+	HASHES,
+	BATCH,
+	SHAPE,
+	CHECKPOINT,
+	STATEMENTS
+};
+
+static const char *const texts[STATEMENTS] = {
+	[NEXT] = "SELECT seq, 1, epoch, tick, 0 FROM epochs WHERE seq > ?1"
+		 " UNION ALL SELECT seq, 2, epoch, tick, 0 FROM shapes WHERE seq > ?1"
+		 " UNION ALL SELECT seq, 3, epoch, tick, batches FROM applies WHERE seq > ?1"
+		 " UNION ALL SELECT seq, 4, epoch, tick, 0 FROM checkpoints WHERE seq > ?1"
+		 " ORDER BY 1",
+	[EPOCH] = "SELECT cause, checkpoint FROM epochs WHERE seq = ?1",
+	[HASHES] = "SELECT tick, count, hashes FROM hashes WHERE epoch = ?1 AND tick <= ?2"
+		   " ORDER BY tick DESC LIMIT 1",
+	[BATCH] = "SELECT session, batch, at, late, restricted, count, commands FROM batches"
+		  " WHERE seq = ?1 AND apply = ?2",
+	[SHAPE] = "SELECT name, canonical FROM shapes WHERE seq = ?1",
+	[CHECKPOINT] = "SELECT epoch, tick, name, state_hash, image_bytes, image_hash,"
+		       " table_hashes, image FROM checkpoints WHERE seq = ?1",
+};
+
+struct recording {
+	sqlite3 *db; /* borrowed */
+	sqlite3_stmt *statements[STATEMENTS];
+	/* The row of hashes looked into last. */
+	struct {
+		uint32_t epoch, count;
+		uint64_t tick;
+		uint8_t hashes[HASHES_PER_ROW * 8];
+	} row;
+};
+
+#define BAD(...) reason_set(why, STATUS_CORRUPT, -1, "file", __VA_ARGS__)
+#define LONG(value) ((unsigned long long)(value))
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+enum status recording_open(sqlite3 *db, struct recording **out, struct reason *why)
+{
+	struct recording *self = heap_alloc_zero(sizeof *self);
+	if (self == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "file", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	self->db = db;
+	enum status status = sql_exec(db, "BEGIN", why);
+	for (int i = 0; i < STATEMENTS && status == STATUS_OK; i++)
+		status = sql_prepare(db, texts[i], &self->statements[i], why);
+	if (status == STATUS_OK)
+		status = recording_seek(self, 0, why);
+	if (status != STATUS_OK) {
+		recording_close(self);
+		return status;
+	}
+	*out = self;
+	return STATUS_OK;
+}
+
+void recording_close(struct recording *self)
+{
+	for (int i = 0; i < STATEMENTS; i++)
+		sqlite3_finalize(self->statements[i]);
+	sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
+	heap_free(self);
+}
+
+/* ---- records ----------------------------------------------------------------------------------- */
+
+enum status recording_seek(struct recording *self, uint64_t seq, struct reason *why)
+{
+	UNUSED(why);
+	sqlite3_reset(self->statements[NEXT]);
+	sql_bind(self->statements[NEXT], 1, seq);
+	return STATUS_OK;
+}
+
+static enum status read_cause(struct recording *self, struct recorded *out, struct reason *why)
+{
+	static const char *const causes[] = { "created", "restored", "recovered" };
+	sqlite3_stmt *get = self->statements[EPOCH];
+	sql_bind(get, 1, out->seq);
+	enum status status = sql_row(self->db, get, why);
+	if (status != STATUS_OK)
+		return status == STATUS_MISSING ? BAD("an epoch is gone") : status;
+	const char *cause = (const char *)sqlite3_column_text(get, 0);
+	out->checkpoint = sql_column(get, 1);
+	uint32_t known = 0;
+	while (known < COUNT_OF(causes) && (cause == NULL || strcmp(cause, causes[known]) != 0))
+		known++;
+	sqlite3_reset(get);
+	out->cause = (enum epoch_cause)known;
+	return known < COUNT_OF(causes) ? STATUS_OK : BAD("epoch %u has no known cause", out->epoch);
+}
+
+enum status recording_next(struct recording *self, struct recorded *out, struct reason *why)
+{
+	sqlite3_stmt *next = self->statements[NEXT];
+	enum status status = sql_row(self->db, next, why);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t epoch = sql_column(next, 2), batches = sql_column(next, 4);
+	*out = (struct recorded){
+		.seq = sql_column(next, 0),
+		.kind = (enum recorded_kind)sqlite3_column_int(next, 1),
+		.epoch = (uint32_t)epoch,
+		.tick = sql_column(next, 3),
+		.batches = (uint32_t)batches,
+	};
+	if (epoch > UINT32_MAX || batches > UINT32_MAX)
+		return BAD("record %llu has numbers out of range", LONG(out->seq));
+	return out->kind == RECORDED_EPOCH ? read_cause(self, out, why) : STATUS_OK;
+}
+
+static enum status read_hashes(struct recording *self, uint32_t epoch, uint64_t tick,
+			       struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[HASHES];
+	sql_bind(get, 1, epoch);
+	sql_bind(get, 2, tick);
+	enum status status = sql_row(self->db, get, why);
+	if (status != STATUS_OK)
+		return status;
+	size_t bytes;
+	uint64_t count = sql_column(get, 1);
+	const uint8_t *hashes = sql_column_blob(get, 2, &bytes);
+	self->row.count = 0;
+	if (count == 0 || count > HASHES_PER_ROW || bytes != count * 8) {
+		status = BAD("the hashes from tick %llu on are not what they say", LONG(tick));
+	} else {
+		self->row.epoch = epoch;
+		self->row.tick = sql_column(get, 0);
+		self->row.count = (uint32_t)count;
+		memcpy(self->row.hashes, hashes, bytes);
+	}
+	sqlite3_reset(get);
+	return status;
+}
+
+enum status recording_hash(struct recording *self, uint32_t epoch, uint64_t tick, uint64_t *out,
+			   struct reason *why)
+{
+	for (int try = 0; try < 2; try++) {
+		if (self->row.count > 0 && self->row.epoch == epoch && tick >= self->row.tick &&
+		    tick - self->row.tick < self->row.count) {
+			*out = get_be64(self->row.hashes + (tick - self->row.tick) * 8);
+			return STATUS_OK;
+		}
+		enum status status = try == 0 ? read_hashes(self, epoch, tick, why)
+					      : STATUS_MISSING;
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_MISSING;
+}
+
+enum status recording_batch(struct recording *self, const struct recorded *apply,
+			    uint32_t position, struct journal_batch *out, struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[BATCH];
+	sqlite3_reset(get);
+	sql_bind(get, 1, apply->seq + 1 + position);
+	sql_bind(get, 2, apply->seq);
+	enum status status = sql_row(self->db, get, why);
+	if (status == STATUS_MISSING)
+		return BAD("batch %u applied at tick %llu is gone", position, LONG(apply->tick));
+	if (status != STATUS_OK)
+		return status;
+	size_t bytes;
+	uint64_t session = sql_column(get, 0), late = sql_column(get, 3), count = sql_column(get, 5);
+	*out = (struct journal_batch){
+		.session = (uint32_t)session,
+		.batch = sql_column(get, 1),
+		.at = sql_column(get, 2),
+		.late = (uint8_t)late,
+		.restricted = sql_column(get, 4) != 0,
+		.count = (uint32_t)count,
+		.commands = sql_column_blob(get, 6, &bytes),
+	};
+	out->bytes = (uint32_t)bytes;
+	if (session > UINT32_MAX || late > LATE_REFUSE || count > BATCH_COMMANDS_MAX)
+		return BAD("batch %u applied at tick %llu has numbers out of range", position,
+			   LONG(apply->tick));
+	return STATUS_OK;
+}
+
+/* ---- shapes and images ------------------------------------------------------------------------- */
+
+enum status recording_shape(struct recording *self, uint64_t seq, struct shape **out,
+			    struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[SHAPE];
+	sql_bind(get, 1, seq);
+	enum status status = sql_row(self->db, get, why);
+	if (status != STATUS_OK)
+		return status == STATUS_MISSING ? BAD("a shape is gone") : status;
+	size_t name_bytes, bytes;
+	uint8_t digest[SHA256_BYTES];
+	const uint8_t *name = sql_column_blob(get, 0, &name_bytes);
+	const uint8_t *canonical = sql_column_blob(get, 1, &bytes);
+	hash_sha256(canonical, bytes, digest);
+	if (name_bytes != sizeof digest || memcmp(name, digest, sizeof digest) != 0)
+		status = BAD("the shape of record %llu is not what its name says", LONG(seq));
+	else
+		status = shape_cook(canonical, bytes, digest, out, why);
+	sqlite3_reset(get);
+	return status;
+}
+
+static enum status read_figures(sqlite3_stmt *get, struct recorded_checkpoint *out,
+				struct reason *why)
+{
+	size_t bytes;
+	uint64_t epoch = sql_column(get, 0);
+	const char *name = (const char *)sqlite3_column_text(get, 2);
+	out->epoch = (uint32_t)epoch;
+	out->tick = sql_column(get, 1);
+	snprintf(out->name, sizeof out->name, "%s", name != NULL ? name : "");
+	const uint8_t *tables = sql_column_blob(get, 6, &bytes);
+	if (epoch > UINT32_MAX || (name != NULL && strlen(name) > WIRE_NAME_MAX) ||
+	    !sql_column_hash(get, 3, &out->state_hash) || bytes % 8 != 0 ||
+	    bytes > WORLD_TABLES_MAX * 8)
+		return BAD("the checkpoint of tick %llu has figures out of range", LONG(out->tick));
+	out->table_count = (uint32_t)(bytes / 8);
+	for (uint32_t i = 0; i < out->table_count; i++)
+		out->table_hashes[i] = get_be64(tables + (size_t)i * 8);
+	return STATUS_OK;
+}
+
+static enum status read_image(sqlite3_stmt *get, struct bytes *image, struct reason *why)
+{
+	uint64_t hash;
+	size_t bytes;
+	if (!sql_column_hash(get, 5, &hash))
+		return BAD("an image has no checksum");
+	const uint8_t *packed = sql_column_blob(get, 7, &bytes);
+	return image_unpack(packed, bytes, sql_column(get, 4), hash, image, why);
+}
+
+enum status recording_checkpoint(struct recording *self, uint64_t seq,
+				 struct recorded_checkpoint *out, struct bytes *image,
+				 struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[CHECKPOINT];
+	memset(out, 0, sizeof *out);
+	out->seq = seq;
+	sql_bind(get, 1, seq);
+	enum status status = sql_row(self->db, get, why);
+	if (status == STATUS_MISSING)
+		return BAD("checkpoint %llu is gone", LONG(seq));
+	if (status == STATUS_OK)
+		status = read_figures(get, out, why);
+	if (status == STATUS_OK && image != NULL)
+		status = read_image(get, image, why);
+	sqlite3_reset(get);
+	return status;
+}
+
+/* ---- which one --------------------------------------------------------------------------------- */
+
+static enum status find(struct recording *self, const char *text, uint64_t value, uint64_t *out,
+			struct reason *why)
+{
+	sqlite3_stmt *statement = NULL;
+	*out = 0;
+	enum status status = sql_prepare(self->db, text, &statement, why);
+	if (status == STATUS_OK) {
+		/* Larger than any seq or tick; as signed as SQLite's numbers are. */
+		if (sqlite3_bind_parameter_count(statement) > 0)
+			sql_bind(statement, 1, MIN_OF(value, (uint64_t)INT64_MAX));
+		status = sql_row(self->db, statement, why);
+	}
+	if (status == STATUS_OK)
+		*out = sql_column(statement, 0);
+	sqlite3_finalize(statement);
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+enum status recording_first(struct recording *self, uint64_t *seq, struct reason *why)
+{
+	return find(self, "SELECT min(seq) FROM checkpoints", 0, seq, why);
+}
+
+enum status recording_last(struct recording *self, uint64_t before, uint64_t *seq,
+			   struct reason *why)
+{
+	return find(self, "SELECT max(seq) FROM checkpoints WHERE seq < ?1", before, seq, why);
+}
+
+enum status recording_at(struct recording *self, uint64_t tick, uint64_t *seq, struct reason *why)
+{
+	return find(self,
+		    "SELECT seq FROM checkpoints WHERE tick <= ?1 ORDER BY tick DESC, seq DESC"
+		    " LIMIT 1",
+		    tick, seq, why);
+}
+
+enum status recording_snapshot(struct recording *self, uint64_t after, uint64_t *seq,
+			       struct reason *why)
+{
+	return find(self,
+		    "SELECT min(seq) FROM (SELECT max(seq) AS seq FROM checkpoints"
+		    " WHERE name IS NOT NULL GROUP BY name) WHERE seq > ?1",
+		    after, seq, why);
+}
+
+enum status recording_count(struct recording *self, struct recording_counts *out,
+			    struct reason *why)
+{
+	uint64_t session = 0;
+	memset(out, 0, sizeof *out);
+	const struct {
+		const char *text;
+		uint64_t *out;
+	} counts[] = {
+		{ "SELECT sum(count) FROM hashes", &out->ticks },
+		{ "SELECT count(*) FROM checkpoints", &out->checkpoints },
+		{ "SELECT count(*) FROM batches", &out->batches },
+		{ "SELECT sum(count) FROM batches", &out->commands },
+		{ "SELECT count(*) FROM shapes", &out->shapes },
+		{ "SELECT count(*) FROM epochs", &out->epochs },
+		{ "SELECT max(session) FROM batches", &session },
+	};
+	enum status status = STATUS_OK;
+	for (size_t i = 0; i < COUNT_OF(counts) && status == STATUS_OK; i++)
+		status = find(self, counts[i].text, 0, counts[i].out, why);
+	out->session_max = (uint32_t)MIN_OF(session, (uint64_t)UINT32_MAX);
+	return status;
+}

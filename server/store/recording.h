@@ -1,0 +1,89 @@
+/* recording.h: a world's file, read: its records in the order in which they were done, the hashes of its
+ * ticks, its images and shapes.
+ *
+ * What a file says is not believed: sizes, counts and texts are checked here, commands by who decodes
+ * them, images by their checksum and then by world_load, shapes by their name and then by shape_cook.
+ */
+#ifndef CAIRN_STORE_RECORDING_H
+#define CAIRN_STORE_RECORDING_H
+
+#include "server/store/record.h"
+#include "server/store/sql.h"
+
+enum recorded_kind {
+	RECORDED_EPOCH = 1,
+	RECORDED_SHAPE = 2,
+	RECORDED_APPLY = 3,
+	RECORDED_CHECKPOINT = 4,
+};
+
+enum epoch_cause { EPOCH_CREATED, EPOCH_RESTORED, EPOCH_RECOVERED };
+
+struct recorded {
+	enum recorded_kind kind;
+	uint64_t seq, tick;
+	uint32_t epoch;
+	/* EPOCH */
+	enum epoch_cause cause;
+	uint64_t checkpoint; /* RESTORED: seq of the image gone back to */
+	/* APPLY */
+	uint32_t batches;
+};
+
+struct recorded_checkpoint {
+	uint64_t seq, tick;
+	uint32_t epoch;
+	char name[WIRE_NAME_MAX + 1]; /* empty for a periodic one */
+	uint64_t state_hash;
+	uint32_t table_count;
+	uint64_t table_hashes[WORLD_TABLES_MAX];
+};
+
+struct recording;
+
+/* Borrows an open connection; reads within one transaction, so that a file being written to is seen as it
+ * was when this was called. */
+MUST_CHECK enum status recording_open(sqlite3 *db, struct recording **out, struct reason *why);
+void recording_close(struct recording *self);
+
+/* Records with a higher seq come from now on. */
+MUST_CHECK enum status recording_seek(struct recording *self, uint64_t seq, struct reason *why);
+/* The next record; MISSING at the end. */
+MUST_CHECK enum status recording_next(struct recording *self, struct recorded *out,
+				      struct reason *why);
+/* The recorded hash of (epoch, tick); MISSING when that tick was never made. */
+MUST_CHECK enum status recording_hash(struct recording *self, uint32_t epoch, uint64_t tick,
+				      uint64_t *out, struct reason *why);
+
+/* Batch `position` (from 0) of an APPLY; its commands are borrowed until the next call. */
+MUST_CHECK enum status recording_batch(struct recording *self, const struct recorded *apply,
+				       uint32_t position, struct journal_batch *out,
+				       struct reason *why);
+/* The shape of a SHAPE record, cooked; returned owned. */
+MUST_CHECK enum status recording_shape(struct recording *self, uint64_t seq, struct shape **out,
+				       struct reason *why);
+/* A checkpoint's figures, and its image appended to `image` unless that is NULL. */
+MUST_CHECK enum status recording_checkpoint(struct recording *self, uint64_t seq,
+					    struct recorded_checkpoint *out, struct bytes *image,
+					    struct reason *why);
+
+/* Which checkpoint: each answers with its seq, 0 when there is none. */
+MUST_CHECK enum status recording_first(struct recording *self, uint64_t *seq, struct reason *why);
+/* The last one below `before`. */
+MUST_CHECK enum status recording_last(struct recording *self, uint64_t before, uint64_t *seq,
+				      struct reason *why);
+/* The nearest at or before `tick`; of several of that tick the last. */
+MUST_CHECK enum status recording_at(struct recording *self, uint64_t tick, uint64_t *seq,
+				    struct reason *why);
+/* The named one after `after` (0 at the start), one per name, in order of seq. */
+MUST_CHECK enum status recording_snapshot(struct recording *self, uint64_t after, uint64_t *seq,
+					  struct reason *why);
+
+struct recording_counts {
+	uint64_t ticks, checkpoints, batches, commands, shapes, epochs;
+	uint32_t session_max;
+};
+MUST_CHECK enum status recording_count(struct recording *self, struct recording_counts *out,
+				       struct reason *why);
+
+#endif

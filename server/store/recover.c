@@ -1,0 +1,196 @@
+/* recover.c: a world as its file leaves it.
+ *
+ *	checkpoints, newest first ─► the first that is whole ─► records after it, each tick hash checked ─►
+ *	a new epoch, written before anybody can see a state of it
+ *
+ * What is in the file counts, whether it was called durable or not: it was accepted, and it is the
+ * beginning of what happened. A checkpoint that is not whole (checksum, invariants, state hash) is told
+ * in the log and counted, and an older one and a longer replay take its place.
+ */
+#include <string.h>
+
+#include "server/log.h"
+#include "server/store/player.h"
+#include "server/store/store_state.h"
+
+/* An owner beyond this was made up by a command, and is no session that ever was. */
+enum { OWNER_BELIEVED = 0x7fffffff };
+
+static enum status start(struct player *player, struct recording *recording, const char *name,
+			 struct recovered *out, struct reason *why)
+{
+	uint64_t seq = UINT64_MAX;
+	enum status status = recording_last(recording, seq, &seq, why);
+	if (status == STATUS_OK && seq == 0)
+		return reason_set(why, STATUS_CORRUPT, -1, "file", "there is no checkpoint in it");
+	while (status == STATUS_OK && seq != 0) {
+		status = player_start(player, recording, seq, why);
+		if (status != STATUS_CORRUPT)
+			break;
+		log_warn("checkpoint_corrupt", "world=%s checkpoint=%llu text=\"%s\"", name,
+			 (unsigned long long)seq, why->text);
+		out->checkpoints_corrupt++;
+		struct reason ignored;
+		enum status found = recording_last(recording, seq, &seq, &ignored);
+		/* The reason of the last one tried is the one told when there is no other. */
+		if (found != STATUS_OK || seq != 0)
+			status = found;
+	}
+	return status;
+}
+
+static enum status replay(struct player *player, struct reason *why)
+{
+	struct player_event event;
+	enum status status;
+	while ((status = player_next(player, &event, why)) == STATUS_OK) {
+		if (event.news == PLAYER_END)
+			return STATUS_OK;
+		if (event.news == PLAYER_TICK && event.recorded != event.replayed)
+			return reason_set(why, STATUS_DIVERGED, -1, "hashes",
+					  "epoch %u tick %llu: recorded %016llx, replayed %016llx",
+					  (unsigned)event.epoch, (unsigned long long)event.tick,
+					  (unsigned long long)event.recorded,
+					  (unsigned long long)event.replayed);
+	}
+	return status;
+}
+
+static enum status take_snapshot(struct recording *recording, uint64_t seq, const char *world,
+				 struct recovered *out, struct reason *why)
+{
+	struct recorded_checkpoint checkpoint;
+	struct bytes image = { 0 };
+	enum status status = recording_checkpoint(recording, seq, &checkpoint, &image, why);
+	if (status == STATUS_CORRUPT) {
+		log_warn("snapshot_corrupt", "world=%s checkpoint=%llu text=\"%s\"", world,
+			 (unsigned long long)seq, why->text);
+		out->checkpoints_corrupt++;
+		bytes_release(&image);
+		return STATUS_OK;
+	}
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&out->snapshots, out->snapshots.count + 1u);
+	if (status != STATUS_OK) {
+		bytes_release(&image);
+		return status;
+	}
+	struct recovered_snapshot *snapshot = &out->snapshots.items[out->snapshots.count++];
+	memcpy(snapshot->name, checkpoint.name, sizeof snapshot->name);
+	snapshot->tick = checkpoint.tick;
+	snapshot->state_hash = checkpoint.state_hash;
+	snapshot->image = image;
+	return STATUS_OK;
+}
+
+static enum status take_snapshots(struct recording *recording, const char *world,
+				  struct recovered *out, struct reason *why)
+{
+	uint64_t seq = 0;
+	enum status status = recording_snapshot(recording, 0, &seq, why);
+	while (status == STATUS_OK && seq != 0) {
+		status = take_snapshot(recording, seq, world, out, why);
+		if (status == STATUS_OK)
+			status = recording_snapshot(recording, seq, &seq, why);
+	}
+	return status;
+}
+
+/* Sessions of batches, and owners of bodies: a fork's bodies belong to sessions of another file. */
+static uint32_t highest_session(const struct world *world, uint32_t session_max)
+{
+	uint32_t count = world_bodies(world, NULL, 0);
+	body_id *ids = heap_alloc((size_t)count * sizeof *ids);
+	if (ids == NULL)
+		return session_max;
+	count = MIN_OF(count, world_bodies(world, ids, count));
+	for (uint32_t i = 0; i < count; i++) {
+		struct body_view body;
+		if (world_body(world, ids[i], &body) == STATUS_OK && body.owner <= OWNER_BELIEVED)
+			session_max = MAX_OF(session_max, body.owner);
+	}
+	heap_free(ids);
+	return session_max;
+}
+
+static enum status read_world(sqlite3 *db, const char *name, struct player *player,
+			      struct recovered *out, struct reason *why)
+{
+	struct recording *recording;
+	struct recording_counts counts;
+	enum status status = recording_open(db, &recording, why);
+	if (status != STATUS_OK)
+		return status;
+	status = start(player, recording, name, out, why);
+	if (status == STATUS_OK) {
+		out->checkpoint_tick = world_info(player->world).tick;
+		status = replay(player, why);
+		if (status == STATUS_OK)
+			status = recording_count(recording, &counts, why);
+		if (status == STATUS_OK)
+			status = take_snapshots(recording, name, out, why);
+		if (status != STATUS_OK)
+			player_release(player);
+	}
+	recording_close(recording);
+	if (status == STATUS_OK)
+		out->session_max = highest_session(player->world, counts.session_max);
+	return status;
+}
+
+/* The world and its shapes from the player to the taker: the book moves, so the world is told. */
+static void hand_over(struct player *player, struct recovered *out)
+{
+	out->world = player->world;
+	out->shapes = player->shapes;
+	out->replayed = player->ticks;
+	player->world = NULL;
+	shape_book_init(&player->shapes);
+	world_set_shape_source(out->world, shape_book_source(&out->shapes));
+	player_release(player);
+}
+
+static enum status recover(struct journal *journal, struct recovered *out, struct reason *why)
+{
+	char path[STORE_PATH_MAX];
+	struct player player;
+	store_path(journal->store, journal->name, "", path);
+	enum status status = world_file_open(&journal->file, path, why);
+	if (status == STATUS_OK)
+		status = read_world(journal->file.db, journal->name, &player, out, why);
+	if (status != STATUS_OK)
+		return status;
+	hand_over(&player, out);
+	uint32_t epoch = journal->file.epoch + 1;
+	world_new_epoch(out->world, epoch);
+	return world_file_recovered(&journal->file, epoch, world_info(out->world).tick, why);
+}
+
+static void release(struct recovered *self)
+{
+	for (uint32_t i = 0; i < self->snapshots.count; i++)
+		bytes_release(&self->snapshots.items[i].image);
+	ARRAY_RELEASE(&self->snapshots);
+	if (self->world != NULL)
+		world_destroy(self->world);
+	self->world = NULL;
+	shape_book_release(&self->shapes);
+}
+
+enum status store_recover(struct store *store, const char *name, struct recovered *out,
+			  struct reason *why)
+{
+	memset(out, 0, sizeof *out);
+	struct journal *journal = journal_new(store, name);
+	if (journal == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	enum status status = recover(journal, out, why);
+	if (status != STATUS_OK) {
+		release(out);
+		journal_destroy(journal);
+		return status;
+	}
+	out->journal = journal;
+	return STATUS_OK;
+}

@@ -1,0 +1,176 @@
+#include "server/store/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "server/engine/engine.h"
+
+#if defined(__clang__)
+#define BUILD_COMPILER "clang " __clang_version__
+#else
+#define BUILD_COMPILER "gcc " __VERSION__
+#endif
+#if defined(__x86_64__)
+#define BUILD_PROCESSOR "x86_64"
+#elif defined(__aarch64__)
+#define BUILD_PROCESSOR "aarch64"
+#else
+#define BUILD_PROCESSOR "unknown processor"
+#endif
+
+const char *schema_build(void)
+{
+	return PACKAGE_NAME " " PACKAGE_VERSION ", " BUILD_COMPILER ", " BUILD_PROCESSOR;
+}
+
+/* `seq` orders everything that is done to the world, over all tables. Blobs stand last in their rows, so
+ * that the rest can be read without them. */
+static const char tables_text[] =
+	"CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+	/* The state's tables, by their place in checkpoints.table_hashes. */
+	"CREATE TABLE tables (place INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+	"CREATE TABLE epochs (epoch INTEGER PRIMARY KEY, seq INTEGER NOT NULL UNIQUE,"
+	" tick INTEGER NOT NULL, cause TEXT NOT NULL, snapshot TEXT, checkpoint INTEGER,"
+	" build TEXT NOT NULL, at TEXT NOT NULL);"
+	"CREATE TABLE shapes (seq INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
+	" tick INTEGER NOT NULL, name BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
+	" canonical BLOB NOT NULL);"
+	"CREATE TABLE applies (seq INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
+	" tick INTEGER NOT NULL, batches INTEGER NOT NULL);"
+	"CREATE TABLE batches (seq INTEGER PRIMARY KEY, apply INTEGER NOT NULL,"
+	" session INTEGER NOT NULL, batch INTEGER NOT NULL, at INTEGER NOT NULL,"
+	" late INTEGER NOT NULL, restricted INTEGER NOT NULL, count INTEGER NOT NULL,"
+	" commands BLOB NOT NULL);"
+	"CREATE TABLE hashes (epoch INTEGER NOT NULL, tick INTEGER NOT NULL,"
+	" count INTEGER NOT NULL, hashes BLOB NOT NULL, PRIMARY KEY (epoch, tick)) WITHOUT ROWID;"
+	"CREATE TABLE checkpoints (seq INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
+	" tick INTEGER NOT NULL, name TEXT, state_hash BLOB NOT NULL,"
+	" image_bytes INTEGER NOT NULL, image_hash BLOB NOT NULL, table_hashes BLOB NOT NULL,"
+	" image BLOB NOT NULL);"
+	"CREATE INDEX checkpoints_name ON checkpoints (name) WHERE name IS NOT NULL;";
+
+/* For people with the sqlite3 shell; nothing here reads them. */
+static const char views_text[] =
+	"CREATE VIEW tick_hashes AS"
+	" WITH RECURSIVE n (epoch, tick, i, count, hashes) AS"
+	" (SELECT epoch, tick, 0, count, hashes FROM hashes"
+	"  UNION ALL SELECT epoch, tick, i + 1, count, hashes FROM n WHERE i + 1 < count)"
+	" SELECT epoch, tick + i AS tick, lower(hex(substr(hashes, 8 * i + 1, 8))) AS hash FROM n;"
+	"CREATE VIEW input AS"
+	" SELECT b.seq, a.epoch, a.tick, b.session,"
+	" CASE WHEN b.batch < 0 THEN 'step' ELSE 'commands' END AS message,"
+	" b.batch & 9223372036854775807 AS batch, b.at, b.late, b.restricted, b.count,"
+	" lower(hex(b.commands)) AS commands"
+	" FROM batches b JOIN applies a ON a.seq = b.apply;"
+	"CREATE VIEW snapshots AS"
+	" SELECT name, max(seq) AS seq, epoch, tick, lower(hex(state_hash)) AS state_hash,"
+	" image_bytes FROM checkpoints WHERE name IS NOT NULL GROUP BY name;"
+	"CREATE VIEW table_hashes AS"
+	" SELECT c.seq, c.epoch, c.tick, t.name AS name,"
+	" lower(hex(substr(c.table_hashes, 8 * t.place + 1, 8))) AS hash"
+	" FROM checkpoints c JOIN tables t ON 8 * t.place < length(c.table_hashes);"
+	"CREATE VIEW timeline AS"
+	" SELECT seq, epoch, tick, 'epoch' AS record, cause || coalesce(' ' || snapshot, '') AS what"
+	"  FROM epochs"
+	" UNION ALL SELECT seq, epoch, tick, 'shape', kind || ' ' || lower(hex(name)) FROM shapes"
+	" UNION ALL SELECT seq, epoch, tick, 'apply', batches || ' batches' FROM applies"
+	" UNION ALL SELECT seq, epoch, tick, 'checkpoint',"
+	"  lower(hex(state_hash)) || coalesce(' ' || name, '') FROM checkpoints"
+	" ORDER BY seq;";
+
+static enum status put_meta(sqlite3 *db, sqlite3_stmt *put, const char *key, const char *value,
+			    struct reason *why)
+{
+	sql_bind_text(put, 1, key);
+	sql_bind_text(put, 2, value);
+	return sql_run(db, put, why);
+}
+
+static enum status create_meta(sqlite3 *db, const char *world, struct reason *why)
+{
+	static const char text[] = "INSERT INTO meta VALUES (?1, ?2)";
+	char abi[16];
+	snprintf(abi, sizeof abi, "%d", ENGINE_ABI);
+	sqlite3_stmt *put = NULL;
+	enum status status = sql_prepare(db, text, &put, why);
+	if (status == STATUS_OK)
+		status = put_meta(db, put, "abi", abi, why);
+	if (status == STATUS_OK)
+		status = put_meta(db, put, "build", schema_build(), why);
+	if (status == STATUS_OK)
+		status = put_meta(db, put, "world", world, why);
+	sqlite3_finalize(put);
+	if (status == STATUS_OK)
+		status = sql_exec(db,
+				  "INSERT INTO meta VALUES"
+				  " ('created', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+				  why);
+	return status;
+}
+
+enum status schema_create(sqlite3 *db, const char *world, struct reason *why)
+{
+	char pragmas[96];
+	snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+		 SCHEMA_APPLICATION, SCHEMA_VERSION);
+	enum status status = sql_exec(db, pragmas, why);
+	if (status == STATUS_OK)
+		status = sql_exec(db, tables_text, why);
+	if (status == STATUS_OK)
+		status = sql_exec(db, views_text, why);
+	return status == STATUS_OK ? create_meta(db, world, why) : status;
+}
+
+enum status schema_meta(sqlite3 *db, const char *key, char *text, size_t bytes, struct reason *why)
+{
+	sqlite3_stmt *get = NULL;
+	text[0] = '\0';
+	enum status status = sql_prepare(db, "SELECT value FROM meta WHERE key = ?1", &get, why);
+	if (status != STATUS_OK)
+		return status;
+	sql_bind_text(get, 1, key);
+	status = sql_row(db, get, why);
+	if (status == STATUS_OK) {
+		const char *value = (const char *)sqlite3_column_text(get, 0);
+		snprintf(text, bytes, "%s", value != NULL ? value : "");
+	}
+	sqlite3_finalize(get);
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+static enum status check_abi(sqlite3 *db, struct reason *why)
+{
+	char abi[16], own[16], build[64];
+	enum status status = schema_meta(db, "abi", abi, sizeof abi, why);
+	if (status == STATUS_OK)
+		status = schema_meta(db, "build", build, sizeof build, why);
+	if (status != STATUS_OK)
+		return status;
+	snprintf(own, sizeof own, "%d", ENGINE_ABI);
+	if (strcmp(abi, own) != 0)
+		return reason_set(why, STATUS_VERSION, -1, "abi",
+				  "made with abi %s (%s), this program has %s", abi, build, own);
+	return STATUS_OK;
+}
+
+enum status schema_check(sqlite3 *db, struct reason *why)
+{
+	uint64_t application, version, tables;
+	enum status status = sql_number(db, "SELECT count(*) FROM sqlite_schema", 0, &tables, why);
+	if (status == STATUS_OK)
+		status = sql_number(db, "PRAGMA application_id", 0, &application, why);
+	if (status == STATUS_OK)
+		status = sql_number(db, "PRAGMA user_version", 0, &version, why);
+	if (status != STATUS_OK)
+		return status;
+	if (tables == 0)
+		return reason_set(why, STATUS_MISSING, -1, "file", "nothing is in it");
+	if (application != SCHEMA_APPLICATION)
+		return reason_set(why, STATUS_CORRUPT, -1, "file", "is no recording of a world");
+	if (version != SCHEMA_VERSION)
+		return reason_set(why, STATUS_VERSION, -1, "file",
+				  "has tables of version %llu, this program knows %d",
+				  (unsigned long long)version, SCHEMA_VERSION);
+	return check_abi(db, why);
+}

@@ -1,0 +1,22 @@
+/* schema.h: the tables of a world's file, and whether a file is one. docs/RECORDING.md tells of each
+ * column. */
+#ifndef CAIRN_STORE_SCHEMA_H
+#define CAIRN_STORE_SCHEMA_H
+
+#include "server/store/sql.h"
+
+/* "Cair" and the version of the tables: PRAGMA application_id and user_version. */
+enum { SCHEMA_APPLICATION = 0x43616972, SCHEMA_VERSION = 1 };
+
+/* The commits of one transaction: tables, views, and who made them. Within the caller's transaction. */
+MUST_CHECK enum status schema_create(sqlite3 *db, const char *world, struct reason *why);
+/* MISSING: an empty file, in which nothing has begun. CORRUPT: no file of ours. VERSION: of another
+ * schema, or of a build that makes other bits (`abi`). */
+MUST_CHECK enum status schema_check(sqlite3 *db, struct reason *why);
+/* What made this program: version, compiler and processor. */
+const char *schema_build(void);
+/* The meta table's text for `key`, cut to `bytes`; empty when there is none. */
+MUST_CHECK enum status schema_meta(sqlite3 *db, const char *key, char *text, size_t bytes,
+				   struct reason *why);
+
+#endif

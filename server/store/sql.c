@@ -1,0 +1,172 @@
+#include "server/store/sql.h"
+
+#include <string.h>
+
+enum status sql_status(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return STATUS_OK;
+	case SQLITE_FULL:
+		return STATUS_FULL;
+	case SQLITE_NOMEM:
+		return STATUS_NO_MEMORY;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_FORMAT:
+	case SQLITE_MISMATCH:
+		return STATUS_CORRUPT;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return STATUS_AGAIN;
+	default:
+		return STATUS_IO;
+	}
+}
+
+enum status sql_fail(sqlite3 *db, const char *what, struct reason *why)
+{
+	int code = db != NULL ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+	enum status status = sql_status(code);
+	if (status == STATUS_OK)
+		status = STATUS_IO;
+	return reason_set(why, status, -1, "file", "%s: %s", what,
+			  db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(code));
+}
+
+/* ---- opening ----------------------------------------------------------------------------------- */
+
+/* An idle world's connection should be small: a quarter of a MiB of pages, few spare slots. What is
+ * written is synced before COMMIT returns; a person with the sqlite3 shell may read meanwhile. */
+static const char writer_settings[] = "PRAGMA journal_mode = WAL;"
+				      "PRAGMA synchronous = FULL;"
+				      "PRAGMA cache_size = -256;"
+				      "PRAGMA trusted_schema = OFF;"
+				      "PRAGMA journal_size_limit = 4194304;";
+
+enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out, struct reason *why)
+{
+	static const int flags[] = {
+		[SQL_READ] = SQLITE_OPEN_READONLY,
+		[SQL_WRITE] = SQLITE_OPEN_READWRITE,
+		[SQL_CREATE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+	};
+	sqlite3 *db = NULL;
+	int code = sqlite3_open_v2(path, &db, flags[mode], NULL);
+	if (code != SQLITE_OK) {
+		enum status status = sql_fail(db, path, why);
+		sqlite3_close_v2(db);
+		return status;
+	}
+	sqlite3_extended_result_codes(db, 1);
+	sqlite3_busy_timeout(db, 2000);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 256, 32);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	enum status status = STATUS_OK;
+	if (mode != SQL_READ)
+		status = sql_exec(db, writer_settings, why);
+	if (status != STATUS_OK) {
+		sqlite3_close_v2(db);
+		return status;
+	}
+	*out = db;
+	return STATUS_OK;
+}
+
+void sql_close(sqlite3 *db)
+{
+	if (db == NULL)
+		return;
+	ASSERT(sqlite3_next_stmt(db, NULL) == NULL);
+	sqlite3_close_v2(db);
+}
+
+/* ---- statements -------------------------------------------------------------------------------- */
+
+enum status sql_exec(sqlite3 *db, const char *text, struct reason *why)
+{
+	if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK)
+		return sql_fail(db, "writing", why);
+	return STATUS_OK;
+}
+
+enum status sql_prepare(sqlite3 *db, const char *text, sqlite3_stmt **out, struct reason *why)
+{
+	if (sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL) != SQLITE_OK)
+		return sql_fail(db, "preparing", why);
+	return STATUS_OK;
+}
+
+enum status sql_run(sqlite3 *db, sqlite3_stmt *statement, struct reason *why)
+{
+	enum status status = STATUS_OK;
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		status = sql_fail(db, "writing", why);
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	return status;
+}
+
+enum status sql_row(sqlite3 *db, sqlite3_stmt *statement, struct reason *why)
+{
+	int code = sqlite3_step(statement);
+	if (code == SQLITE_ROW)
+		return STATUS_OK;
+	enum status status = code == SQLITE_DONE ? STATUS_MISSING : sql_fail(db, "reading", why);
+	sqlite3_reset(statement);
+	return status;
+}
+
+enum status sql_number(sqlite3 *db, const char *text, uint64_t fallback, uint64_t *out,
+		       struct reason *why)
+{
+	sqlite3_stmt *statement = NULL;
+	*out = fallback;
+	enum status status = sql_prepare(db, text, &statement, why);
+	if (status == STATUS_OK)
+		status = sql_row(db, statement, why);
+	if (status == STATUS_OK && sqlite3_column_type(statement, 0) == SQLITE_INTEGER)
+		*out = sql_column(statement, 0);
+	sqlite3_finalize(statement);
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+void sql_bind(sqlite3_stmt *statement, int index, uint64_t value)
+{
+	int64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	ASSERT(sqlite3_bind_int64(statement, index, bits) == SQLITE_OK);
+}
+
+/* Without a copy there is nothing that could fail but the length, which the callers bound. */
+void sql_bind_blob(sqlite3_stmt *statement, int index, const void *data, size_t bytes)
+{
+	int code = bytes == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
+			      : sqlite3_bind_blob64(statement, index, data, bytes, SQLITE_STATIC);
+	ASSERT(code == SQLITE_OK || code == SQLITE_TOOBIG);
+}
+
+void sql_bind_text(sqlite3_stmt *statement, int index, const char *text)
+{
+	ASSERT(sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC) == SQLITE_OK);
+}
+
+const uint8_t *sql_column_blob(sqlite3_stmt *statement, int index, size_t *bytes)
+{
+	static const uint8_t nothing[1];
+	const uint8_t *data = sqlite3_column_blob(statement, index);
+	*bytes = data != NULL ? (size_t)sqlite3_column_bytes(statement, index) : 0;
+	return data != NULL ? data : nothing;
+}
+
+bool sql_column_hash(sqlite3_stmt *statement, int index, uint64_t *out)
+{
+	size_t bytes;
+	const uint8_t *data = sql_column_blob(statement, index, &bytes);
+	*out = bytes == 8 ? get_be64(data) : 0;
+	return bytes == 8;
+}

@@ -1,0 +1,333 @@
+#include "server/store/world_file.h"
+
+#include <string.h>
+
+#include "server/base/hash.h"
+#include "server/store/image.h"
+#include "server/store/schema.h"
+
+static const char *const texts[WORLD_FILE_STATEMENTS] = {
+	[PUT_EPOCH] = "INSERT INTO epochs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+		      " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+	[PUT_SHAPE] = "INSERT INTO shapes VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+	[HAS_SHAPE] = "SELECT 1 FROM shapes WHERE name = ?1",
+	[PUT_APPLY] = "INSERT INTO applies VALUES (?1, ?2, ?3, ?4)",
+	[PUT_BATCH] = "INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	[PUT_HASHES] = "REPLACE INTO hashes VALUES (?1, ?2, ?3, ?4)",
+	[PUT_CHECKPOINT] = "INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	[PUT_TABLE] = "INSERT OR IGNORE INTO tables VALUES (?1, ?2)",
+	[FIND_SNAPSHOT] = "SELECT max(seq) FROM checkpoints WHERE name = ?1",
+};
+
+static const char last_seq[] = "SELECT max(s) FROM ("
+			       "SELECT max(seq) AS s FROM epochs UNION ALL "
+			       "SELECT max(seq) FROM shapes UNION ALL "
+			       "SELECT max(seq) FROM applies UNION ALL "
+			       "SELECT max(seq) FROM batches UNION ALL "
+			       "SELECT max(seq) FROM checkpoints)";
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static enum status prepare(struct world_file *self, struct reason *why)
+{
+	enum status status = STATUS_OK;
+	for (int i = 0; i < WORLD_FILE_STATEMENTS && status == STATUS_OK; i++)
+		status = sql_prepare(self->db, texts[i], &self->statements[i], why);
+	return status;
+}
+
+enum status world_file_create(struct world_file *self, const char *path, const char *world,
+			      struct reason *why)
+{
+	memset(self, 0, sizeof *self);
+	enum status status = sql_open(path, SQL_CREATE, &self->db, why);
+	if (status == STATUS_OK)
+		status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
+	if (status == STATUS_OK)
+		status = schema_create(self->db, world, why);
+	if (status == STATUS_OK)
+		status = sql_exec(self->db, "COMMIT", why);
+	if (status == STATUS_OK)
+		status = prepare(self, why);
+	if (status != STATUS_OK)
+		world_file_close(self);
+	return status;
+}
+
+enum status world_file_open(struct world_file *self, const char *path, struct reason *why)
+{
+	uint64_t epoch = 0;
+	memset(self, 0, sizeof *self);
+	enum status status = sql_open(path, SQL_WRITE, &self->db, why);
+	if (status == STATUS_OK)
+		status = schema_check(self->db, why);
+	if (status == STATUS_OK)
+		status = sql_number(self->db, last_seq, 0, &self->seq, why);
+	if (status == STATUS_OK)
+		status = sql_number(self->db, "SELECT max(epoch) FROM epochs", 0, &epoch, why);
+	if (status == STATUS_OK && epoch >= UINT32_MAX)
+		status = reason_set(why, STATUS_CORRUPT, -1, "epochs", "no further one is possible");
+	if (status == STATUS_OK)
+		status = prepare(self, why);
+	self->epoch = (uint32_t)epoch;
+	if (status != STATUS_OK)
+		world_file_close(self);
+	return status;
+}
+
+void world_file_close(struct world_file *self)
+{
+	for (int i = 0; i < WORLD_FILE_STATEMENTS; i++)
+		sqlite3_finalize(self->statements[i]);
+	sql_close(self->db);
+	bytes_release(&self->packed);
+	memset(self, 0, sizeof *self);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+/* `snapshot` and `checkpoint` of a RESTORE, else NULL and 0. */
+static enum status put_epoch(struct world_file *self, uint32_t epoch, uint64_t tick,
+			     const char *cause, const char *snapshot, uint64_t checkpoint,
+			     struct reason *why)
+{
+	sqlite3_stmt *put = self->statements[PUT_EPOCH];
+	sql_bind(put, 1, epoch);
+	sql_bind(put, 2, ++self->seq);
+	sql_bind(put, 3, tick);
+	sql_bind_text(put, 4, cause);
+	if (snapshot != NULL) {
+		sql_bind_text(put, 5, snapshot);
+		sql_bind(put, 6, checkpoint);
+	}
+	sql_bind_text(put, 7, schema_build());
+	self->epoch = epoch;
+	return sql_run(self->db, put, why);
+}
+
+static enum status flush_row(struct world_file *self, struct reason *why)
+{
+	if (!self->row.dirty)
+		return STATUS_OK;
+	sqlite3_stmt *put = self->statements[PUT_HASHES];
+	sql_bind(put, 1, self->row.epoch);
+	sql_bind(put, 2, self->row.tick);
+	sql_bind(put, 3, self->row.count);
+	sql_bind_blob(put, 4, self->row.hashes, (size_t)self->row.count * 8);
+	self->row.dirty = false;
+	return sql_run(self->db, put, why);
+}
+
+static enum status put_tick(struct world_file *self, const struct record *record,
+			    struct reason *why)
+{
+	bool next = self->row.count > 0 && self->row.count < HASHES_PER_ROW &&
+		    self->row.epoch == record->epoch &&
+		    self->row.tick + self->row.count == record->tick;
+	if (!next) {
+		enum status status = flush_row(self, why);
+		if (status != STATUS_OK)
+			return status;
+		self->row.epoch = record->epoch;
+		self->row.tick = record->tick;
+		self->row.count = 0;
+	}
+	put_be64(self->row.hashes + (size_t)self->row.count * 8, record->tick_hash);
+	self->row.count++;
+	self->row.dirty = true;
+	return STATUS_OK;
+}
+
+static enum status put_apply(struct world_file *self, struct record *record, struct reason *why)
+{
+	uint64_t apply = ++self->seq;
+	sqlite3_stmt *put = self->statements[PUT_APPLY];
+	sql_bind(put, 1, apply);
+	sql_bind(put, 2, record->epoch);
+	sql_bind(put, 3, record->tick);
+	sql_bind(put, 4, record->apply.count);
+	enum status status = sql_run(self->db, put, why);
+	put = self->statements[PUT_BATCH];
+	for (uint32_t i = 0; i < record->apply.count && status == STATUS_OK; i++) {
+		struct journal_batch batch;
+		ASSERT(record_next_batch(record, &batch) == STATUS_OK);
+		sql_bind(put, 1, ++self->seq);
+		sql_bind(put, 2, apply);
+		sql_bind(put, 3, batch.session);
+		sql_bind(put, 4, batch.batch);
+		sql_bind(put, 5, batch.at);
+		sql_bind(put, 6, batch.late);
+		sql_bind(put, 7, batch.restricted);
+		sql_bind(put, 8, batch.count);
+		sql_bind_blob(put, 9, batch.commands, batch.bytes);
+		status = sql_run(self->db, put, why);
+	}
+	return status;
+}
+
+static enum status name_tables(struct world_file *self, uint32_t count, struct reason *why)
+{
+	sqlite3_stmt *put = self->statements[PUT_TABLE];
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+		sql_bind(put, 1, i);
+		sql_bind_text(put, 2, world_table_name(i));
+		status = sql_run(self->db, put, why);
+	}
+	self->tables_named = status == STATUS_OK;
+	return status;
+}
+
+static enum status put_checkpoint(struct world_file *self, const struct record *record,
+				  struct reason *why)
+{
+	const struct record_checkpoint *checkpoint = &record->checkpoint;
+	uint8_t state[8], image[8], tables[WORLD_TABLES_MAX * 8];
+	put_be64(state, checkpoint->state_hash);
+	put_be64(image, hash64(checkpoint->image->data, checkpoint->image->count, 0));
+	for (uint32_t i = 0; i < checkpoint->table_count; i++)
+		put_be64(tables + (size_t)i * 8, checkpoint->table_hashes[i]);
+	enum status status = STATUS_OK;
+	if (!self->tables_named)
+		status = name_tables(self, checkpoint->table_count, why);
+	bytes_reset(&self->packed);
+	if (status == STATUS_OK && image_pack(checkpoint->image, &self->packed) != STATUS_OK)
+		status = reason_set(why, STATUS_NO_MEMORY, -1, "image", "compressing it: %s",
+				    status_text(STATUS_NO_MEMORY));
+	if (status != STATUS_OK)
+		return status;
+	sqlite3_stmt *put = self->statements[PUT_CHECKPOINT];
+	sql_bind(put, 1, ++self->seq);
+	sql_bind(put, 2, record->epoch);
+	sql_bind(put, 3, record->tick);
+	if (checkpoint->named)
+		sql_bind_text(put, 4, checkpoint->name);
+	sql_bind_blob(put, 5, state, sizeof state);
+	sql_bind(put, 6, checkpoint->image->count);
+	sql_bind_blob(put, 7, image, sizeof image);
+	sql_bind_blob(put, 8, tables, (size_t)checkpoint->table_count * 8);
+	sql_bind_blob(put, 9, self->packed.data, self->packed.count);
+	status = sql_run(self->db, put, why);
+	/* Images are rare and may be large: their memory is not kept. */
+	bytes_release(&self->packed);
+	return status;
+}
+
+static enum status put_shape(struct world_file *self, const struct record *record,
+			     struct reason *why)
+{
+	const struct shape *shape = record->shape;
+	sqlite3_stmt *has = self->statements[HAS_SHAPE];
+	sql_bind_blob(has, 1, shape->name, sizeof shape->name);
+	enum status status = sql_row(self->db, has, why);
+	sqlite3_reset(has);
+	if (status != STATUS_MISSING)
+		return status;
+	sqlite3_stmt *put = self->statements[PUT_SHAPE];
+	sql_bind(put, 1, ++self->seq);
+	sql_bind(put, 2, record->epoch);
+	sql_bind(put, 3, record->tick);
+	sql_bind_blob(put, 4, shape->name, sizeof shape->name);
+	sql_bind_text(put, 5, shape_kind_name(shape->kind));
+	sql_bind_blob(put, 6, shape->canonical, shape->canonical_bytes);
+	return sql_run(self->db, put, why);
+}
+
+static enum status put_restore(struct world_file *self, const struct record *record,
+			       struct reason *why)
+{
+	sqlite3_stmt *find = self->statements[FIND_SNAPSHOT];
+	sql_bind_text(find, 1, record->snapshot);
+	enum status status = sql_row(self->db, find, why);
+	uint64_t checkpoint = status == STATUS_OK ? sql_column(find, 0) : 0;
+	sqlite3_reset(find);
+	if (status == STATUS_OK)
+		status = put_epoch(self, record->epoch, record->tick, "restored", record->snapshot,
+				   checkpoint, why);
+	return status;
+}
+
+/* ---- transactions ------------------------------------------------------------------------------ */
+
+static enum status put(struct world_file *self, struct record *record, struct reason *why)
+{
+	if (record->kind == RECORD_RESTORE)
+		return put_restore(self, record, why);
+	enum status status = STATUS_OK;
+	if (record->epoch != self->epoch)
+		status = put_epoch(self, record->epoch, record->tick, "created", NULL, 0, why);
+	if (status != STATUS_OK)
+		return status;
+	switch (record->kind) {
+	case RECORD_APPLY:
+		return put_apply(self, record, why);
+	case RECORD_TICK:
+		return put_tick(self, record, why);
+	case RECORD_CHECKPOINT:
+		return put_checkpoint(self, record, why);
+	case RECORD_SHAPE:
+		return put_shape(self, record, why);
+	case RECORD_RESTORE:
+		break;
+	}
+	return STATUS_OK;
+}
+
+static void note(struct world_file_progress *progress, const struct record *record)
+{
+	bool named = record->kind == RECORD_CHECKPOINT && record->checkpoint.named;
+	progress->saved += named;
+	/* The state of a boundary is safe with its hash, its image, or the way back to one. */
+	if (record->kind == RECORD_APPLY || record->kind == RECORD_SHAPE)
+		return;
+	progress->epoch = record->epoch;
+	progress->tick = record->tick;
+	progress->moved = true;
+}
+
+static enum status put_all(struct world_file *self, const struct parcel *parcel,
+			   struct world_file_progress *progress, struct reason *why)
+{
+	struct parcel_reader reader = parcel_read(parcel);
+	struct record record;
+	enum status status;
+	while ((status = parcel_next(&reader, &record)) == STATUS_OK) {
+		status = put(self, &record, why);
+		if (status != STATUS_OK)
+			return status;
+		note(progress, &record);
+	}
+	ASSERT(status == STATUS_MISSING);
+	return flush_row(self, why);
+}
+
+enum status world_file_write(struct world_file *self, const struct parcel *parcel,
+			     struct world_file_progress *progress, struct reason *why)
+{
+	struct world_file_progress made = { 0 };
+	enum status status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
+	if (status != STATUS_OK)
+		return status;
+	status = put_all(self, parcel, &made, why);
+	if (status == STATUS_OK)
+		status = sql_exec(self->db, "COMMIT", why);
+	if (status != STATUS_OK)
+		sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
+	else
+		*progress = made;
+	return status;
+}
+
+enum status world_file_recovered(struct world_file *self, uint32_t epoch, uint64_t tick,
+				 struct reason *why)
+{
+	ASSERT(epoch > self->epoch);
+	enum status status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
+	if (status == STATUS_OK)
+		status = put_epoch(self, epoch, tick, "recovered", NULL, 0, why);
+	if (status == STATUS_OK)
+		status = sql_exec(self->db, "COMMIT", why);
+	if (status != STATUS_OK)
+		sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
+	return status;
+}

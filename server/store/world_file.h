@@ -1,0 +1,67 @@
+/* world_file.h: one world's file, open for writing: parcels in, transactions out.
+ *
+ * Used by one thread at a time (the store's; at the start and the very end, LOOP). After the first
+ * failure nothing is written any more: what was committed before stays.
+ */
+#ifndef CAIRN_STORE_WORLD_FILE_H
+#define CAIRN_STORE_WORLD_FILE_H
+
+#include "server/store/record.h"
+#include "server/store/sql.h"
+
+enum { HASHES_PER_ROW = 256 };
+
+enum world_file_statement {
+	PUT_EPOCH,
+	PUT_SHAPE,
+	HAS_SHAPE,
+	PUT_APPLY,
+	PUT_BATCH,
+	PUT_HASHES,
+	PUT_CHECKPOINT,
+	PUT_TABLE,
+	FIND_SNAPSHOT,
+	WORLD_FILE_STATEMENTS
+};
+
+struct world_file {
+	sqlite3 *db; /* NULL: not open */
+	sqlite3_stmt *statements[WORLD_FILE_STATEMENTS];
+	uint64_t seq;	/* the last one given */
+	uint32_t epoch; /* the last one begun, 0 none */
+	bool tables_named;
+	/* The row of hashes at the end: rewritten longer with each transaction until it is full. */
+	struct {
+		uint32_t epoch, count;
+		uint64_t tick; /* of the first */
+		uint8_t hashes[HASHES_PER_ROW * 8];
+		bool dirty;
+	} row;
+	struct bytes packed; /* scratch for an image */
+};
+
+/* What a transaction made safe. */
+struct world_file_progress {
+	uint32_t epoch;
+	uint64_t tick;
+	bool moved;	/* (epoch, tick) was set */
+	uint64_t saved; /* named checkpoints */
+};
+
+/* Makes the tables in a new (or empty) file. */
+MUST_CHECK enum status world_file_create(struct world_file *self, const char *path,
+					 const char *world, struct reason *why);
+/* An existing file, as schema_check says. */
+MUST_CHECK enum status world_file_open(struct world_file *self, const char *path,
+				       struct reason *why);
+/* Any time; zero initialisation is closed. */
+void world_file_close(struct world_file *self);
+
+/* One transaction: the parcel's records and COMMIT. On failure it is as if it never began. */
+MUST_CHECK enum status world_file_write(struct world_file *self, const struct parcel *parcel,
+					struct world_file_progress *progress, struct reason *why);
+/* The world stands at `tick` and begins `epoch`, recovered. Committed when this returns OK. */
+MUST_CHECK enum status world_file_recovered(struct world_file *self, uint32_t epoch, uint64_t tick,
+					    struct reason *why);
+
+#endif

@@ -1,0 +1,64 @@
+/* recorder.h: a world that is written to a file as a host would do it: a real engine, a real directory,
+ * a real SQLite, under the simulated executor. What a test expects to succeed and does not, fails it. */
+#ifndef CAIRN_TESTS_RECORDER_H
+#define CAIRN_TESTS_RECORDER_H
+
+#include "server/store/store.h"
+#include "tests/lib/gen_commands.h"
+#include "tests/lib/io_sim.h"
+
+enum { RECORDER_PATH = 512, RECORDER_SAVES = 8 };
+
+struct recorder {
+	char directory[RECORDER_PATH];
+	struct io_sim *sim;
+	struct store *store;
+	struct journal *journal; /* NULL: closed, or none yet */
+	struct world *world;	 /* NULL: none yet */
+	struct gen_commands gen;
+	uint64_t batch;
+	uint32_t epoch;
+	struct {
+		char name[16];
+		struct bytes image;
+	} saves[RECORDER_SAVES];
+	uint32_t save_count;
+	/* What the journal said. */
+	uint32_t durable_epoch;
+	uint64_t durable_tick;
+	uint32_t durables, saved, wakes, failures;
+	enum status failed;
+};
+
+/* A new directory below $TMPDIR or /tmp; removed, whatever is in it, by recorder_remove. */
+void recorder_directory(char directory[RECORDER_PATH]);
+void recorder_remove(const char *directory);
+/* DIR/NAME.cairn */
+void recorder_path(const struct recorder *self, const char *name, char path[RECORDER_PATH]);
+/* Copies NAME.cairn, and its log as it lies there, to another directory: what a crash would leave. */
+void recorder_copy(const struct recorder *self, const char *name, const char *directory);
+
+/* A store in `directory`. */
+void recorder_open(struct recorder *self, const char *directory, uint64_t seed);
+/* A new world of that name: shapes of the catalogue, then a first checkpoint. */
+void recorder_begin(struct recorder *self, const char *name, const char *method, bool planar,
+		    uint64_t seed);
+/* Takes over what store_recover gives, as a host does: a checkpoint in the new epoch. */
+void recorder_recover(struct recorder *self, const char *name, struct recovered *recovered);
+/* Random commands, some for later ticks, as up to three batches of one call. */
+void recorder_disturb(struct recorder *self);
+/* One step and its hash. */
+void recorder_step(struct recorder *self);
+/* Both, `ticks` times. */
+void recorder_run(struct recorder *self, uint32_t ticks);
+/* `name` NULL: a periodic one. */
+void recorder_checkpoint(struct recorder *self, const char *name);
+void recorder_restore(struct recorder *self, const char *name);
+/* Lets the store thread and its news come through. */
+void recorder_settle(struct recorder *self);
+/* Closes the journal, forgets the world. */
+void recorder_end(struct recorder *self);
+/* Ends the world if need be, stops the threads, closes the store. */
+void recorder_close(struct recorder *self);
+
+#endif
