@@ -266,6 +266,15 @@ static enum status make_room(struct dynamics *self, step_need *need, uint64_t co
 	return status;
 }
 
+/* A sleeper that something which is not awake was put beside (a wall set down in a pile). */
+static void wake_met(struct dynamics *self, uint32_t row)
+{
+	if (bitset_get(&self->live, row))
+		return;
+	dynamics_wake(self, contact_body_a(self->tables, row));
+	dynamics_wake(self, contact_body_b(self->tables, row));
+}
+
 enum status dynamics_prepare(struct dynamics *self, step_need *need, struct reason *why)
 {
 	enum status status = find_gone(self);
@@ -289,7 +298,7 @@ enum status dynamics_prepare(struct dynamics *self, step_need *need, struct reas
 	for (uint32_t i = 0; i < self->gone.count; i++)
 		contact_drop(self, self->gone.items[i]);
 	for (uint32_t i = 0; i < self->new_pairs.count; i++)
-		contact_take(self, self->new_pairs.items[i]);
+		wake_met(self, contact_take(self, self->new_pairs.items[i]));
 	broad_phase_settle(self->broad_phase);
 	bitset_reset(&self->moved);
 	return STATUS_OK;

@@ -377,6 +377,21 @@ START_TEST(removing_what_carries_a_sleeper_wakes_it)
 }
 END_TEST
 
+START_TEST(a_static_body_set_down_in_a_sleeping_stack_wakes_it)
+{
+	struct stage stage;
+	uint32_t lowest = sleeping_stack(&stage, 3);
+	uint32_t box = stage.tables.placement.shape[stage.tables.body.first_placement[lowest] - 1];
+	stage_add(&stage, (struct stage_body){
+				  .status = BODY_STATIC, .shape = box, .position = { 0.8, 0.5, 0 } });
+	stage_step(&stage);
+	ck_assert_uint_eq(stage.dynamics.awake.count, 3);
+	stage_run(&stage, 30);
+	ck_assert(stage.tables.body.position[lowest].x < -0.1);
+	stage_release(&stage);
+}
+END_TEST
+
 START_TEST(a_body_that_may_not_sleep_keeps_its_island_awake)
 {
 	struct stage stage;
@@ -555,6 +570,7 @@ static Suite *make(void)
 	tcase_add_test(sleep, waking_one_body_wakes_its_set);
 	tcase_add_test(sleep, a_ball_that_hits_a_sleeping_stack_wakes_it_before_it_bounces);
 	tcase_add_test(sleep, removing_what_carries_a_sleeper_wakes_it);
+	tcase_add_test(sleep, a_static_body_set_down_in_a_sleeping_stack_wakes_it);
 	tcase_add_test(sleep, a_body_that_may_not_sleep_keeps_its_island_awake);
 	tcase_add_test(sleep, an_animated_body_that_moves_keeps_what_it_carries_awake);
 	suite_add_tcase(suite, sleep);

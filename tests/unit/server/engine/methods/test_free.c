@@ -45,6 +45,25 @@ START_TEST(a_force_off_the_centre_turns_the_body_and_moves_its_centre)
 }
 END_TEST
 
+START_TEST(energy_neither_grows_nor_decays_in_a_throw)
+{
+	struct stage stage;
+	stage_init(&stage, "free");
+	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = ball,
+					       .velocity = { 3, 12, -4 },
+					       .spin = { 1, 2, 3 } });
+	double before = stage_kinetic(&stage) + stage_potential(&stage);
+	for (uint32_t tick = 0; tick < 240; tick++) {
+		stage_step(&stage);
+		double now = stage_kinetic(&stage) + stage_potential(&stage);
+		ck_assert(scalar_near(now, before, 1e-11 * before));
+	}
+	stage_release(&stage);
+}
+END_TEST
+
 START_TEST(everything_passes_through_everything)
 {
 	struct stage stage;
@@ -88,6 +107,7 @@ static Suite *make(void)
 	TCase *free = tcase_create("free");
 	tcase_add_test(free, a_thrown_body_follows_its_parabola_exactly);
 	tcase_add_test(free, a_force_off_the_centre_turns_the_body_and_moves_its_centre);
+	tcase_add_test(free, energy_neither_grows_nor_decays_in_a_throw);
 	tcase_add_test(free, everything_passes_through_everything);
 	tcase_add_test(free, soft_step_equals_free_where_nothing_touches);
 	suite_add_tcase(suite, free);

@@ -304,20 +304,53 @@ START_TEST(a_heavy_box_on_light_ones_neither_sinks_nor_falls)
 }
 END_TEST
 
-START_TEST(a_small_pyramid_stands_within_its_figures)
+START_TEST(a_pyramid_of_twenty_rows_stands_within_its_figures)
 {
+	enum { ROWS = 20, STEPS = 600 };
 	stage_ground(&stage);
-	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5)), first = 0;
-	for (uint32_t i = 0; i < 8; i++)
-		for (uint32_t k = i; k < 8; k++) {
-			uint32_t row = add(box, vec3_make(0.5 * i + (k - i), 0.5 + i, 0), vec3_zero());
-			first = first == 0 ? row : first;
-		}
+	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	for (uint32_t i = 0; i < ROWS; i++)
+		for (uint32_t k = i; k < ROWS; k++)
+			stage_add(&stage, (struct stage_body){
+						  .status = BODY_DYNAMIC,
+						  .shape = box,
+						  .mass = 1,
+						  .position = { 0.5 * i + (k - i), 0.5 + i, 0 } });
 	stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
-	stage_run(&stage, 300);
-	ck_assert(stage.dynamics.report.penetration_max < 0.004);
-	ck_assert(scalar_abs(stage.tables.body.position[first].x) < 0.010);
+	vec3 start[ROWS * (ROWS + 1) / 2 + 1];
+	for (uint32_t row = 1; row < stage.tables.body.count; row++)
+		start[row] = stage.tables.body.position[row];
+	stage_run(&stage, STEPS);
+	ck_assert(stage.dynamics.report.penetration_max <= 0.004);
 	ck_assert(stage.dynamics.report.residual < 0.01);
+	for (uint32_t row = 1; row < stage.tables.body.count; row++) {
+		vec3 moved = vec3_sub(stage.tables.body.position[row], start[row]);
+		moved.y = 0;
+		ck_assert_msg(vec3_length(moved) <= 0.010, "body %u drifts %g", row,
+			      vec3_length(moved));
+	}
+}
+END_TEST
+
+/* One body in more contacts than there are colours: the rest is solved serially. */
+START_TEST(a_tray_carries_more_balls_than_there_are_colours)
+{
+	enum { SIDE = 18 };
+	stage_ground(&stage);
+	uint32_t tray = stage_shape(&stage, make_box(4, 0.5, 4));
+	uint32_t ball = stage_shape(&stage, make_sphere(0.2));
+	stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
+	uint32_t row = add(tray, vec3_make(0, 0.5, 0), vec3_zero());
+	for (uint32_t i = 0; i < SIDE * SIDE; i++)
+		add(ball, vec3_make(0.42 * (i % SIDE) - 3.57, 1.2, 0.42 * (i / SIDE) - 3.57),
+		    vec3_zero());
+	stage_run(&stage, 120);
+	ck_assert_uint_gt(stage.dynamics.report.colours, 256);
+	ck_assert_uint_eq(stage.dynamics.report.touching, SIDE * SIDE + 1);
+	for (uint32_t i = 1; i <= SIDE * SIDE; i++)
+		ck_assert(scalar_near(stage.tables.body.position[row + i].y, 1.2, 0.005));
+	ck_assert(scalar_near(stage.tables.body.position[row].y, 0.5, 0.005));
+	ck_assert(stage_kinetic(&stage) < 1e-6 * stage_potential(&stage));
 }
 END_TEST
 
@@ -450,7 +483,8 @@ static Suite *make(void)
 		ten_boxes_stand_where_they_were_put,
 		the_ground_carries_the_weight_of_the_stack,
 		a_heavy_box_on_light_ones_neither_sinks_nor_falls,
-		a_small_pyramid_stands_within_its_figures,
+		a_pyramid_of_twenty_rows_stands_within_its_figures,
+		a_tray_carries_more_balls_than_there_are_colours,
 		a_bomb_comes_apart_without_breaking_anything,
 		a_ball_rolls_over_triangles_as_over_a_plane,
 		a_box_slides_over_triangles_without_bumps,
