@@ -220,13 +220,17 @@ static void keep_given(struct applying *self)
 	}
 }
 
-/* Bodies that commands woke without naming them. */
-static void note_woken(struct world *world)
+/* Bodies that commands woke without naming them: those of the events from `first` on. */
+static void note_woken(struct world *world, uint32_t first)
 {
-	const struct bitset *awake = &world->dynamics.awake;
-	for (uint32_t row = bitset_next(awake, 0); row != BITSET_NONE;
-	     row = bitset_next(awake, row + 1))
-		changes_glance(&world->changes, &world->tables, row);
+	const struct event_list *events = &world->dynamics.events;
+	for (uint32_t i = first; i < events->count; i++) {
+		uint32_t row = ROW_NONE;
+		if (events->items[i].kind == EVENT_WAKE)
+			row = dynamics_find_body(&world->dynamics, events->items[i].a);
+		if (row != ROW_NONE)
+			changes_glance(&world->changes, &world->tables, row);
+	}
 }
 
 enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
@@ -244,13 +248,14 @@ enum status world_apply_due(struct world *world, struct batch *batches, uint32_t
 	if (status == STATUS_OK)
 		status = reserve(&self);
 	if (status == STATUS_OK) {
+		uint32_t first_event = world->dynamics.events.count;
 		world->values.count = 0;
 		world->kept_results.count += self.kept_count;
 		for (uint32_t i = 0; i < self.due_count; i++)
 			apply_one(&self, &self.due[i]);
 		pending_remove(world, self.kept_count);
 		keep_given(&self);
-		note_woken(world);
+		note_woken(world, first_event);
 	}
 	arena_rewind(&world->dynamics.scratch, mark);
 	return status;
@@ -261,7 +266,7 @@ enum status world_apply(struct world *world, struct batch *batches, uint32_t cou
 {
 	world_open_boundary(world);
 	enum status status = world_apply_due(world, batches, count, results);
-	world_close_changes(world);
+	world_sort_events(world);
 	return status;
 }
 

@@ -69,12 +69,14 @@ void changes_open(struct changes *self, uint32_t next_body)
 	bitset_reset(&self->marked);
 	bitset_reset(&self->candidates);
 	self->first_new = next_body;
+	self->stale = false;
 	self->created.count = self->moved.count = self->changed.count = self->removed.count = 0;
 }
 
 static void mark(struct changes *self, uint32_t row, uint8_t what)
 {
 	ASSERT(row < self->rows);
+	self->stale = true;
 	self->marks[row] |= what;
 	bitset_set(&self->marked, row);
 }
@@ -134,6 +136,7 @@ void changes_remove(struct changes *self, const struct tables *tables, uint32_t 
 	self->hash[row] = 0;
 	self->seen[row] = 0;
 	self->marks[row] = 0;
+	self->stale = true;
 	bitset_clear(&self->marked, row);
 	bitset_clear(&self->candidates, row);
 	/* What came and went between two boundaries was never seen. */
@@ -163,8 +166,11 @@ static void put(struct id_list *list, body_id id)
 	list->items[list->count++] = id;
 }
 
-void changes_close(struct changes *self, const struct tables *tables)
+void changes_list(struct changes *self, const struct tables *tables)
 {
+	if (!self->stale)
+		return;
+	self->stale = false;
 	self->created.count = self->moved.count = self->changed.count = 0;
 	for (uint32_t row = bitset_next(&self->marked, 0); row != BITSET_NONE;
 	     row = bitset_next(&self->marked, row + 1)) {

@@ -13,7 +13,7 @@
 #include "server/engine/world/tables.h"
 
 struct id_list {
-	body_id *items; /* owned, ascending once closed */
+	body_id *items; /* owned, ascending once listed */
 	uint32_t count;
 };
 
@@ -28,6 +28,7 @@ struct changes {
 	uint64_t sum;
 	uint32_t count;	      /* bodies in the sum */
 	uint32_t first_new;   /* ids from here on were made since the boundary opened */
+	bool stale;	      /* the lists are not yet what the marks say */
 	struct id_list created, moved, changed, removed;
 };
 
@@ -46,8 +47,8 @@ void changes_glance(struct changes *self, const struct tables *tables, uint32_t 
 void changes_mark(struct changes *self, uint32_t row);
 /* Before the row is cleared. */
 void changes_remove(struct changes *self, const struct tables *tables, uint32_t row);
-/* Fills the four lists from the marks. May be called again at the same boundary. */
-void changes_close(struct changes *self, const struct tables *tables);
+/* Fills the four lists from the marks, if there are new ones. */
+void changes_list(struct changes *self, const struct tables *tables);
 
 /* Makes hashes and sum anew; marks stay. */
 void changes_rebuild(struct changes *self, const struct tables *tables);

@@ -133,7 +133,9 @@ uint32_t world_body_placements(const struct world *world, body_id id, struct pla
 
 struct world_changes world_changes(const struct world *world)
 {
-	const struct changes *changes = &world->changes;
+	/* The lists are made when somebody looks; that is no change of the world. */
+	struct changes *changes = (struct changes *)&world->changes;
+	changes_list(changes, &world->tables);
 	return (struct world_changes){
 		.created = changes->created.items,
 		.moved = changes->moved.items,

@@ -241,7 +241,7 @@ static void sort_slowly(struct event *items, uint32_t count)
 	}
 }
 
-static void sort_events(struct world *world)
+void world_sort_events(struct world *world)
 {
 	struct event_list *events = &world->dynamics.events;
 	uint32_t sorted = 1;
@@ -259,12 +259,6 @@ static void sort_events(struct world *world)
 	else
 		sort_slowly(events->items, events->count);
 	arena_rewind(arena, mark);
-}
-
-void world_close_changes(struct world *world)
-{
-	sort_events(world);
-	changes_close(&world->changes, &world->tables);
 }
 
 /* ---- small facts ------------------------------------------------------------------------------ */

@@ -65,8 +65,8 @@ struct world {
 /* ---- world.c */
 /* Opens the boundary if a step has closed it: forgets events, changes and results of the last one. */
 void world_open_boundary(struct world *world);
-/* Sorts the events and closes the changes, after commands or a step. */
-void world_close_changes(struct world *world);
+/* Puts the events into their defined order, after commands or a step. */
+void world_sort_events(struct world *world);
 /* Seconds of a tick. */
 double world_dt(const struct world *world);
 bool world_has_walls(const struct world *world);

@@ -87,7 +87,7 @@ static enum status refuse_step(struct world *world, enum status status, const st
 		dynamics_event(&world->dynamics,
 			       (struct event){ .kind = EVENT_LIMIT, .value = limit });
 	bitset_reset(&world->changes.candidates);
-	world_close_changes(world);
+	world_sort_events(world);
 	return status;
 }
 
@@ -126,7 +126,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world->tables.world.stopped[0] = 0;
 	note_awake(world);
 	look_at_candidates(world);
-	world_close_changes(world);
+	world_sort_events(world);
 	world->open = false;
 	return STATUS_OK;
 }
