@@ -63,3 +63,5 @@ tests_fuzz_fuzz_client_frame_LDADD = $(LDADD_FUZZ)
 tests_fuzz_fuzz_server_frame_LDADD = $(LDADD_FUZZ)
 tests_fuzz_fuzz_delta_LDADD = $(LDADD_FUZZ)
 EXTRA_DIST += tests/fuzz/corpus/client_frame tests/fuzz/corpus/server_frame tests/fuzz/corpus/delta
+
+include protocol/scene/local.mk

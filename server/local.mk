@@ -22,4 +22,6 @@ include server/session/local.mk
 include server/sync/local.mk
 include server/store/local.mk
 include server/worlds/local.mk
-EXTRA_DIST += server/main.c server/run.c server/run.h
+bin_PROGRAMS += cairnd
+cairnd_SOURCES = server/main.c server/run.c server/run.h
+cairnd_LDADD = $(DAEMON_LIBS)

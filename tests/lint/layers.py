@@ -27,7 +27,7 @@ METHODS = JOINTS + PARTICLES + [ENGINE + "methods/"]
 
 MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
 # What both sides speak of: the commands and events as values, without the world's code.
-VOCABULARY = MANIFESTS + [ENGINE + "world/command.h", ENGINE + "types.h"]
+VOCABULARY = MANIFESTS + [ENGINE + "world/command.h", ENGINE + "world/parameters.def", ENGINE + "types.h"]
 ROOM = ["server/base/", "protocol/", ENGINE + "engine.h"] + MANIFESTS
 SERVER = ROOM + ["server/" + name + "/" for name in
                  ("io", "tick", "host", "store", "session", "sync", "web", "worlds")] + \

@@ -1,0 +1,371 @@
+/* bodies.c: entries of `bodies` as SPAWN commands.
+ *
+ * An entry's keys come in layers: the prototype of its prototype first, its own last. In each layer the
+ * material comes before the keys beside it. A later layer's word holds: `shape` takes the place of
+ * `shapes` and the other way round, `density` of `mass`.
+ *
+ * Jitter is drawn body by body in the order they are made, position (x, y, z) before rotation, from a
+ * generator that belongs to the entry alone, so that one entry's jitter does not depend on another's.
+ */
+#include "protocol/scene/compile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/base/rng.h"
+
+struct command *compile_command(struct compile *self, uint16_t op)
+{
+	uint64_t wanted = (uint64_t)self->commands.count + 1;
+	if (ARRAY_RESERVE(&self->commands, wanted) != STATUS_OK ||
+	    ARRAY_RESERVE(&self->firsts, wanted) != STATUS_OK)
+		return NULL;
+	self->firsts.items[self->firsts.count++] = self->attachments.count;
+	struct command *command = &self->commands.items[self->commands.count++];
+	command_defaults(command, op);
+	return command;
+}
+
+/* ---- layers -------------------------------------------------------------------------------------- */
+
+/* An entry with all its layers in one. */
+struct entry {
+	const struct node *node;
+	struct body_table body;
+	const struct node *shape, *shapes; /* at most one of them */
+};
+
+static enum status find_named(struct compile *self, const struct node *map, const struct node *use,
+			      const char *field, const struct node **out)
+{
+	char room[64];
+	struct suggestion suggestion = suggestion_for(use->text);
+	*out = map != NULL ? node_find(map, use->text) : NULL;
+	if (*out != NULL)
+		return STATUS_OK;
+	for (const struct node *at = map != NULL ? map->first : NULL; at != NULL;
+	     at = at->next->next)
+		suggestion_offer(&suggestion, at->text);
+	return source_fail(&self->source, use->line, STATUS_MISSING, field,
+			   "%s '%.32s' is not in this file%s", field, use->text,
+			   suggestion_text(&suggestion, room, sizeof room));
+}
+
+/* The entry and its prototypes, the farthest last. */
+static enum status find_layers(struct compile *self, const struct node *node,
+			       const struct node **layers, uint32_t *count)
+{
+	*count = 0;
+	while (true) {
+		if (node->kind != NODE_MAP)
+			return source_fail(&self->source, node->line, STATUS_TYPE, "body",
+					   "a body must be a mapping, not %s", node_kind_text(node));
+		layers[(*count)++] = node;
+		const struct node *like = node_find(node, "like");
+		if (like == NULL)
+			return STATUS_OK;
+		if (like->kind != NODE_SCALAR)
+			return source_fail(&self->source, like->line, STATUS_TYPE, "like",
+					   "like must be a name, not %s", node_kind_text(like));
+		enum status status = find_named(self, self->prototypes, like, "like", &node);
+		if (status != STATUS_OK)
+			return status;
+		for (uint32_t i = 0; i < *count; i++)
+			if (layers[i] == node)
+				return source_fail(&self->source, like->line, STATUS_BACK_REFERENCE,
+						   "like", "'%.32s' leads back to itself",
+						   like->text);
+		if (*count == LIKE_DEPTH_MAX)
+			return source_fail(&self->source, like->line, STATUS_TOO_DEEP, "like",
+					   "prototypes follow each other more than %d times",
+					   LIKE_DEPTH_MAX - 1);
+	}
+}
+
+/* `friction` stands for both kinds where the layer does not say them apart. */
+#define SPREAD_FRICTION(values, NAME)                                                       \
+	do {                                                                                \
+		const uint64_t one = 1;                                                     \
+		if (!KEY_GIVEN(values, NAME, friction))                                     \
+			break;                                                              \
+		if (!KEY_GIVEN(values, NAME, static_friction))                              \
+			(values)->static_friction = (values)->friction;                     \
+		if (!KEY_GIVEN(values, NAME, dynamic_friction))                             \
+			(values)->dynamic_friction = (values)->friction;                    \
+		(values)->given |= one << KEY_##NAME##_static_friction;                     \
+		(values)->given |= one << KEY_##NAME##_dynamic_friction;                    \
+	} while (0)
+
+#define TAKE_FROM_MATERIAL(body, material, key)                                             \
+	do {                                                                                \
+		if (KEY_GIVEN(material, MATERIAL, key))                                     \
+			(body)->key = (material)->key;                                      \
+	} while (0)
+
+static enum status apply_material(struct compile *self, const struct node *use,
+				  struct body_table *body)
+{
+	const struct node *node;
+	struct material_table material;
+	enum status status = find_named(self, self->materials, use, "material", &node);
+	if (status == STATUS_OK)
+		status = schema_read(&self->source, node, SCHEMA_MATERIAL, &material);
+	if (status != STATUS_OK)
+		return status;
+	SPREAD_FRICTION(&material, MATERIAL);
+	TAKE_FROM_MATERIAL(body, &material, density);
+	TAKE_FROM_MATERIAL(body, &material, static_friction);
+	TAKE_FROM_MATERIAL(body, &material, dynamic_friction);
+	TAKE_FROM_MATERIAL(body, &material, restitution);
+	TAKE_FROM_MATERIAL(body, &material, friction_rule);
+	TAKE_FROM_MATERIAL(body, &material, restitution_rule);
+	return STATUS_OK;
+}
+
+static enum status refuse_both(struct compile *self, const struct node *node, bool both,
+			       const char *one, const char *other)
+{
+	if (!both)
+		return STATUS_OK;
+	return source_fail(&self->source, node_find(node, one)->line, STATUS_EXISTS, one,
+			   "'%s' and '%s' exclude each other", one, other);
+}
+
+static enum status apply_layer(struct compile *self, const struct node *node, struct entry *entry)
+{
+	struct body_table layer;
+	enum status status = schema_read(&self->source, node, SCHEMA_BODY, &layer);
+	if (status == STATUS_OK)
+		status = refuse_both(self, node, layer.shape != NULL && layer.shapes != NULL,
+				     "shapes", "shape");
+	bool mass = KEY_GIVEN(&layer, BODY, mass), density = KEY_GIVEN(&layer, BODY, density);
+	if (status == STATUS_OK)
+		status = refuse_both(self, node, mass && density, "mass", "density");
+	if (status == STATUS_OK && layer.material != NULL)
+		status = apply_material(self, node_find(node, "material"), &entry->body);
+	if (status != STATUS_OK)
+		return status;
+	SPREAD_FRICTION(&layer, BODY);
+	schema_merge(SCHEMA_BODY, &entry->body, &layer);
+	if (density)
+		entry->body.mass = 0;
+	if (layer.shape != NULL || layer.shapes != NULL) {
+		entry->shape = layer.shape;
+		entry->shapes = layer.shapes;
+	}
+	return STATUS_OK;
+}
+
+static enum status read_entry(struct compile *self, const struct node *node, struct entry *entry)
+{
+	const struct node *layers[LIKE_DEPTH_MAX];
+	uint32_t count;
+	*entry = (struct entry){ .node = node };
+	schema_defaults(SCHEMA_BODY, &entry->body);
+	enum status status = find_layers(self, node, layers, &count);
+	while (count > 0 && status == STATUS_OK)
+		status = apply_layer(self, layers[--count], entry);
+	if (status != STATUS_OK)
+		return status;
+	const struct body_table *body = &entry->body;
+	if (body->dynamic_friction > body->static_friction)
+		return source_fail(&self->source, node->line, STATUS_RANGE, "dynamic_friction",
+				   "dynamic_friction %g is above static_friction %g",
+				   body->dynamic_friction, body->static_friction);
+	return STATUS_OK;
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------- */
+
+static enum status check_shape(struct compile *self, uint32_t line, const struct body_table *body,
+			       uint32_t shape)
+{
+	enum canonical_kind kind = compile_shape_kind(self, shape);
+	bool surface = kind == CANONICAL_PLANE || kind == CANONICAL_MESH;
+	if (surface && body->status == BODY_DYNAMIC)
+		return source_fail(&self->source, line, STATUS_STATUS_WRONG, "status",
+				   "a %s has no mass: its body must be static or animated",
+				   kind == CANONICAL_PLANE ? "plane" : "mesh");
+	if (self->planar != (kind == CANONICAL_POLYGON))
+		return source_fail(&self->source, line, STATUS_PLANAR, "shape",
+				   self->planar ? "in a planar world all shapes must be polygons"
+						: "a polygon needs a world with 'planar: true'");
+	return STATUS_OK;
+}
+
+static enum status attach(struct compile *self, const struct node *shape, vec3 at, quat rotation,
+			  const struct body_table *body)
+{
+	char label[32];
+	uint32_t index = 0;
+	snprintf(label, sizeof label, "line %u", (unsigned)shape->line);
+	enum status status = compile_shape(self, shape, label, &index);
+	if (status == STATUS_OK)
+		status = check_shape(self, shape->line, body, index);
+	if (status != STATUS_OK)
+		return status;
+	if (self->attachments.count >= SCENE_ATTACHMENTS_MAX)
+		return source_fail(&self->source, shape->line, STATUS_LIMIT, "shapes",
+				   "more than %d shapes on bodies", SCENE_ATTACHMENTS_MAX);
+	if (ARRAY_RESERVE(&self->attachments, (uint64_t)self->attachments.count + 1) != STATUS_OK)
+		return source_no_memory(&self->source);
+	self->attachments.items[self->attachments.count++] = (struct attachment){
+		.shape = -(int64_t)index - 1, .position = at, .rotation = rotation
+	};
+	return STATUS_OK;
+}
+
+static enum status attach_all(struct compile *self, const struct entry *entry)
+{
+	if (entry->shape != NULL)
+		return attach(self, entry->shape, vec3_zero(), quat_identity(), &entry->body);
+	const struct node *at = entry->shapes != NULL ? entry->shapes->first : NULL;
+	for (; at != NULL; at = at->next) {
+		struct placement_table placement;
+		enum status status = schema_read(&self->source, at, SCHEMA_PLACEMENT, &placement);
+		if (status == STATUS_OK)
+			status = attach(self, placement.shape, placement.at, placement.rotation,
+					&entry->body);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+/* ---- commands ------------------------------------------------------------------------------------ */
+
+/* What all bodies of an entry have in common. */
+static struct command_SPAWN spawn_of(const struct body_table *body)
+{
+	struct command defaults;
+	command_defaults(&defaults, COMMAND_SPAWN);
+	struct command_SPAWN spawn = defaults.spawn;
+	spawn.status = (uint8_t)body->status;
+	spawn.velocity = body->velocity;
+	spawn.angular_velocity = body->angular_velocity;
+	spawn.density = body->density;
+	spawn.mass = body->mass;
+	spawn.static_friction = body->static_friction;
+	spawn.dynamic_friction = body->dynamic_friction;
+	spawn.restitution = body->restitution;
+	spawn.friction_rule = (uint8_t)body->friction_rule;
+	spawn.restitution_rule = (uint8_t)body->restitution_rule;
+	spawn.category = body->category;
+	spawn.mask = body->mask;
+	spawn.group = body->group;
+	spawn.tag = body->tag;
+	spawn.linear_damping = body->linear_damping;
+	spawn.angular_damping = body->angular_damping;
+	spawn.flags = (body->may_sleep ? (uint32_t)BODY_MAY_SLEEP : 0) |
+		      (body->fixed_rotation ? (uint32_t)BODY_FIXED_ROTATION : 0);
+	return spawn;
+}
+
+static vec3 random_vector(struct rng *rng, vec3 size)
+{
+	/* One statement an axis: the order of draws is part of the value. */
+	double x = rng_range(rng, -size.x, size.x);
+	double y = rng_range(rng, -size.y, size.y);
+	double z = rng_range(rng, -size.z, size.z);
+	return vec3_make(x, y, z);
+}
+
+static pose jittered(pose at, const struct body_table *body, struct rng *rng)
+{
+	if (KEY_GIVEN(body, BODY, jitter))
+		at.position = vec3_add(at.position, random_vector(rng, body->jitter));
+	if (KEY_GIVEN(body, BODY, jitter_degrees)) {
+		vec3 turn = random_vector(
+			rng, vec3_all(body->jitter_degrees * RADIANS_PER_DEGREE));
+		at.rotation = quat_mul(quat_from_rotation_vector(turn), at.rotation);
+	}
+	return at;
+}
+
+static enum status check_room(struct compile *self, const struct entry *entry, uint64_t more)
+{
+	uint64_t bodies = self->body_count + more;
+	uint32_t most = MIN_OF(self->bodies_max, (uint32_t)SCENE_BODIES_MAX);
+	if (bodies <= most)
+		return STATUS_OK;
+	return source_fail(&self->source, entry->node->line, STATUS_LIMIT, "bodies",
+			   "%llu bodies so far, %u are the most (world.limits.bodies)",
+			   (unsigned long long)bodies, (unsigned)most);
+}
+
+static enum status spawn_one(struct compile *self, const struct entry *entry,
+			     const struct command_SPAWN *spawn, pose at, uint32_t first)
+{
+	double reach = vec3_max_component(vec3_abs(at.position));
+	if (!(reach <= LENGTH_MAX))
+		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "at",
+				   "a body would be at %g m, %g is the most", reach, LENGTH_MAX);
+	struct command *command = compile_command(self, COMMAND_SPAWN);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->spawn = *spawn;
+	command->spawn.position = at.position;
+	command->spawn.rotation = quat_normalize(at.rotation);
+	self->body_count++;
+	/* All bodies of an entry share its list. */
+	self->firsts.items[self->firsts.count - 1] = first;
+	command->spawn.shapes.count = self->attachments.count - first;
+	return STATUS_OK;
+}
+
+static enum status compile_entry(struct compile *self, const struct node *node, uint32_t number)
+{
+	struct entry entry;
+	struct generator generator;
+	uint32_t first = self->attachments.count;
+	enum status status = read_entry(self, node, &entry);
+	if (status == STATUS_OK)
+		status = generator_read(&self->source, node, &entry.body, &generator);
+	if (status == STATUS_OK)
+		status = attach_all(self, &entry);
+	uint64_t count = status == STATUS_OK ? generator_count(&generator) : 0;
+	if (status == STATUS_OK)
+		status = check_room(self, &entry, count);
+	if (status != STATUS_OK)
+		return status;
+	struct command_SPAWN spawn = spawn_of(&entry.body);
+	struct rng rng = rng_seeded(KEY_GIVEN(&entry.body, BODY, seed)
+					    ? entry.body.seed
+					    : rng_mix(self->seed + rng_mix(number)));
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+		pose place = generator_pose(&generator, i);
+		pose at = pose_make(vec3_add(entry.body.at, place.position),
+				    quat_mul(place.rotation, entry.body.rotation));
+		status = spawn_one(self, &entry, &spawn, jittered(at, &entry.body, &rng), first);
+	}
+	return status;
+}
+
+/* Prototypes that no body uses must be right as well. */
+enum status compile_prototypes(struct compile *self)
+{
+	const struct node *map = self->materials;
+	enum status status = STATUS_OK;
+	for (const struct node *key = map != NULL ? map->first : NULL;
+	     key != NULL && status == STATUS_OK; key = key->next->next) {
+		struct material_table material;
+		status = schema_read(&self->source, key->next, SCHEMA_MATERIAL, &material);
+	}
+	map = self->prototypes;
+	for (const struct node *key = map != NULL ? map->first : NULL;
+	     key != NULL && status == STATUS_OK; key = key->next->next) {
+		struct entry entry;
+		status = read_entry(self, key->next, &entry);
+	}
+	return status;
+}
+
+enum status compile_bodies(struct compile *self, const struct node *bodies)
+{
+	enum status status = STATUS_OK;
+	uint32_t number = 0;
+	for (const struct node *at = bodies != NULL ? bodies->first : NULL;
+	     at != NULL && status == STATUS_OK; at = at->next)
+		status = compile_entry(self, at, ++number);
+	return status;
+}

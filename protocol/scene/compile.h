@@ -1,0 +1,91 @@
+/* compile.h: from the tree of a scene file to shapes and commands. Private to the room: the door is
+ * scene.h. */
+#ifndef CAIRN_PROTOCOL_SCENE_COMPILE_H
+#define CAIRN_PROTOCOL_SCENE_COMPILE_H
+
+#include "protocol/scene/scene.h"
+#include "protocol/scene/schema.h"
+#include "server/base/array.h"
+
+/* Numbers of the canonical form (engine/geometry/shape.h, which this room may not see; a test compares
+ * them). */
+enum canonical_kind {
+	CANONICAL_SPHERE = 1,
+	CANONICAL_CAPSULE = 2,
+	CANONICAL_BOX = 3,
+	CANONICAL_HULL = 4,
+	CANONICAL_PLANE = 5,
+	CANONICAL_MESH = 6,
+	CANONICAL_POLYGON = 7,
+};
+enum {
+	SCENE_SHAPES_MAX = 4096,
+	SCENE_BODIES_MAX = 262144, /* made by all entries and generators of a file */
+	SCENE_ATTACHMENTS_MAX = 1 << 20,
+	HULL_POINTS_MAX = 65536,  /* of a cloud */
+	HULL_VERTICES_MAX = 1024, /* of the finished hull */
+	HULL_DIRECTIONS = 512,	  /* `simplify` of a larger cloud when the file does not say */
+	LIKE_DEPTH_MAX = 16,
+};
+
+/* A name of the file and the shape it stands for. */
+struct named_shape {
+	const char *name; /* borrowed from the document */
+	uint32_t shape;	  /* index */
+};
+
+struct compile {
+	struct source source;
+	const char *base; /* directory for meshes, or NULL */
+	uint64_t seed;	  /* the world's */
+	bool planar;
+	uint32_t bodies_max, body_count;
+	const struct node *materials, *prototypes; /* NULL when the file has none */
+	ARRAY_OF(struct named_shape) named;
+	ARRAY_OF(struct scene_shape) shapes;
+	ARRAY_OF(struct command) commands;
+	/* Of each command: where its shapes begin in `attachments`. */
+	ARRAY_OF(uint32_t) firsts;
+	ARRAY_OF(struct attachment) attachments;
+};
+
+/* A new command with its defaults at the end of the list; NULL when there is no memory. */
+struct command *compile_command(struct compile *self, uint16_t op);
+
+/* The parts of a scene, each a step of scene_parse. */
+MUST_CHECK enum status compile_world(struct compile *self, const struct node *node,
+				     struct scene_world *out);
+MUST_CHECK enum status compile_shapes(struct compile *self, const struct node *shapes);
+MUST_CHECK enum status compile_prototypes(struct compile *self);
+MUST_CHECK enum status compile_bodies(struct compile *self, const struct node *bodies);
+
+/* A shape's name or a shape in place; *index is into `shapes`. */
+MUST_CHECK enum status compile_shape(struct compile *self, const struct node *node,
+				     const char *label, uint32_t *index);
+enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shape);
+
+/* ---- generators ---------------------------------------------------------------------------------- */
+
+/* What stands in a body's entry about how many there are of it and where. */
+struct generator {
+	enum { GENERATE_ONE, GENERATE_GRID, GENERATE_STACK, GENERATE_PYRAMID, GENERATE_RING,
+	       GENERATE_TOWER, GENERATE_ARRAY } kind;
+	union {
+		struct grid_table grid;
+		struct stack_table stack;
+		struct pyramid_table pyramid;
+		struct ring_table ring;
+		struct tower_table tower;
+		struct array_table array;
+	};
+};
+
+/* Reads the one generator of the entry, or none. LIMIT when there are two. */
+MUST_CHECK enum status generator_read(const struct source *source, const struct node *node,
+				      const struct body_table *body, struct generator *out);
+/* How many bodies; saturates. */
+uint64_t generator_count(const struct generator *self);
+/* Where the index-th stands, relative to the entry's `at`, and how it is turned first. */
+pose generator_pose(const struct generator *self, uint32_t index);
+
+#endif

@@ -1,0 +1,174 @@
+/* generate.c: where the bodies of a generator stand.
+ *
+ * Each position is computed from its own index and nothing is summed, so that body i does not depend on
+ * how many came before it. Bodies come from the bottom upwards; in a layer along x, then z.
+ */
+#include "protocol/scene/compile.h"
+
+static enum status check_count(const struct source *source, const struct node *node,
+			       const struct generator *self)
+{
+	uint64_t count = generator_count(self);
+	if (count > SCENE_BODIES_MAX)
+		return source_fail(source, node->line, STATUS_LIMIT, "count",
+				   "%llu bodies in one generator, %d are the most",
+				   (unsigned long long)count, SCENE_BODIES_MAX);
+	return STATUS_OK;
+}
+
+enum status generator_read(const struct source *source, const struct node *node,
+			   const struct body_table *body, struct generator *out)
+{
+	const struct {
+		const struct node *map;
+		enum schema_name table;
+		int kind;
+		void *values;
+		const char *name;
+	} kinds[] = {
+		{ body->grid, SCHEMA_GRID, GENERATE_GRID, &out->grid, "grid" },
+		{ body->stack, SCHEMA_STACK, GENERATE_STACK, &out->stack, "stack" },
+		{ body->pyramid, SCHEMA_PYRAMID, GENERATE_PYRAMID, &out->pyramid, "pyramid" },
+		{ body->ring, SCHEMA_RING, GENERATE_RING, &out->ring, "ring" },
+		{ body->tower, SCHEMA_TOWER, GENERATE_TOWER, &out->tower, "tower" },
+		{ body->array, SCHEMA_ARRAY, GENERATE_ARRAY, &out->array, "array" },
+	};
+	const char *first = NULL;
+	out->kind = GENERATE_ONE;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		if (kinds[i].map == NULL)
+			continue;
+		if (first != NULL)
+			return source_fail(source, node->line, STATUS_LIMIT, kinds[i].name,
+					   "%s and %s: an entry may have 1 generator", first,
+					   kinds[i].name);
+		first = kinds[i].name;
+		out->kind = kinds[i].kind;
+		enum status status =
+			schema_read(source, kinds[i].map, kinds[i].table, kinds[i].values);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return check_count(source, node, out);
+}
+
+/* ---- counting ------------------------------------------------------------------------------------ */
+
+static uint64_t pyramid_count(const struct pyramid_table *pyramid)
+{
+	uint64_t n = pyramid->base;
+	return pyramid->square ? n * (n + 1) * (2 * n + 1) / 6 : n * (n + 1) / 2;
+}
+
+uint64_t generator_count(const struct generator *self)
+{
+	switch (self->kind) {
+	case GENERATE_GRID: {
+		/* Each factor is at most 2^18. */
+		struct counts c = self->grid.count;
+		return (uint64_t)c.x * c.y * c.z;
+	}
+	case GENERATE_STACK:
+		return self->stack.count;
+	case GENERATE_PYRAMID:
+		return pyramid_count(&self->pyramid);
+	case GENERATE_RING:
+		return self->ring.count;
+	case GENERATE_TOWER:
+		return (uint64_t)self->tower.rings * self->tower.bricks;
+	case GENERATE_ARRAY:
+		return self->array.count;
+	case GENERATE_ONE:
+		break;
+	}
+	return 1;
+}
+
+/* ---- placing ------------------------------------------------------------------------------------- */
+
+/* The index-th of `count` places a step apart, their middle at 0. */
+static double centred(uint32_t index, uint32_t count, double step)
+{
+	return step * (index - 0.5 * (count - 1));
+}
+
+static quat about_y(double degrees)
+{
+	return quat_from_axis_angle(vec3_axis(1), degrees * RADIANS_PER_DEGREE);
+}
+
+static pose grid_pose(const struct grid_table *grid, uint32_t index)
+{
+	struct counts c = grid->count;
+	uint32_t z = index % c.z, x = index / c.z % c.x, y = index / c.z / c.x;
+	vec3 at = vec3_make(centred(x, c.x, grid->spacing.x), y * grid->spacing.y,
+			    centred(z, c.z, grid->spacing.z));
+	return pose_make(at, quat_identity());
+}
+
+static pose pyramid_pose(const struct pyramid_table *pyramid, uint32_t index)
+{
+	uint32_t row = 0, across = pyramid->base;
+	uint32_t layer = pyramid->square ? across * across : across;
+	while (index >= layer) {
+		index -= layer;
+		row++;
+		across--;
+		layer = pyramid->square ? across * across : across;
+	}
+	uint32_t x = pyramid->square ? index / across : index;
+	uint32_t z = pyramid->square ? index % across : 0;
+	vec3 at = vec3_make(centred(x, across, pyramid->spacing.x), row * pyramid->spacing.y,
+			    pyramid->square ? centred(z, across, pyramid->spacing.z) : 0);
+	return pose_make(at, quat_identity());
+}
+
+static pose circle_pose(double degrees, double radius, double height)
+{
+	quat turn = about_y(degrees);
+	vec3 at = quat_rotate(turn, vec3_make(0, 0, radius));
+	return pose_make(vec3_make(at.x, height, at.z), turn);
+}
+
+static pose tower_pose(const struct tower_table *tower, uint32_t index)
+{
+	uint32_t ring = index / tower->bricks, brick = index % tower->bricks;
+	double part = (brick + (ring % 2 == 1 ? 0.5 : 0)) / tower->bricks;
+	return circle_pose(360 * part, tower->radius, ring * tower->height);
+}
+
+/* turn to the power index, by squaring: 18 products at most, whatever the index. */
+static quat turn_power(quat turn, uint32_t index)
+{
+	quat power = quat_identity();
+	for (; index > 0; index >>= 1) {
+		if (index & 1)
+			power = quat_normalize(quat_mul(power, turn));
+		turn = quat_normalize(quat_mul(turn, turn));
+	}
+	return power;
+}
+
+pose generator_pose(const struct generator *self, uint32_t index)
+{
+	switch (self->kind) {
+	case GENERATE_GRID:
+		return grid_pose(&self->grid, index);
+	case GENERATE_STACK:
+		return pose_make(vec3_make(0, index * self->stack.height, 0),
+				 about_y(index * self->stack.twist));
+	case GENERATE_PYRAMID:
+		return pyramid_pose(&self->pyramid, index);
+	case GENERATE_RING:
+		return circle_pose(self->ring.degrees * index / self->ring.count,
+				   self->ring.radius, 0);
+	case GENERATE_TOWER:
+		return tower_pose(&self->tower, index);
+	case GENERATE_ARRAY:
+		return pose_make(vec3_scale(self->array.step, index),
+				 turn_power(self->array.turn, index));
+	case GENERATE_ONE:
+		break;
+	}
+	return pose_identity();
+}

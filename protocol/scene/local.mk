@@ -1,0 +1,17 @@
+# libcairnscene.a: scene files and meshes as shapes and commands.
+libcairnscene_a_SOURCES += \
+	protocol/scene/scene.h \
+	protocol/scene/scene.c \
+	protocol/scene/compile.h \
+	protocol/scene/shapes.c \
+	protocol/scene/bodies.c \
+	protocol/scene/generate.c \
+	protocol/scene/cloud.h \
+	protocol/scene/cloud.c \
+	protocol/scene/mesh.h \
+	protocol/scene/mesh.c \
+	protocol/scene/schema.def \
+	protocol/scene/schema.h \
+	protocol/scene/schema.c \
+	protocol/scene/yaml.h \
+	protocol/scene/yaml.c

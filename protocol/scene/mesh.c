@@ -1,0 +1,161 @@
+/* mesh.c: assimp's scene of nodes and meshes, flattened.
+ *
+ * Assimp triangulates, applies the transformations of its nodes and sorts out points and lines. It works
+ * in float: the same file gives the same points with the same build of assimp, which is why shapes are
+ * named by their bytes and not by their file.
+ */
+#include "protocol/scene/mesh.h"
+
+#include <assimp/cimport.h>
+#include <assimp/config.h>
+#include <assimp/postprocess.h>
+#include <assimp/scene.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MESH_DIRECTORY "/usr/share/glmark2/models"
+
+enum { PATH_BYTES = 4096 };
+
+/* ---- finding ------------------------------------------------------------------------------------- */
+
+/* Relative, without a step upwards. */
+static bool is_below(const char *name)
+{
+	if (name[0] == '/' || strchr(name, '\\') != NULL)
+		return false;
+	for (const char *at = name; at != NULL; at = strchr(at, '/')) {
+		at += *at == '/';
+		if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+			return false;
+	}
+	return true;
+}
+
+static bool is_file(const char *directory, size_t bytes, const char *name, char *path)
+{
+	struct stat about;
+	if (bytes == 0)
+		return false;
+	int length = snprintf(path, PATH_BYTES, "%.*s/%s", (int)bytes, directory, name);
+	return length < PATH_BYTES && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+static bool find(const char *base, const char *name, char *path)
+{
+	if (base != NULL && is_file(base, strlen(base), name, path))
+		return true;
+	const char *list = getenv("CAIRN_MESH_PATH");
+	while (list != NULL && *list != '\0') {
+		size_t bytes = strcspn(list, ":");
+		if (is_file(list, bytes, name, path))
+			return true;
+		list += bytes + (list[bytes] == ':');
+	}
+	return is_file(MESH_DIRECTORY, strlen(MESH_DIRECTORY), name, path);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+static const struct aiScene *import(const char *path)
+{
+	struct aiPropertyStore *options = aiCreatePropertyStore();
+	if (options == NULL)
+		return NULL;
+	aiSetImportPropertyInteger(options, AI_CONFIG_PP_SBP_REMOVE,
+				   aiPrimitiveType_POINT | aiPrimitiveType_LINE);
+	const struct aiScene *scene = aiImportFileExWithProperties(
+		path,
+		aiProcess_Triangulate | aiProcess_PreTransformVertices | aiProcess_SortByPType |
+			aiProcess_JoinIdenticalVertices,
+		NULL, options);
+	aiReleasePropertyStore(options);
+	return scene;
+}
+
+static enum status check_size(const struct source *source, uint32_t line, const char *name,
+			      const struct aiScene *scene)
+{
+	uint64_t points = 0, triangles = 0;
+	for (uint32_t m = 0; m < scene->mNumMeshes; m++) {
+		points += scene->mMeshes[m]->mNumVertices;
+		triangles += scene->mMeshes[m]->mNumFaces;
+	}
+	if (triangles == 0)
+		return source_fail(source, line, STATUS_DEGENERATE, "file", "%.40s has no triangle",
+				   name);
+	if (points > MESH_POINTS_MAX || triangles > MESH_TRIANGLES_MAX)
+		return source_fail(source, line, STATUS_TOO_LARGE, "file",
+				   "%.40s has %llu points and %llu triangles, %d and %d are the most",
+				   name, (unsigned long long)points, (unsigned long long)triangles,
+				   MESH_POINTS_MAX, MESH_TRIANGLES_MAX);
+	return STATUS_OK;
+}
+
+static enum status take_mesh(const struct source *source, uint32_t line, const struct aiMesh *mesh,
+			     struct cloud *out)
+{
+	uint32_t before = out->points.count;
+	if (ARRAY_RESERVE(&out->points, (uint64_t)before + mesh->mNumVertices) != STATUS_OK ||
+	    ARRAY_RESERVE(&out->triangles, (uint64_t)out->triangles.count + mesh->mNumFaces) !=
+		    STATUS_OK)
+		return source_no_memory(source);
+	for (uint32_t i = 0; i < mesh->mNumVertices; i++) {
+		struct aiVector3D v = mesh->mVertices[i];
+		if (!isfinite(v.x) || !isfinite(v.y) || !isfinite(v.z))
+			return source_fail(source, line, STATUS_NOT_FINITE, "file",
+					   "point %u is not finite", (unsigned)i);
+		out->points.items[out->points.count++] = vec3_make(v.x, v.y, v.z);
+	}
+	for (uint32_t i = 0; i < mesh->mNumFaces; i++) {
+		const struct aiFace *face = &mesh->mFaces[i];
+		if (face->mNumIndices != 3)
+			continue;
+		struct triangle t;
+		for (uint32_t k = 0; k < 3; k++) {
+			if (face->mIndices[k] >= mesh->mNumVertices)
+				return source_fail(source, line, STATUS_MALFORMED, "file",
+						   "triangle %u names a point that is not there",
+						   (unsigned)i);
+			t.corner[k] = before + face->mIndices[k];
+		}
+		out->triangles.items[out->triangles.count++] = t;
+	}
+	return STATUS_OK;
+}
+
+static enum status read_at(const struct source *source, uint32_t line, const char *name,
+			   const char *path, struct cloud *out)
+{
+	const struct aiScene *scene = import(path);
+	if (scene == NULL)
+		return source_fail(source, line, STATUS_MALFORMED, "file", "%.40s is no mesh: %.80s",
+				   name, aiGetErrorString());
+	enum status status = check_size(source, line, name, scene);
+	for (uint32_t m = 0; m < scene->mNumMeshes && status == STATUS_OK; m++)
+		status = take_mesh(source, line, scene->mMeshes[m], out);
+	aiReleaseImport(scene);
+	return status;
+}
+
+enum status mesh_read(const struct source *source, uint32_t line, const char *base,
+		      const char *name, struct cloud *out)
+{
+	char path[PATH_BYTES];
+	*out = (struct cloud){ 0 };
+	if (!is_below(name))
+		return source_fail(source, line, STATUS_RANGE, "file",
+				   "%.60s must be a relative name without '..'", name);
+	if (!find(base, name, path))
+		return source_fail(source, line, STATUS_MISSING, "file",
+				   "no %.60s beside the scene, in CAIRN_MESH_PATH or in %s", name,
+				   MESH_DIRECTORY);
+	enum status status = read_at(source, line, name, path, out);
+	if (status != STATUS_OK)
+		cloud_release(out);
+	return status;
+}

@@ -1,0 +1,265 @@
+/* scene.c: a scene file from its bytes to shapes and commands, in one pass over the tree: world,
+ * shapes, prototypes, bodies. The first thing that is wrong is said, and nothing is left behind. */
+#include "protocol/scene/scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/scene/compile.h"
+
+/* ---- the world ----------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	double min, max;
+} PARAMETERS[] = {
+#define PARAMETER(number, NAME, name, initial, min, max, unit, doc) { name, min, max },
+#include "server/engine/world/parameters.def"
+#undef PARAMETER
+};
+
+static enum status compile_parameter(struct compile *self, const struct node *key)
+{
+	char room[64];
+	struct suggestion suggestion = suggestion_for(key->text);
+	size_t i = 0;
+	for (; i < COUNT_OF(PARAMETERS) && strcmp(PARAMETERS[i].name, key->text) != 0; i++)
+		suggestion_offer(&suggestion, PARAMETERS[i].name);
+	if (i == COUNT_OF(PARAMETERS))
+		return source_fail(&self->source, key->line, STATUS_UNKNOWN_PARAMETER, key->text,
+				   "no parameter is called '%.32s'%s", key->text,
+				   suggestion_text(&suggestion, room, sizeof room));
+	double value;
+	enum status status = schema_number(&self->source, key->next, key->text, PARAMETERS[i].min,
+					   PARAMETERS[i].max, "", &value);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARAMETER);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	snprintf(command->parameter.name.text, sizeof command->parameter.name.text, "%s",
+		 key->text);
+	command->parameter.value = value;
+	return STATUS_OK;
+}
+
+static enum status compile_bounds(struct compile *self, const struct node *node)
+{
+	struct bounds_table bounds;
+	enum status status = schema_read(&self->source, node, SCHEMA_BOUNDS, &bounds);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		double low = vec3_get(bounds.minimum, axis), high = vec3_get(bounds.maximum, axis);
+		if (!(low < high))
+			return source_fail(&self->source, node->line, STATUS_RANGE, "maximum",
+					   "maximum %g is not above minimum %g along %c", high, low,
+					   "xyz"[axis]);
+	}
+	struct command *command = compile_command(self, COMMAND_BOUNDS);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->bounds.mode = (uint8_t)bounds.mode;
+	command->bounds.minimum = bounds.minimum;
+	command->bounds.maximum = bounds.maximum;
+	return STATUS_OK;
+}
+
+static enum status compile_limits(struct compile *self, const struct node *node,
+				  struct scene_world *out)
+{
+	struct limits_table limits;
+	schema_defaults(SCHEMA_LIMITS, &limits);
+	enum status status = node == NULL ? STATUS_OK
+					  : schema_read(&self->source, node, SCHEMA_LIMITS, &limits);
+	self->bodies_max = limits.bodies;
+	if (status != STATUS_OK || node == NULL)
+		return status;
+	out->bodies_max = KEY_GIVEN(&limits, LIMITS, bodies) ? limits.bodies : 0;
+	out->placements_max = KEY_GIVEN(&limits, LIMITS, placements) ? limits.placements : 0;
+	out->contacts_max = KEY_GIVEN(&limits, LIMITS, contacts) ? limits.contacts : 0;
+	out->shapes_max = KEY_GIVEN(&limits, LIMITS, shapes) ? limits.shapes : 0;
+	return STATUS_OK;
+}
+
+enum status compile_world(struct compile *self, const struct node *node, struct scene_world *out)
+{
+	struct world_table world;
+	schema_defaults(SCHEMA_WORLD, &world);
+	enum status status = node == NULL ? STATUS_OK
+					  : schema_read(&self->source, node, SCHEMA_WORLD, &world);
+	if (status != STATUS_OK)
+		return status;
+	*out = (struct scene_world){ .planar = world.planar,
+				     .gravity = world.gravity,
+				     .gravity_given = KEY_GIVEN(&world, WORLD, gravity),
+				     .seed = world.seed,
+				     .seed_given = KEY_GIVEN(&world, WORLD, seed) };
+	if (world.name != NULL)
+		snprintf(out->name, sizeof out->name, "%s", world.name);
+	if (world.method != NULL)
+		snprintf(out->method, sizeof out->method, "%s", world.method);
+	if (KEY_GIVEN(&world, WORLD, rate)) {
+		out->rate_num = world.rate.num;
+		out->rate_den = world.rate.den;
+	}
+	self->seed = world.seed;
+	self->planar = world.planar;
+	const struct node *key = world.parameters != NULL ? world.parameters->first : NULL;
+	for (; key != NULL && status == STATUS_OK; key = key->next->next)
+		status = compile_parameter(self, key);
+	if (status == STATUS_OK && world.bounds != NULL)
+		status = compile_bounds(self, world.bounds);
+	if (status == STATUS_OK)
+		status = compile_limits(self, world.limits, out);
+	return status;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------- */
+
+static void compile_release(struct compile *self)
+{
+	for (uint32_t i = 0; i < self->shapes.count; i++)
+		heap_free(self->shapes.items[i].canonical);
+	ARRAY_RELEASE(&self->named);
+	ARRAY_RELEASE(&self->shapes);
+	ARRAY_RELEASE(&self->commands);
+	ARRAY_RELEASE(&self->firsts);
+	ARRAY_RELEASE(&self->attachments);
+}
+
+static enum status compile_all(struct compile *self, const struct node *root,
+			       struct scene_world *world)
+{
+	struct scene_table file;
+	enum status status = schema_read(&self->source, root, SCHEMA_SCENE, &file);
+	if (status != STATUS_OK)
+		return status;
+	self->materials = file.materials;
+	self->prototypes = file.prototypes;
+	status = compile_world(self, file.world, world);
+	if (status == STATUS_OK)
+		status = compile_shapes(self, file.shapes);
+	if (status == STATUS_OK)
+		status = compile_prototypes(self);
+	if (status == STATUS_OK)
+		status = compile_bodies(self, file.bodies);
+	return status;
+}
+
+/* The lists pass to the scene; commands learn where their shapes are now that nothing moves. */
+static void hand_over(struct compile *self, struct scene *scene)
+{
+	scene->shapes = self->shapes.items;
+	scene->shape_count = self->shapes.count;
+	scene->commands = self->commands.items;
+	scene->command_count = self->commands.count;
+	scene->attachments = self->attachments.items;
+	scene->attachment_count = self->attachments.count;
+	for (uint32_t i = 0; i < scene->command_count; i++) {
+		struct command *command = &scene->commands[i];
+		if (command->op == COMMAND_SPAWN && command->spawn.shapes.count > 0)
+			command->spawn.shapes.items = scene->attachments + self->firsts.items[i];
+	}
+	ARRAY_RELEASE(&self->named);
+	ARRAY_RELEASE(&self->firsts);
+}
+
+static enum status parse(const char *text, size_t bytes, const char *file, const char *base,
+			 struct scene **out, struct reason *why)
+{
+	struct document document;
+	struct compile compile = { .source = { .file = file, .why = why }, .base = base };
+	struct scene *scene = heap_alloc_zero(sizeof *scene);
+	if (scene == NULL)
+		return source_no_memory(&compile.source);
+	enum status status = document_parse(&document, &compile.source, text, bytes);
+	if (status == STATUS_OK) {
+		status = compile_all(&compile, document.root, &scene->world);
+		document_release(&document);
+	}
+	if (status != STATUS_OK) {
+		compile_release(&compile);
+		heap_free(scene);
+		return status;
+	}
+	hand_over(&compile, scene);
+	*out = scene;
+	return STATUS_OK;
+}
+
+enum status scene_parse(const char *text, size_t bytes, const char *base, struct scene **out,
+			struct reason *why)
+{
+	return parse(text, bytes, "scene", base, out, why);
+}
+
+/* ---- files --------------------------------------------------------------------------------------- */
+
+/* *text is returned owned. */
+static enum status read_file(const struct source *source, char **text, size_t *bytes)
+{
+	FILE *file = fopen(source->file, "rb");
+	if (file == NULL)
+		return source_fail(source, 0, STATUS_MISSING, "scene", "cannot be opened");
+	enum status status = STATUS_OK;
+	*text = heap_alloc(YAML_BYTES_MAX + 1);
+	if (*text == NULL) {
+		status = source_no_memory(source);
+	} else {
+		*bytes = fread(*text, 1, YAML_BYTES_MAX + 1, file);
+		if (ferror(file))
+			status = source_fail(source, 0, STATUS_IO, "scene", "cannot be read");
+	}
+	if (status != STATUS_OK)
+		heap_free(*text);
+	fclose(file);
+	return status;
+}
+
+enum status scene_load(const char *path, struct scene **out, struct reason *why)
+{
+	struct source source = { .file = path, .why = why };
+	char *text = NULL;
+	size_t bytes = 0;
+	enum status status = read_file(&source, &text, &bytes);
+	if (status != STATUS_OK)
+		return status;
+	const char *slash = strrchr(path, '/');
+	size_t directory = slash != NULL ? (size_t)(slash - path) : 0;
+	char *base = heap_alloc(directory + 2);
+	if (base == NULL) {
+		heap_free(text);
+		return source_no_memory(&source);
+	}
+	/* "/scene.yaml" lies in "/", "scene.yaml" in ".". */
+	snprintf(base, directory + 2, "%s", slash == NULL ? "." : "/");
+	if (directory > 0) {
+		memcpy(base, path, directory);
+		base[directory] = '\0';
+	}
+	status = parse(text, bytes, path, base, out, why);
+	heap_free(base);
+	heap_free(text);
+	return status;
+}
+
+void scene_destroy(struct scene *scene)
+{
+	for (uint32_t i = 0; i < scene->shape_count; i++)
+		heap_free(scene->shapes[i].canonical);
+	heap_free(scene->shapes);
+	heap_free(scene->commands);
+	heap_free(scene->attachments);
+	heap_free(scene);
+}
+
+void scene_resolve(struct scene *scene, const uint32_t *shape_ids)
+{
+	for (uint32_t i = 0; i < scene->attachment_count; i++) {
+		int64_t *shape = &scene->attachments[i].shape;
+		ASSERT(*shape < 0 && -*shape <= (int64_t)scene->shape_count);
+		*shape = shape_ids[-*shape - 1];
+	}
+}

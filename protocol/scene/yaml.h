@@ -1,0 +1,65 @@
+/* yaml.h: a YAML text as a tree of nodes that know their line.
+ *
+ * libyaml finds the tokens; the tree is ours, because messages need lines, and because limits must hold
+ * before anything is built: bytes, nodes, nesting and the length of a scalar are bounded below. Anchors,
+ * aliases and tags are refused: a scene has `like` for what they are used for, and a few lines of
+ * aliases can stand for gigabytes. Keys are plain text, and no mapping may say one twice. JSON is a
+ * subset of YAML and needs nothing of its own.
+ */
+#ifndef CAIRN_PROTOCOL_SCENE_YAML_H
+#define CAIRN_PROTOCOL_SCENE_YAML_H
+
+#include "server/base/status.h"
+
+enum {
+	YAML_BYTES_MAX = 16 << 20,
+	YAML_NODES_MAX = 1 << 21,
+	YAML_DEPTH_MAX = 16,
+	YAML_SCALAR_MAX = 1024, /* bytes of one scalar */
+	YAML_KEYS_MAX = 4096,	/* of one mapping: each is compared with those before it */
+};
+
+enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
+
+struct node {
+	enum node_kind kind;
+	bool quoted;	  /* of a scalar: "5" is no number */
+	uint32_t line;	  /* from 1 */
+	uint32_t count;	  /* items of a list, pairs of a map */
+	const char *text; /* of a scalar, ends in zero; borrowed from the document */
+	/* Items, or key, value, key, value …; NULL for none. */
+	struct node *first, *next;
+};
+
+/* Where a message comes from and goes to. */
+struct source {
+	const char *file;   /* as messages call it; borrowed */
+	struct reason *why; /* may be NULL */
+};
+
+/* Fills the reason with "FILE:LINE: " and what follows, and returns `status`. */
+enum status source_fail(const struct source *source, uint32_t line, enum status status,
+			const char *field, const char *format, ...) PRINTF_LIKE(5, 6);
+enum status source_no_memory(const struct source *source);
+
+struct document {
+	struct node *root; /* NULL until parsed */
+	struct node *nodes;
+	char *text;
+	uint32_t node_count, node_capacity;
+	uint32_t text_count, text_capacity;
+};
+
+/* Errors: MALFORMED (syntax, more than one document, a key that is no text), EXISTS (a key twice),
+ * UNSUPPORTED (anchor, alias, tag), TOO_DEEP, TOO_LARGE, NO_MEMORY. On success the document is to be
+ * released; on failure there is nothing to release. */
+MUST_CHECK enum status document_parse(struct document *document, const struct source *source,
+				      const char *text, size_t bytes);
+void document_release(struct document *document);
+
+/* The value of a key of a map; NULL when it is not there. */
+const struct node *node_find(const struct node *map, const char *key);
+/* "a number", "a list", … for messages. */
+const char *node_kind_text(const struct node *node);
+
+#endif
