@@ -155,6 +155,16 @@ static void bench_pairs(struct rng *rng)
 	any(&b, rng, 0.4, 0.9);
 	BATCH("sphere-hull48", sphere, middle);
 	any(&b, rng, 0.95, 1.1);
+	BATCH("box-box diagonal, gap 18 mm", box, box);
+	for (int k = 0; k < POSES; k++)
+		b.poses[k] = pose_make(vec3_make(1.018, 1.018, rng_range(rng, -0.01, 0.01)),
+				       quat_identity());
+	report(&b);
+	BATCH("box-box diagonal, gap 5 mm", box, box);
+	for (int k = 0; k < POSES; k++)
+		b.poses[k] = pose_make(vec3_make(1.005, 1.005, rng_range(rng, -0.01, 0.01)),
+				       quat_identity());
+	report(&b);
 	BATCH("box-box settled", box, box);
 	settle(&b, rng);
 	BATCH("hull16-hull16 settled", small, small);

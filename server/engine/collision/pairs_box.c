@@ -362,6 +362,18 @@ static bool edges_manifold(const struct boxes *x, struct edge_axis edge, struct 
 	return scalar_abs(s) <= x->a[i] + x->slop && scalar_abs(f) <= x->b[j] + x->slop;
 }
 
+/* Separations along three axes at right angles add up like the sides of a box: a lower bound of the
+ * distance, at hand for boxes that lie diagonally to each other, as in a grid. */
+static bool diagonally_apart(const struct boxes *x)
+{
+	double a = 0, b = 0, margin2 = x->margin * x->margin;
+	for (uint32_t i = 0; i < 3; i++) {
+		a += scalar_square(scalar_max(axis_a(x, i), 0));
+		b += scalar_square(scalar_max(axis_b(x, i), 0));
+	}
+	return a > margin2 || b > margin2;
+}
+
 /* The best axis leads to features that are not the nearest ones: corners or edges that face each
  * other. Puts them into *out if they are nearer (deeper) than what is there by more than the slop. */
 static void corner_manifold(const struct boxes *x, const struct pair *pair, double separation,
@@ -369,6 +381,8 @@ static void corner_manifold(const struct boxes *x, const struct pair *pair, doub
 {
 	double bar = out->count > 0 ? manifold_deepest(out) - x->slop : SCALAR_MAX;
 	struct gjk_result nearest;
+	if (out->count == 0 && diagonally_apart(x))
+		return;
 	gjk_shapes(pair, &nearest);
 	if (!nearest.touching) {
 		if (nearest.distance <= x->margin && nearest.distance < bar)

@@ -184,37 +184,61 @@ static inline bool edge_near(vec3 from, vec3 to, const struct aabb *box)
 
 enum { EDGES_MAX = 3 * SHAPE_HULL_VERTICES_MAX };
 
-/* Whether an axis on the arc of these faces may have a separation above the bar, by the heights of
- * points of the other piece over them. */
-static inline bool edge_may_win(const struct hull_face *f, const struct hull_face *g, vec3 point,
-				double bar)
+enum { FACES_MAX = 2 * SHAPE_HULL_VERTICES_MAX };
+
+/* Heights of two points over every face. */
+struct heights {
+	double centre[FACES_MAX], point[FACES_MAX];
+};
+
+static void heights_set(struct heights *self, const struct hull *hull, vec3 centre, vec3 point)
 {
-	double high = scalar_max(vec3_dot(f->normal, point) - f->offset,
-				 vec3_dot(g->normal, point) - g->offset);
+	for (uint32_t f = 0; f < hull->face_count; f++) {
+		const struct hull_face *face = &hull->faces[f];
+		self->centre[f] = vec3_dot(face->normal, centre) - face->offset;
+		self->point[f] = vec3_dot(face->normal, point) - face->offset;
+	}
+}
+
+/* Whether an axis on the arc of two faces may have a separation above the bar, when a point of the
+ * other piece is at most `high` over both. */
+static inline bool arc_may_win(const struct hull_face *f, const struct hull_face *g, double high,
+			       double bar)
+{
 	if (high <= 0)
 		return high > bar;
 	return bar <= 0 || 2 * high * high > bar * bar * (1 + vec3_dot(f->normal, g->normal));
 }
 
-/* The edges worth looking at: near the other's box, and not excluded by its centre or `point`. */
-static uint32_t edges_worth(const struct hull *hull, const struct aabb *box, double reach,
-			    vec3 centre, vec3 point, double bar, uint16_t worth[EDGES_MAX])
+/* The edges worth looking at: not excluded by the other's centre or `point`, and near its box. */
+static uint32_t edges_worth(const struct hull *hull, const struct hull *other,
+			    const struct placing *placing, double reach, vec3 point, double bar,
+			    uint16_t worth[EDGES_MAX])
 {
-	struct aabb grown = aabb_grow(*box, reach == SCALAR_MAX ? 0 : reach);
+	struct heights heights;
+	heights_set(&heights, hull, placing_point(placing, other->centre), point);
 	uint32_t count = 0;
 	for (uint32_t h = 0; h < hull->edge_count; h++) {
 		const struct half_edge *edge = &hull->edges[h];
 		if (edge->twin < h)
 			continue;
-		const struct half_edge *twin = &hull->edges[edge->twin];
-		if (reach != SCALAR_MAX && !edge_near(hull->vertices[edge->origin],
-						      hull->vertices[twin->origin], &grown))
-			continue;
-		const struct hull_face *f = &hull->faces[edge->face], *g = &hull->faces[twin->face];
-		if (edge_may_win(f, g, point, bar) && edge_may_win(f, g, centre, bar))
+		uint32_t f = edge->face, g = hull->edges[edge->twin].face;
+		double high = scalar_max(heights.point[f], heights.point[g]);
+		double central = scalar_max(heights.centre[f], heights.centre[g]);
+		if (arc_may_win(&hull->faces[f], &hull->faces[g], scalar_min(high, central), bar))
 			worth[count++] = (uint16_t)h;
 	}
-	return count;
+	if (reach == SCALAR_MAX || count == 0)
+		return count;
+	struct aabb near = aabb_grow(sat_box(other, placing), reach);
+	uint32_t kept = 0;
+	for (uint32_t k = 0; k < count; k++) {
+		const struct half_edge *edge = &hull->edges[worth[k]];
+		if (edge_near(hull->vertices[edge->origin],
+			      hull->vertices[hull->edges[edge->twin].origin], &near))
+			worth[kept++] = worth[k];
+	}
+	return kept;
 }
 
 struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
@@ -223,13 +247,9 @@ struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const str
 	struct sat_edges best = { -SCALAR_MAX, 0, 0, { 0, 0, 0 } };
 	uint16_t worth_a[EDGES_MAX], worth_b[EDGES_MAX];
 	struct placing a_in_b = placing_inverse(b_in_a);
-	struct aabb box_a = sat_box(a, &a_in_b), box_b = sat_box(b, b_in_a);
-	uint32_t count_a = edges_worth(a, &box_b, reach, placing_point(b_in_a, b->centre), of_b,
-				       least, worth_a);
-	uint32_t count_b = count_a == 0 ? 0 :
-					  edges_worth(b, &box_a, reach,
-						      placing_point(&a_in_b, a->centre), of_a, least,
-						      worth_b);
+	uint32_t count_a = edges_worth(a, b, b_in_a, reach, of_b, least, worth_a);
+	uint32_t count_b =
+		count_a == 0 ? 0 : edges_worth(b, a, &a_in_b, reach, of_a, least, worth_b);
 	double bar = least;
 	for (uint32_t j = 0; j < count_b; j++) {
 		struct edge f = edge_placed(b, worth_b[j], b_in_a);
