@@ -46,7 +46,7 @@ START_TEST(the_search_finds_the_greatest_separation_of_hulls)
 	struct shape *shapes[5];
 	for (uint32_t k = 0; k < 5; k++)
 		shapes[k] = k == 0 ? make_box(0.5, 0.3, 0.8) : random_hull(4 + 4 * k, 0.7);
-	for (int k = 0; k < 2500; k++) {
+	for (int k = 0; k < 2000; k++) {
 		const struct hull *a = shapes[rng_below(&rng, 5)]->hull;
 		const struct hull *b = shapes[rng_below(&rng, 5)]->hull;
 		pose at = pose_make(random_vector(&rng, 1), awkward_rotation(&rng));
@@ -132,7 +132,7 @@ START_TEST(box_verdicts_agree_with_all_axes_in_random_and_aligned_poses)
 {
 	struct shape *boxes[3] = { make_box(0.5, 0.5, 0.5), make_box(1, 0.2, 0.6),
 				   make_box(0.1, 2, 0.1) };
-	for (int k = 0; k < 12000; k++) {
+	for (int k = 0; k < 10000; k++) {
 		const struct shape *a = boxes[rng_below(&rng, 3)], *b = boxes[rng_below(&rng, 3)];
 		vec3 place = random_vector(&rng, 1.5);
 		if (k % 3 == 0)
