@@ -2,7 +2,7 @@
 noinst_PROGRAMS += tests/tools/docs_tables
 tests_tools_docs_tables_SOURCES = tests/tools/docs_tables.c
 TESTS += tests/tools/docs_current
-EXTRA_DIST += tests/tools/docs_current docs/COMMANDS.md docs/FIELDS.md
+EXTRA_DIST += tests/tools/docs_current docs/COMMANDS.md docs/FIELDS.md docs/DETERMINISM.md
 
 .PHONY: docs-tables
 docs-tables: tests/tools/docs_tables
