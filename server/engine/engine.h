@@ -49,7 +49,8 @@ struct world_options {
  * 524288 contacts, 16384 shapes, 4 GiB, 1 GiB; no shape source. */
 struct world_options world_options_default(void);
 
-/* Errors: RANGE (why names the field), UNKNOWN_METHOD, NO_MEMORY. *out is returned owned. */
+/* Errors: RANGE (why names the field), UNKNOWN_METHOD, METHOD_REFUSES, UNSUPPORTED (this machine's
+ * arithmetic), NO_MEMORY. *out is returned owned. */
 MUST_CHECK enum status world_create(const struct world_options *options, struct world **out,
 				    struct reason *why);
 void world_destroy(struct world *world);

@@ -116,7 +116,7 @@ const struct command_info *command_list(uint32_t *count);
 void command_defaults(struct command *command, uint16_t op);
 
 /* Checks everything that needs no world: known op, finite numbers, ranges, text, quaternion length
- * (which it normalises). `index` is put into *why. */
+ * (which it normalises; those of attachments where they are used). `index` is put into *why. */
 MUST_CHECK enum status command_check_values(struct command *command, int64_t index,
 					    struct reason *why);
 
