@@ -31,7 +31,7 @@ struct command *compile_command(struct compile *self, uint16_t op)
 /* An entry with all its layers in one. */
 struct entry {
 	const struct node *node;
-	struct body_table body;
+	struct body_keys body;
 	const struct node *shape, *shapes; /* at most one of them */
 };
 
@@ -103,10 +103,10 @@ static enum status find_layers(struct compile *self, const struct node *node,
 	} while (0)
 
 static enum status apply_material(struct compile *self, const struct node *use,
-				  struct body_table *body)
+				  struct body_keys *body)
 {
 	const struct node *node;
-	struct material_table material;
+	struct material_keys material;
 	enum status status = find_named(self, self->materials, use, "material", &node);
 	if (status == STATUS_OK)
 		status = schema_read(&self->source, node, SCHEMA_MATERIAL, &material);
@@ -133,7 +133,7 @@ static enum status refuse_both(struct compile *self, const struct node *node, bo
 
 static enum status apply_layer(struct compile *self, const struct node *node, struct entry *entry)
 {
-	struct body_table layer;
+	struct body_keys layer;
 	enum status status = schema_read(&self->source, node, SCHEMA_BODY, &layer);
 	if (status == STATUS_OK)
 		status = refuse_both(self, node, layer.shape != NULL && layer.shapes != NULL,
@@ -167,7 +167,7 @@ static enum status read_entry(struct compile *self, const struct node *node, str
 		status = apply_layer(self, layers[--count], entry);
 	if (status != STATUS_OK)
 		return status;
-	const struct body_table *body = &entry->body;
+	const struct body_keys *body = &entry->body;
 	if (body->dynamic_friction > body->static_friction)
 		return source_fail(&self->source, node->line, STATUS_RANGE, "dynamic_friction",
 				   "dynamic_friction %g is above static_friction %g",
@@ -177,14 +177,14 @@ static enum status read_entry(struct compile *self, const struct node *node, str
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
 
-static enum status check_shape(struct compile *self, uint32_t line, const struct body_table *body,
+static enum status check_shape(struct compile *self, uint32_t line, const struct body_keys *body,
 			       uint32_t shape)
 {
 	enum canonical_kind kind = compile_shape_kind(self, shape);
 	bool surface = kind == CANONICAL_PLANE || kind == CANONICAL_MESH;
-	if (surface && body->status == BODY_DYNAMIC)
+	if (surface && (body->status == BODY_DYNAMIC || body->status == BODY_ANIMATED))
 		return source_fail(&self->source, line, STATUS_STATUS_WRONG, "status",
-				   "a %s has no mass: its body must be static or animated",
+				   "a %s cannot move: its body must be static or inactive",
 				   kind == CANONICAL_PLANE ? "plane" : "mesh");
 	if (self->planar != (kind == CANONICAL_POLYGON))
 		return source_fail(&self->source, line, STATUS_PLANAR, "shape",
@@ -193,8 +193,17 @@ static enum status check_shape(struct compile *self, uint32_t line, const struct
 	return STATUS_OK;
 }
 
+static enum status check_plane(struct compile *self, uint32_t line, pose at)
+{
+	if (!self->planar || (at.position.z == 0 && at.rotation.x == 0 && at.rotation.y == 0))
+		return STATUS_OK;
+	return source_fail(&self->source, line, STATUS_PLANAR, "at",
+			   "in a planar world z is 0 and rotations are about z, this is at z = %g",
+			   at.position.z);
+}
+
 static enum status attach(struct compile *self, const struct node *shape, vec3 at, quat rotation,
-			  const struct body_table *body)
+			  const struct body_keys *body)
 {
 	char label[32];
 	uint32_t index = 0;
@@ -202,6 +211,8 @@ static enum status attach(struct compile *self, const struct node *shape, vec3 a
 	enum status status = compile_shape(self, shape, label, &index);
 	if (status == STATUS_OK)
 		status = check_shape(self, shape->line, body, index);
+	if (status == STATUS_OK)
+		status = check_plane(self, shape->line, pose_make(at, rotation));
 	if (status != STATUS_OK)
 		return status;
 	if (self->attachments.count >= SCENE_ATTACHMENTS_MAX)
@@ -221,7 +232,7 @@ static enum status attach_all(struct compile *self, const struct entry *entry)
 		return attach(self, entry->shape, vec3_zero(), quat_identity(), &entry->body);
 	const struct node *at = entry->shapes != NULL ? entry->shapes->first : NULL;
 	for (; at != NULL; at = at->next) {
-		struct placement_table placement;
+		struct placement_keys placement;
 		enum status status = schema_read(&self->source, at, SCHEMA_PLACEMENT, &placement);
 		if (status == STATUS_OK)
 			status = attach(self, placement.shape, placement.at, placement.rotation,
@@ -235,7 +246,7 @@ static enum status attach_all(struct compile *self, const struct entry *entry)
 /* ---- commands ------------------------------------------------------------------------------------ */
 
 /* What all bodies of an entry have in common. */
-static struct command_SPAWN spawn_of(const struct body_table *body)
+static struct command_SPAWN spawn_of(const struct body_keys *body)
 {
 	struct command defaults;
 	command_defaults(&defaults, COMMAND_SPAWN);
@@ -270,16 +281,41 @@ static vec3 random_vector(struct rng *rng, vec3 size)
 	return vec3_make(x, y, z);
 }
 
-static pose jittered(pose at, const struct body_table *body, struct rng *rng)
+static pose jittered(const struct compile *self, pose at, const struct body_keys *body,
+		     struct rng *rng)
 {
-	if (KEY_GIVEN(body, BODY, jitter))
-		at.position = vec3_add(at.position, random_vector(rng, body->jitter));
+	if (KEY_GIVEN(body, BODY, jitter)) {
+		vec3 size = body->jitter;
+		if (self->planar)
+			size.z = 0;
+		at.position = vec3_add(at.position, random_vector(rng, size));
+	}
 	if (KEY_GIVEN(body, BODY, jitter_degrees)) {
-		vec3 turn = random_vector(
-			rng, vec3_all(body->jitter_degrees * RADIANS_PER_DEGREE));
+		double most = body->jitter_degrees * RADIANS_PER_DEGREE;
+		vec3 turn = random_vector(rng, self->planar ? vec3_make(0, 0, most) : vec3_all(most));
 		at.rotation = quat_mul(quat_from_rotation_vector(turn), at.rotation);
 	}
 	return at;
+}
+
+/* The world's rules for motion, said here because here is a line to say. */
+static enum status check_motion(struct compile *self, const struct entry *entry)
+{
+	const struct body_keys *body = &entry->body;
+	bool turns = !vec3_equal(body->angular_velocity, vec3_zero());
+	bool moving = turns || !vec3_equal(body->velocity, vec3_zero());
+	if (moving && body->status != BODY_DYNAMIC && body->status != BODY_ANIMATED)
+		return source_fail(&self->source, entry->node->line, STATUS_STATUS_WRONG, "velocity",
+				   "only a dynamic or animated body has velocity");
+	if (turns && body->fixed_rotation)
+		return source_fail(&self->source, entry->node->line, STATUS_STATUS_WRONG,
+				   "angular_velocity",
+				   "a body with fixed rotation has no angular velocity");
+	if (self->planar && (body->velocity.z != 0 || body->angular_velocity.x != 0 ||
+			     body->angular_velocity.y != 0))
+		return source_fail(&self->source, entry->node->line, STATUS_PLANAR, "velocity",
+				   "in a planar world bodies move in x-y and turn about z only");
+	return STATUS_OK;
 }
 
 static enum status check_room(struct compile *self, const struct entry *entry, uint64_t more)
@@ -300,6 +336,9 @@ static enum status spawn_one(struct compile *self, const struct entry *entry,
 	if (!(reach <= LENGTH_MAX))
 		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "at",
 				   "a body would be at %g m, %g is the most", reach, LENGTH_MAX);
+	enum status status = check_plane(self, entry->node->line, at);
+	if (status != STATUS_OK)
+		return status;
 	struct command *command = compile_command(self, COMMAND_SPAWN);
 	if (command == NULL)
 		return source_no_memory(&self->source);
@@ -322,6 +361,8 @@ static enum status compile_entry(struct compile *self, const struct node *node, 
 	if (status == STATUS_OK)
 		status = generator_read(&self->source, node, &entry.body, &generator);
 	if (status == STATUS_OK)
+		status = check_motion(self, &entry);
+	if (status == STATUS_OK)
 		status = attach_all(self, &entry);
 	uint64_t count = status == STATUS_OK ? generator_count(&generator) : 0;
 	if (status == STATUS_OK)
@@ -336,7 +377,8 @@ static enum status compile_entry(struct compile *self, const struct node *node, 
 		pose place = generator_pose(&generator, i);
 		pose at = pose_make(vec3_add(entry.body.at, place.position),
 				    quat_mul(place.rotation, entry.body.rotation));
-		status = spawn_one(self, &entry, &spawn, jittered(at, &entry.body, &rng), first);
+		status = spawn_one(self, &entry, &spawn, jittered(self, at, &entry.body, &rng),
+				   first);
 	}
 	return status;
 }
@@ -348,7 +390,7 @@ enum status compile_prototypes(struct compile *self)
 	enum status status = STATUS_OK;
 	for (const struct node *key = map != NULL ? map->first : NULL;
 	     key != NULL && status == STATUS_OK; key = key->next->next) {
-		struct material_table material;
+		struct material_keys material;
 		status = schema_read(&self->source, key->next, SCHEMA_MATERIAL, &material);
 	}
 	map = self->prototypes;

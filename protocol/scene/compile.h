@@ -71,18 +71,18 @@ struct generator {
 	enum { GENERATE_ONE, GENERATE_GRID, GENERATE_STACK, GENERATE_PYRAMID, GENERATE_RING,
 	       GENERATE_TOWER, GENERATE_ARRAY } kind;
 	union {
-		struct grid_table grid;
-		struct stack_table stack;
-		struct pyramid_table pyramid;
-		struct ring_table ring;
-		struct tower_table tower;
-		struct array_table array;
+		struct grid_keys grid;
+		struct stack_keys stack;
+		struct pyramid_keys pyramid;
+		struct ring_keys ring;
+		struct tower_keys tower;
+		struct array_keys array;
 	};
 };
 
 /* Reads the one generator of the entry, or none. LIMIT when there are two. */
 MUST_CHECK enum status generator_read(const struct source *source, const struct node *node,
-				      const struct body_table *body, struct generator *out);
+				      const struct body_keys *body, struct generator *out);
 /* How many bodies; saturates. */
 uint64_t generator_count(const struct generator *self);
 /* Where the index-th stands, relative to the entry's `at`, and how it is turned first. */

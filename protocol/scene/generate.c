@@ -17,7 +17,7 @@ static enum status check_count(const struct source *source, const struct node *n
 }
 
 enum status generator_read(const struct source *source, const struct node *node,
-			   const struct body_table *body, struct generator *out)
+			   const struct body_keys *body, struct generator *out)
 {
 	const struct {
 		const struct node *map;
@@ -54,7 +54,7 @@ enum status generator_read(const struct source *source, const struct node *node,
 
 /* ---- counting ------------------------------------------------------------------------------------ */
 
-static uint64_t pyramid_count(const struct pyramid_table *pyramid)
+static uint64_t pyramid_count(const struct pyramid_keys *pyramid)
 {
 	uint64_t n = pyramid->base;
 	return pyramid->square ? n * (n + 1) * (2 * n + 1) / 6 : n * (n + 1) / 2;
@@ -97,7 +97,7 @@ static quat about_y(double degrees)
 	return quat_from_axis_angle(vec3_axis(1), degrees * RADIANS_PER_DEGREE);
 }
 
-static pose grid_pose(const struct grid_table *grid, uint32_t index)
+static pose grid_pose(const struct grid_keys *grid, uint32_t index)
 {
 	struct counts c = grid->count;
 	uint32_t z = index % c.z, x = index / c.z % c.x, y = index / c.z / c.x;
@@ -106,7 +106,7 @@ static pose grid_pose(const struct grid_table *grid, uint32_t index)
 	return pose_make(at, quat_identity());
 }
 
-static pose pyramid_pose(const struct pyramid_table *pyramid, uint32_t index)
+static pose pyramid_pose(const struct pyramid_keys *pyramid, uint32_t index)
 {
 	uint32_t row = 0, across = pyramid->base;
 	uint32_t layer = pyramid->square ? across * across : across;
@@ -130,7 +130,7 @@ static pose circle_pose(double degrees, double radius, double height)
 	return pose_make(vec3_make(at.x, height, at.z), turn);
 }
 
-static pose tower_pose(const struct tower_table *tower, uint32_t index)
+static pose tower_pose(const struct tower_keys *tower, uint32_t index)
 {
 	uint32_t ring = index / tower->bricks, brick = index % tower->bricks;
 	double part = (brick + (ring % 2 == 1 ? 0.5 : 0)) / tower->bricks;

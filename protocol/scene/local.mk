@@ -15,3 +15,14 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/schema.c \
 	protocol/scene/yaml.h \
 	protocol/scene/yaml.c
+
+EXTRA_DIST += \
+	clients/scenes/bomb.yaml \
+	clients/scenes/falling.yaml \
+	clients/scenes/grid.yaml \
+	clients/scenes/meshes.yaml \
+	clients/scenes/mixed.yaml \
+	clients/scenes/planar.yaml \
+	clients/scenes/pyramid.yaml \
+	clients/scenes/spheres.yaml \
+	clients/scenes/tower.yaml

@@ -46,7 +46,7 @@ static enum status compile_parameter(struct compile *self, const struct node *ke
 
 static enum status compile_bounds(struct compile *self, const struct node *node)
 {
-	struct bounds_table bounds;
+	struct bounds_keys bounds;
 	enum status status = schema_read(&self->source, node, SCHEMA_BOUNDS, &bounds);
 	if (status != STATUS_OK)
 		return status;
@@ -69,7 +69,7 @@ static enum status compile_bounds(struct compile *self, const struct node *node)
 static enum status compile_limits(struct compile *self, const struct node *node,
 				  struct scene_world *out)
 {
-	struct limits_table limits;
+	struct limits_keys limits;
 	schema_defaults(SCHEMA_LIMITS, &limits);
 	enum status status = node == NULL ? STATUS_OK
 					  : schema_read(&self->source, node, SCHEMA_LIMITS, &limits);
@@ -85,7 +85,7 @@ static enum status compile_limits(struct compile *self, const struct node *node,
 
 enum status compile_world(struct compile *self, const struct node *node, struct scene_world *out)
 {
-	struct world_table world;
+	struct world_keys world;
 	schema_defaults(SCHEMA_WORLD, &world);
 	enum status status = node == NULL ? STATUS_OK
 					  : schema_read(&self->source, node, SCHEMA_WORLD, &world);
@@ -132,7 +132,7 @@ static void compile_release(struct compile *self)
 static enum status compile_all(struct compile *self, const struct node *root,
 			       struct scene_world *world)
 {
-	struct scene_table file;
+	struct scene_keys file;
 	enum status status = schema_read(&self->source, root, SCHEMA_SCENE, &file);
 	if (status != STATUS_OK)
 		return status;

@@ -13,7 +13,7 @@
 #include <strings.h>
 
 #define TABLE(NAME, name, doc)                                   \
-	typedef struct name##_table NAME##_values;               \
+	typedef struct name##_keys NAME##_values;               \
 	static const struct schema_key NAME##_keys[] = {
 #define KEY(NAME, TYPE, key, need_, min_, max_, initial_, unit_, doc_) \
 	{ .name = #key,                                                \
@@ -371,7 +371,7 @@ static enum status read_counts(const struct source *source, const struct node *n
 static enum status read_axis_turn(const struct source *source, const struct node *node,
 				  const struct schema_key *key, quat *out)
 {
-	struct rotation_table turn;
+	struct rotation_keys turn;
 	double length;
 	enum status status = schema_read(source, node, SCHEMA_TURNING, &turn);
 	if (status != STATUS_OK)

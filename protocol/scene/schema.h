@@ -1,6 +1,6 @@
 /* schema.h: schema.def as C: one struct per table, and the reader that fills them.
  *
- *   struct body_table { const char *like; const struct node *shape; …; uint64_t given; };
+ *   struct body_keys { const char *like; const struct node *shape; …; uint64_t given; };
  *
  * `given` has a bit for each key that the file said (KEY_BODY_mass …).
  */
@@ -65,8 +65,8 @@ typedef const struct node *key_c_ANY;
 #undef KEY
 #undef END
 
-/* struct body_table { … }; */
-#define TABLE(NAME, name, doc) struct name##_table {
+/* struct body_keys { … }; */
+#define TABLE(NAME, name, doc) struct name##_keys {
 #define KEY(NAME, TYPE, key, need, min, max, initial, unit, doc) key_c_##TYPE key;
 #define END(NAME)       \
 	uint64_t given; \

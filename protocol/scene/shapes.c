@@ -71,7 +71,7 @@ typedef enum status shape_write(struct compile *self, const struct node *node,
 static enum status sphere_write(struct compile *self, const struct node *node,
 				struct writer *writer)
 {
-	struct sphere_table sphere;
+	struct sphere_keys sphere;
 	enum status status = schema_read(&self->source, node, SCHEMA_SPHERE, &sphere);
 	if (status != STATUS_OK)
 		return status;
@@ -83,7 +83,7 @@ static enum status sphere_write(struct compile *self, const struct node *node,
 static enum status capsule_write(struct compile *self, const struct node *node,
 				 struct writer *writer)
 {
-	struct capsule_table capsule;
+	struct capsule_keys capsule;
 	enum status status = schema_read(&self->source, node, SCHEMA_CAPSULE, &capsule);
 	if (status != STATUS_OK)
 		return status;
@@ -95,7 +95,7 @@ static enum status capsule_write(struct compile *self, const struct node *node,
 
 static enum status box_write(struct compile *self, const struct node *node, struct writer *writer)
 {
-	struct box_table box;
+	struct box_keys box;
 	enum status status = schema_read(&self->source, node, SCHEMA_BOX, &box);
 	if (status != STATUS_OK)
 		return status;
@@ -106,7 +106,7 @@ static enum status box_write(struct compile *self, const struct node *node, stru
 
 static enum status plane_write(struct compile *self, const struct node *node, struct writer *writer)
 {
-	struct plane_table plane;
+	struct plane_keys plane;
 	double length = 1;
 	enum status status = schema_read(&self->source, node, SCHEMA_PLANE, &plane);
 	if (status != STATUS_OK)
@@ -127,7 +127,7 @@ static enum status plane_write(struct compile *self, const struct node *node, st
 static enum status polygon_write(struct compile *self, const struct node *node,
 				 struct writer *writer)
 {
-	struct polygon_table polygon;
+	struct polygon_keys polygon;
 	enum status status = schema_read(&self->source, node, SCHEMA_POLYGON, &polygon);
 	if (status != STATUS_OK)
 		return status;
@@ -231,7 +231,7 @@ static enum status read_cloud(struct compile *self, const struct node *node,
 }
 
 static enum status hull_points(struct compile *self, const struct node *node,
-			       const struct hull_table *hull, struct cloud *cloud)
+			       const struct hull_keys *hull, struct cloud *cloud)
 {
 	struct cloud_options options = { .points = hull->points,
 					 .file = hull->file,
@@ -254,7 +254,7 @@ static enum status hull_points(struct compile *self, const struct node *node,
 
 static enum status hull_write(struct compile *self, const struct node *node, struct writer *writer)
 {
-	struct hull_table hull;
+	struct hull_keys hull;
 	struct cloud cloud = { 0 };
 	enum status status = schema_read(&self->source, node, SCHEMA_HULL, &hull);
 	if (status == STATUS_OK)
@@ -270,7 +270,7 @@ static enum status hull_write(struct compile *self, const struct node *node, str
 }
 
 static enum status mesh_cloud(struct compile *self, const struct node *node,
-			      const struct mesh_table *mesh, struct cloud *cloud)
+			      const struct mesh_keys *mesh, struct cloud *cloud)
 {
 	struct cloud_options options = { .points = mesh->points,
 					 .triangles = mesh->triangles,
@@ -291,7 +291,7 @@ static enum status mesh_cloud(struct compile *self, const struct node *node,
 
 static enum status mesh_write(struct compile *self, const struct node *node, struct writer *writer)
 {
-	struct mesh_table mesh;
+	struct mesh_keys mesh;
 	struct cloud cloud = { 0 };
 	enum status status = schema_read(&self->source, node, SCHEMA_MESH, &mesh);
 	if (status == STATUS_OK)
