@@ -17,151 +17,10 @@
  */
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/parameters.h"
-#include "server/engine/world/plan.h"
+#include "server/engine/world/plan_find.h"
 #include "server/engine/world/walls.h"
 
 #include <string.h>
-
-/* One command being checked. */
-struct check {
-	struct world *world;
-	struct plan *plan;
-	uint32_t index;
-	bool planar;
-	struct reason *why;
-};
-
-#define REFUSE(check, status, field, ...) \
-	reason_set((check)->why, (status), (check)->index, (field), __VA_ARGS__)
-
-/* ---- what the plan knows ---------------------------------------------------------------------- */
-
-static uint64_t body_key(body_id id)
-{
-	return id;
-}
-
-static uint64_t shape_key(shape_id id)
-{
-	return (uint64_t)1 << 32 | id;
-}
-
-static void index_put(struct check *check, uint64_t key, uint32_t value)
-{
-	enum status status = table_insert(&check->world->plan_index, key, value);
-	ASSERT(status == STATUS_OK);
-}
-
-static struct planned_body *plan_body(struct check *check, body_id id)
-{
-	struct plan *plan = check->plan;
-	uint32_t at;
-	if (table_find(&check->world->plan_index, body_key(id), &at))
-		return plan->bodies[at].removed ? NULL : &plan->bodies[at];
-	uint32_t row = id < IDS_END ? dynamics_find_body(&check->world->dynamics, id) : ROW_NONE;
-	if (row == ROW_NONE)
-		return NULL;
-	const struct tables *tables = &check->world->tables;
-	const struct body_table *table = &tables->body;
-	struct planned_body *body = &plan->bodies[plan->body_count];
-	*body = (struct planned_body){ .id = id,
-				       .row = row,
-				       .owner = table->owner[row],
-				       .status = table->status[row],
-				       .flags = table->flags[row],
-				       .quarantined = table->quarantined[row] != 0,
-				       .mass.mass = table->mass[row],
-				       .mass.centre = table->centre[row] };
-	memcpy(body->mass.inertia, table->inertia[row], sizeof body->mass.inertia);
-	for (uint32_t p = table->first_placement[row]; p != 0; p = tables->placement.next[p - 1])
-		body->static_only |= shape_is_static_only(
-			check->world->shapes[tables->placement.shape[p - 1]]);
-	index_put(check, body_key(id), plan->body_count++);
-	return body;
-}
-
-static struct planned_shape *plan_shape(struct check *check, shape_id id)
-{
-	struct plan *plan = check->plan;
-	uint32_t at;
-	if (table_find(&check->world->plan_index, shape_key(id), &at))
-		return plan->shapes[at].dropped ? NULL : &plan->shapes[at];
-	uint32_t row = id < IDS_END ? shapes_find(check->world, id) : ROW_NONE;
-	if (row == ROW_NONE)
-		return NULL;
-	struct planned_shape *shape = &plan->shapes[plan->shape_count];
-	*shape = (struct planned_shape){ .id = id,
-					 .row = row,
-					 .shape = check->world->shapes[row],
-					 .uses = check->world->tables.shape.uses[row] };
-	index_put(check, shape_key(id), plan->shape_count++);
-	return shape;
-}
-
-/* The id that a field means: itself, or what an earlier command of the batch yields. */
-static enum status resolve(struct check *check, int64_t *id, enum command_result kind,
-			   const char *field)
-{
-	if (*id > 0)
-		return STATUS_OK;
-	int64_t earlier = -*id - 1;
-	if (earlier >= check->index)
-		return REFUSE(check, STATUS_BACK_REFERENCE, field,
-			      "%lld names no earlier command of the batch", (long long)*id);
-	if (command_info(check->plan->commands[earlier].op)->result != kind)
-		return REFUSE(check, STATUS_BACK_REFERENCE, field,
-			      "%lld names a command that makes no %s", (long long)*id,
-			      kind == RESULT_BODY ? "body" : "shape");
-	*id = check->plan->values[earlier];
-	return STATUS_OK;
-}
-
-static enum status find_body(struct check *check, int64_t *id, struct planned_body **body)
-{
-	enum status status = resolve(check, id, RESULT_BODY, "body");
-	if (status != STATUS_OK)
-		return status;
-	*body = plan_body(check, (body_id)*id);
-	if (*body == NULL)
-		return REFUSE(check, STATUS_UNKNOWN_BODY, "body", "there is no body %lld",
-			      (long long)*id);
-	if (check->plan->restricted && (*body)->owner != check->plan->session)
-		return REFUSE(check, STATUS_NOT_OWNER, "body",
-			      "body %u does not belong to session %u", (*body)->id,
-			      check->plan->session);
-	return STATUS_OK;
-}
-
-static enum status find_shape(struct check *check, int64_t *id, struct planned_shape **shape,
-			      const char *field)
-{
-	enum status status = resolve(check, id, RESULT_SHAPE, field);
-	if (status != STATUS_OK)
-		return status;
-	*shape = plan_shape(check, (shape_id)*id);
-	if (*shape == NULL)
-		return REFUSE(check, STATUS_UNKNOWN_SHAPE, field, "there is no shape %lld",
-			      (long long)*id);
-	return STATUS_OK;
-}
-
-/* A body that may be given velocity, or force. */
-static enum status find_moving(struct check *check, int64_t *id, bool dynamic,
-			       struct planned_body **body)
-{
-	enum status status = find_body(check, id, body);
-	if (status != STATUS_OK)
-		return status;
-	if ((*body)->quarantined)
-		return REFUSE(check, STATUS_QUARANTINED, "body",
-			      "body %u is in quarantine; set_status lifts it", (*body)->id);
-	bool fits = (*body)->status == BODY_DYNAMIC ||
-		    (!dynamic && (*body)->status == BODY_ANIMATED);
-	if (!fits)
-		return REFUSE(check, STATUS_STATUS_WRONG, "body", "body %u is not dynamic%s",
-			      (*body)->id, dynamic ? "" : " or animated");
-	return STATUS_OK;
-}
 
 /* ---- what holds for many commands ------------------------------------------------------------- */
 
@@ -257,7 +116,7 @@ static enum status check_shape_use(struct check *check, struct command *command)
 		return REFUSE(check, STATUS_LIMIT, "shapes", "all shape ids were given out");
 	struct planned_shape *added = &plan->shapes[plan->shape_count];
 	*added = (struct planned_shape){ .id = plan->next_shape++, .row = ROW_NONE, .shape = shape };
-	index_put(check, shape_key(added->id), plan->shape_count++);
+	plan_index_put(check, plan_shape_key(added->id), plan->shape_count++);
 	plan->values[check->index] = added->id;
 	plan->added[check->index] = shape;
 	plan->shapes_after++;
@@ -271,7 +130,7 @@ static enum status check_shape_drop(struct check *check, struct command *command
 	struct planned_shape *shape;
 	enum status status = check_world_command(check);
 	if (status == STATUS_OK)
-		status = find_shape(check, &command->shape_drop.shape, &shape, "shape");
+		status = plan_find_shape(check, &command->shape_drop.shape, &shape, "shape");
 	if (status != STATUS_OK)
 		return status;
 	if (shape->uses > 0)
@@ -295,7 +154,7 @@ static enum status check_spawn_shapes(struct check *check, struct command_SPAWN 
 		struct planned_shape *shape;
 		items[i] = spawn->shapes.items[i];
 		items[i].rotation = command_rotation(items[i].rotation);
-		enum status status = find_shape(check, &items[i].shape, &shape, "shapes");
+		enum status status = plan_find_shape(check, &items[i].shape, &shape, "shapes");
 		if (status == STATUS_OK)
 			status = check_in_plane(check, items[i].position, "shapes");
 		if (status == STATUS_OK)
@@ -374,7 +233,7 @@ static enum status check_spawn(struct check *check, struct command *command)
 	if (status != STATUS_OK)
 		return status;
 	body->id = plan->next_body++;
-	index_put(check, body_key(body->id), plan->body_count++);
+	plan_index_put(check, plan_body_key(body->id), plan->body_count++);
 	plan->values[check->index] = body->id;
 	plan->bodies_after++;
 	plan->made_bodies++;
@@ -406,7 +265,7 @@ static void drop_uses(struct check *check, const struct planned_body *body)
 static enum status check_remove(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	enum status status = find_body(check, &command->remove.body, &body);
+	enum status status = plan_find_body(check, &command->remove.body, &body);
 	if (status != STATUS_OK)
 		return status;
 	drop_uses(check, body);
@@ -418,7 +277,7 @@ static enum status check_remove(struct check *check, struct command *command)
 static enum status check_set_pose(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	enum status status = find_body(check, &command->set_pose.body, &body);
+	enum status status = plan_find_body(check, &command->set_pose.body, &body);
 	if (status == STATUS_OK)
 		status = check_in_plane(check, command->set_pose.position, "position");
 	if (status == STATUS_OK)
@@ -430,7 +289,7 @@ static enum status check_set_velocity(struct check *check, struct command *comma
 {
 	struct command_SET_VELOCITY *set = &command->set_velocity;
 	struct planned_body *body;
-	enum status status = find_moving(check, &set->body, false, &body);
+	enum status status = plan_find_moving(check, &set->body, false, &body);
 	if (status == STATUS_OK)
 		status = check_in_plane(check, set->velocity, "velocity");
 	if (status == STATUS_OK)
@@ -443,7 +302,7 @@ static enum status check_set_velocity(struct check *check, struct command *comma
 static enum status check_set_status(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	enum status status = find_body(check, &command->set_status.body, &body);
+	enum status status = plan_find_body(check, &command->set_status.body, &body);
 	if (status == STATUS_OK)
 		status = check_status(check, command->set_status.status, "status", body);
 	if (status != STATUS_OK)
@@ -456,7 +315,7 @@ static enum status check_set_status(struct check *check, struct command *command
 static enum status check_force(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	enum status status = find_moving(check, &command->force.body, true, &body);
+	enum status status = plan_find_moving(check, &command->force.body, true, &body);
 	if (status == STATUS_OK)
 		status = check_in_plane(check, command->force.force, "force");
 	if (status == STATUS_OK)
@@ -468,7 +327,7 @@ static enum status check_force(struct check *check, struct command *command)
 static enum status check_torque(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	enum status status = find_moving(check, &command->torque.body, true, &body);
+	enum status status = plan_find_moving(check, &command->torque.body, true, &body);
 	if (status == STATUS_OK)
 		status = check_about_z(check, command->torque.torque, "torque");
 	check->plan->made_drives++;
@@ -478,7 +337,7 @@ static enum status check_torque(struct check *check, struct command *command)
 static enum status check_impulse(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	enum status status = find_moving(check, &command->impulse.body, true, &body);
+	enum status status = plan_find_moving(check, &command->impulse.body, true, &body);
 	if (status == STATUS_OK)
 		status = check_in_plane(check, command->impulse.impulse, "impulse");
 	if (status == STATUS_OK)
@@ -489,7 +348,7 @@ static enum status check_impulse(struct check *check, struct command *command)
 static enum status check_angular_impulse(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	enum status status = find_moving(check, &command->angular_impulse.body, true, &body);
+	enum status status = plan_find_moving(check, &command->angular_impulse.body, true, &body);
 	if (status == STATUS_OK)
 		status = check_about_z(check, command->angular_impulse.impulse, "impulse");
 	return status;
@@ -498,19 +357,19 @@ static enum status check_angular_impulse(struct check *check, struct command *co
 static enum status check_set_material(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	return find_body(check, &command->set_material.body, &body);
+	return plan_find_body(check, &command->set_material.body, &body);
 }
 
 static enum status check_set_filter(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	return find_body(check, &command->set_filter.body, &body);
+	return plan_find_body(check, &command->set_filter.body, &body);
 }
 
 static enum status check_set_owner(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	enum status status = find_body(check, &command->set_owner.body, &body);
+	enum status status = plan_find_body(check, &command->set_owner.body, &body);
 	if (status == STATUS_OK)
 		body->owner = command->set_owner.owner;
 	return status;
@@ -519,19 +378,19 @@ static enum status check_set_owner(struct check *check, struct command *command)
 static enum status check_set_tag(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	return find_body(check, &command->set_tag.body, &body);
+	return plan_find_body(check, &command->set_tag.body, &body);
 }
 
 static enum status check_set_damping(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	return find_body(check, &command->set_damping.body, &body);
+	return plan_find_body(check, &command->set_damping.body, &body);
 }
 
 static enum status check_wake(struct check *check, struct command *command)
 {
 	struct planned_body *body;
-	return find_body(check, &command->wake.body, &body);
+	return plan_find_body(check, &command->wake.body, &body);
 }
 
 /* ---- the world -------------------------------------------------------------------------------- */
@@ -697,8 +556,8 @@ enum status plan_check(struct plan *plan, struct world *world, const struct batc
 	plan_start(plan, world, batch);
 	enum status status = check_commands(plan, world, batch, why);
 	for (uint32_t i = 0; i < plan->body_count; i++)
-		table_remove(&world->plan_index, body_key(plan->bodies[i].id));
+		table_remove(&world->plan_index, plan_body_key(plan->bodies[i].id));
 	for (uint32_t i = 0; i < plan->shape_count; i++)
-		table_remove(&world->plan_index, shape_key(plan->shapes[i].id));
+		table_remove(&world->plan_index, plan_shape_key(plan->shapes[i].id));
 	return status;
 }

@@ -28,6 +28,8 @@ libengine_a_SOURCES += \
 	server/engine/world/pending.c \
 	server/engine/world/plan.h \
 	server/engine/world/plan.c \
+	server/engine/world/plan_find.h \
+	server/engine/world/plan_find.c \
 	server/engine/world/queries.c \
 	server/engine/world/shapes.c \
 	server/engine/world/snapshot.c \

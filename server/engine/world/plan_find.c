@@ -1,0 +1,129 @@
+#include "server/engine/world/plan_find.h"
+
+#include <string.h>
+
+uint64_t plan_body_key(body_id id)
+{
+	return id;
+}
+
+uint64_t plan_shape_key(shape_id id)
+{
+	return (uint64_t)1 << 32 | id;
+}
+
+void plan_index_put(struct check *check, uint64_t key, uint32_t value)
+{
+	enum status status = table_insert(&check->world->plan_index, key, value);
+	ASSERT(status == STATUS_OK);
+}
+
+static struct planned_body *plan_body(struct check *check, body_id id)
+{
+	struct plan *plan = check->plan;
+	uint32_t at;
+	if (table_find(&check->world->plan_index, plan_body_key(id), &at))
+		return plan->bodies[at].removed ? NULL : &plan->bodies[at];
+	uint32_t row = id < IDS_END ? dynamics_find_body(&check->world->dynamics, id) : ROW_NONE;
+	if (row == ROW_NONE)
+		return NULL;
+	const struct tables *tables = &check->world->tables;
+	const struct body_table *table = &tables->body;
+	struct planned_body *body = &plan->bodies[plan->body_count];
+	*body = (struct planned_body){ .id = id,
+				       .row = row,
+				       .owner = table->owner[row],
+				       .status = table->status[row],
+				       .flags = table->flags[row],
+				       .quarantined = table->quarantined[row] != 0,
+				       .mass.mass = table->mass[row],
+				       .mass.centre = table->centre[row] };
+	memcpy(body->mass.inertia, table->inertia[row], sizeof body->mass.inertia);
+	for (uint32_t p = table->first_placement[row]; p != 0; p = tables->placement.next[p - 1])
+		body->static_only |= shape_is_static_only(
+			check->world->shapes[tables->placement.shape[p - 1]]);
+	plan_index_put(check, plan_body_key(id), plan->body_count++);
+	return body;
+}
+
+struct planned_shape *plan_shape(struct check *check, shape_id id)
+{
+	struct plan *plan = check->plan;
+	uint32_t at;
+	if (table_find(&check->world->plan_index, plan_shape_key(id), &at))
+		return plan->shapes[at].dropped ? NULL : &plan->shapes[at];
+	uint32_t row = id < IDS_END ? shapes_find(check->world, id) : ROW_NONE;
+	if (row == ROW_NONE)
+		return NULL;
+	struct planned_shape *shape = &plan->shapes[plan->shape_count];
+	*shape = (struct planned_shape){ .id = id,
+					 .row = row,
+					 .shape = check->world->shapes[row],
+					 .uses = check->world->tables.shape.uses[row] };
+	plan_index_put(check, plan_shape_key(id), plan->shape_count++);
+	return shape;
+}
+
+/* The id that a field means: itself, or what an earlier command of the batch yields. */
+static enum status resolve(struct check *check, int64_t *id, enum command_result kind,
+			   const char *field)
+{
+	if (*id > 0)
+		return STATUS_OK;
+	int64_t earlier = -*id - 1;
+	if (earlier >= check->index)
+		return REFUSE(check, STATUS_BACK_REFERENCE, field,
+			      "%lld names no earlier command of the batch", (long long)*id);
+	if (command_info(check->plan->commands[earlier].op)->result != kind)
+		return REFUSE(check, STATUS_BACK_REFERENCE, field,
+			      "%lld names a command that makes no %s", (long long)*id,
+			      kind == RESULT_BODY ? "body" : "shape");
+	*id = check->plan->values[earlier];
+	return STATUS_OK;
+}
+
+enum status plan_find_body(struct check *check, int64_t *id, struct planned_body **body)
+{
+	enum status status = resolve(check, id, RESULT_BODY, "body");
+	if (status != STATUS_OK)
+		return status;
+	*body = plan_body(check, (body_id)*id);
+	if (*body == NULL)
+		return REFUSE(check, STATUS_UNKNOWN_BODY, "body", "there is no body %lld",
+			      (long long)*id);
+	if (check->plan->restricted && (*body)->owner != check->plan->session)
+		return REFUSE(check, STATUS_NOT_OWNER, "body",
+			      "body %u does not belong to session %u", (*body)->id,
+			      check->plan->session);
+	return STATUS_OK;
+}
+
+enum status plan_find_shape(struct check *check, int64_t *id, struct planned_shape **shape,
+			      const char *field)
+{
+	enum status status = resolve(check, id, RESULT_SHAPE, field);
+	if (status != STATUS_OK)
+		return status;
+	*shape = plan_shape(check, (shape_id)*id);
+	if (*shape == NULL)
+		return REFUSE(check, STATUS_UNKNOWN_SHAPE, field, "there is no shape %lld",
+			      (long long)*id);
+	return STATUS_OK;
+}
+
+enum status plan_find_moving(struct check *check, int64_t *id, bool dynamic,
+			       struct planned_body **body)
+{
+	enum status status = plan_find_body(check, id, body);
+	if (status != STATUS_OK)
+		return status;
+	if ((*body)->quarantined)
+		return REFUSE(check, STATUS_QUARANTINED, "body",
+			      "body %u is in quarantine; set_status lifts it", (*body)->id);
+	bool fits = (*body)->status == BODY_DYNAMIC ||
+		    (!dynamic && (*body)->status == BODY_ANIMATED);
+	if (!fits)
+		return REFUSE(check, STATUS_STATUS_WRONG, "body", "body %u is not dynamic%s",
+			      (*body)->id, dynamic ? "" : " or animated");
+	return STATUS_OK;
+}
