@@ -21,4 +21,5 @@ tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
 
 UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_dynamics \
+	tests/property/test_extremes \
 	tests/property/test_workers
