@@ -45,13 +45,16 @@ static void add_random(struct stage *stage, struct rng *rng, uint32_t shape, dou
 	struct stage_body body = { .status = (uint8_t)(1 + rng_below(rng, 3)), .shape = shape };
 	body.position = random_vector(rng, spread);
 	body.rotation = quat_from_rotation_vector(random_vector(rng, 3));
-	body.velocity = random_vector(rng, random_log(rng, 1e-3, SPEED_MAX));
-	body.spin = random_vector(rng, random_log(rng, 1e-3, ANGULAR_SPEED_MAX));
+	double speed = random_log(rng, 1e-3, SPEED_MAX);
+	body.velocity = random_vector(rng, speed);
+	double rate = random_log(rng, 1e-3, ANGULAR_SPEED_MAX);
+	body.spin = random_vector(rng, rate);
 	body.mass = random_log(rng, MASS_MIN, MASS_MAX);
 	body.friction = random_log(rng, 1e-3, FRICTION_MAX);
 	body.restitution = rng_double(rng);
 	uint32_t row = stage_add(stage, body);
-	stage->tables.body.linear_damping[row] = rng_below(rng, 2) * random_log(rng, 1e-3, DAMPING_MAX);
+	double damping = random_log(rng, 1e-3, DAMPING_MAX);
+	stage->tables.body.linear_damping[row] = rng_below(rng, 2) * damping;
 }
 
 static void check_bounded(const struct stage *stage)
@@ -75,7 +78,8 @@ START_TEST(extreme_scenes_stay_finite_and_bounded)
 		struct rng rng = rng_seeded(check_seed() + round);
 		struct stage stage;
 		stage_init(&stage, "soft-step");
-		stage.tables.world.gravity[0] = random_vector(&rng, random_log(&rng, 1, GRAVITY_MAX));
+		double gravity = random_log(&rng, 1, GRAVITY_MAX);
+		stage.tables.world.gravity[0] = random_vector(&rng, gravity);
 		double spread = random_log(&rng, 1e-3, 10);
 		uint32_t shapes[6];
 		for (uint32_t i = 0; i < COUNT_OF(shapes); i++)
