@@ -1,17 +1,14 @@
 /* hash.c: xxHash, compiled in (its one-header form), so that no call goes through a library that
- * may be another one at run time; SHA-256 from OpenSSL. */
+ * may be another one at run time. SHA-256 is in sha256.c. */
 #include "server/base/hash.h"
 
 #include "server/base/bytes.h"
-
-#include <openssl/sha.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 _Static_assert(sizeof(XXH3_state_t) <= sizeof(struct hasher), "the state fits");
 _Static_assert(_Alignof(XXH3_state_t) <= _Alignof(struct hasher), "and is aligned");
-_Static_assert(SHA256_BYTES == SHA256_DIGEST_LENGTH, "both count in bytes");
 
 uint64_t hash64(const void *data, size_t bytes, uint64_t seed)
 {
@@ -52,9 +49,4 @@ void hasher_u64(struct hasher *self, uint64_t value)
 void hasher_f64(struct hasher *self, double value)
 {
 	hasher_u64(self, bits_of_f64(value));
-}
-
-void hash_sha256(const void *data, size_t bytes, uint8_t digest[SHA256_BYTES])
-{
-	SHA256(data, bytes, digest);
 }

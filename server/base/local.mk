@@ -19,6 +19,7 @@ libbase_a_SOURCES += \
 	server/base/bytes.c \
 	server/base/hash.h \
 	server/base/hash.c \
+	server/base/sha256.c \
 	server/base/ids.h \
 	server/base/ring.h \
 	server/base/rng.h \

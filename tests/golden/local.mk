@@ -2,3 +2,11 @@ noinst_PROGRAMS += tests/golden/golden
 tests_golden_golden_SOURCES = tests/golden/golden.c tests/golden/scenes.h tests/golden/scenes.c
 TESTS += tests/golden/run
 EXTRA_DIST += tests/golden/run tests/golden/hashes.txt
+EXTRA_DIST += tests/golden/aarch64 tests/golden/sha256.c
+
+# The same hashes on another processor: a cross build run by qemu-user. Needs gcc-aarch64-linux-gnu,
+# libc6-dev-arm64-cross and qemu-user; not a part of `make check`.
+.PHONY: golden-aarch64
+golden-aarch64:
+	$(top_srcdir)/tests/golden/aarch64 $(abs_top_srcdir) '$(CAIRN_CFLAGS)' \
+		$(libengine_a_SOURCES) $(libbase_a_SOURCES)
