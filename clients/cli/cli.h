@@ -18,6 +18,7 @@ struct cli {
 	uint32_t option_count;
 	uint32_t used; /* bits of options a verb has asked for; what is left is an error */
 	struct reason why;
+	struct reason refused; /* of the first batch refused so far; status OK: none */
 };
 
 /* A verb: returns the exit status. */
@@ -52,6 +53,13 @@ struct bytes;
 MUST_CHECK bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical);
 /* Joins the world named by the first operand. */
 MUST_CHECK bool cli_join(struct cli *cli, struct cairn_world *world);
+/* What a result says: its status, and why where it was refused. */
+enum status cli_judge(const struct wire_result *result, struct reason *why);
+/* Applies a batch and waits (apply.c). A world that does not run by itself is stepped once, because
+ * commands act at a tick boundary. A refused batch is the call's status, in cli->why. */
+MUST_CHECK enum status cli_apply(struct cli *cli, const struct cairn_world *world,
+				 const struct command *commands, uint32_t count,
+				 struct wire_result *result);
 
 /* ---- answers ------------------------------------------------------------------------------------- */
 /* One record, for people `key: value` lines, for programs a JSON object. */
@@ -62,6 +70,10 @@ void out_real(const struct cli *cli, const char *key, double value);
 void out_reals(const struct cli *cli, const char *key, const double *values, uint32_t count);
 void out_hash(const struct cli *cli, const char *key, uint64_t value);
 void out_end(const struct cli *cli);
+/* One world as a record. */
+void out_world(const struct cli *cli, const struct cairn_world *world);
+/* A MessagePack value as a JSON member; nothing for people. */
+void out_raw(const struct cli *cli, const char *key, struct wire_slice value);
 /* Any MessagePack value: JSON, or indented lines for people. */
 void out_value(const struct cli *cli, struct wire_slice value);
 const char *mode_name(enum wire_mode mode);

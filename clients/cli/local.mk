@@ -1,10 +1,12 @@
 # The command line.
 bin_PROGRAMS += cairn
 cairn_SOURCES = \
+	clients/cli/apply.c \
 	clients/cli/cli.h \
 	clients/cli/main.c \
 	clients/cli/output.c \
 	clients/cli/verb_input.c \
+	clients/cli/verb_load.c \
 	clients/cli/verb_replay.c \
 	clients/cli/verb_state.c \
 	clients/cli/verb_watch.c \

@@ -193,6 +193,29 @@ void out_value(const struct cli *cli, struct wire_slice value)
 	fflush(stdout);
 }
 
+void out_raw(const struct cli *cli, const char *name, struct wire_slice value)
+{
+	struct wire_cursor in = wire_cursor_of(value);
+	if (!cli->json)
+		return;
+	key(cli, name);
+	print_value(cli, &in, 0);
+}
+
+void out_world(const struct cli *cli, const struct cairn_world *world)
+{
+	out_begin(cli);
+	out_u64(cli, "world", world->number);
+	out_text(cli, "name", world->name);
+	out_text(cli, "mode", mode_name(world->mode));
+	out_text(cli, "method", world->method);
+	out_u64(cli, "epoch", world->epoch);
+	out_u64(cli, "tick", world->tick);
+	out_u64(cli, "bodies", world->bodies);
+	out_real(cli, "rate_hz", (double)world->rate.num / (double)MAX_OF(world->rate.den, 1u));
+	out_end(cli);
+}
+
 /* ---- names --------------------------------------------------------------------------------------- */
 
 const char *mode_name(enum wire_mode mode)

@@ -7,10 +7,11 @@
 #include "server/base/bytes.h"
 
 /* Applies one command, or several, and prints what came of it. */
-static int apply(struct cli *cli, uint32_t world, const struct command *commands, uint32_t count)
+static int apply(struct cli *cli, const struct cairn_world *world, const struct command *commands,
+		 uint32_t count)
 {
 	struct wire_result result;
-	if (cairn_apply(cli->client, world, commands, count, &result, &cli->why) != STATUS_OK)
+	if (cli_apply(cli, world, commands, count, &result) != STATUS_OK)
 		return cli_fail(cli);
 	uint32_t id = result_value(&result, count - 1);
 	out_begin(cli);
@@ -79,7 +80,7 @@ int verb_spawn(struct cli *cli)
 		    cairn_shape(cli->client, world.number, canonical.data, canonical.count,
 				&commands[0].shape_use.name, &cli->why) == STATUS_OK;
 	bytes_release(&canonical);
-	return good ? apply(cli, world.number, commands, 2) : cli_fail(cli);
+	return good ? apply(cli, &world, commands, 2) : cli_fail(cli);
 }
 
 /* The body named by the second operand. */
@@ -102,7 +103,7 @@ int verb_remove(struct cli *cli)
 	if (!body_operand(cli, &command.remove.body) || !cli_options_known(cli) ||
 	    !cli_join(cli, &world))
 		return cli_fail(cli);
-	return apply(cli, world.number, &command, 1);
+	return apply(cli, &world, &command, 1);
 }
 
 int verb_push(struct cli *cli)
@@ -130,7 +131,7 @@ int verb_push(struct cli *cli)
 		command.force.force = vector;
 		command.force.ticks = (uint32_t)MIN_OF(ticks, (uint64_t)UINT32_MAX);
 	}
-	return apply(cli, world.number, &command, 1);
+	return apply(cli, &world, &command, 1);
 }
 
 /* A name of at most 31 bytes. */
@@ -169,5 +170,5 @@ int verb_set(struct cli *cli)
 	}
 	if (!good || !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	return apply(cli, world.number, &command, 1);
+	return apply(cli, &world, &command, 1);
 }

@@ -6,6 +6,71 @@
 #include "clients/cli/verbs.h"
 #include "server/base/bytes.h"
 
+static void print_totals(const struct cli *cli, const struct wire_totals *totals)
+{
+	out_real(cli, "kinetic", totals->kinetic);
+	out_real(cli, "potential", totals->potential);
+	out_reals(cli, "linear", totals->linear, 3);
+	out_reals(cli, "angular", totals->angular, 3);
+}
+
+/* Rows of profile plain with fields 31, a line each; for programs they are JSON already. */
+static void print_rows(struct wire_slice rows)
+{
+	enum { ROW = 16 };
+	struct wire_cursor in = wire_cursor_of(rows);
+	struct wire_list list;
+	if (wire_take_list(&in, &list) != STATUS_OK)
+		return;
+	struct wire_cursor items = wire_cursor_list(&list);
+	printf("\n%8s  %-32s %-32s %s\n", "body", "position", "velocity", "status");
+	for (uint32_t i = 0; i < list.count; i++) {
+		double row[ROW];
+		char position[64], velocity[64];
+		if (wire_take_tuple(&items, row, ROW) != STATUS_OK)
+			return;
+		snprintf(position, sizeof position, "%.6g %.6g %.6g", row[1], row[2], row[3]);
+		snprintf(velocity, sizeof velocity, "%.6g %.6g %.6g", row[8], row[9], row[10]);
+		printf("%8.0f  %-32s %-32s %s%s\n", row[0], position, velocity,
+		       body_status_name((uint8_t)row[14]),
+		       (unsigned)row[15] & WIRE_BODY_ASLEEP ? ", asleep" : "");
+	}
+}
+
+/* An observation is [rows or nil, totals or nil, bin or nil]; parts that are nil come out empty. */
+static void read_observation(struct wire_slice from, struct wire_slice parts[3])
+{
+	enum { NIL = 0xc0 };
+	struct wire_cursor in = wire_cursor_of(from);
+	struct wire_list list;
+	memset(parts, 0, 3 * sizeof *parts);
+	if (wire_take_list(&in, &list) != STATUS_OK || list.count != 3)
+		return;
+	struct wire_cursor items = wire_cursor_list(&list);
+	for (uint32_t i = 0; i < 3; i++)
+		if (wire_skip(&items, &parts[i]) != STATUS_OK || parts[i].at[0] == NIL)
+			parts[i].bytes = 0;
+}
+
+static void print_stepped(const struct cli *cli, const struct msg_stepped *stepped)
+{
+	struct wire_slice parts[3];
+	struct wire_totals totals;
+	read_observation(stepped->observation, parts);
+	struct wire_cursor in = wire_cursor_of(parts[1]);
+	out_begin(cli);
+	out_u64(cli, "tick", stepped->tick);
+	out_hash(cli, "hash", stepped->state_hash.value);
+	out_hash(cli, "tick_hash", stepped->tick_hash.value);
+	if (answer_take_totals(&in, &totals) == STATUS_OK)
+		print_totals(cli, &totals);
+	if (parts[0].bytes > 0)
+		out_raw(cli, "bodies", parts[0]);
+	out_end(cli);
+	if (!cli->json && parts[0].bytes > 0)
+		print_rows(parts[0]);
+}
+
 int verb_step(struct cli *cli)
 {
 	struct cairn_world world;
@@ -27,13 +92,7 @@ int verb_step(struct cli *cli)
 			return cli_fail(cli);
 		n -= step.n;
 	} while (n > 0);
-	out_begin(cli);
-	out_u64(cli, "tick", stepped.stepped.tick);
-	out_hash(cli, "hash", stepped.stepped.state_hash.value);
-	out_hash(cli, "tick_hash", stepped.stepped.tick_hash.value);
-	out_end(cli);
-	if (step.want != WIRE_WANT_HASH)
-		out_value(cli, stepped.stepped.observation);
+	print_stepped(cli, &stepped.stepped);
 	return EXIT_SUCCESS;
 }
 
@@ -174,19 +233,6 @@ static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct 
 	return true;
 }
 
-static void print_totals(const struct cli *cli, struct wire_cursor *in)
-{
-	struct wire_totals totals;
-	if (answer_take_totals(in, &totals) != STATUS_OK)
-		return;
-	out_begin(cli);
-	out_real(cli, "kinetic", totals.kinetic);
-	out_real(cli, "potential", totals.potential);
-	out_reals(cli, "linear", totals.linear, 3);
-	out_reals(cli, "angular", totals.angular, 3);
-	out_end(cli);
-}
-
 static void print_body(const struct cli *cli, struct wire_cursor *in)
 {
 	static uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
@@ -213,8 +259,13 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 {
 	struct wire_cursor in = wire_cursor_of(answer->answer);
 	struct wire_list list;
+	struct wire_totals totals;
 	if (kind == WIRE_QUERY_TOTALS) {
-		print_totals(cli, &in);
+		if (answer_take_totals(&in, &totals) != STATUS_OK)
+			return;
+		out_begin(cli);
+		print_totals(cli, &totals);
+		out_end(cli);
 	} else if (kind == WIRE_QUERY_BODY) {
 		print_body(cli, &in);
 	} else if (kind == WIRE_QUERY_OVERLAP) {

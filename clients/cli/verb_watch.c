@@ -71,11 +71,21 @@ static void on_diverged(void *context, uint64_t sub, uint64_t tick)
 		(unsigned long long)tick);
 }
 
+/* Keeps the first refusal for who sent batches without waiting for each. */
+static void on_result(void *context, uint32_t world, const struct wire_result *result)
+{
+	struct cli *cli = context;
+	UNUSED(world);
+	if (cli->refused.status == STATUS_OK && cli_judge(result, &cli->refused) != STATUS_OK)
+		cli->refused.status = result->code;
+}
+
 struct cairn_callbacks verb_callbacks(struct cli *cli)
 {
 	return (struct cairn_callbacks){
 		.frame = on_frame,
 		.event = on_event,
+		.result = on_result,
 		.notice = on_notice,
 		.diverged = on_diverged,
 		.context = cli,
@@ -103,8 +113,12 @@ int verb_watch(struct cli *cli)
 	while (watching.frames < watching.wanted) {
 		enum status status = cairn_poll(cli->client, (int)cli->timeout_ms, &cli->why);
 		/* A paused world has nothing to say, and --ticks bounds the frames, not the time. */
-		if (status == STATUS_AGAIN && ticks != NULL)
-			break;
+		if (status == STATUS_AGAIN && ticks != NULL) {
+			reason_set(&cli->why, status, -1, "ticks",
+				   "only %llu frames came; the world may be paused",
+				   (unsigned long long)watching.frames);
+			return cli_fail(cli);
+		}
 		if (status != STATUS_OK && status != STATUS_AGAIN)
 			return cli_fail(cli);
 	}

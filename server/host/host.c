@@ -74,7 +74,7 @@ struct report *host_take_report(struct host *host)
 		return NULL;
 	if (report->kind == REPORT_TICK) {
 		host->seen.ticks += report->ticked.step;
-		host->seen.late += report->ticked.lateness_ns > 0;
+		host->seen.late = report->ticked.late;
 		host->seen.dropped = report->ticked.dropped;
 		host->seen.fallbacks = report->ticked.stats.fallbacks_total;
 		host->seen.batches += report->ticked.result_count;

@@ -189,6 +189,7 @@ bool host_report_tick(struct host *host, const struct schedule_turn *turn, uint6
 	ticked->step = turn != NULL;
 	ticked->lateness_ns = turn != NULL ? turn->lateness : 0;
 	ticked->cost_ns = cost_ns;
+	ticked->late = host->schedule.late;
 	ticked->dropped = host->schedule.dropped;
 	ticked->pace = schedule_pace(&host->schedule);
 	host_send(host, report);

@@ -54,7 +54,8 @@ struct tick_report {
 	uint8_t mode;	/* enum wire_mode */
 	bool whole;	/* every body is listed as created: the first report, and after a restore */
 	bool step;	/* a step was made; false: only commands, control or a restore */
-	uint64_t lateness_ns, cost_ns, dropped; /* of this tick; ticks given up by the clock so far */
+	uint64_t lateness_ns, cost_ns; /* of this tick */
+	uint64_t late, dropped; /* so far: ticks begun a period late, ticks given up by the clock */
 	uint32_t pace;	/* world time per wall time, thousandths */
 	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
 	struct report_body *bodies; /* ascending ids */

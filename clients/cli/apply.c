@@ -1,0 +1,42 @@
+/* apply.c: commands to a world at any pace.
+ *
+ * A world that runs applies a batch at its next tick and says so in a RESULT. A world that stands still
+ * would let it wait for ever: there the batch travels in a STEP of one tick.
+ */
+#include <stdio.h>
+
+#include "clients/cli/cli.h"
+
+enum status cli_judge(const struct wire_result *result, struct reason *why)
+{
+	if (result->code == STATUS_OK)
+		return STATUS_OK;
+	reason_set(why, result->code, result->index, "", "%.*s", (int)result->text.bytes,
+		   (const char *)result->text.at);
+	snprintf(why->field, sizeof why->field, "%.*s", (int)result->field.bytes,
+		 (const char *)result->field.at);
+	return result->code;
+}
+
+static enum status step_with(struct cli *cli, uint32_t world, const struct command *commands,
+			     uint32_t count, struct wire_result *result)
+{
+	struct message stepped;
+	const struct cairn_step step = { .n = 1, .commands = commands, .command_count = count };
+	enum status status = cairn_step(cli->client, world, &step, &stepped, &cli->why);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor in = wire_cursor_list(&stepped.stepped.results);
+	if (stepped.stepped.results.count == 0 || result_take(&in, result) != STATUS_OK)
+		return reason_set(&cli->why, STATUS_PROTOCOL, -1, "results",
+				  "the server did not say what became of the commands");
+	return cli_judge(result, &cli->why);
+}
+
+enum status cli_apply(struct cli *cli, const struct cairn_world *world,
+		      const struct command *commands, uint32_t count, struct wire_result *result)
+{
+	if (world->mode != WIRE_MODE_RUNNING)
+		return step_with(cli, world->number, commands, count, result);
+	return cairn_apply(cli->client, world->number, commands, count, result, &cli->why);
+}

@@ -1,0 +1,144 @@
+/* verb_load.c: load: a scene's shapes and bodies into a world.
+ *
+ * What a scene makes must not depend on when it arrives. A world that stands still gets all batches first,
+ * where they wait for its next boundary, and is then stepped once: the whole scene begins at one tick. Only
+ * into a running world the bodies come as they come.
+ */
+#include <stdlib.h>
+
+#include "clients/cli/verbs.h"
+#include "protocol/packer.h"
+#include "protocol/scene/scene.h"
+#include "server/base/heap.h"
+
+/* A batch must fit into a frame of 64 KiB; a command with its texts or shapes takes a few hundred bytes. */
+enum { AT_ONCE = 100 };
+
+/* What the scene says about its world, for a world that is made for it. */
+static enum status create_for(struct cli *cli, const char *name, const struct scene_world *scene,
+			      struct cairn_world *world)
+{
+	uint8_t packed[512];
+	struct wire_packer out = wire_packer_over(packed, sizeof packed);
+	uint32_t count = 0;
+	if (scene->rate_num != 0) {
+		wire_pack_string(&out, "rate");
+		wire_pack_array(&out, 2);
+		wire_pack_uint(&out, scene->rate_num);
+		wire_pack_uint(&out, scene->rate_den);
+		count++;
+	}
+	if (scene->gravity_given) {
+		wire_pack_string(&out, "gravity");
+		wire_pack_array(&out, 3);
+		wire_pack_real(&out, scene->gravity.x);
+		wire_pack_real(&out, scene->gravity.y);
+		wire_pack_real(&out, scene->gravity.z);
+		count++;
+	}
+	if (scene->method[0] != '\0') {
+		wire_pack_string(&out, "method");
+		wire_pack_string(&out, scene->method);
+		count++;
+	}
+	if (scene->seed_given) {
+		wire_pack_string(&out, "seed");
+		wire_pack_uint(&out, scene->seed);
+		count++;
+	}
+	if (scene->planar) {
+		wire_pack_string(&out, "planar");
+		wire_pack_bool(&out, true);
+		count++;
+	}
+	struct wire_list options = { packed, out.bytes, count };
+	enum status status = cairn_create(cli->client, name, &options, world, &cli->why);
+	return status == STATUS_OK ? cairn_join(cli->client, name, world, &cli->why) : status;
+}
+
+/* Sends batches that wait for the boundary of one step, and makes it. `values` (may be NULL): ids made. */
+static enum status apply_at_one_tick(struct cli *cli, uint32_t world, const struct command *commands,
+				     uint32_t count)
+{
+	struct message stepped;
+	uint64_t batch;
+	enum status status = STATUS_OK;
+	cli->refused.status = STATUS_OK;
+	for (uint32_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE)
+		status = cairn_commands(cli->client, world, commands + first,
+					MIN_OF(count - first, (uint32_t)AT_ONCE), 0,
+					WIRE_LATE_APPLY, &batch, &cli->why);
+	if (status == STATUS_OK)
+		status = cairn_step(cli->client, world, &(struct cairn_step){ .n = 1 }, &stepped,
+				    &cli->why);
+	/* Results come before the STEPPED that they belong to (verb_callbacks). */
+	if (status == STATUS_OK && cli->refused.status != STATUS_OK) {
+		cli->why = cli->refused;
+		status = cli->why.status;
+	}
+	return status;
+}
+
+static enum status apply_all(struct cli *cli, const struct cairn_world *world,
+			     const struct command *commands, uint32_t count)
+{
+	struct wire_result result;
+	enum status status = STATUS_OK;
+	if (world->mode != WIRE_MODE_RUNNING)
+		return apply_at_one_tick(cli, world->number, commands, count);
+	for (uint32_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE)
+		status = cairn_apply(cli->client, world->number, commands + first,
+				     MIN_OF(count - first, (uint32_t)AT_ONCE), &result, &cli->why);
+	return status;
+}
+
+/* One SHAPE_USE a batch, so that its result says the id. */
+static enum status send_shapes(struct cli *cli, const struct cairn_world *world,
+			       struct scene *scene)
+{
+	uint32_t *ids = heap_alloc(MAX_OF(scene->shape_count, 1u) * sizeof *ids);
+	enum status status = STATUS_OK;
+	if (ids == NULL)
+		return reason_set(&cli->why, STATUS_NO_MEMORY, -1, "scene", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	for (uint32_t i = 0; i < scene->shape_count && status == STATUS_OK; i++) {
+		struct command use;
+		struct wire_result result;
+		command_defaults(&use, COMMAND_SHAPE_USE);
+		status = cairn_shape(cli->client, world->number, scene->shapes[i].canonical,
+				     scene->shapes[i].bytes, &use.shape_use.name, &cli->why);
+		if (status == STATUS_OK)
+			status = cli_apply(cli, world, &use, 1, &result);
+		if (status == STATUS_OK)
+			ids[i] = result_value(&result, 0);
+	}
+	if (status == STATUS_OK)
+		scene_resolve(scene, ids);
+	heap_free(ids);
+	return status;
+}
+
+int verb_load(struct cli *cli)
+{
+	struct scene *scene;
+	struct cairn_world world;
+	if (cli->operand_count != 2)
+		return cli_usage(cli, "load WORLD SCENE");
+	if (!cli_options_known(cli) ||
+	    scene_load(cli->operands[1], &scene, &cli->why) != STATUS_OK)
+		return cli_fail(cli);
+	enum status status = cairn_join(cli->client, cli->operands[0], &world, &cli->why);
+	if (status == STATUS_UNKNOWN_WORLD)
+		status = create_for(cli, cli->operands[0], &scene->world, &world);
+	if (status == STATUS_OK)
+		status = send_shapes(cli, &world, scene);
+	if (status == STATUS_OK)
+		status = apply_all(cli, &world, scene->commands, scene->command_count);
+	if (status == STATUS_OK)
+		status = cairn_join(cli->client, cli->operands[0], &world, &cli->why);
+	scene_destroy(scene);
+	if (status != STATUS_OK)
+		return cli_fail(cli);
+	out_world(cli, &world);
+	return EXIT_SUCCESS;
+}
