@@ -213,6 +213,19 @@ static enum status journal_step(struct host *host, struct reason *why)
 	return status;
 }
 
+/* A step that was not made is part of the history: what was kept for the boundary was applied. */
+static enum status journal_stop(struct host *host, enum status step_status, struct reason *why)
+{
+	if (host->journal == NULL)
+		return STATUS_OK;
+	struct world_info info = world_info(host->world);
+	enum status status = journal_stopped(host->journal, info.epoch, info.tick, step_status);
+	if (status != STATUS_OK)
+		reason_set(why, status, -1, "journal", "the journal refused a record: %s",
+			   status_text(status));
+	return status;
+}
+
 static void boundary_run(struct host *host, const struct schedule_turn *turn,
 			 const struct inbox_entry *entries, uint32_t entry_count)
 {
@@ -231,8 +244,8 @@ static void boundary_run(struct host *host, const struct schedule_turn *turn,
 	if (status == STATUS_OK) {
 		keep_step_results(host, &boundary);
 		step_status = world_step(host->world, executor_parallel(host->executor), &why);
-		if (step_status == STATUS_OK)
-			status = journal_step(host, &why);
+		status = step_status == STATUS_OK ? journal_step(host, &why) :
+						    journal_stop(host, step_status, &why);
 	}
 	uint64_t ended = executor_now(host->executor);
 	used = executor_used(host->executor) - used;

@@ -68,6 +68,17 @@ enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick,
 	return end_put(journal, status, charged);
 }
 
+enum status journal_stopped(struct journal *journal, uint32_t epoch, uint64_t tick,
+			    enum status stop)
+{
+	enum status status = begin_put(journal, RECORD_CHARGE);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = parcel_put_stop(&journal->waiting, epoch, tick, stop);
+	return end_put(journal, status, charged);
+}
+
 enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t tick,
 			       const char *name, const struct bytes *image, uint64_t state_hash,
 			       const uint64_t *table_hashes, uint32_t table_count)

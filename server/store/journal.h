@@ -57,6 +57,10 @@ MUST_CHECK enum status journal_apply(struct journal *journal, uint32_t epoch, ui
 /* Step tick−1 → tick was made; its tick hash. */
 MUST_CHECK enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    uint64_t tick_hash);
+/* The step from `tick` was tried and not made (world_step's status): what was kept for the boundary is
+ * applied all the same, and the world says that it is stopped. */
+MUST_CHECK enum status journal_stopped(struct journal *journal, uint32_t epoch, uint64_t tick,
+				       enum status status);
 /* The world's image with the hash of every table; `name` NULL for a periodic one, else of a SAVE. */
 MUST_CHECK enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t tick,
 					  const char *name, const struct bytes *image,

@@ -163,6 +163,19 @@ static enum status restore(struct player *self, struct reason *why)
 	return status;
 }
 
+/* A step that met a limit is tried and refused again. One that found no memory left no trace but a flag
+ * that the next step takes away. */
+static enum status stop(struct player *self, struct reason *why)
+{
+	struct reason step;
+	if (self->next.status != STATUS_LIMIT ||
+	    world_step(self->world, &parallel_serial, &step) == STATUS_LIMIT)
+		return STATUS_OK;
+	return reason_set(why, STATUS_DIVERGED, -1, "replay",
+			  "the step from tick %llu was not made, and now it is",
+			  LONG(self->next.tick));
+}
+
 /* Another epoch: by going back to an image, or by a restart, which leaves the state as it is. */
 static enum status begin_epoch(struct player *self, struct player_event *event, struct reason *why)
 {
@@ -200,6 +213,9 @@ static enum status do_record(struct player *self, struct player_event *event, bo
 		break;
 	case RECORDED_APPLY:
 		status = apply(self, why);
+		break;
+	case RECORDED_STOP:
+		status = stop(self, why);
 		break;
 	case RECORDED_CHECKPOINT:
 		*event = (struct player_event){

@@ -151,6 +151,14 @@ enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tic
 	return end(self, &writer, start, RECORD_CHARGE);
 }
 
+enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick, enum status stop)
+{
+	size_t start = self->records.count;
+	struct writer writer = begin(self, RECORD_STOP, epoch, tick);
+	write_u8(&writer, (uint8_t)stop);
+	return end(self, &writer, start, RECORD_CHARGE);
+}
+
 /* ---- taking ------------------------------------------------------------------------------------ */
 
 struct parcel_reader parcel_read(const struct parcel *parcel)
@@ -219,6 +227,9 @@ static bool take_body(struct parcel_reader *self, struct record *out)
 		return true;
 	case RECORD_RESTORE:
 		return take_name(&self->reader, out->snapshot);
+	case RECORD_STOP:
+		out->stop = read_u8(&self->reader);
+		return true;
 	}
 	return false;
 }

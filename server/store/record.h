@@ -11,6 +11,7 @@
  *               the parcel's next one
  *   SHAPE       nothing; the parcel's next shape
  *   RESTORE     u32 bytes, the snapshot's name
+ *   STOP        u8 status
  *
  * Room is charged at what a record costs in memory; see journal.h for the bounds.
  */
@@ -27,6 +28,7 @@ enum record_kind {
 	RECORD_CHECKPOINT = 3,
 	RECORD_SHAPE = 4,
 	RECORD_RESTORE = 5,
+	RECORD_STOP = 6,
 };
 
 struct record_checkpoint {
@@ -52,6 +54,7 @@ struct record {
 		struct record_checkpoint checkpoint;
 		const struct shape *shape;
 		char snapshot[WIRE_NAME_MAX + 1];
+		enum status stop;
 	};
 };
 
@@ -85,6 +88,9 @@ MUST_CHECK enum status parcel_put_shape(struct parcel *self, uint32_t epoch, uin
 					const struct shape *shape);
 MUST_CHECK enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick,
 					  const char *name);
+
+MUST_CHECK enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick,
+				       enum status stop);
 
 /* Takes records out in order. */
 struct parcel_reader {

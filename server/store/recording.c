@@ -23,6 +23,7 @@ static const char *const texts[STATEMENTS] = {
 		 " UNION ALL SELECT seq, 2, epoch, tick, 0 FROM shapes WHERE seq > ?1"
 		 " UNION ALL SELECT seq, 3, epoch, tick, batches FROM applies WHERE seq > ?1"
 		 " UNION ALL SELECT seq, 4, epoch, tick, 0 FROM checkpoints WHERE seq > ?1"
+		 " UNION ALL SELECT seq, 5, epoch, tick, status FROM stops WHERE seq > ?1"
 		 " ORDER BY 1",
 	[EPOCH] = "SELECT cause, checkpoint FROM epochs WHERE seq = ?1",
 	[HASHES] = "SELECT tick, count, hashes FROM hashes WHERE epoch = ?1 AND tick <= ?2"
@@ -112,15 +113,16 @@ enum status recording_next(struct recording *self, struct recorded *out, struct 
 	enum status status = sql_row(self->db, next, why);
 	if (status != STATUS_OK)
 		return status;
-	uint64_t epoch = sql_column(next, 2), batches = sql_column(next, 4);
+	uint64_t epoch = sql_column(next, 2), number = sql_column(next, 4);
 	*out = (struct recorded){
 		.seq = sql_column(next, 0),
 		.kind = (enum recorded_kind)sqlite3_column_int(next, 1),
 		.epoch = (uint32_t)epoch,
 		.tick = sql_column(next, 3),
-		.batches = (uint32_t)batches,
+		.batches = (uint32_t)number,
+		.status = (enum status)(number & 0xff),
 	};
-	if (epoch > UINT32_MAX || batches > UINT32_MAX)
+	if (epoch > UINT32_MAX || number > UINT32_MAX)
 		return BAD("record %llu has numbers out of range", LONG(out->seq));
 	return out->kind == RECORDED_EPOCH ? read_cause(self, out, why) : STATUS_OK;
 }

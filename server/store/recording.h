@@ -15,6 +15,7 @@ enum recorded_kind {
 	RECORDED_SHAPE = 2,
 	RECORDED_APPLY = 3,
 	RECORDED_CHECKPOINT = 4,
+	RECORDED_STOP = 5,
 };
 
 enum epoch_cause { EPOCH_CREATED, EPOCH_RESTORED, EPOCH_RECOVERED };
@@ -28,6 +29,8 @@ struct recorded {
 	uint64_t checkpoint; /* RESTORED: seq of the image gone back to */
 	/* APPLY */
 	uint32_t batches;
+	/* STOP */
+	enum status status;
 };
 
 struct recorded_checkpoint {

@@ -42,6 +42,8 @@ static const char tables_text[] =
 	" session INTEGER NOT NULL, batch INTEGER NOT NULL, at INTEGER NOT NULL,"
 	" late INTEGER NOT NULL, restricted INTEGER NOT NULL, count INTEGER NOT NULL,"
 	" commands BLOB NOT NULL);"
+	"CREATE TABLE stops (seq INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
+	" tick INTEGER NOT NULL, status INTEGER NOT NULL);"
 	"CREATE TABLE hashes (epoch INTEGER NOT NULL, tick INTEGER NOT NULL,"
 	" count INTEGER NOT NULL, hashes BLOB NOT NULL, PRIMARY KEY (epoch, tick)) WITHOUT ROWID;"
 	"CREATE TABLE checkpoints (seq INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
@@ -75,6 +77,7 @@ static const char views_text[] =
 	"  FROM epochs"
 	" UNION ALL SELECT seq, epoch, tick, 'shape', kind || ' ' || lower(hex(name)) FROM shapes"
 	" UNION ALL SELECT seq, epoch, tick, 'apply', batches || ' batches' FROM applies"
+	" UNION ALL SELECT seq, epoch, tick, 'stop', 'status ' || status FROM stops"
 	" UNION ALL SELECT seq, epoch, tick, 'checkpoint',"
 	"  lower(hex(state_hash)) || coalesce(' ' || name, '') FROM checkpoints"
 	" ORDER BY seq;";

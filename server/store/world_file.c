@@ -14,6 +14,7 @@ static const char *const texts[WORLD_FILE_STATEMENTS] = {
 	[PUT_APPLY] = "INSERT INTO applies VALUES (?1, ?2, ?3, ?4)",
 	[PUT_BATCH] = "INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 	[PUT_HASHES] = "REPLACE INTO hashes VALUES (?1, ?2, ?3, ?4)",
+	[PUT_STOP] = "INSERT INTO stops VALUES (?1, ?2, ?3, ?4)",
 	[PUT_CHECKPOINT] = "INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 	[PUT_TABLE] = "INSERT OR IGNORE INTO tables VALUES (?1, ?2)",
 	[FIND_SNAPSHOT] = "SELECT max(seq) FROM checkpoints WHERE name = ?1",
@@ -24,6 +25,7 @@ static const char last_seq[] = "SELECT max(s) FROM ("
 			       "SELECT max(seq) FROM shapes UNION ALL "
 			       "SELECT max(seq) FROM applies UNION ALL "
 			       "SELECT max(seq) FROM batches UNION ALL "
+			       "SELECT max(seq) FROM stops UNION ALL "
 			       "SELECT max(seq) FROM checkpoints)";
 
 /* ---- life -------------------------------------------------------------------------------------- */
@@ -165,6 +167,17 @@ static enum status put_apply(struct world_file *self, struct record *record, str
 	return status;
 }
 
+static enum status put_stop(struct world_file *self, const struct record *record,
+			    struct reason *why)
+{
+	sqlite3_stmt *put = self->statements[PUT_STOP];
+	sql_bind(put, 1, ++self->seq);
+	sql_bind(put, 2, record->epoch);
+	sql_bind(put, 3, record->tick);
+	sql_bind(put, 4, record->stop);
+	return sql_run(self->db, put, why);
+}
+
 static enum status name_tables(struct world_file *self, uint32_t count, struct reason *why)
 {
 	sqlite3_stmt *put = self->statements[PUT_TABLE];
@@ -267,6 +280,8 @@ static enum status put(struct world_file *self, struct record *record, struct re
 		return put_checkpoint(self, record, why);
 	case RECORD_SHAPE:
 		return put_shape(self, record, why);
+	case RECORD_STOP:
+		return put_stop(self, record, why);
 	case RECORD_RESTORE:
 		break;
 	}
@@ -278,7 +293,8 @@ static void note(struct world_file_progress *progress, const struct record *reco
 	bool named = record->kind == RECORD_CHECKPOINT && record->checkpoint.named;
 	progress->saved += named;
 	/* The state of a boundary is safe with its hash, its image, or the way back to one. */
-	if (record->kind == RECORD_APPLY || record->kind == RECORD_SHAPE)
+	if (record->kind != RECORD_TICK && record->kind != RECORD_CHECKPOINT &&
+	    record->kind != RECORD_RESTORE)
 		return;
 	progress->epoch = record->epoch;
 	progress->tick = record->tick;

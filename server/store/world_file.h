@@ -18,6 +18,7 @@ enum world_file_statement {
 	PUT_APPLY,
 	PUT_BATCH,
 	PUT_HASHES,
+	PUT_STOP,
 	PUT_CHECKPOINT,
 	PUT_TABLE,
 	FIND_SNAPSHOT,

@@ -30,7 +30,7 @@ struct recorder {
 	enum status failed;
 };
 
-/* A new directory below $TMPDIR or /tmp; removed, whatever is in it, by recorder_remove. */
+/* A new directory below $TMPDIR, /dev/shm or /tmp; removed, whatever is in it, by recorder_remove. */
 void recorder_directory(char directory[RECORDER_PATH]);
 void recorder_remove(const char *directory);
 /* DIR/NAME.cairn */
@@ -40,9 +40,13 @@ void recorder_copy(const struct recorder *self, const char *name, const char *di
 
 /* A store in `directory`. */
 void recorder_open(struct recorder *self, const char *directory, uint64_t seed);
-/* A new world of that name: shapes of the catalogue, then a first checkpoint. */
+/* A new world of that name, then the shapes of the catalogue and a first checkpoint; or both apart, with
+ * something done to the world in between. */
 void recorder_begin(struct recorder *self, const char *name, const char *method, bool planar,
 		    uint64_t seed);
+void recorder_make(struct recorder *self, const char *name, const char *method, bool planar,
+		   uint64_t seed);
+void recorder_beginning(struct recorder *self);
 /* Takes over what store_recover gives, as a host does: a checkpoint in the new epoch. */
 void recorder_recover(struct recorder *self, const char *name, struct recovered *recovered);
 /* Random commands, some for later ticks, as up to three batches of one call. */

@@ -86,6 +86,7 @@ START_TEST(every_kind_of_record_is_read_back_as_it_was_given)
 	ck_assert_int_eq(journal_apply(journal, 3, 10, batches, 2), STATUS_OK);
 	ck_assert_int_eq(journal_apply(journal, 3, 10, NULL, 0), STATUS_OK);
 	ck_assert_int_eq(journal_tick(journal, 3, 11, 0x0102030405060708), STATUS_OK);
+	ck_assert_int_eq(journal_stopped(journal, 3, 11, STATUS_LIMIT), STATUS_OK);
 	ck_assert_int_eq(journal_restore(journal, 4, 10, "here"), STATUS_OK);
 	bytes_release(&image);
 	journal_flush(journal);
@@ -108,7 +109,8 @@ START_TEST(every_kind_of_record_is_read_back_as_it_was_given)
 		" (SELECT seq FROM checkpoints) FROM epochs WHERE epoch = 4",
 		"SELECT tick = 10 AND name = 'here' FROM snapshots",
 		"SELECT count(*) = 3 FROM table_hashes",
-		"SELECT count(*) = 6 FROM timeline",
+		"SELECT count(*) = 1 AND max(status) = 49 AND max(tick) = 11 FROM stops",
+		"SELECT count(*) = 7 FROM timeline",
 		"SELECT value = 'kinds' FROM meta WHERE key = 'world'",
 	};
 	for (size_t i = 0; i < COUNT_OF(facts); i++)
