@@ -12,6 +12,7 @@
 #include "server/options.h"
 #include "server/run.h"
 #include "server/server.h"
+#include "server/store/replay.h"
 
 extern char **environ;
 
@@ -105,6 +106,9 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		log_set_level(options.run_log_level);
 		return run_scene(&options);
+	case OPTIONS_REPLAY:
+		log_set_level(options.replay_log_level);
+		return replay_command(&options);
 	case OPTIONS_SERVE:
 		break;
 	}

@@ -311,9 +311,10 @@ static enum status read_operand(struct options *options, const char *word, struc
 	if (options->command == OPTIONS_SERVE)
 		return reason_set(why, STATUS_TYPE, -1, "option",
 				  "\"%.40s\" is no option; a scene is given with --scene", word);
+	const char *what = options->command == OPTIONS_RUN ? "scene" : "file";
 	if (options->operands.count == 1)
-		return reason_set(why, STATUS_LIMIT, -1, "scene",
-				  "one scene at a time; \"%.40s\" is a second one", word);
+		return reason_set(why, STATUS_LIMIT, -1, what,
+				  "one %s at a time; \"%.40s\" is a second one", what, word);
 	options->operands.items[options->operands.count++] = word;
 	return STATUS_OK;
 }
@@ -348,6 +349,17 @@ static enum status check_run(const struct options *options, struct reason *why)
 	return STATUS_OK;
 }
 
+static enum status check_replay(const struct options *options, struct reason *why)
+{
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd replay needs a FILE");
+	if (strcmp(options->replay_report, "json") != 0)
+		return reason_set(why, STATUS_TYPE, -1, "report",
+				  "--report: \"%.40s\" is not a format; json is",
+				  options->replay_report);
+	return STATUS_OK;
+}
+
 static void set_defaults(struct options *options)
 {
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++)
@@ -365,6 +377,9 @@ enum status options_parse(struct options *out, int argc, const char *const argv[
 	if (argc > 1 && strcmp(argv[1], "run") == 0) {
 		out->command = OPTIONS_RUN;
 		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "replay") == 0) {
+		out->command = OPTIONS_REPLAY;
+		line.at = 2;
 	}
 	enum status status = read_environment(out, environment, why);
 	if (status == STATUS_OK)
@@ -372,6 +387,8 @@ enum status options_parse(struct options *out, int argc, const char *const argv[
 	out->run_ticks_given = out->run_ticks != UINT64_MAX;
 	if (status == STATUS_OK && out->command == OPTIONS_RUN)
 		status = check_run(out, why);
+	if (status == STATUS_OK && out->command == OPTIONS_REPLAY)
+		status = check_replay(out, why);
 	return status;
 }
 
@@ -398,10 +415,14 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 	if (command == OPTIONS_RUN)
 		put(&writer, "cairnd run SCENE --ticks N [OPTION]…\n"
 			     "Steps a scene without a network, as fast as it can.\n\n");
+	else if (command == OPTIONS_REPLAY)
+		put(&writer, "cairnd replay FILE [OPTION]…\n"
+			     "Tells what a world's file holds, and whether it can be made "
+			     "again.\n\n");
 	else
 		put(&writer, "cairnd [OPTION]…\n"
 			     "Serves physics worlds. `cairnd run --help` tells of runs without a "
-			     "network.\n\n");
+			     "network,\n`cairnd replay --help` of recordings.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)

@@ -18,9 +18,13 @@ libcairnd_a_SOURCES += \
 	server/store/recording.h \
 	server/store/recording.c \
 	server/store/player.h \
-	server/store/player.c
+	server/store/player.c \
+	server/store/replay.h \
+	server/store/replay.c \
+	server/store/replay_command.c
 
 tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
 UNIT_TESTS += \
 	tests/unit/server/store/test_journal \
-	tests/unit/server/store/test_recover
+	tests/unit/server/store/test_recover \
+	tests/unit/server/store/test_replay

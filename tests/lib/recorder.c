@@ -240,8 +240,9 @@ static void fill_batch(struct recorder *self, struct boundary *boundary, uint32_
 	batch->session = 1 + rng_below(&gen->rng, 3);
 	batch->restricted = rng_below(&gen->rng, 8) == 0;
 	batch->late = (uint8_t)rng_below(&gen->rng, 2);
-	if (rng_below(&gen->rng, 4) == 0)
-		batch->at = world_info(self->world).tick + rng_below(&gen->rng, 5);
+	uint32_t ahead = rng_below(&gen->rng, 20);
+	if (ahead < 5)
+		batch->at = world_info(self->world).tick + ahead;
 	struct wire_slice slice = wire_packer_slice(&packer);
 	boundary->packed[at] = (struct journal_batch){
 		.session = batch->session,

@@ -104,6 +104,10 @@ static const struct {
 	{ { "run", "a.yaml" }, STATUS_MISSING, "ticks", "--ticks" },
 	{ { "run", "a", "b", "--ticks=1" }, STATUS_LIMIT, "scene", "second" },
 	{ { "run", "a", "--ticks=1", "--report=xml" }, STATUS_TYPE, "report", "json" },
+	{ { "replay" }, STATUS_MISSING, "file", "FILE" },
+	{ { "replay", "a", "b" }, STATUS_LIMIT, "file", "second" },
+	{ { "replay", "a", "--report=xml" }, STATUS_TYPE, "report", "json" },
+	{ { "replay", "a", "--ticks=1" }, STATUS_MISSING, "option", "--ticks" },
 	{ { "run", "a", "--listen=b", "--ticks=1" }, STATUS_MISSING, "option", "--listen" },
 };
 
@@ -148,14 +152,32 @@ START_TEST(a_run_has_its_own_options)
 }
 END_TEST
 
+START_TEST(a_replay_has_its_own_options)
+{
+	ck_assert_int_eq(PARSE("replay", "w.cairn", "--verify", "--against", "v.cairn", "--from=7"),
+			 STATUS_OK);
+	ck_assert_int_eq(options.command, OPTIONS_REPLAY);
+	ck_assert_str_eq(options.operands.items[0], "w.cairn");
+	ck_assert_str_eq(options.replay_against, "v.cairn");
+	ck_assert(options.replay_verify);
+	ck_assert_uint_eq(options.replay_from, 7);
+}
+END_TEST
+
 START_TEST(help_names_every_option_of_its_command_and_no_other)
 {
-	char serve[8192], run[8192], tiny[10];
+	char serve[8192], run[8192], replay[8192], tiny[10];
+	const char *const helps[] = {
+		[OPTIONS_SERVE] = serve,
+		[OPTIONS_RUN] = run,
+		[OPTIONS_REPLAY] = replay,
+	};
+	ck_assert_uint_lt(options_help(OPTIONS_REPLAY, replay, sizeof replay), sizeof replay);
 	ck_assert_uint_lt(options_help(OPTIONS_SERVE, serve, sizeof serve), sizeof serve);
 	ck_assert_uint_lt(options_help(OPTIONS_RUN, run, sizeof run), sizeof run);
 	ck_assert_uint_eq(options_help(OPTIONS_RUN, tiny, sizeof tiny), strlen(run));
 #define OPTION(command, KIND, field, name, argument, initial, min, max, help)                      \
-	ck_assert_ptr_nonnull(strstr(OPTIONS_##command == OPTIONS_SERVE ? serve : run, "--" name));
+	ck_assert_ptr_nonnull(strstr(helps[OPTIONS_##command], "--" name));
 #include "server/options.def"
 #undef OPTION
 	ck_assert_ptr_null(strstr(run, "--listen"));
@@ -202,6 +224,7 @@ static Suite *make(void)
 	tcase_add_loop_test(parse_case, a_mistake_is_named, 0, COUNT_OF(BAD));
 	tcase_add_test(parse_case, too_many_of_a_list_are_refused);
 	tcase_add_test(parse_case, a_run_has_its_own_options);
+	tcase_add_test(parse_case, a_replay_has_its_own_options);
 	tcase_add_test(parse_case, help_names_every_option_of_its_command_and_no_other);
 	tcase_add_test(parse_case, addresses_are_those_given_or_the_default);
 	suite_add_tcase(suite, parse_case);

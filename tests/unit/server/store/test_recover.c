@@ -30,7 +30,7 @@ static void tear_down(void)
 	recorder_remove(elsewhere);
 }
 
-/* ---- what the states were ------------------------------------------------------------------------ */
+/* ---- what the states were --------------------------------------------------------------------- */
 
 /* Hashes by (epoch, tick): as the tick left it, and with the commands of the boundary applied. */
 static struct state {
@@ -222,7 +222,7 @@ START_TEST(recovered_worlds_go_on_and_can_be_recovered_again)
 }
 END_TEST
 
-/* ---- what is wrong with a file --------------------------------------------------------------------- */
+/* ---- what is wrong with a file ---------------------------------------------------------------- */
 
 static void record_sixty(void)
 {
@@ -342,7 +342,7 @@ START_TEST(bytes_that_are_no_database_are_refused)
 }
 END_TEST
 
-/* ---- shapes, sessions, snapshots --------------------------------------------------------------------- */
+/* ---- shapes, sessions, snapshots -------------------------------------------------------------- */
 
 static enum status use_shape(uint64_t number)
 {
@@ -428,7 +428,7 @@ START_TEST(snapshots_come_back_by_name_the_latest_of_each)
 }
 END_TEST
 
-/* ---- the directory ------------------------------------------------------------------------------------ */
+/* ---- the directory ---------------------------------------------------------------------------- */
 
 START_TEST(two_daemons_cannot_use_one_directory)
 {

@@ -1,0 +1,380 @@
+/* replay.c: does this program make the recorded bits?
+ *
+ * Alone: each tick's hash is compared, and at each checkpoint every table's hash and the whole image.
+ * After a tick that differs the replay goes on to the next checkpoint, because only there the file says
+ * more than one number. Against another recording: both are made again side by side, and at the first
+ * tick at which their hashes or states differ the two images are compared.
+ */
+#include "server/store/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/store/player.h"
+#include "server/store/schema.h"
+
+struct tape {
+	sqlite3 *db;
+	struct recording *recording;
+	struct player player;
+	bool playing;
+};
+
+/* ---- opening ----------------------------------------------------------------------------------- */
+
+static void tape_close(struct tape *self)
+{
+	if (self->playing)
+		player_release(&self->player);
+	if (self->recording != NULL)
+		recording_close(self->recording);
+	sql_close(self->db);
+}
+
+static enum status tape_open(struct tape *self, const char *path, struct reason *why)
+{
+	memset(self, 0, sizeof *self);
+	enum status status = sql_open(path, SQL_READ, &self->db, why);
+	if (status == STATUS_OK)
+		status = schema_check(self->db, why);
+	if (status == STATUS_OK)
+		status = recording_open(self->db, &self->recording, why);
+	if (status != STATUS_OK)
+		tape_close(self);
+	return status;
+}
+
+/* From the checkpoint nearest at or before `from`; 0: the first. */
+static enum status tape_play(struct tape *self, uint64_t from, struct reason *why)
+{
+	uint64_t seq;
+	enum status status = from == 0 ? recording_first(self->recording, &seq, why)
+				       : recording_at(self->recording, from, &seq, why);
+	if (status == STATUS_OK && seq == 0)
+		status = reason_set(why, STATUS_MISSING, -1, "from",
+				    "there is no checkpoint at or before tick %" PRIu64, from);
+	if (status == STATUS_OK)
+		status = player_start(&self->player, self->recording, seq, why);
+	self->playing = status == STATUS_OK;
+	return status;
+}
+
+/* ---- saying what differs ----------------------------------------------------------------------- */
+
+static void first_difference(struct replay_report *report, enum replay_seen seen,
+			     const struct player_event *event, uint64_t recorded,
+			     uint64_t replayed)
+{
+	if (report->verdict == REPLAY_DIFFERS)
+		return;
+	report->verdict = REPLAY_DIFFERS;
+	report->seen = seen;
+	report->first_epoch = event->epoch;
+	report->first_tick = event->tick;
+	report->recorded = recorded;
+	report->replayed = replayed;
+}
+
+/* Puts the engine's words about two images ("TABLE row R (body N), COLUMN: a against b") in place. */
+static void locate(struct replay_report *report, uint64_t tick, const struct reason *difference)
+{
+	report->located = true;
+	report->located_tick = tick;
+	snprintf(report->column, sizeof report->column, "%s", difference->field);
+	report->row = difference->index;
+	snprintf(report->detail, sizeof report->detail, "%s", difference->text);
+	size_t table = strcspn(difference->text, " ");
+	if (report->table[0] == '\0')
+		snprintf(report->table, sizeof report->table, "%.*s", (int)MIN_OF(table, 31u),
+			 difference->text);
+	const char *body = strstr(difference->text, "(body ");
+	if (body != NULL)
+		sscanf(body, "(body %" SCNu32, &report->body);
+}
+
+/* The same state by its hashes and images: whatever differed before was in the record only. */
+static void locate_nothing(struct replay_report *report, uint64_t tick)
+{
+	report->located = true;
+	report->located_tick = tick;
+	report->row = -1;
+	snprintf(report->detail, sizeof report->detail,
+		 "the states at tick %" PRIu64 " are equal: only the record differs", tick);
+}
+
+/* ---- alone ------------------------------------------------------------------------------------- */
+
+/* The first table whose hash differs; false when all agree. */
+static bool differing_table(const struct recorded_checkpoint *checkpoint, const uint64_t *tables,
+			    uint32_t count, struct replay_report *report)
+{
+	if (checkpoint->table_count != count) {
+		snprintf(report->table, sizeof report->table, "%s", "tables");
+		return true;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (tables[i] == checkpoint->table_hashes[i])
+			continue;
+		snprintf(report->table, sizeof report->table, "%s", world_table_name(i));
+		return true;
+	}
+	return false;
+}
+
+/* Compares the stored image with the world's own. */
+static enum status compare_images(struct tape *tape, const struct player_event *event,
+				  struct replay_report *report, struct reason *why)
+{
+	struct recorded_checkpoint checkpoint;
+	struct bytes stored = { 0 }, own = { 0 };
+	struct reason difference;
+	enum status status =
+		recording_checkpoint(tape->recording, event->seq, &checkpoint, &stored, why);
+	if (status == STATUS_OK) {
+		status = world_save(tape->player.world, &own);
+		reason_set(why, status, -1, "replay", "%s", status_text(status));
+	}
+	if (status == STATUS_OK) {
+		enum status found = world_image_difference(stored.data, stored.count, own.data,
+							   own.count, &difference);
+		if (found == STATUS_NO_MEMORY)
+			status = reason_set(why, found, -1, "replay", "%s", difference.text);
+		if (found != STATUS_OK && status == STATUS_OK) {
+			first_difference(report, REPLAY_IMAGE, event, 0, 0);
+			locate(report, event->tick, &difference);
+		}
+	} else if (status == STATUS_CORRUPT) {
+		first_difference(report, REPLAY_IMAGE, event, 0, 0);
+		locate(report, event->tick, why);
+		status = STATUS_OK;
+	}
+	bytes_release(&stored);
+	bytes_release(&own);
+	return status;
+}
+
+static enum status check_checkpoint(struct tape *tape, const struct player_event *event,
+				    struct replay_report *report, struct reason *why)
+{
+	struct recorded_checkpoint checkpoint;
+	uint64_t tables[WORLD_TABLES_MAX];
+	uint32_t count;
+	enum status status =
+		recording_checkpoint(tape->recording, event->seq, &checkpoint, NULL, why);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t hash = world_state_hash(tape->player.world, tables, &count);
+	report->checkpoints++;
+	if (differing_table(&checkpoint, tables, count, report) || hash != checkpoint.state_hash)
+		first_difference(report, REPLAY_STATE_HASH, event, checkpoint.state_hash, hash);
+	status = compare_images(tape, event, report, why);
+	if (status == STATUS_OK && report->verdict == REPLAY_DIFFERS && !report->located)
+		locate_nothing(report, event->tick);
+	return status;
+}
+
+/* One piece of news; *over when there is nothing left to find out. */
+static enum status verify_next(struct tape *tape, struct replay_report *report, bool *over,
+			       struct reason *why)
+{
+	struct player_event event;
+	enum status status = player_next(&tape->player, &event, why);
+	if (status == STATUS_DIVERGED) {
+		struct world_info info = world_info(tape->player.world);
+		event.epoch = tape->player.epoch;
+		event.tick = info.tick + 1;
+		first_difference(report, REPLAY_STEP, &event, 0, 0);
+		snprintf(report->detail, sizeof report->detail, "%s", why->text);
+		*over = true;
+		return STATUS_OK;
+	}
+	if (status != STATUS_OK)
+		return status;
+	switch (event.news) {
+	case PLAYER_TICK:
+		if (event.recorded != event.replayed)
+			first_difference(report, REPLAY_TICK_HASH, &event, event.recorded,
+					 event.replayed);
+		break;
+	case PLAYER_CHECKPOINT:
+		status = check_checkpoint(tape, &event, report, why);
+		*over = report->verdict == REPLAY_DIFFERS;
+		break;
+	case PLAYER_EPOCH:
+		/* Another state took the place of the one that differs. */
+		*over = report->verdict == REPLAY_DIFFERS && event.restored;
+		break;
+	case PLAYER_END:
+		*over = true;
+		break;
+	}
+	return status;
+}
+
+static void note_end(const struct tape *tape, struct replay_report *report)
+{
+	struct world_info info = world_info(tape->player.world);
+	report->ticks = tape->player.ticks;
+	report->epoch = info.epoch;
+	report->tick = info.tick;
+	report->state_hash = world_state_hash(tape->player.world, NULL, NULL);
+	if (report->verdict == REPLAY_UNCHECKED)
+		report->verdict = REPLAY_SAME;
+}
+
+static enum status verify(struct tape *tape, uint64_t from, struct replay_report *report,
+			  struct reason *why)
+{
+	bool over = false;
+	enum status status = tape_play(tape, from, why);
+	while (status == STATUS_OK && !over)
+		status = verify_next(tape, report, &over, why);
+	if (status == STATUS_OK)
+		note_end(tape, report);
+	return status;
+}
+
+/* ---- against another --------------------------------------------------------------------------- */
+
+/* The next tick of one recording, or its end; what happens between is part of the state. */
+static enum status next_tick(struct tape *tape, struct player_event *event, struct reason *why)
+{
+	enum status status;
+	do
+		status = player_next(&tape->player, event, why);
+	while (status == STATUS_OK && event->news != PLAYER_TICK && event->news != PLAYER_END);
+	return status;
+}
+
+/* Plays on to `tick`, so that both stand at the same one. */
+static enum status catch_up(struct tape *tape, uint64_t tick, struct reason *why)
+{
+	struct player_event event = { .news = PLAYER_TICK };
+	enum status status = STATUS_OK;
+	while (status == STATUS_OK && event.news != PLAYER_END &&
+	       world_info(tape->player.world).tick < tick)
+		status = next_tick(tape, &event, why);
+	if (status == STATUS_OK && world_info(tape->player.world).tick != tick)
+		return reason_set(why, STATUS_TICK, -1, "against",
+				  "the two recordings have no tick in common to start from");
+	return status;
+}
+
+static enum status compare_worlds(struct tape *one, struct tape *other, uint64_t tick,
+				  struct replay_report *report, struct reason *why)
+{
+	struct bytes a = { 0 }, b = { 0 };
+	struct reason difference;
+	enum status status = world_save(one->player.world, &a);
+	if (status == STATUS_OK)
+		status = world_save(other->player.world, &b);
+	enum status found = status;
+	if (status == STATUS_OK)
+		found = world_image_difference(a.data, a.count, b.data, b.count, &difference);
+	bytes_release(&a);
+	bytes_release(&b);
+	if (status != STATUS_OK || found == STATUS_NO_MEMORY)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "replay", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	if (found == STATUS_OK)
+		locate_nothing(report, tick);
+	else
+		locate(report, tick, &difference);
+	return STATUS_OK;
+}
+
+/* One tick of both. */
+static enum status against_next(struct tape *one, struct tape *other, struct replay_report *report,
+				bool *over, struct reason *why)
+{
+	struct player_event a, b;
+	enum status status = next_tick(one, &a, why);
+	if (status == STATUS_OK)
+		status = next_tick(other, &b, why);
+	if (status != STATUS_OK)
+		return status;
+	*over = a.news == PLAYER_END || b.news == PLAYER_END;
+	if (a.news != b.news) {
+		/* One made a tick more than can be compared. */
+		report->longer = a.news == PLAYER_END ? REPLAY_AGAINST : REPLAY_FILE;
+		return STATUS_OK;
+	}
+	if (a.tick != b.tick) {
+		first_difference(report, REPLAY_LENGTH, &a, a.tick, b.tick);
+		snprintf(report->detail, sizeof report->detail,
+			 "one goes on at tick %" PRIu64 ", the other at tick %" PRIu64, a.tick,
+			 b.tick);
+		*over = true;
+		return STATUS_OK;
+	}
+	uint64_t x = world_state_hash(one->player.world, NULL, NULL);
+	uint64_t y = world_state_hash(other->player.world, NULL, NULL);
+	if (a.news == PLAYER_TICK && a.recorded != b.recorded)
+		first_difference(report, REPLAY_TICK_HASH, &a, a.recorded, b.recorded);
+	else if (x != y)
+		first_difference(report, REPLAY_STATE_HASH, &a, x, y);
+	else
+		return STATUS_OK;
+	*over = true;
+	return compare_worlds(one, other, a.tick, report, why);
+}
+
+static enum status against(struct tape *one, struct tape *other,
+			   const struct replay_options *options, struct replay_report *report,
+			   struct reason *why)
+{
+	bool over = false;
+	enum status status = tape_play(one, options->from, why);
+	if (status == STATUS_OK)
+		status = tape_play(other, options->from, why);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t start = MAX_OF(world_info(one->player.world).tick,
+				world_info(other->player.world).tick);
+	status = catch_up(one, start, why);
+	if (status == STATUS_OK)
+		status = catch_up(other, start, why);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t x = world_state_hash(one->player.world, NULL, NULL);
+	uint64_t y = world_state_hash(other->player.world, NULL, NULL);
+	if (x != y) {
+		struct player_event event = { .epoch = one->player.epoch, .tick = start };
+		first_difference(report, REPLAY_STATE_HASH, &event, x, y);
+		status = compare_worlds(one, other, start, report, why);
+		over = true;
+	}
+	while (status == STATUS_OK && !over)
+		status = against_next(one, other, report, &over, why);
+	if (status == STATUS_OK)
+		note_end(one, report);
+	return status;
+}
+
+/* ---- the door ---------------------------------------------------------------------------------- */
+
+enum status replay_file(const struct replay_options *options, struct replay_report *report,
+			struct reason *why)
+{
+	struct tape one, other;
+	memset(report, 0, sizeof *report);
+	report->row = -1;
+	enum status status = tape_open(&one, options->file, why);
+	if (status != STATUS_OK)
+		return status;
+	status = schema_meta(one.db, "build", report->build, sizeof report->build, why);
+	if (status == STATUS_OK)
+		status = recording_count(one.recording, &report->counts, why);
+	if (status == STATUS_OK && options->against != NULL) {
+		status = tape_open(&other, options->against, why);
+		if (status == STATUS_OK) {
+			status = against(&one, &other, options, report, why);
+			tape_close(&other);
+		}
+	} else if (status == STATUS_OK && options->verify) {
+		status = verify(&one, options->from, report, why);
+	}
+	tape_close(&one);
+	return status;
+}

@@ -1,0 +1,56 @@
+/* replay.h: `cairnd replay FILE`: a recording made again, and compared with what was recorded. */
+#ifndef CAIRN_STORE_REPLAY_H
+#define CAIRN_STORE_REPLAY_H
+
+#include "server/base/status.h"
+#include "server/options.h"
+#include "server/store/recording.h"
+
+struct replay_options {
+	const char *file;
+	const char *against; /* another recording to compare with, or NULL */
+	bool verify;	     /* make it again; else only count what is in it */
+	uint64_t from;	     /* start at the checkpoint nearest at or before this tick; 0: the first */
+};
+
+enum replay_verdict { REPLAY_UNCHECKED, REPLAY_SAME, REPLAY_DIFFERS };
+/* Where the first difference was seen. */
+enum replay_seen { REPLAY_TICK_HASH, REPLAY_STATE_HASH, REPLAY_IMAGE, REPLAY_STEP, REPLAY_LENGTH };
+
+struct replay_report {
+	char build[96]; /* that made the file */
+	struct recording_counts counts;
+	enum replay_verdict verdict;
+	uint64_t ticks, checkpoints; /* made again; compared */
+	uint32_t epoch;
+	uint64_t tick;	     /* the last one reached */
+	uint64_t state_hash; /* there */
+
+	/* The first difference. */
+	enum replay_seen seen;
+	uint32_t first_epoch;
+	uint64_t first_tick;
+	uint64_t recorded, replayed; /* the hashes; --against: the two files' */
+	/* What differs, once images could be compared: at a checkpoint, or exactly with --against. */
+	bool located;
+	uint64_t located_tick;
+	char table[32], column[32];
+	int64_t row;
+	uint32_t body; /* 0: none */
+	char detail[160];
+
+	/* --against: which file goes on after the other's end. */
+	enum { REPLAY_NEITHER, REPLAY_FILE, REPLAY_AGAINST } longer;
+};
+
+/* OK: the report is filled, whatever the verdict. Else the file could not be read or makes no sense; the
+ * report holds how far it came. */
+MUST_CHECK enum status replay_file(const struct replay_options *options,
+				   struct replay_report *report, struct reason *why);
+
+/* Exit statuses of the command. */
+enum { REPLAY_EXIT_SAME = 0, REPLAY_EXIT_FAILED = 1, REPLAY_EXIT_DIFFERS = 2 };
+/* The command: lines for people, one JSON object on the last line of standard output. */
+int replay_command(const struct options *options);
+
+#endif

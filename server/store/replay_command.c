@@ -1,0 +1,127 @@
+/* replay_command.c: `cairnd replay`: what replay_file found, for people and for programs. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "server/store/replay.h"
+
+static const char *const verdicts[] = { "unchecked", "same", "differs" };
+static const char *const seen_by[] = { "tick_hash", "state_hash", "image", "step", "length" };
+static const char *const longer_one[] = { "null", "\"file\"", "\"against\"" };
+
+static void print_text(const char *text)
+{
+	putchar('"');
+	for (; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (c < 0x20)
+			printf("\\u%04x", c);
+		else
+			putchar(c);
+	}
+	putchar('"');
+}
+
+static void print_pair(const char *key, const char *text)
+{
+	printf(", \"%s\": ", key);
+	if (text[0] != '\0')
+		print_text(text);
+	else
+		printf("null");
+}
+
+static void print_difference(const struct replay_report *report)
+{
+	printf("{\"seen\": \"%s\", \"epoch\": %" PRIu32 ", \"tick\": %" PRIu64, seen_by[report->seen],
+	       report->first_epoch, report->first_tick);
+	if (report->seen == REPLAY_TICK_HASH || report->seen == REPLAY_STATE_HASH)
+		printf(", \"recorded\": \"%016" PRIx64 "\", \"replayed\": \"%016" PRIx64 "\"",
+		       report->recorded, report->replayed);
+	if (report->located)
+		printf(", \"located_tick\": %" PRIu64, report->located_tick);
+	print_pair("table", report->table);
+	print_pair("column", report->column);
+	if (report->row >= 0)
+		printf(", \"row\": %" PRId64, report->row);
+	else
+		printf(", \"row\": null");
+	if (report->body != 0)
+		printf(", \"body\": %" PRIu32, report->body);
+	else
+		printf(", \"body\": null");
+	print_pair("detail", report->detail);
+	printf("}");
+}
+
+static void print_json(const struct replay_options *options, const struct replay_report *report)
+{
+	const struct recording_counts *counts = &report->counts;
+	printf("{\"file\": ");
+	print_text(options->file);
+	print_pair("build", report->build);
+	printf(", \"verdict\": \"%s\", \"recorded\": {\"ticks\": %" PRIu64 ", \"epochs\": %" PRIu64
+	       ", \"checkpoints\": %" PRIu64 ", \"batches\": %" PRIu64 ", \"commands\": %" PRIu64
+	       ", \"shapes\": %" PRIu64 "}",
+	       verdicts[report->verdict], counts->ticks, counts->epochs, counts->checkpoints,
+	       counts->batches, counts->commands, counts->shapes);
+	if (report->verdict != REPLAY_UNCHECKED)
+		printf(", \"ticks\": %" PRIu64 ", \"checkpoints\": %" PRIu64
+		       ", \"last\": {\"epoch\": %" PRIu32 ", \"tick\": %" PRIu64
+		       ", \"hash\": \"%016" PRIx64 "\"}",
+		       report->ticks, report->checkpoints, report->epoch, report->tick,
+		       report->state_hash);
+	if (options->against != NULL)
+		printf(", \"longer\": %s", longer_one[report->longer]);
+	printf(", \"difference\": ");
+	if (report->verdict == REPLAY_DIFFERS)
+		print_difference(report);
+	else
+		printf("null");
+	printf("}\n");
+}
+
+static void print_lines(const struct replay_options *options, const struct replay_report *report)
+{
+	const struct recording_counts *counts = &report->counts;
+	printf("%s: %" PRIu64 " ticks in %" PRIu64 " epochs, %" PRIu64 " batches of %" PRIu64
+	       " commands, %" PRIu64 " checkpoints, %" PRIu64 " shapes\n",
+	       options->file, counts->ticks, counts->epochs, counts->batches, counts->commands,
+	       counts->checkpoints, counts->shapes);
+	printf("recorded by %s\n", report->build);
+	if (report->verdict == REPLAY_SAME)
+		printf("same: %" PRIu64 " ticks made again, %" PRIu64 " checkpoints compared; "
+		       "state hash %016" PRIx64 " at tick %" PRIu64 "\n",
+		       report->ticks, report->checkpoints, report->state_hash, report->tick);
+	if (report->verdict != REPLAY_DIFFERS)
+		return;
+	printf("differs: first at epoch %" PRIu32 " tick %" PRIu64 " (%s)\n", report->first_epoch,
+	       report->first_tick, seen_by[report->seen]);
+	if (report->located)
+		printf("at tick %" PRIu64 ": ", report->located_tick);
+	if (report->detail[0] != '\0')
+		printf("%s\n", report->detail);
+	else
+		printf("no checkpoint follows that could say more; --against another recording can\n");
+}
+
+int replay_command(const struct options *options)
+{
+	struct replay_options replay = {
+		.file = options->operands.items[0],
+		.against = options->replay_against,
+		.verify = options->replay_verify,
+		.from = options->replay_from,
+	};
+	struct replay_report report;
+	struct reason why;
+	enum status status = replay_file(&replay, &report, &why);
+	if (status != STATUS_OK) {
+		fprintf(stderr, "cairnd: %s: %s: %s\n", replay.file, status_name(status), why.text);
+		return REPLAY_EXIT_FAILED;
+	}
+	print_lines(&replay, &report);
+	print_json(&replay, &report);
+	return report.verdict == REPLAY_DIFFERS ? REPLAY_EXIT_DIFFERS : REPLAY_EXIT_SAME;
+}
