@@ -2,6 +2,7 @@
 libengine_a_SOURCES += server/engine/engine.h
 include server/engine/math/local.mk
 include server/engine/linalg/local.mk
+include server/engine/solvers/local.mk
 include server/engine/world/local.mk
 include server/engine/geometry/local.mk
 include server/engine/collision/local.mk

@@ -1,0 +1,3 @@
+libengine_a_SOURCES += \
+	server/engine/solvers/solver.h \
+	server/engine/solvers/solver.c
