@@ -179,38 +179,49 @@ static void make_manifold(const struct dynamics *self, uint32_t row, const struc
 
 /* ---- as it stands now ------------------------------------------------------------------------- */
 
+struct contact_motion contact_motion(const struct tables *tables, uint32_t row, const pose *b_in_a)
+{
+	const struct contact_table *contact = &tables->contact;
+	pose before = { contact->relative_position[row], contact->relative_rotation[row] };
+	pose since = pose_mul(*b_in_a, pose_inverse(before));
+	return (struct contact_motion){ mat3_from_quat(since.rotation), since.position };
+}
+
+struct contact_place contact_place(const struct tables *tables, uint32_t row, uint32_t point,
+				   const struct contact_motion *motion)
+{
+	const struct contact_table *contact = &tables->contact;
+	const double *anchor = &contact->anchor[row][(size_t)3 * point];
+	vec3 normal = contact->normal[row], middle = vec3_make(anchor[0], anchor[1], anchor[2]);
+	vec3 half = vec3_scale(normal, 0.5 * contact->separation[row][point]);
+	vec3 p = vec3_sub(middle, half);
+	vec3 q = vec3_add(mat3_mul_vec(motion->turn, vec3_add(middle, half)), motion->shift);
+	return (struct contact_place){ vec3_scale(vec3_add(p, q), 0.5),
+				       vec3_dot(normal, vec3_sub(q, p)) };
+}
+
 static void contact_now(const struct dynamics *self, const struct side *a, const struct side *b,
 			const pose *b_in_a, struct contact_state *out)
 {
 	const struct tables *tables = self->tables;
 	const struct contact_table *contact = &tables->contact;
 	uint32_t row = out->row;
-	vec3 normal = contact->normal[row];
 	vec3 centre_a = tables->body.centre[a->body];
 	vec3 a_to_b = vec3_sub(b->cache->centre, a->cache->centre);
-	mat3 turn = mat3_identity();
-	vec3 shift = vec3_zero();
-	if (out->kept) { /* T of the story: x ↦ turn x + shift */
-		pose before = { contact->relative_position[row], contact->relative_rotation[row] };
-		pose since = pose_mul(*b_in_a, pose_inverse(before));
-		turn = mat3_from_quat(since.rotation);
-		shift = since.position;
-	}
-	out->normal = mat3_mul_vec(a->cache->rotation, normal);
+	struct contact_motion motion = { mat3_identity(), vec3_zero() };
+	if (out->kept)
+		motion = contact_motion(tables, row, b_in_a);
+	out->normal = mat3_mul_vec(a->cache->rotation, contact->normal[row]);
 	out->point_count = contact->point_count[row];
 	for (uint32_t i = 0; i < out->point_count; i++) {
 		const double *anchor = &contact->anchor[row][3 * i];
-		vec3 point = vec3_make(anchor[0], anchor[1], anchor[2]);
-		double separation = contact->separation[row][i];
-		if (out->kept) {
-			vec3 half = vec3_scale(normal, 0.5 * separation);
-			vec3 p = vec3_sub(point, half);
-			vec3 q = vec3_add(mat3_mul_vec(turn, vec3_add(point, half)), shift);
-			point = vec3_scale(vec3_add(p, q), 0.5);
-			separation = vec3_dot(normal, vec3_sub(q, p));
-		}
-		vec3 arm = mat3_mul_vec(a->cache->rotation, vec3_sub(point, centre_a));
-		out->points[i] = (struct contact_point){ arm, vec3_sub(arm, a_to_b), separation };
+		struct contact_place place = { vec3_make(anchor[0], anchor[1], anchor[2]),
+					       contact->separation[row][i] };
+		if (out->kept)
+			place = contact_place(tables, row, i, &motion);
+		vec3 arm = mat3_mul_vec(a->cache->rotation, vec3_sub(place.point, centre_a));
+		out->points[i] =
+			(struct contact_point){ arm, vec3_sub(arm, a_to_b), place.separation };
 	}
 }
 

@@ -35,6 +35,21 @@ bool body_is_solid(const struct tables *tables, uint32_t body);
 /* Invariant of `awake`. */
 bool body_is_awake(const struct tables *tables, uint32_t body);
 
+/* How B has moved in A's frame since a manifold was made: x ↦ turn x + shift. */
+struct contact_motion {
+	mat3 turn;
+	vec3 shift;
+};
+struct contact_motion contact_motion(const struct tables *tables, uint32_t row, const pose *b_in_a);
+/* A manifold's point after that motion: the points on both surfaces stay, the
+ * separation is measured anew (collide.c tells). In A's body frame. */
+struct contact_place {
+	vec3 point; /* midway between the surfaces */
+	double separation;
+};
+struct contact_place contact_place(const struct tables *tables, uint32_t row, uint32_t point,
+				   const struct contact_motion *motion);
+
 /* Room for `rows` contact rows in all. */
 MUST_CHECK enum status dynamics_contact_reserve(struct dynamics *self, uint32_t rows);
 /* Takes the lowest free row, which must be reserved, and fills it as new. */

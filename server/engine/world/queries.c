@@ -10,6 +10,7 @@
 #include "server/engine/collision/manifold.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/world/cast.h"
+#include "server/engine/dynamics/contact.h"
 #include "server/engine/world/world.h"
 
 #include <string.h>
@@ -265,24 +266,27 @@ static int compare_contacts(const void *x, const void *y, void *context)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
+/* As the points stand now: a manifold may be of an earlier tick, and the step has moved the bodies. */
 static void view_points(const struct tables *tables, const struct contact_key *key,
 			struct contact_view *out, uint32_t capacity)
 {
 	const struct contact_table *contact = &tables->contact;
-	uint32_t row = key->row;
-	uint32_t body = tables->placement.body[contact->placement_a[row]] - 1;
-	pose at = pose_make(tables->body.position[body], tables->body.rotation[body]);
+	const struct body_table *body = &tables->body;
+	uint32_t row = key->row, a = contact_body_a(tables, row), b = contact_body_b(tables, row);
+	pose at = pose_make(body->position[a], body->rotation[a]);
+	pose b_in_a = pose_relative(at, pose_make(body->position[b], body->rotation[b]));
+	struct contact_motion motion = contact_motion(tables, row, &b_in_a);
 	const double *friction = contact->friction_impulse[row];
 	for (uint32_t i = 0; i < MIN_OF((uint32_t)contact->point_count[row], capacity); i++) {
-		const double *anchor = &contact->anchor[row][(size_t)3 * i];
+		struct contact_place place = contact_place(tables, row, i, &motion);
 		out[i] = (struct contact_view){
 			.a = key->a,
 			.b = key->b,
 			.child_a = key->child_a,
 			.child_b = key->child_b,
-			.point = pose_point(at, vec3_make(anchor[0], anchor[1], anchor[2])),
+			.point = pose_point(at, place.point),
 			.normal = pose_vector(at, contact->normal[row]),
-			.separation = contact->separation[row][i],
+			.separation = place.separation,
 			.normal_impulse = contact->normal_impulse[row][i],
 			.friction_impulse = i == 0 ? vec3_make(friction[0], friction[1], friction[2]) :
 						     vec3_zero(),
