@@ -216,6 +216,7 @@ static enum status take_frames(struct cairn *self, struct reason *why)
 			continue;
 		if (status != STATUS_OK)
 			return status;
+		self->messages++;
 		if (is_answer(self, &message)) {
 			self->expected.message = message;
 			self->expected.arrived = true;
@@ -230,11 +231,14 @@ static enum status take_frames(struct cairn *self, struct reason *why)
 
 enum status cairn_poll(struct cairn *self, int timeout_ms, struct reason *why)
 {
-	/* What the call before left unread comes first. */
-	uint64_t frames = self->frames;
+	/* What the call before left unread comes first: an answer among it must not wait for more bytes,
+	 * nor lose those it borrows. */
+	uint64_t messages = self->messages;
 	enum status status = take_frames(self, why);
-	if (status != STATUS_OK || self->frames != frames)
+	if (status != STATUS_OK)
 		return status;
+	if (self->messages != messages)
+		return connection_flush(&self->connection) == STATUS_OK ? STATUS_OK : closed_why(why);
 	status = connection_move(&self->connection, timeout_ms);
 	if (status == STATUS_CLOSED || status == STATUS_IO)
 		return closed_why(why);

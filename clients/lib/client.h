@@ -41,7 +41,7 @@ struct cairn {
 	uint32_t watched_count;
 	struct batch_counter *batches; /* owned */
 	uint32_t batch_count, batch_capacity;
-	uint64_t frames, resyncs;
+	uint64_t messages, frames, resyncs; /* taken so far */
 };
 
 struct watched *client_watched(struct cairn *self, uint64_t sub);

@@ -254,12 +254,16 @@ static void boundary_run(struct host *host, const struct schedule_turn *turn,
 	    host->mode == WIRE_MODE_RUNNING)
 		status = reason_set(&why, STATUS_BUSY, -1, "world",
 				    "its ticks cost more than its budget; paused");
-	host_step_done(host, boundary.participants, boundary.participant_count, step_status, &why);
-	if (status != STATUS_OK || step_status != STATUS_OK)
-		host_fail(host, &why);
+	bool failed = status != STATUS_OK || step_status != STATUS_OK;
+	if (failed)
+		host_halt(host);
+	/* The tick goes out before the replies that speak of it (report.h). */
 	uint32_t result_count;
 	const struct batch_result *results = all_results(host, &boundary, &result_count);
 	host_report_tick(host, turn, ended - begun, results, result_count);
+	host_step_done(host, boundary.participants, boundary.participant_count, step_status, &why);
+	if (failed)
+		host_fail(host, &why);
 }
 
 void host_run(struct runnable *runnable, uint64_t now)

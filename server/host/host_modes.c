@@ -225,9 +225,14 @@ static void set_mode(struct host *host, enum wire_mode mode)
 		host->barrier = 0;
 }
 
-void host_fail(struct host *host, const struct reason *why)
+void host_halt(struct host *host)
 {
 	set_mode(host, WIRE_MODE_FAILED);
+}
+
+void host_fail(struct host *host, const struct reason *why)
+{
+	host_halt(host);
 	refuse_all_jobs(host, why);
 }
 

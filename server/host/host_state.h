@@ -121,6 +121,8 @@ void host_step_refuse(struct host *host, uint32_t index, const struct reason *wh
 void host_step_result(struct step_job *job, const struct batch_result *result);
 void step_job_release(struct step_job *job);
 /* Stops stepping for a reason of the server's own. */
+void host_halt(struct host *host);
+/* The same, and refuses every STEP that waits. */
 void host_fail(struct host *host, const struct reason *why);
 
 /* ---- host_snapshots.c ---- */

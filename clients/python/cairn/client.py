@@ -1,5 +1,6 @@
 """The client and its worlds. See the package's docstring for a first example."""
 import hashlib
+import time
 from dataclasses import dataclass, field
 
 from . import shapes as shape_bytes
@@ -7,6 +8,7 @@ from .manifest import COLUMN, COMMAND, STATUS
 from .wire import Closed, Wire
 
 PART = 57344
+RESULTS_KEPT = 1024
 WANT_HASH, WANT_BODIES, WANT_TOTALS = 1, 2, 4
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
 STATUSES = ["inactive", "static", "dynamic", "animated"]
@@ -168,11 +170,12 @@ DEFAULTS = {
 class Client:
     """One connection. Not for several threads."""
 
-    def __init__(self, address, role=None, name="cairn-python", timeout=10.0):
+    def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable")):
         self.wire = Wire(address, timeout)
         self.last_ref = 0
         self.worlds = {}
-        hello = {"protocol": [1, 0], "client": name, "caps": ["ack"]}
+        hello = {"protocol": [1, 0], "client": name, "caps": list(caps)}
+        self.has_ack = "ack" in caps
         if role is not None:
             hello["role"] = role
         self.wire.send("hello", hello)
@@ -214,6 +217,12 @@ class Client:
         elif kind in ("snapshot", "delta", "events", "notice"):
             for world in self.worlds.values():
                 world.take_state(kind, fields)
+        elif kind == "result" and fields[0] in self.worlds:
+            self.worlds[fields[0]].take_results(fields[1])
+        elif kind == "durable" and fields[0] in self.worlds:
+            self.worlds[fields[0]].durable = (fields[1], fields[2])
+        elif kind == "world_info" and fields[0] == 0 and fields[1] in self.worlds:
+            self.worlds[fields[1]].take_info(fields)
         return message
 
     def wait(self, kinds, matches):
@@ -282,6 +291,8 @@ class World:
         self.request = 0
         self.shape_ids = {}
         self.subscriptions = {}
+        self.results = {}  # batch -> item of RESULT that nobody has asked for yet
+        self.durable = None  # (epoch, tick): everything up to there is on the server's disk
 
     def take_info(self, info):
         self.epoch, self.tick, self.rate = info[2], info[3], info[4]
@@ -336,16 +347,29 @@ class World:
         self.client.wire.send("commands", self.number, self.batch, at, late, list(commands))
         return self.batch
 
+    def take_results(self, items):
+        for item in items:
+            self.results[item[0]] = item
+            if len(self.results) > RESULTS_KEPT:
+                del self.results[min(self.results)]
+
     def result(self, batch):
-        while True:
+        """Waits for what became of a batch. Raises Refused."""
+        while batch not in self.results:
             fields = self.client.wait(
                 ["result", "error"],
                 lambda f: f[0] == self.number or (f[0] == batch and isinstance(f[1], int)))
             if isinstance(fields[1], int):
                 raise Refused(fields[1], fields[2])
-            for item in fields[1]:
-                if item[0] == batch:
-                    return Result.take(item)
+        return Result.take(self.results.pop(batch))
+
+    def wait_durable(self, tick, timeout=10.0):
+        """Waits until everything up to `tick` of the present epoch is on the server's disk."""
+        end = time.monotonic() + timeout
+        while self.durable is None or self.durable < (self.epoch, tick):
+            if time.monotonic() > end:
+                raise TimeoutError(f"tick {tick} is not on disk")
+            self.client.take(0.1)
 
     def apply(self, *commands):
         """A batch and its result. A paused world is stepped once: commands act at a tick boundary."""
@@ -443,7 +467,7 @@ class World:
 
     def take_state(self, kind, fields):
         mirror = self.subscriptions.get(fields[0])
-        if mirror is not None and mirror.take(kind, fields):
+        if mirror is not None and mirror.take(kind, fields) and self.client.has_ack:
             self.client.wire.send("ack", fields[0], mirror.epoch, mirror.tick)
 
     def frames(self, count, sub=1, timeout=None):
@@ -496,6 +520,6 @@ class _Mirror:
         return True
 
 
-def connect(address, role=None, name="cairn-python", timeout=10.0):
+def connect(address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable")):
     """`address`: unix:PATH or tcp:HOST:PORT. `role`: a lesser one than the connection would get."""
-    return Client(address, role, name, timeout)
+    return Client(address, role, name, timeout, caps)

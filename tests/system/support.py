@@ -1,0 +1,159 @@
+"""What the system tests share: the programs of this build, raw frames, and what the kernel knows of a daemon."""
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+SOURCE = pathlib.Path(os.environ.get("CAIRN_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
+BUILD = pathlib.Path(os.environ.get("CAIRN_BUILDDIR", "."))
+sys.path.insert(0, str(SOURCE / "clients" / "python"))
+
+import cairn  # noqa: E402
+from cairn.client import command  # noqa: E402
+from cairn.testing import daemon, start, stop  # noqa: E402,F401
+from cairn.wire import Wire  # noqa: E402
+
+CLIENT = str(BUILD / "cairn")
+DAEMON = str(BUILD / "cairnd")
+TOWER = str(SOURCE / "clients" / "scenes" / "tower.yaml")
+
+
+class Cli:
+    """`cairn` against one daemon."""
+
+    def __init__(self, address):
+        self.address = address
+
+    def run(self, *words, timeout=30):
+        return subprocess.run([CLIENT, "--connect", self.address, *map(str, words)],
+                              capture_output=True, text=True, timeout=timeout)
+
+    def text(self, *words):
+        done = self.run(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def lines(self, *words):
+        """The JSON values that the verb prints, one a line."""
+        return [json.loads(line) for line in self.text("--json", *words).splitlines()]
+
+    def json(self, *words):
+        value, = self.lines(*words)
+        return value
+
+    def error(self, *words):
+        """What a verb that fails says, and its exit status."""
+        done = self.run(*words)
+        assert done.returncode != 0, done.stdout
+        return done.stderr, done.returncode
+
+
+def records(text):
+    """What a verb prints for people, `key   value` lines, as a dict; empty lines end a record."""
+    found = [{}]
+    for line in text.splitlines():
+        if not line:
+            found.append({})
+            continue
+        key, _, value = line.partition(" ")
+        found[-1][key] = value.strip()
+    return [record for record in found if record]
+
+
+def falling(client, name="demo", method="free", **options):
+    """A world with one sphere in the air."""
+    world = client.create(name, method=method, **options)
+    return world, world.spawn(shapes=[world.shape(sphere=0.5)], position=(0, 10, 0))
+
+
+def refused(status):
+    """A `with` block that must be refused with this status."""
+    @contextlib.contextmanager
+    def block():
+        try:
+            yield
+        except cairn.Refused as why:
+            assert why.status == status, why
+        else:
+            raise AssertionError(f"not refused; {status} was expected")
+    return block()
+
+
+def frame(*message):
+    """A whole frame of one message, its type a number."""
+    import msgpack
+    content = msgpack.packb(list(message), use_bin_type=True)
+    return b"\xc6" + struct.pack(">I", len(content)) + content
+
+
+def memory(pid, key="VmRSS"):
+    """Bytes of resident memory now; VmHWM: at most, ever."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as lines:
+        for line in lines:
+            if line.startswith(key + ":"):
+                return int(line.split()[1]) * 1024
+    raise KeyError(key)
+
+
+def unread_by_peer(sock):
+    """Bytes in this socket's send queue that the peer has not taken (SIOCOUTQ)."""
+    buffer = bytearray(4)
+    fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, buffer)
+    return struct.unpack("i", buffer)[0]
+
+
+def waiting_to_be_read(sock):
+    buffer = bytearray(4)
+    fcntl.ioctl(sock.fileno(), termios.FIONREAD, buffer)
+    return struct.unpack("i", buffer)[0]
+
+
+def until(true, seconds=10.0, pause=0.01):
+    """Waits until true() is; its value."""
+    end = time.monotonic() + seconds
+    while not (value := true()):
+        assert time.monotonic() < end, "it did not come true in time"
+        time.sleep(pause)
+    return value
+
+
+def tcp_daemon(*arguments):
+    """A daemon that also listens at a TCP port of loopback; yields (daemon, address)."""
+    @contextlib.contextmanager
+    def block():
+        with daemon("--listen", "tcp:127.0.0.1:0", *arguments) as server:
+            yield server, tcp_address(server)
+    return block()
+
+
+def log_of(server):
+    with open(os.path.join(server.directory, "cairnd.log"), encoding="utf-8", errors="replace") as lines:
+        return lines.read()
+
+
+def tcp_address(server):
+    def bound():
+        for line in log_of(server).splitlines():
+            if "listening address=tcp:" in line:
+                return line.split("address=")[1].strip()
+        return None
+    return until(bound)
+
+
+def raw(address):
+    """A bare socket."""
+    if address.startswith("unix:"):
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        sock.connect(address[5:])
+    else:
+        host, _, port = address.removeprefix("tcp:").rpartition(":")
+        sock = socket.create_connection((host, int(port)))
+    sock.settimeout(10)
+    return sock

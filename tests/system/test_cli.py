@@ -1,0 +1,258 @@
+"""The command line: every verb, for people and as JSON, and what it says when it is refused."""
+import pytest
+from support import CLIENT, DAEMON, TOWER, Cli, daemon, records, subprocess
+
+
+@pytest.fixture(scope="module")
+def cli():
+    with daemon() as server:
+        yield Cli(server.address)
+
+
+@pytest.fixture
+def world(cli, request):
+    """A paused world with a ground and a ball, named after the test."""
+    name = request.node.name[5:60].replace("[", "-").replace("]", "")
+    cli.text("create", name)
+    cli.text("spawn", name, "--shape", "plane:0,1,0,0", "--status", "static")
+    cli.text("spawn", name, "--shape", "sphere:0.5", "--at", "0,5,0", "--restitution", "0.5")
+    return name
+
+
+def test_a_created_world_is_listed(cli):
+    made = cli.json("create", "listed", "--rate", "120/1", "--gravity", "0,-1,0", "--seed", "4",
+                    "--method", "free", "--planar")
+    assert (made["name"], made["mode"], made["method"], made["rate_hz"]) == ("listed", "paused", "free", 120)
+    assert made in cli.lines("worlds")
+    rows = [line.split() for line in cli.text("worlds").splitlines()]
+    assert rows[0] == ["number", "name", "mode", "method", "epoch", "tick", "bodies"]
+    assert [str(made["world"]), "listed", "paused", "free", "1", "0", "0"] in rows
+
+
+def test_a_world_can_be_made_running(cli):
+    assert cli.json("create", "running", "--running")["mode"] == "running"
+    assert cli.json("pause", "running")["mode"] == "paused"
+    assert cli.json("resume", "running")["mode"] == "running"
+    assert cli.json("speed", "running", "2")["mode"] == "running"
+    ticks = [frame["tick"] for frame in cli.lines("watch", "running", "--ticks", "5")]
+    assert ticks == sorted(ticks) and len(ticks) == 5
+
+
+def test_people_and_programs_read_the_same(cli, world):
+    stepped, = records(cli.text("step", world, "0"))
+    again = cli.json("step", world, "0")
+    assert (int(stepped["tick"]), stepped["hash"]) == (again["tick"], again["hash"])
+    assert len(again["hash"]) == 16
+
+
+def test_spawn_gives_an_id_and_a_paused_world_steps_once(cli, world):
+    before = cli.json("step", world, "0")["tick"]
+    made = cli.json("spawn", world, "--shape", "box:1,2,3", "--at", "3,1,0", "--rotation", "1,0,0,0",
+                    "--velocity", "0,0,1", "--density", "500", "--friction", "0.2")
+    assert made == {"tick": before, "id": 3}
+    body = cli.json("query", world, "body", 3)
+    assert body["mass"] == pytest.approx(500 * 6) and body["status"] == "dynamic"
+    assert cli.json("step", world, "0")["tick"] == before + 1
+
+
+def test_remove_takes_the_body_away(cli, world):
+    cli.text("remove", world, 2)
+    text, code = cli.error("query", world, "body", 2)
+    assert code == 1 and "[unknown_body]" in text
+
+
+def test_push_adds_momentum(cli, world):
+    cli.text("set", world, "gravity", "0,0,0")
+    before = cli.json("query", world, "totals")["linear"]
+    cli.text("push", world, 2, "0,0,7", "--impulse")
+    cli.text("push", world, 2, "60,0,0", "--ticks", "60")
+    cli.text("step", world, 59)
+    after = cli.json("query", world, "totals")["linear"]
+    # Solver velocities are float: six digits.
+    assert after[2] - before[2] == pytest.approx(7, rel=1e-4)
+    assert after[0] - before[0] == pytest.approx(60, rel=1e-4)
+
+
+def test_set_changes_parameters_method_and_seed(cli, world):
+    for words in (["soft_step.substeps", "8"], ["method", "free"], ["seed", "77"]):
+        cli.text("set", world, *words)
+    assert [w["method"] for w in cli.lines("worlds") if w["name"] == world] == ["free"]
+
+
+def test_step_prints_bodies_and_totals(cli, world):
+    stepped = cli.json("step", world, "10", "--bodies", "--totals")
+    assert [row[0] for row in stepped["bodies"]] == [1, 2] and len(stepped["bodies"][0]) == 16
+    assert stepped["kinetic"] > 0 and len(stepped["linear"]) == 3
+    table = cli.text("step", world, "0", "--bodies", "--totals").splitlines()
+    assert [line.split()[0] for line in table[-3:]] == ["body", "1", "2"]
+    assert any(line.startswith("kinetic") for line in table)
+
+
+@pytest.mark.parametrize("profile", ["exact", "plain"])
+def test_watch_checks_every_hash(cli, world, profile):
+    cli.text("resume", world)
+    frames = cli.lines("watch", world, "--ticks", "10", "--profile", profile)
+    assert [frame["hash"] for frame in frames] == ["right"] * 10
+    assert all(frame["bodies"] == 2 for frame in frames)
+    assert len(cli.text("watch", world, "--ticks", "2", "--profile", profile).splitlines()) == 2
+
+
+def test_watch_prints_events(cli, world):
+    cli.text("resume", world)
+    seen = cli.lines("watch", world, "--ticks", "150", "--events")
+    assert {"contact_begin"} <= {item["event"] for item in seen if "event" in item}
+
+
+def test_watch_of_a_paused_world_says_so(cli, world):
+    done = cli.run("--timeout", "300", "watch", world, "--ticks", "2")
+    assert done.returncode == 1 and "paused" in done.stderr
+
+
+def test_queries_answer(cli, world):
+    cli.text("step", world, 200)
+    hits = cli.lines("query", world, "ray", "0,9,0", "0,-1,0", "20")
+    assert [h["body"] for h in hits] == [2, 1]
+    assert cli.json("query", world, "overlap", "sphere:0.1", "0,0.5,0") == [2]
+    contact, = cli.lines("query", world, "contacts")
+    assert {contact["a"], contact["b"]} == {1, 2}
+    assert cli.lines("query", world, "contacts", 2) == [contact]
+    assert cli.json("query", world, "totals")["kinetic"] >= 0
+    for words in (["ray", "0,9,0", "0,-1,0", "20"], ["contacts"], ["totals"], ["body", "2"]):
+        assert records(cli.text("query", world, *words))
+    assert cli.text("query", world, "overlap", "sphere:0.1", "0,0.5,0").split() == ["2"]
+
+
+def test_restore_goes_back_and_fork_goes_on(cli, world):
+    saved = cli.json("save", world, "here")
+    there = cli.json("step", world, 50)["hash"]
+    fork = cli.json("fork", world, world + "-copy", "--snapshot", "here")
+    assert fork["hash"] == saved["hash"]
+    restored = cli.json("restore", world, "here")
+    assert (restored["hash"], restored["epoch"]) == (saved["hash"], saved["epoch"] + 1)
+    assert cli.json("step", world, 50)["hash"] == there
+    assert cli.json("step", world + "-copy", 50)["hash"] == there
+    now = cli.json("fork", world, world + "-now")
+    assert now["hash"] == there
+    assert records(cli.text("save", world, "again"))[0]["hash"] == there
+
+
+def test_a_scene_loads_the_same_twice(cli):
+    hashes = set()
+    for name in ("scene-1", "scene-2"):
+        made = cli.json("load", name, TOWER)
+        assert made["bodies"] > 100 and made["mode"] == "paused"
+        hashes.add(cli.json("step", name, 30)["hash"])
+    assert len(hashes) == 1
+
+
+def test_info_counts(cli, world):
+    info = cli.json("info")
+    assert set(info) == {"server", "worlds"} and world in [w["name"] for w in info["worlds"]]
+    assert set(cli.json("info", "server")) == {"server"}
+    assert set(cli.json("info", "worlds")) == {"worlds"}
+    assert "sessions_opened" in cli.text("info", "server")
+
+
+def test_destroy_ends_a_world(cli, world):
+    cli.text("destroy", world)
+    assert world not in [w["name"] for w in cli.lines("worlds")]
+
+
+def test_help_names_every_verb(cli):
+    text = cli.text("help")
+    for verb in ("worlds create destroy load spawn remove push set pause resume speed step watch query save "
+                 "restore fork info replay help").split():
+        assert f"\n  {verb} " in text
+    assert cli.text("help", "push").count("\n") == 2
+    assert cli.text("--help") == text
+
+
+REFUSED = [
+    (["create", "x y"], "range"),
+    (["create", "bad", "--method", "magic"], "unknown_method"),
+    (["create", "bad", "--rate", "0/1"], "range"),
+    (["create", "bad", "--rate", "60/x"], "type"),
+    (["create", "bad", "--gravity", "1,2"], "type"),
+    (["step", "nowhere"], "unknown_world"),
+    (["destroy", "nowhere"], "unknown_world"),
+    (["step", "{w}", "-1"], "type"),
+    (["step", "{w}", "--from", "7"], "unknown_parameter"),
+    (["spawn", "{w}", "--shape", "ball:1"], "type"),
+    (["spawn", "{w}", "--shape", "sphere:1,2"], "type"),
+    (["spawn", "{w}", "--shape", "sphere:-1"], "range"),
+    (["spawn", "{w}", "--shape", "hull:0,0,0,1,0,0,2,0,0,3,0,0"], "degenerate"),
+    (["spawn", "{w}", "--shape", "sphere:1", "--at", "1,2"], "type"),
+    (["spawn", "{w}", "--shape", "sphere:1", "--at", "1e300,0,0"], "range"),
+    (["spawn", "{w}", "--shape", "sphere:1", "--rotation", "0,0,0,0"], "range"),
+    (["spawn", "{w}", "--shape", "sphere:1", "--status", "asleep"], "range"),
+    (["spawn", "{w}", "--shape", "plane:0,1,0,0"], "status_wrong"),
+    (["remove", "{w}", "99"], "unknown_body"),
+    (["remove", "{w}", "x"], "type"),
+    (["push", "{w}", "1", "0,1,0"], "status_wrong"),
+    (["push", "{w}", "2", "up"], "type"),
+    (["set", "{w}", "no_such", "1"], "unknown_parameter"),
+    (["set", "{w}", "soft_step.substeps", "1000"], "range"),
+    (["set", "{w}", "method", "magic"], "unknown_method"),
+    (["speed", "{w}", "0"], "range"),
+    (["speed", "{w}", "fast"], "type"),
+    (["query", "{w}", "body", "99"], "unknown_body"),
+    (["restore", "{w}", "never"], "unknown_snapshot"),
+    (["fork", "{w}", "{w}"], "exists"),
+    (["fork", "{w}", "copy", "--snapshot", "never"], "unknown_snapshot"),
+    (["save", "{w}", "../x"], "range"),
+    (["info", "weather"], "range"),
+    (["load", "{w}", "/nonexistent.yaml"], None),
+    (["--role", "king", "worlds"], "range"),
+    (["--role", "observer", "step", "{w}"], "forbidden"),
+    (["--role", "player", "create", "mine"], "forbidden"),
+    (["--role", "controller", "destroy", "{w}"], "forbidden"),
+]
+
+
+@pytest.fixture(scope="module")
+def target(cli):
+    cli.text("create", "target")
+    cli.text("spawn", "target", "--shape", "box:9,1,9", "--status", "static")
+    cli.text("spawn", "target", "--shape", "sphere:0.5", "--at", "0,5,0")
+    return "target"
+
+
+@pytest.mark.parametrize("words, status", REFUSED, ids=lambda w: "-".join(w) if isinstance(w, list) else w)
+def test_a_refusal_is_named_and_changes_nothing(cli, target, words, status):
+    before = cli.json("step", target, 0, "--bodies")
+    text, code = cli.error(*[word.replace("{w}", target) for word in words])
+    assert code == 1 and text.startswith("cairn: ") and text.count("\n") == 1
+    if status is not None:
+        assert text.rstrip().endswith(f"[{status}]")
+    after = cli.json("step", target, 0, "--bodies")
+    # A paused world was stepped by a command that was refused at its boundary, as a STEP is.
+    assert [row[0] for row in before["bodies"]] == [row[0] for row in after["bodies"]]
+
+
+@pytest.mark.parametrize("words", [
+    ["frobnicate"], ["step", "w", "--bodies", "--ticks"], ["create"], ["remove", "w"], ["push", "w", "1"],
+    ["set", "w", "x"], ["save", "w"], ["restore", "w"], ["fork", "w"], ["load", "w"], ["spawn", "w"],
+    ["speed", "w"], ["query", "w", "weather"], ["help", "frobnicate"],
+    ["replay"], ["watch", "w", "--profile", "quantum"],
+], ids="-".join)
+def test_wrong_usage_points_to_help(cli, words):
+    text, code = cli.error(*words)
+    assert code == 2 and "cairn help" in text
+
+
+def test_no_daemon_is_said_so(tmp_path):
+    done = subprocess.run([CLIENT, "--unix", str(tmp_path / "none"), "worlds"], capture_output=True, text=True)
+    assert done.returncode == 1 and str(tmp_path / "none") in done.stderr
+
+
+def test_the_environment_names_the_daemon(cli):
+    done = subprocess.run([CLIENT, "worlds"], env={"CAIRN_ADDRESS": cli.address}, capture_output=True)
+    assert done.returncode == 0
+
+
+def test_a_scene_runs_without_network():
+    done = subprocess.run([DAEMON, "run", TOWER, "--ticks", "30", "--report", "json"], capture_output=True,
+                          text=True)
+    import json
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == 0 and report["ticks"] == 30 and len(report["hash"]) == 16
