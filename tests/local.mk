@@ -59,4 +59,4 @@ AM_TESTS_ENVIRONMENT = \
 	UBSAN_OPTIONS=$${UBSAN_OPTIONS-print_stacktrace=1}; export UBSAN_OPTIONS;
 
 EXTRA_DIST += $(PYTHON_TESTS) tests/lib/pytest_tap.py tests/lib/tally.sh tests/lib/test_tally tests/fuzz/run \
-	tests/lint tests/run server/setup server/quickstart .ci/run
+	tests/lint tests/run tests/fuzz/corpus docs server/setup server/quickstart .ci/run

@@ -7,8 +7,8 @@
 #include "server/store/schema.h"
 
 static const char *const texts[WORLD_FILE_STATEMENTS] = {
-	[PUT_EPOCH] = "INSERT INTO epochs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-		      " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+	[PUT_EPOCH] = ("INSERT INTO epochs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+		       " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))"),
 	[PUT_SHAPE] = "INSERT INTO shapes VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[HAS_SHAPE] = "SELECT 1 FROM shapes WHERE name = ?1",
 	[PUT_APPLY] = "INSERT INTO applies VALUES (?1, ?2, ?3, ?4)",
