@@ -26,3 +26,12 @@ EXTRA_DIST += \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/spheres.yaml \
 	clients/scenes/tower.yaml
+
+UNIT_TESTS += \
+	tests/unit/protocol/scene/test_cloud \
+	tests/unit/protocol/scene/test_errors \
+	tests/unit/protocol/scene/test_scene
+
+FUZZ_TARGETS += tests/fuzz/fuzz_scene
+tests_fuzz_fuzz_scene_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/scene

@@ -1,10 +1,13 @@
 # Programs that make parts of docs/ from the lists of the source.
-noinst_PROGRAMS += tests/tools/docs_tables
+noinst_PROGRAMS += tests/tools/docs_tables tests/tools/scene_tables
 tests_tools_docs_tables_SOURCES = tests/tools/docs_tables.c
+tests_tools_scene_tables_SOURCES = tests/tools/scene_tables.c
 TESTS += tests/tools/docs_current
 EXTRA_DIST += tests/tools/docs_current docs/COMMANDS.md docs/FIELDS.md docs/DETERMINISM.md
 
 .PHONY: docs-tables
-docs-tables: tests/tools/docs_tables
+docs-tables: tests/tools/docs_tables tests/tools/scene_tables
 	tests/tools/docs_tables commands >$(top_srcdir)/docs/COMMANDS.md
 	tests/tools/docs_tables fields >$(top_srcdir)/docs/FIELDS.md
+	tests/tools/scene_tables $(top_srcdir)/docs/SCENES.md >SCENES.md.new
+	mv SCENES.md.new $(top_srcdir)/docs/SCENES.md
