@@ -28,3 +28,6 @@ UNIT_TESTS += \
 	tests/unit/server/store/test_journal \
 	tests/unit/server/store/test_recover \
 	tests/unit/server/store/test_replay
+
+FUZZ_TARGETS += tests/fuzz/fuzz_journal
+tests_fuzz_fuzz_journal_LDADD = $(LDADD_FUZZ)
