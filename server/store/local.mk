@@ -27,7 +27,10 @@ tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
 UNIT_TESTS += \
 	tests/unit/server/store/test_journal \
 	tests/unit/server/store/test_recover \
-	tests/unit/server/store/test_replay
+	tests/unit/server/store/test_replay \
+	tests/unit/server/store/test_store_threads
+
+THREAD_TESTS += tests/unit/server/store/test_store_threads
 
 FUZZ_TARGETS += tests/fuzz/fuzz_journal
 tests_fuzz_fuzz_journal_LDADD = $(LDADD_FUZZ)

@@ -272,6 +272,61 @@ START_TEST(hashes_fill_rows_over_many_transactions)
 }
 END_TEST
 
+START_TEST(a_steady_tick_allocates_nothing_on_the_worlds_thread)
+{
+	static const uint8_t packed[] = { 0x92, 0x18, 0x01 };
+	const struct journal_batch batch = { 1, 1, 0, 0, false, packed, sizeof packed, 1 };
+	uint64_t calls = 0;
+	recorder_begin(&recorder, "steady", "free", false, 1);
+	for (uint64_t tick = 1; tick <= 400; tick++) {
+		if (tick % 5 == 0)
+			recorder_settle(&recorder);
+		uint64_t before = heap_calls();
+		enum status status =
+			journal_apply(recorder.journal, recorder.epoch, tick - 1, &batch, 1);
+		ck_assert_int_eq(status, STATUS_OK);
+		status = journal_tick(recorder.journal, recorder.epoch, tick, tick);
+		ck_assert_int_eq(status, STATUS_OK);
+		if (tick > 20)
+			calls += heap_calls() - before;
+	}
+	ck_assert_uint_eq(calls, 0);
+}
+END_TEST
+
+/* Whichever allocation fails, a record is taken whole or not at all. */
+START_TEST(without_memory_a_record_is_not_taken)
+{
+	struct bytes image = { 0 };
+	uint64_t tables[2] = { 1, 2 };
+	uint32_t refused = 0;
+	recorder_begin(&recorder, "memory", "free", false, 1);
+	recorder_settle(&recorder);
+	ck_assert_int_eq(bytes_append_zero(&image, 1000), STATUS_OK);
+	for (uint64_t tick = 1; tick <= 60; tick++) {
+		heap_fail_at(1 + tick % 3);
+		enum status status =
+			journal_checkpoint(recorder.journal, recorder.epoch, tick - 1, NULL, &image,
+					   tick, tables, 2);
+		if (status == STATUS_OK)
+			status = journal_tick(recorder.journal, recorder.epoch, tick, tick);
+		heap_fail_at(0);
+		refused += status == STATUS_NO_MEMORY;
+		if (status != STATUS_OK)
+			ck_assert_int_eq(status, STATUS_NO_MEMORY);
+		if (status != STATUS_OK)
+			ck_assert_int_eq(journal_tick(recorder.journal, recorder.epoch, tick, tick),
+					 STATUS_OK);
+		recorder_settle(&recorder);
+		ck_assert_uint_eq(recorder.durable_tick, tick);
+	}
+	ck_assert_uint_gt(refused, 0);
+	ck_assert_uint_eq(recorder.failures, 0);
+	ck_assert_uint_eq(ask("memory", "SELECT count(*) FROM tick_hashes"), 60);
+	bytes_release(&image);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("journal");
@@ -285,6 +340,8 @@ static Suite *make(void)
 	tcase_add_test(tests, a_full_disk_stops_the_world_and_keeps_what_was_promised);
 	tcase_add_test(tests, what_waits_at_the_end_is_written);
 	tcase_add_test(tests, hashes_fill_rows_over_many_transactions);
+	tcase_add_test(tests, a_steady_tick_allocates_nothing_on_the_worlds_thread);
+	tcase_add_test(tests, without_memory_a_record_is_not_taken);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

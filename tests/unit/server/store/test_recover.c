@@ -2,7 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "protocol/command_wire.h"
@@ -161,6 +164,66 @@ START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 			ck_assert_uint_ge(tick, durable_tick);
 		forget_copy();
 	}
+}
+END_TEST
+
+/* What a process that is going to be killed says of itself, in memory that outlives it. */
+struct diary {
+	_Atomic uint64_t durable; /* tick */
+	uint64_t hash[100000];	  /* by tick; written before the tick is journalled */
+};
+
+static _Noreturn void live_until_killed(struct diary *diary)
+{
+	recorder_open(&recorder, directory, check_seed());
+	recorder_begin(&recorder, "w", "soft-step", false, check_seed());
+	for (;;) {
+		recorder_disturb(&recorder);
+		test_step(recorder.world, 1);
+		struct world_info info = world_info(recorder.world);
+		diary->hash[info.tick] = test_hash(recorder.world);
+		ck_assert_int_eq(journal_tick(recorder.journal, info.epoch, info.tick,
+					      world_tick_hash(recorder.world)),
+				 STATUS_OK);
+		if (info.tick % 16 == 0)
+			recorder_checkpoint(&recorder, NULL);
+		io_sim_run_until(recorder.sim, io_sim_now(recorder.sim) + 25 * NS_PER_MS);
+		diary->durable = recorder.durable_tick;
+	}
+}
+
+START_TEST(a_killed_process_has_kept_what_it_called_durable)
+{
+	struct diary *diary = mmap(NULL, sizeof *diary, PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(diary, MAP_FAILED);
+	recorder_close(&recorder);
+	for (int kills = 0; kills < 6; kills++) {
+		diary->durable = 0;
+		pid_t child = fork();
+		ck_assert_int_ge(child, 0);
+		if (child == 0)
+			live_until_killed(diary);
+		/* Long enough for a few ticks, and then at any moment. */
+		while (diary->durable < 5)
+			usleep(1000);
+		usleep((useconds_t)(kills * 7919 % 20000));
+		ck_assert_int_eq(kill(child, SIGKILL), 0);
+		ck_assert_int_eq(waitpid(child, NULL, 0), child);
+		uint64_t durable = diary->durable;
+		struct recovered recovered;
+		recorder_open(&recorder, directory, 1);
+		recorder_recover(&recorder, "w", &recovered);
+		uint64_t tick = world_info(recorder.world).tick;
+		ck_assert_uint_ge(tick, durable);
+		ck_assert_uint_eq(test_hash(recorder.world), diary->hash[tick]);
+		struct reason why;
+		recorder_end(&recorder);
+		ck_assert_int_eq(store_remove_world(recorder.store, "w", &why), STATUS_OK);
+		recorder_close(&recorder);
+	}
+	munmap(diary, sizeof *diary);
+	recorder_open(&recorder, directory, 1);
 }
 END_TEST
 
@@ -510,6 +573,7 @@ static Suite *make(void)
 	TCase *tests = tcase_create("recover");
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, a_crash_at_any_tick_loses_nothing_durable, 0, 4);
+	tcase_add_test(tests, a_killed_process_has_kept_what_it_called_durable);
 	tcase_add_test(tests, a_torn_log_leaves_a_beginning);
 	tcase_add_test(tests, recovered_worlds_go_on_and_can_be_recovered_again);
 	tcase_add_loop_test(tests, a_spoilt_checkpoint_is_passed_over, 0, COUNT_OF(harms));
