@@ -58,6 +58,19 @@ void outbox_put(struct outbox *self, struct frame *frame)
 	}
 }
 
+void outbox_put_state(struct outbox *self, struct frame *frame)
+{
+	if (outbox_idle(self))
+		self->state_bytes = 0;
+	self->state_bytes += frame->bytes;
+	outbox_put(self, frame);
+}
+
+bool outbox_takes_state(const struct outbox *self)
+{
+	return outbox_queued(self) <= OUTBOX_STATE_BYTES;
+}
+
 enum status outbox_pack(struct outbox *self, const struct message *message, struct frame **out)
 {
 	/* Most answers are small; a long one is packed again into a frame that surely holds it. */
@@ -138,6 +151,7 @@ uint64_t outbox_queued(const struct outbox *self)
 enum status outbox_verdict(struct outbox *self, uint64_t now)
 {
 	uint64_t queued = outbox_queued(self);
+	queued -= MIN_OF(queued, self->state_bytes);
 	if (self->failed || queued > OUTBOX_HARD_BYTES)
 		return STATUS_SLOW;
 	if (queued <= OUTBOX_SOFT_BYTES) {

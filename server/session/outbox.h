@@ -18,6 +18,7 @@
 #include "server/io/io.h"
 
 enum {
+	OUTBOX_STATE_BYTES = 64 << 10, /* waiting in all, above which state is skipped */
 	OUTBOX_SOFT_BYTES = 256 << 10,
 	OUTBOX_HARD_BYTES = 1 << 20,
 	OUTBOX_SOFT_MS = 5000, /* above the soft bound no longer than this */
@@ -28,6 +29,7 @@ struct outbox {
 	struct frame_pool *pool;    /* borrowed */
 	ARRAY_OF(struct frame *) frames; /* owned references, in order */
 	uint64_t bytes;		    /* of these frames */
+	uint64_t state_bytes;	    /* of state put since nothing waited: not held against the client */
 	uint64_t soft_since;	    /* instant, or INSTANT_NEVER */
 	uint64_t sent_frames, sent_bytes;
 	bool failed;		    /* a frame could not be queued: the client must go */
@@ -47,6 +49,10 @@ void outbox_init(struct outbox *self, struct outbox_set *set, struct stream *str
 void outbox_release(struct outbox *self);
 /* Queues one frame; the reference is taken. */
 void outbox_put(struct outbox *self, struct frame *frame);
+/* The same for a frame of state. */
+void outbox_put_state(struct outbox *self, struct frame *frame);
+/* Whether so little waits that another frame of state may. */
+bool outbox_takes_state(const struct outbox *self);
 /* Packs a message into a frame of its own, returned owned. RANGE …: as message_pack. */
 MUST_CHECK enum status outbox_pack(struct outbox *self, const struct message *message,
 				   struct frame **out);

@@ -172,8 +172,8 @@ static bool put_with_head(struct fanout *self, struct subscription *sub, enum me
 		return false;
 	head->bytes = message_pack_head(type, sub->sub, tail->bytes, true, head->data);
 	self->counters.bytes += head->bytes + tail->bytes;
-	outbox_put(sub->outbox, head);
-	outbox_put(sub->outbox, frame_retain(tail));
+	outbox_put_state(sub->outbox, head);
+	outbox_put_state(sub->outbox, frame_retain(tail));
 	return true;
 }
 

@@ -5,7 +5,7 @@
  *	                                     └ no ──► SNAPSHOT ┴─► EVENTS, (NOTICE) ──► outbox
  *
  * Room (PROTOCOL, flow control): with capability `ack` at most max(2 frames, round trip + 250 ms)
- * unacknowledged; without it, nothing may still be queued. A client that keeps running out of
+ * unacknowledged and little still queued; without it, nothing may still be queued. A client that keeps running out of
  * credit has its divisor doubled; two good seconds halve it again. A skip costs nothing but the
  * next frame's covering the gap: frames are skipped before they are encoded, never after.
  */

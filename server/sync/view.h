@@ -49,6 +49,9 @@ struct view {
 	uint64_t epoch_serial; /* first serial of the present epoch: older bases need a SNAPSHOT */
 	uint64_t tick, tick_hash;
 	uint32_t epoch;
+	/* The last report was whole: the next one may tell again what changed before it in the same
+	 * boundary (bodies made by a scene before the first tick, say). */
+	bool after_whole;
 	uint32_t row_count, row_capacity, live_count;
 	struct view_row *rows; /* owned */
 	struct table index;    /* id → row */
