@@ -56,13 +56,25 @@ enum status world_file_create(struct world_file *self, const char *path, const c
 	return status;
 }
 
+/* Looked at first without the right to write: a database of somebody else is left as it was found. */
+static enum status check_is_ours(const char *path, struct reason *why)
+{
+	sqlite3 *db;
+	enum status status = sql_open(path, SQL_READ, &db, why);
+	if (status != STATUS_OK)
+		return status;
+	status = schema_check(db, why);
+	sql_close(db);
+	return status;
+}
+
 enum status world_file_open(struct world_file *self, const char *path, struct reason *why)
 {
 	uint64_t epoch = 0;
 	memset(self, 0, sizeof *self);
-	enum status status = sql_open(path, SQL_WRITE, &self->db, why);
+	enum status status = check_is_ours(path, why);
 	if (status == STATUS_OK)
-		status = schema_check(self->db, why);
+		status = sql_open(path, SQL_WRITE, &self->db, why);
 	if (status == STATUS_OK)
 		status = sql_number(self->db, last_seq, 0, &self->seq, why);
 	if (status == STATUS_OK)

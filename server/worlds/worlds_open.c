@@ -28,9 +28,11 @@ static enum status open_recovered(struct server *server, const char *name, struc
 {
 	struct recovered recovered = { 0 };
 	struct served_world *served;
-	enum status status = store_recover(server->store, name, &recovered, why);
+	struct reason inner;
+	enum status status = store_recover(server->store, name, &recovered, &inner);
 	if (status != STATUS_OK)
-		return status;
+		return reason_set(why, status, inner.index, inner.field, "world %s: %s", name,
+				  inner.text);
 	uint32_t session_max = recovered.session_max;
 	log_info("world_recovered", "name=%s checkpoint_tick=%llu replayed=%llu", name,
 		 (unsigned long long)recovered.checkpoint_tick,

@@ -1,4 +1,7 @@
 # The real daemon with real sockets and clients: docs/TESTING.md, "system tests".
 PYTHON_TESTS += \
-	tests/system/test_cli.py
+	tests/system/test_cli.py \
+	tests/system/test_disk.py \
+	tests/system/test_sessions.py \
+	tests/system/test_stepping.py
 EXTRA_DIST += tests/system/support.py

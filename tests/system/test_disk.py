@@ -1,0 +1,299 @@
+"""Worlds on disk: kill -9 at any moment, SAVE, two daemons on one directory, and runs that are made again."""
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import time
+
+import pytest
+from support import CLIENT, DAEMON, cairn, command, daemon, falling, start, stop, until
+
+SEED = int(os.environ.get("CAIRN_SEED", "1") if os.environ.get("CAIRN_SEED", "1").isdigit() else time.time())
+
+
+def replay(path, *words):
+    return subprocess.run([CLIENT, "replay", str(path), *words], capture_output=True, text=True, timeout=120)
+
+
+def test_nothing_durable_is_lost_when_it_is_killed(tmp_path):
+    """Kill -9 at random moments while two clients command; each time what DURABLE covered is there again, in a
+    new epoch, with the hashes that were told before."""
+    rng = random.Random(SEED)
+    data = str(tmp_path / "data")
+    epochs, tags = [], set()
+    tag = 0
+    for turn in range(6):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        server = start(str(folder), "--data", data, "--checkpoint-ticks", "100", "--paused")
+        with server.connect() as client:
+            if turn == 0:
+                world = client.create("w", method="soft-step", rate=240)
+                world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))])
+                world.shape(sphere=0.5)
+            else:
+                world = client.join("w")
+                told, durable = known
+                assert world.epoch == epochs[-1] + 1
+                assert world.tick >= durable[1]
+                world.subscribe(fields=32)
+                found = {body.tag for body in next(world.frames(1)).bodies.values()}
+                missing = {t for t, tick in told.items() if tick <= durable[1]} - found
+                assert not missing, f"durable up to {durable}, lost tags {missing}"
+                # Nothing is there that was never sent, and nothing twice.
+                assert found <= {t for t in range(tag + 1)}
+            epochs.append(world.epoch)
+            shape = 2
+            other = server.connect().join("w")
+            world.resume()
+            told = {}
+            pending = []
+            end = time.monotonic() + rng.uniform(0.05, 0.3)
+            while time.monotonic() < end:
+                for peer in (world, other):
+                    tag += 1
+                    pending.append((peer, tag, peer.send(command(
+                        "spawn", position=(rng.uniform(-9, 9), 9, rng.uniform(-9, 9)), shapes=[shape], tag=tag))))
+                peer, sent, batch = pending.pop(0)
+                told[sent] = peer.result(batch).tick
+            for peer, sent, batch in pending[:rng.randrange(len(pending) + 1)]:
+                told[sent] = peer.result(batch).tick
+            server.kill()
+            # What it had said before it died may still be on the way.
+            for peer in (world, other):
+                try:
+                    while peer.client.take(0.05) is not None:
+                        pass
+                except (cairn.Closed, ConnectionError):
+                    pass
+            for peer, sent, batch in pending:
+                if batch in peer.results:
+                    told[sent] = peer.results[batch][1]
+            known = told, max(filter(None, [world.durable, other.durable]), default=(world.epoch, 0))
+    assert epochs == list(range(epochs[0], epochs[0] + 6))
+    assert replay(os.path.join(data, "w.cairn"), "--verify").returncode == 0
+
+
+def test_hashes_go_on_as_if_it_had_not_been_killed(tmp_path):
+    """The same commands with and without a kill between them lead to the same state."""
+    hashes = []
+    for kill in (False, True):
+        data = str(tmp_path / f"data-{kill}")
+        (tmp_path / f"a{kill}").mkdir()
+        server = start(str(tmp_path / f"a{kill}"), "--data", data, "--paused")
+        client = server.connect()
+        world = client.create("w")
+        shape = world.shape(box=(0.5, 0.5, 0.5))
+        world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))])
+        for i in range(20):
+            world.step(7, commands=[command("spawn", position=(0.1 * i, 1 + i, 0), shapes=[shape])])
+        before = world.step(33)
+        if kill:
+            world.wait_durable(before.tick)
+            server.kill()
+            (tmp_path / "b").mkdir()
+            server = start(str(tmp_path / "b"), "--data", data, "--paused")
+            client = server.connect()
+            world = client.join("w")
+            assert (world.tick, world.epoch) == (before.tick, before.epoch + 1)
+            assert world.step(0).hash == before.hash
+        hashes.append([before.hash, world.step(100).hash])
+        client.close()
+        assert stop(server) == 0
+    assert hashes[0] == hashes[1]
+
+
+def test_two_clients_race_for_ten_thousand_ticks_and_the_replay_gives_every_hash(tmp_path):
+    data = str(tmp_path / "data")
+    with daemon("--data", data) as server, server.connect() as one, server.connect() as two:
+        world = one.create("race", rate=1000)
+        ground = world.spawn(status="static", shapes=[world.shape(box=(20, 1, 20))])
+        ball, block = world.shape(sphere=0.3), world.shape(box=(0.3, 0.3, 0.3))
+        other = two.join("race")
+        rng = random.Random(SEED)
+        peers = {world: [], other: []}
+        world.speed(5)
+        world.resume()
+        assert ground == 1
+        last = world.tick
+        counted = 0
+        while last < world.tick + 10000:
+            for peer, bodies in peers.items():
+                commands = [command("spawn", position=(rng.uniform(-5, 5), 8, rng.uniform(-5, 5)),
+                                    shapes=[rng.choice([ball, block])])]
+                if bodies:
+                    body = rng.choice(bodies)
+                    commands.append(command("impulse", body, tuple(rng.uniform(-99, 99) for _ in range(3))))
+                if len(bodies) > 20:
+                    commands.append(command("remove", bodies.pop(0)))
+                    # The impulse may be for the one that goes: then the batch still holds together.
+                result = peer.result(peer.send(*commands))
+                bodies.append(result.values[0])
+                last = max(last, result.tick)
+                counted += 1
+        world.pause()
+        hashed = world.step(0)
+        assert hashed.tick >= 10000 and counted > 100
+        one.ask("saved", "save", world.number, "end")
+    done = replay(os.path.join(data, "race.cairn"), "--verify")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert str(hashed.tick) in done.stdout, done.stdout
+
+
+def test_a_changed_recording_does_not_verify(tmp_path):
+    data = tmp_path / "data"
+    with daemon("--data", str(data)) as server, server.connect() as client:
+        world, _ = falling(client, "w")
+        world.step(300)
+    good = replay(data / "w.cairn", "--verify")
+    assert good.returncode == 0, good.stderr
+    with daemon("--data", str(tmp_path / "other")) as server, server.connect() as client:
+        world, body = falling(client, "w")
+        world.step(100, commands=[command("impulse", body, (1, 0, 0))])
+        world.step(200)
+    done = replay(data / "w.cairn", "--against", str(tmp_path / "other" / "w.cairn"))
+    assert done.returncode == 2 and '"column": "position"' in done.stdout
+
+
+def test_saved_is_said_when_it_is_on_disk(tmp_path):
+    """The moment SAVED comes, a copy of the files as they lie there has the snapshot."""
+    data = tmp_path / "data"
+    with daemon("--data", str(data)) as server, server.connect() as client:
+        world, _ = falling(client, "w")
+        for i in range(10):
+            world.step(3)
+            saved = world.save(f"s{i}")
+            copy = tmp_path / f"copy{i}"
+            copy.mkdir()
+            for name in os.listdir(data):
+                if name.startswith("w.cairn"):
+                    shutil.copy(data / name, copy / name)
+            assert saved.tick == world.tick
+        server.kill()
+    for i in (0, 4, 9):
+        with daemon("--data", str(tmp_path / f"copy{i}"), "--paused") as server, server.connect() as client:
+            world = client.join("w")
+            restored = world.restore(f"s{i}")
+            assert restored.hash and restored.epoch > saved.epoch
+
+
+def test_saved_worlds_survive_the_kill_that_follows(tmp_path):
+    data = str(tmp_path / "data")
+    for turn in range(3):
+        with daemon("--data", data, "--paused") as server, server.connect() as client:
+            world = falling(client, "w")[0] if turn == 0 else client.join("w")
+            if turn > 0:
+                assert world.restore(f"s{turn - 1}").hash == saved.hash
+            world.step(20 + turn)
+            saved = world.save(f"s{turn}")
+            server.kill()
+
+
+def test_two_daemons_do_not_share_a_directory(tmp_path):
+    data = str(tmp_path / "data")
+    with daemon("--data", data) as server, server.connect() as client:
+        world, _ = falling(client, "w")
+        with pytest.raises(RuntimeError) as why:
+            with daemon("--data", data):
+                pass
+        assert "in use" in str(why.value) or "another" in str(why.value)
+        # The first one never notices.
+        world.step(5)
+    with daemon("--data", data, "--paused") as server, server.connect() as client:
+        assert client.join("w").tick == world.tick
+
+
+def test_a_killed_daemons_lock_does_not_stay(tmp_path):
+    data = str(tmp_path / "data")
+    for _ in range(3):
+        with daemon("--data", data) as server, server.connect() as client:
+            assert client.list() is not None
+            server.kill()
+
+
+def run(*words, **environment):
+    return subprocess.run([DAEMON, *words], capture_output=True, text=True, timeout=20,
+                          env={"PATH": os.environ["PATH"], **environment})
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--frobnicate"], "frobnicate"),
+    (["--workers"], "workers"),
+    (["--workers", "x"], "workers"),
+    (["--workers", "33"], "workers"),
+    (["--workers", "1", "--workers", "2"], "workers"),
+    (["--log", "loud"], "log"),
+    (["--queue-bytes", "1"], "queue-bytes"),
+    (["--listen", "carrier-pigeon:1"], "carrier-pigeon"),
+    (["--unix", "/nonexistent/dir/s.sock"], "s.sock"),
+    (["--unix", "x" * 200], "unix"),
+    (["--scene", "/nonexistent.yaml"], "nonexistent.yaml"),
+    (["--scene", "a b=/nonexistent.yaml"], "a b"),
+    (["run"], "SCENE"),
+    (["run", "/nonexistent.yaml", "--ticks", "1"], "nonexistent"),
+    (["stray"], "stray"),
+], ids=lambda w: "-".join(w)[:40] if isinstance(w, list) else "")
+def test_a_bad_option_is_named(words, said):
+    done = run(*words)
+    assert done.returncode == 1 and said.lower() in done.stderr.lower(), done.stderr
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("cairnd")
+
+
+def test_a_bad_option_of_the_environment_is_named():
+    done = run(CAIRN_WORKERS="many")
+    assert done.returncode == 1 and "workers" in done.stderr.lower()
+
+
+def test_help_and_version():
+    assert "--checkpoint-ticks" in run("--help").stdout
+    assert run("--version").stdout.startswith("cairnd ")
+
+
+def test_a_data_directory_that_cannot_be_is_named(tmp_path):
+    (tmp_path / "file").write_text("not a directory")
+    done = run("--unix", str(tmp_path / "s"), "--data", str(tmp_path / "file"))
+    assert done.returncode == 1 and "file" in done.stderr
+    done = run("--unix", str(tmp_path / "s"), "--data", "/proc/nothing/here")
+    assert done.returncode == 1 and "/proc/nothing" in done.stderr
+
+
+@pytest.mark.parametrize("spoil", ["noise", "truncated", "other database", "empty"])
+def test_a_file_that_is_no_world_stops_the_start_and_is_left_alone(tmp_path, spoil):
+    data = tmp_path / "data"
+    with daemon("--data", str(data)) as server, server.connect() as client:
+        world, _ = falling(client, "w")
+        world.step(100)
+    path = data / "w.cairn"
+    good = path.read_bytes()
+    if spoil == "noise":
+        path.write_bytes(bytes(random.Random(1).randbytes(len(good))))
+    elif spoil == "truncated":
+        path.write_bytes(good[:len(good) // 2])
+    elif spoil == "other database":
+        path.unlink()
+        with sqlite3.connect(path) as db:
+            db.execute("create table songs(name)")
+        db.close()
+    else:
+        path.write_bytes(b"")
+    before = path.read_bytes()
+    try:
+        with daemon("--data", str(data), "--paused") as server, server.connect() as client:
+            # A file in which no world has begun counts as not there.
+            assert spoil in ("empty", "other database") and client.list() == []
+    except RuntimeError as why:
+        assert "world w: " in str(why) and spoil != "empty", why
+    assert path.read_bytes() == before
+
+
+def test_a_world_without_a_file_is_gone_after_a_restart(tmp_path):
+    with daemon() as server, server.connect() as client:
+        falling(client, "w")
+    with daemon("--data", str(tmp_path / "data")) as server, server.connect() as client:
+        assert client.list() == []
+        falling(client, "w")
+        client.ask("reply", "world_destroy", 1)
+        until(lambda: not [name for name in os.listdir(tmp_path / "data") if name.startswith("w.")])
+        world, _ = falling(client, "w")
+        assert world.epoch == 1

@@ -1,0 +1,223 @@
+"""Who may connect and what they may do; how many; and how a daemon says goodbye."""
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from support import (DAEMON, Wire, cairn, command, daemon, falling, frame, log_of, raw, refused, stop, tcp_daemon,
+                     until)
+
+RIGHTS = ["observer", "player", "controller", "admin"]
+# Requests by the role they need; each is refused FORBIDDEN below it, and otherwise answered in some way.
+REQUESTS = {
+    "observer": [("world_list", 1), ("world_join", 2, 0, "demo"), ("subscribe", 3, 1), ("query", 4, 1, [4]),
+                 ("unsubscribe", 3), ("world_leave", 5, 1)],
+    "player": [("commands", 1, 1, None, 0, [])],
+    "controller": [("world_create", 6, "made"), ("control", 7, 1, 0), ("step", 1, 1, None, 0),
+                   ("save", 8, 1, "s"), ("restore", 9, 1, "s"), ("fork", 10, 1, "f"), ("info", 11),
+                   ("shape_upload", 12, 1, bytes(32), 0, 1, b"x")],
+    "admin": [("world_destroy", 13, 99)],
+}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with tcp_daemon() as (server, address):
+        with server.connect() as client:
+            falling(client)
+        server.tcp = address
+        yield server
+
+
+def answer_to(wire, request):
+    wire.send(*request)
+    # A PING tells the end of what the request brought about at once.
+    wire.send("ping", 4711)
+    answers = []
+    while (answer := wire.receive())[0] != "pong":
+        answers.append(answer)
+    return answers
+
+
+@pytest.mark.parametrize("role", RIGHTS)
+def test_a_role_may_what_it_may_and_nothing_else(server, role):
+    with server.connect(role=role) as client:
+        client.join("demo")
+        assert client.role == role
+        for needed, requests in REQUESTS.items():
+            for request in requests:
+                codes = [fields[1] for kind, fields in answer_to(client.wire, request) if kind == "error"]
+                forbidden = 33 in codes
+                assert forbidden == (RIGHTS.index(role) < RIGHTS.index(needed)), (request, codes)
+
+
+def test_a_unix_socket_makes_an_admin_and_tcp_a_controller(server):
+    with server.connect() as client:
+        assert client.role == "admin"
+    with cairn.connect(server.tcp) as client:
+        assert client.role == "controller"
+        with refused("forbidden"):
+            client.ask("reply", "world_destroy", 1)
+
+
+def test_more_than_the_connection_gives_is_refused_and_may_be_tried_again(server):
+    wire = Wire(server.tcp, 10)
+    wire.send("hello", {"protocol": [1, 0], "role": "admin"})
+    kind, fields = wire.receive()
+    assert kind == "error" and fields[1] in (33, 37)
+    wire.send("hello", {"protocol": [1, 0], "role": "observer"})
+    kind, fields = wire.receive()
+    assert kind == "welcome" and fields[0]["role"] == "observer"
+    wire.close()
+
+
+def test_a_connection_that_says_nothing_is_closed():
+    with daemon("--handshake-ms", "200") as server:
+        sock = raw(server.address)
+        begun = time.monotonic()
+        data = b""
+        while chunk := sock.recv(4096):
+            data += chunk
+        assert 0.2 <= time.monotonic() - begun < 5
+        assert b"HELLO" in data
+
+
+def test_a_frame_that_never_ends_is_closed():
+    with daemon("--handshake-ms", "200") as server, server.connect() as client:
+        client.wire.socket.sendall(frame(4, 1)[:-1])
+        with pytest.raises(cairn.Closed) as closed:
+            client.take(5)
+        assert closed.value.status in ("malformed", None)
+
+
+def test_a_silent_session_is_asked_and_then_closed():
+    with daemon("--ping-ms", "200") as server, server.connect() as client:
+        assert client.wire.receive(5)[0] == "ping"
+        with pytest.raises(cairn.Closed):
+            while client.wire.receive(5) is not None:
+                pass
+
+
+def test_a_session_that_answers_pings_stays():
+    with daemon("--ping-ms", "200") as server, server.connect() as client:
+        end = time.monotonic() + 1.2
+        while time.monotonic() < end:
+            client.take(0.1)
+        assert client.list() == []
+
+
+@pytest.mark.parametrize("address", ["tcp:0.0.0.0:0", "tcp:[::]:0", "tcp:192.0.2.1:7411"])
+def test_an_address_others_could_reach_is_refused(tmp_path, address):
+    done = subprocess.run([DAEMON, "--listen", address], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 1 and "loopback" in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_host_name_is_not_looked_up():
+    done = subprocess.run([DAEMON, "--listen", "tcp:example.org:1"], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 1 and "not looked up" in done.stderr
+
+
+def test_no_more_sessions_than_said():
+    with daemon("--sessions-max", "8") as server:
+        clients = [server.connect() for _ in range(8)]
+        sock = raw(server.address)
+        assert sock.recv(4096) == b""
+        clients.pop().close()
+        # The one that left makes room.
+        def again():
+            try:
+                return server.connect()
+            except (cairn.Closed, ConnectionError):
+                return None
+        clients.append(until(again))
+        assert clients[-1].list() == []
+        for client in clients:
+            client.close()
+
+
+def test_sigterm_says_goodbye_and_keeps_the_world(tmp_path):
+    data = str(tmp_path / "data")
+    with daemon("--data", data) as server:
+        client = server.connect()
+        world, _ = falling(client)
+        stepped = world.step(25)
+        idle = server.connect()
+        server.process.send_signal(signal.SIGTERM)
+        for peer in (client, idle):
+            with pytest.raises(cairn.Closed) as closed:
+                while peer.take(5) is not None:
+                    pass
+            assert closed.value.status == "draining"
+            peer.close()
+        assert server.process.wait(10) == 0
+        assert "stopped status=ok" in log_of(server)
+    with daemon("--data", data, "--paused") as server, server.connect() as client:
+        world = client.join("demo")
+        assert (world.tick, world.epoch) == (stepped.tick, stepped.epoch + 1)
+        assert world.step(0).hash == stepped.hash
+
+
+def test_new_connections_are_refused_while_it_drains():
+    with daemon("--drain-ms", "3000") as server:
+        # A client that never reads its goodbye nor closes holds the drain up.
+        client = server.connect()
+        server.process.send_signal(signal.SIGTERM)
+        until(lambda: "draining" in log_of(server))
+        with pytest.raises(OSError):
+            raw(server.address)
+        begun = time.monotonic()
+        assert server.process.wait(10) == 0
+        assert time.monotonic() - begun < 5
+        client.close()
+
+
+def test_a_second_signal_ends_it_at_once():
+    with daemon("--drain-ms", "600000") as server:
+        client = server.connect()
+        server.process.send_signal(signal.SIGTERM)
+        until(lambda: "draining" in log_of(server))
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(10) == 0
+        client.close()
+
+
+def test_stopping_removes_the_socket():
+    with daemon() as server:
+        path = os.path.join(server.directory, "cairnd.sock")
+        assert os.path.exists(path)
+        assert stop(server) == 0
+        assert not os.path.exists(path)
+
+
+def test_a_player_commands_its_own_bodies_only(server):
+    with server.connect() as owner, server.connect(role="player") as player:
+        world, body = falling(owner, "shared", running=True)
+        mine = player.join("shared")
+        own = mine.result(mine.send(command("spawn", position=(5, 5, 0)))).values[0]
+        mine.result(mine.send(command("impulse", own, (0, 1, 0))))
+        with refused("not_owner"):
+            mine.result(mine.send(command("impulse", body, (0, 1, 0))))
+        with refused("forbidden"):
+            mine.result(mine.send(command("gravity", (0, 0, 0))))
+        # A controller may give it away.
+        world.apply(command("set_owner", body, player.session))
+        mine.result(mine.send(command("impulse", body, (0, 1, 0))))
+
+
+def test_a_player_over_its_quota_is_told_busy_and_lives(server):
+    with server.connect() as owner, server.connect(role="player") as player:
+        falling(owner, "quota", running=True)
+        mine = player.join("quota")
+        many = [command("spawn", position=(0, 1, 0))] * 500
+        batches = [mine.send(*many) for _ in range(40)]
+        outcomes = []
+        for batch in batches:
+            try:
+                mine.result(batch)
+                outcomes.append("ok")
+            except cairn.Refused as why:
+                outcomes.append(why.status)
+        assert "ok" in outcomes and set(outcomes) <= {"ok", "busy", "limit"} and "busy" in outcomes
+        assert player.list()

@@ -1,0 +1,241 @@
+"""CONTROL and STEP between real sessions: who may make a world step, how often, and what a repeat gives."""
+import pytest
+from support import command, daemon, falling, refused, until
+
+
+@pytest.fixture(scope="module")
+def server():
+    with daemon() as server:
+        yield server
+
+
+@pytest.fixture
+def pair(server, request):
+    """Two sessions in one paused world of the test's own."""
+    name = request.node.name[5:60]
+    with server.connect() as first, server.connect() as second:
+        world, body = falling(first, name)
+        world.body = body
+        yield world, second.join(name)
+
+
+def send_step(world, n=1, request=None, commands=(), from_tick=None, want=1):
+    if request is None:
+        world.request += 1
+        request = world.request
+    world.client.wire.send("step", world.number, request, from_tick, n, list(commands), want)
+    return request
+
+
+def stepped(world, request):
+    return world._stepped(world.client.wait(
+        ["stepped"], lambda f: f[0] == request or (f[0] == world.number and f[1] == request)))
+
+
+def test_a_step_makes_as_many_ticks_as_it_says(pair):
+    world, _ = pair
+    tick = world.step(0).tick
+    assert [world.step(n).tick - tick for n in (0, 1, 10, 100)] == [0, 1, 11, 111]
+
+
+def test_a_step_from_another_tick_is_refused(pair):
+    world, _ = pair
+    tick = world.step(5).tick
+    with refused("tick"):
+        world.step(1, from_tick=tick + 1)
+    assert world.step(1, from_tick=tick).tick == tick + 1
+
+
+def test_a_repeat_is_answered_and_not_done(pair):
+    world, other = pair
+    body = world.body
+    first = stepped(world, send_step(world, 3, commands=[command("impulse", body, (1, 0, 0))]))
+    send_step(world, 3, request=world.request, commands=[command("impulse", body, (1, 0, 0))])
+    again = stepped(world, world.request)
+    assert (again.tick, again.hash) == (first.tick, first.hash)
+    assert other.step(0).hash == first.hash
+    with refused("expired"):
+        send_step(world, 1, request=world.request - 1)
+        stepped(world, world.request - 1)
+
+
+def test_a_repeat_while_it_is_being_done_is_answered_once(pair):
+    world, _ = pair
+    tick = world.step(0).tick
+    request = send_step(world, 2000)
+    send_step(world, 2000, request=request)
+    assert stepped(world, request).tick == tick + 2000
+    # Nothing more comes of it, whether the repeat met the work or its answer.
+    assert world.step(1).tick == tick + 2001
+
+
+def test_batches_repeat_too(pair):
+    world, _ = pair
+    world.resume()
+    batch = world.send(command("spawn", position=(3, 3, 3)))
+    made = world.result(batch)
+    world.batch -= 1
+    assert world.send(command("spawn", position=(3, 3, 3))) == batch
+    assert world.result(batch) == made
+    with refused("sequence"):
+        world.batch += 5
+        world.result(world.send(command("spawn", position=(3, 3, 3))))
+
+
+def test_a_running_world_is_not_stepped(pair):
+    world, other = pair
+    world.resume()
+    with refused("running"):
+        other.step(1)
+    other.pause()
+    tick = other.step(0).tick
+    assert world.step(0).tick == tick
+
+
+def test_who_holds_the_lease_steps_alone(pair):
+    world, other = pair
+    world.lockstep()
+    assert world.mode == "lockstep"
+    with refused("leased"):
+        other.step(1)
+    with refused("leased"):
+        other.lockstep()
+    with refused("leased"):
+        other.pause()
+    world.step(10)
+    world.pause()
+    other.lockstep()
+    with refused("leased"):
+        world.step(1)
+    assert other.step(1).tick == world.tick + 1
+
+
+def test_a_lease_ends_with_its_session(server):
+    with server.connect() as first:
+        world, _ = falling(first, "left")
+        with server.connect() as second:
+            other = second.join("left")
+            other.lockstep()
+        def free():
+            world.client.take(0.02)
+            return world.mode == "paused"
+        until(free)
+        world.step(1)
+
+
+def test_a_step_waits_for_its_turn(pair):
+    """Without a lease several sessions may step; each is answered for what it asked."""
+    world, other = pair
+    tick = world.step(0).tick
+    mine, theirs = send_step(world, 500), send_step(other, 300)
+    ticks = sorted([stepped(world, mine).tick, stepped(other, theirs).tick])
+    assert ticks[1] == tick + 800 and ticks[0] in (tick + 300, tick + 500)
+
+
+def test_pipelined_steps_are_answered_in_order(pair):
+    world, _ = pair
+    tick = world.step(0).tick
+    requests = [send_step(world, 2) for _ in range(50)]
+    assert [stepped(world, r).tick - tick for r in requests] == [2 * (i + 1) for i in range(50)]
+
+
+def test_a_barrier_steps_when_all_have_come(pair):
+    world, other = pair
+    world.barrier(2)
+    tick = world.tick
+    request = send_step(world, 1)
+    other.client.take(0.1)
+    # One has come: nothing moves.
+    assert [t for _, name, _, t in other.client.list() if name == world.name] == [tick]
+    assert other.step(1).tick == tick + 1
+    assert stepped(world, request).tick == tick + 1
+
+
+def test_commands_of_a_barrier_are_applied_by_session_not_by_arrival(server):
+    hashes = set()
+    for turn in range(4):
+        with server.connect() as first, server.connect() as second:
+            world, body = falling(first, f"order-{turn}")
+            other = second.join(world.name)
+            world.barrier(2)
+            push = {world: command("set_velocity", body, (1, 0, 0)), other: command("set_velocity", body, (0, 0, 1))}
+            order = [world, other] if turn % 2 else [other, world]
+            requests = [(w, send_step(w, 1, commands=[push[w]])) for w in order]
+            results = [stepped(w, r) for w, r in requests]
+            assert len({r.hash for r in results}) == 1
+            hashes.add(results[0].hash)
+            first.ask("reply", "world_destroy", world.number)
+    assert len(hashes) == 1
+
+
+def test_a_session_that_leaves_a_barrier_is_not_waited_for_twice(server):
+    with server.connect() as first:
+        world, _ = falling(first, "gone")
+        world.barrier(2)
+        with server.connect() as second:
+            send_step(second.join("gone"), 1)
+        tick = world.tick
+        request = send_step(world, 1)
+        assert world.client.take(0.2) is None or world.tick == tick
+        with server.connect() as third:
+            assert third.join("gone").step(1).tick == tick + 1
+        assert stepped(world, request).tick == tick + 1
+
+
+def test_a_resume_refuses_the_steps_that_wait(pair):
+    world, other = pair
+    world.barrier(2)
+    request = send_step(world, 1)
+    other.resume()
+    with refused("running"):
+        stepped(world, request)
+
+
+def test_refused_commands_of_a_step_change_nothing_but_the_tick(pair):
+    world, _ = pair
+    request = send_step(world, 1, commands=[command("spawn", position=(0, 0, 0)), command("remove", 999)])
+    with refused("unknown_body"):
+        stepped(world, request)
+    assert len(world.step(0, bodies=True).bodies) == 1
+
+
+def test_commands_for_a_later_tick_wait_for_it(pair):
+    world, _ = pair
+    tick = world.step(0).tick
+    batch = world.send(command("spawn", position=(9, 9, 9)), at=tick + 10)
+    world.step(5)
+    assert world.result(batch).values == []
+    assert len(world.step(0, bodies=True).bodies) == 1
+    world.step(10)
+    assert world.result(batch).values != []
+    assert len(world.step(0, bodies=True).bodies) == 2
+
+
+def test_late_commands_are_applied_or_refused_as_they_say(pair):
+    world, _ = pair
+    world.step(20)
+    refuse = world.send(command("spawn", position=(9, 9, 9)), at=3, late=1)
+    apply = world.send(command("spawn", position=(9, 9, 9)), at=3, late=0)
+    world.step(1)
+    with refused("late"):
+        world.result(refuse)
+    assert world.result(apply).values != []
+
+
+def test_speed_changes_the_pace(pair):
+    world, _ = pair
+    world.speed(100)
+    world.resume()
+    def later():
+        return [t for _, name, _, t in world.client.list() if name == world.name][0]
+    start = later()
+    until(lambda: later() > start + 600, 5)
+
+
+def test_pause_resume_and_wrong_numbers(pair):
+    world, _ = pair
+    for action, value in ((2, 0), (2, -1), (4, 0), (4, 1e6), (9, 1)):
+        with refused("range"):
+            world.control(action, value)
+    with refused("range"):
+        world.step(10001)
