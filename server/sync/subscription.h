@@ -4,10 +4,11 @@
  *	report ──► due?   yes ─► base known? ─ yes ─► DELTA ─┐
  *	                                     └ no ──► SNAPSHOT ┴─► EVENTS, (NOTICE) ──► outbox
  *
- * Room (PROTOCOL, flow control): with capability `ack` at most max(2 frames, round trip + 250 ms)
- * unacknowledged and little still queued; without it, nothing may still be queued. A client that keeps running out of
- * credit has its divisor doubled; two good seconds halve it again. A skip costs nothing but the
- * next frame's covering the gap: frames are skipped before they are encoded, never after.
+ * Room (PROTOCOL, flow control): with capability `ack` at most max(2 frames, round trip + 250
+ * ms) unacknowledged and little still queued; without it, nothing may still be queued. A client
+ * that keeps running out of credit has its divisor doubled; two good seconds halve it again. A
+ * skip costs nothing but the next frame's covering the gap: frames are skipped before they are
+ * encoded, never after.
  */
 #ifndef CAIRN_SYNC_SUBSCRIPTION_H
 #define CAIRN_SYNC_SUBSCRIPTION_H
