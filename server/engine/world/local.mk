@@ -6,8 +6,6 @@ libengine_a_SOURCES += \
 	server/engine/world/apply.c \
 	server/engine/world/body_mass.h \
 	server/engine/world/body_mass.c \
-	server/engine/world/cast.h \
-	server/engine/world/cast.c \
 	server/engine/world/changes.h \
 	server/engine/world/changes.c \
 	server/engine/world/checking.h \

@@ -7,9 +7,7 @@
  */
 #include "server/base/heap.h"
 #include "server/base/sort.h"
-#include "server/engine/collision/manifold.h"
-#include "server/engine/geometry/mesh.h"
-#include "server/engine/world/cast.h"
+#include "server/engine/collision/query.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/world/world.h"
 
@@ -86,8 +84,8 @@ static double visit_ray(uint32_t placement, double fraction_max, void *context)
 		return fraction_max;
 	pose at = placement_at(tables, placement);
 	const struct shape *shape = work->world->shapes[tables->placement.shape[placement]];
-	struct cast_hit found;
-	if (!cast_shape(shape, &at, work->origin, work->along, fraction_max, &found))
+	struct query_hit found;
+	if (!shape_ray(shape, &at, work->origin, work->along, fraction_max, &found))
 		return fraction_max;
 	struct ray_hit hit = { .body = tables->body.id[tables->placement.body[placement] - 1],
 			       .placement = ordinal(tables, placement),
@@ -139,42 +137,6 @@ struct overlap_work {
 	uint32_t capacity, count;
 };
 
-static bool pieces_touch(struct piece a, struct piece b, const pose *b_in_a)
-{
-	struct pair_cache cache = { 0 };
-	struct manifold manifold;
-	collide_pieces(a, b, b_in_a, 0, &cache, &manifold);
-	return manifold.count > 0;
-}
-
-/* The triangles of a mesh near the other shape, one after the other. */
-static bool mesh_touches(const struct shape *mesh, const struct shape *other, const pose *other_in_mesh)
-{
-	struct mesh_walk walk;
-	uint32_t triangle;
-	mesh_walk_init(&walk, mesh->mesh, shape_aabb(other, other_in_mesh));
-	while (mesh_walk_next(&walk, &triangle))
-		if (pieces_touch((struct piece){ mesh, triangle }, (struct piece){ other, 0 },
-				 other_in_mesh))
-			return true;
-	return false;
-}
-
-static bool shapes_touch(const struct shape *a, const pose *at_a, const struct shape *b,
-			 const pose *at_b)
-{
-	if (!collide_supported(a->kind, b->kind))
-		return false;
-	pose b_in_a = pose_mul(pose_inverse(*at_a), *at_b);
-	if (a->kind == SHAPE_MESH)
-		return mesh_touches(a, b, &b_in_a);
-	if (b->kind == SHAPE_MESH) {
-		pose a_in_b = pose_inverse(b_in_a);
-		return mesh_touches(b, a, &a_in_b);
-	}
-	return pieces_touch((struct piece){ a, 0 }, (struct piece){ b, 0 }, &b_in_a);
-}
-
 static void keep_id(struct overlap_work *work, body_id id)
 {
 	uint32_t at = work->count;
@@ -210,7 +172,8 @@ static bool visit_overlap(uint32_t placement, void *context)
 		return true;
 	pose at = placement_at(tables, placement);
 	const struct shape *shape = work->world->shapes[tables->placement.shape[placement]];
-	if (shapes_touch(shape, &at, work->shape, &work->at))
+	pose other = pose_relative(at, work->at);
+	if (shape_overlap(shape, work->shape, &other))
 		keep_id(work, id);
 	return true;
 }
