@@ -14,12 +14,14 @@
 
 #include "server/base/rng.h"
 
-struct command *compile_command(struct compile *self, uint16_t op)
+struct command *compile_command(struct compile *self, uint16_t op, uint32_t line)
 {
 	uint64_t wanted = (uint64_t)self->commands.count + 1;
 	if (ARRAY_RESERVE(&self->commands, wanted) != STATUS_OK ||
-	    ARRAY_RESERVE(&self->firsts, wanted) != STATUS_OK)
+	    ARRAY_RESERVE(&self->firsts, wanted) != STATUS_OK ||
+	    ARRAY_RESERVE(&self->lines, wanted) != STATUS_OK)
 		return NULL;
+	self->lines.items[self->lines.count++] = line;
 	self->firsts.items[self->firsts.count++] = self->attachments.count;
 	struct command *command = &self->commands.items[self->commands.count++];
 	command_defaults(command, op);
@@ -339,7 +341,7 @@ static enum status spawn_one(struct compile *self, const struct entry *entry,
 	enum status status = check_plane(self, entry->node->line, at);
 	if (status != STATUS_OK)
 		return status;
-	struct command *command = compile_command(self, COMMAND_SPAWN);
+	struct command *command = compile_command(self, COMMAND_SPAWN, entry->node->line);
 	if (command == NULL)
 		return source_no_memory(&self->source);
 	command->spawn = *spawn;

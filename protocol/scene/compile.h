@@ -46,11 +46,13 @@ struct compile {
 	ARRAY_OF(struct command) commands;
 	/* Of each command: where its shapes begin in `attachments`. */
 	ARRAY_OF(uint32_t) firsts;
+	/* And the line it comes from. */
+	ARRAY_OF(uint32_t) lines;
 	ARRAY_OF(struct attachment) attachments;
 };
 
 /* A new command with its defaults at the end of the list; NULL when there is no memory. */
-struct command *compile_command(struct compile *self, uint16_t op);
+struct command *compile_command(struct compile *self, uint16_t op, uint32_t line);
 
 /* The parts of a scene, each a step of scene_parse. */
 MUST_CHECK enum status compile_world(struct compile *self, const struct node *node,

@@ -35,7 +35,7 @@ static enum status compile_parameter(struct compile *self, const struct node *ke
 					   PARAMETERS[i].max, "", &value);
 	if (status != STATUS_OK)
 		return status;
-	struct command *command = compile_command(self, COMMAND_PARAMETER);
+	struct command *command = compile_command(self, COMMAND_PARAMETER, key->line);
 	if (command == NULL)
 		return source_no_memory(&self->source);
 	snprintf(command->parameter.name.text, sizeof command->parameter.name.text, "%s",
@@ -57,7 +57,7 @@ static enum status compile_bounds(struct compile *self, const struct node *node)
 					   "maximum %g is not above minimum %g along %c", high, low,
 					   "xyz"[axis]);
 	}
-	struct command *command = compile_command(self, COMMAND_BOUNDS);
+	struct command *command = compile_command(self, COMMAND_BOUNDS, node->line);
 	if (command == NULL)
 		return source_no_memory(&self->source);
 	command->bounds.mode = (uint8_t)bounds.mode;
@@ -126,6 +126,7 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->shapes);
 	ARRAY_RELEASE(&self->commands);
 	ARRAY_RELEASE(&self->firsts);
+	ARRAY_RELEASE(&self->lines);
 	ARRAY_RELEASE(&self->attachments);
 }
 
@@ -154,6 +155,7 @@ static void hand_over(struct compile *self, struct scene *scene)
 	scene->shapes = self->shapes.items;
 	scene->shape_count = self->shapes.count;
 	scene->commands = self->commands.items;
+	scene->lines = self->lines.items;
 	scene->command_count = self->commands.count;
 	scene->attachments = self->attachments.items;
 	scene->attachment_count = self->attachments.count;
@@ -251,6 +253,7 @@ void scene_destroy(struct scene *scene)
 		heap_free(scene->shapes[i].canonical);
 	heap_free(scene->shapes);
 	heap_free(scene->commands);
+	heap_free(scene->lines);
 	heap_free(scene->attachments);
 	heap_free(scene);
 }

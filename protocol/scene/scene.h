@@ -17,6 +17,7 @@ struct scene_shape {
 	uint8_t *canonical; /* owned */
 	size_t bytes;
 	char label[64]; /* its key in the file, for messages */
+	uint32_t line;	/* where it stands */
 };
 
 /* Fixed at creation of the world; what the file does not say has the engine's defaults. */
@@ -39,6 +40,7 @@ struct scene {
 	/* Parameters, bounds, then bodies; SHAPE_USE is not among them. A shape is named −k: the k-th of
 	 * `shapes` (from 1) until scene_resolve. */
 	struct command *commands; /* owned */
+	uint32_t *lines; /* owned; of each command: where it comes from */
 	uint32_t command_count;
 	struct attachment *attachments; /* owned; the commands' lists point in here */
 	uint32_t attachment_count;

@@ -25,7 +25,9 @@ enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shap
 static enum status keep(struct compile *self, uint32_t line, struct bytes *bytes, const char *label,
 			uint32_t *index)
 {
-	struct scene_shape shape = { .canonical = bytes->data, .bytes = bytes->count };
+	struct scene_shape shape = {
+		.canonical = bytes->data, .bytes = bytes->count, .line = line
+	};
 	snprintf(shape.label, sizeof shape.label, "%s", label);
 	hash_sha256(bytes->data, bytes->count, shape.name.bytes);
 	for (uint32_t i = 0; i < self->shapes.count; i++) {

@@ -43,8 +43,8 @@ static enum status cook_shapes(const struct scene *scene, struct shape_book *boo
 		enum status status = shape_cook(from->canonical, from->bytes, from->name.bytes,
 						&shape, &inner);
 		if (status != STATUS_OK)
-			return reason_set(why, status, inner.index, inner.field, "shape %s: %s",
-					  from->label, inner.text);
+			return reason_set(why, status, inner.index, inner.field, "line %u: shape %s: %s",
+					  (unsigned)from->line, from->label, inner.text);
 		status = shape_book_add(book, shape);
 		shape_release(shape);
 		if (status != STATUS_OK && status != STATUS_EXISTS)
@@ -53,9 +53,10 @@ static enum status cook_shapes(const struct scene *scene, struct shape_book *boo
 	return STATUS_OK;
 }
 
-/* Applies one batch; a refusal names the command. `values` (may be NULL) gets the ids made. */
+/* Applies one batch; a refusal names the command's line in the file (`lines` may be NULL). `values` (may
+ * be NULL) gets the ids made. */
 static enum status apply(struct world *world, struct command *commands, uint32_t count,
-			 uint32_t *values, struct reason *why)
+			 const uint32_t *lines, uint32_t *values, struct reason *why)
 {
 	struct batch batch = { .number = 1, .commands = commands, .count = count };
 	struct batch_result result;
@@ -63,7 +64,13 @@ static enum status apply(struct world *world, struct command *commands, uint32_t
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "scene", "%s", status_text(status));
 	if (result.status != STATUS_OK) {
-		*why = result.why;
+		const struct reason *inner = &result.why;
+		bool known = lines != NULL && inner->index >= 0 && inner->index < (int64_t)count;
+		if (!known)
+			*why = *inner;
+		else
+			reason_set(why, result.status, inner->index, inner->field, "line %u: %s",
+				   (unsigned)lines[inner->index], inner->text);
 		return result.status;
 	}
 	if (values != NULL)
@@ -86,7 +93,7 @@ static enum status use_shapes(struct scene *scene, struct world *world, struct r
 	}
 	for (uint32_t first = 0; first < count && status == STATUS_OK; first += BATCH_COMMANDS_MAX)
 		status = apply(world, commands + first,
-			       MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX), ids + first,
+			       MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX), NULL, ids + first,
 			       why);
 	if (status == STATUS_OK)
 		scene_resolve(scene, ids);
@@ -109,7 +116,7 @@ enum status scene_world_make(struct scene *scene, const char *method, struct sha
 	     first += BATCH_COMMANDS_MAX)
 		status = apply(world, scene->commands + first,
 			       MIN_OF(scene->command_count - first, (uint32_t)BATCH_COMMANDS_MAX),
-			       NULL, why);
+			       scene->lines + first, NULL, why);
 	if (status != STATUS_OK) {
 		if (world != NULL)
 			world_destroy(world);

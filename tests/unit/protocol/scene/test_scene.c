@@ -750,6 +750,35 @@ START_TEST(a_large_cloud_is_thinned_out_to_what_a_hull_may_have)
 }
 END_TEST
 
+/* ---- what only the world can judge --------------------------------------------------------------- */
+
+static void refused_by_the_world(const char *text, enum status expected, const char *says)
+{
+	struct shape_book book;
+	struct world *world = NULL;
+	struct reason why = { 0 };
+	struct scene *scene = parse(text);
+	int64_t live = heap_live();
+	shape_book_init(&book);
+	enum status status = scene_world_make(scene, NULL, &book, &world, &why);
+	ck_assert_msg(status == expected, "%s: %s", status_name(status), why.text);
+	ck_assert_msg(strncmp(why.text, says, strlen(says)) == 0, "%s", why.text);
+	ck_assert_int_eq(heap_live(), live);
+	scene_destroy(scene);
+}
+
+START_TEST(the_world_refuses_with_the_line)
+{
+	refused_by_the_world("shapes:\n"
+			     "  flat: {kind: hull, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}\n",
+			     STATUS_DEGENERATE, "line 2: shape flat: ");
+	/* 4e-15 kg. */
+	refused_by_the_world("bodies:\n- {}\n- {}\n"
+			     "- {shape: {kind: sphere, radius: 0.0001}, density: 0.001}\n",
+			     STATUS_RANGE, "line 4: ");
+}
+END_TEST
+
 /* ---- documentation and memory -------------------------------------------------------------------- */
 
 START_TEST(every_example_of_the_page_is_a_scene)
@@ -851,6 +880,7 @@ static Suite *make(void)
 	tcase_add_test(files, a_mesh_file_beside_the_scene_is_read_and_welded);
 	tcase_add_test(files, mesh_files_are_found_through_the_environment);
 	tcase_add_test(files, a_large_cloud_is_thinned_out_to_what_a_hull_may_have);
+	tcase_add_test(files, the_world_refuses_with_the_line);
 	tcase_add_test(files, every_example_of_the_page_is_a_scene);
 	tcase_add_test(files, running_out_of_memory_anywhere_leaves_nothing);
 	suite_add_tcase(suite, files);
