@@ -32,13 +32,15 @@ static void print_pair(const char *key, const char *text)
 		printf("null");
 }
 
-static void print_difference(const struct replay_report *report)
+static void print_difference(const struct replay_report *report, bool against)
 {
+	const char *theirs = against ? "file_hash" : "recorded";
+	const char *ours = against ? "against_hash" : "replayed";
 	printf("{\"seen\": \"%s\", \"epoch\": %" PRIu32 ", \"tick\": %" PRIu64, seen_by[report->seen],
 	       report->first_epoch, report->first_tick);
 	if (report->seen == REPLAY_TICK_HASH || report->seen == REPLAY_STATE_HASH)
-		printf(", \"recorded\": \"%016" PRIx64 "\", \"replayed\": \"%016" PRIx64 "\"",
-		       report->recorded, report->replayed);
+		printf(", \"%s\": \"%016" PRIx64 "\", \"%s\": \"%016" PRIx64 "\"", theirs,
+		       report->recorded, ours, report->replayed);
 	if (report->located)
 		printf(", \"located_tick\": %" PRIu64, report->located_tick);
 	print_pair("table", report->table);
@@ -61,7 +63,7 @@ static void print_json(const struct replay_options *options, const struct replay
 	printf("{\"file\": ");
 	print_text(options->file);
 	print_pair("build", report->build);
-	printf(", \"verdict\": \"%s\", \"recorded\": {\"ticks\": %" PRIu64 ", \"epochs\": %" PRIu64
+	printf(", \"verdict\": \"%s\", \"holds\": {\"ticks\": %" PRIu64 ", \"epochs\": %" PRIu64
 	       ", \"checkpoints\": %" PRIu64 ", \"batches\": %" PRIu64 ", \"commands\": %" PRIu64
 	       ", \"shapes\": %" PRIu64 "}",
 	       verdicts[report->verdict], counts->ticks, counts->epochs, counts->checkpoints,
@@ -76,7 +78,7 @@ static void print_json(const struct replay_options *options, const struct replay
 		printf(", \"longer\": %s", longer_one[report->longer]);
 	printf(", \"difference\": ");
 	if (report->verdict == REPLAY_DIFFERS)
-		print_difference(report);
+		print_difference(report, options->against != NULL);
 	else
 		printf("null");
 	printf("}\n");
