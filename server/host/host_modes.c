@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "protocol/command_wire.h"
 #include "protocol/packer.h"
 #include "protocol/result_wire.h"
 #include "server/base/heap.h"
@@ -49,6 +50,21 @@ static enum status check_step(const struct host *host, const struct step_job *jo
 		return reason_set(why, STATUS_BUSY, -1, "world", "%d steps are waiting already",
 				  STEP_JOBS_MAX);
 	return STATUS_OK;
+}
+
+/* Commands are decoded at their boundary; whether they can be is asked at once, so that a STEP which is
+ * refused for them makes no tick. */
+static enum status check_commands(struct host *host, const struct step_job *job,
+				  struct reason *why)
+{
+	if (job->commands == NULL)
+		return STATUS_OK;
+	struct command *commands;
+	struct arena_mark mark = arena_mark(&host->scratch);
+	enum status status = command_take_list(&job->commands->batch.list, &host->scratch,
+					       &commands, why);
+	arena_rewind(&host->scratch, mark);
+	return status;
 }
 
 static bool session_waits(const struct host *host, uint32_t session, uint32_t before)
@@ -171,6 +187,7 @@ void host_do_step(struct host *host, struct step_job *job)
 {
 	struct reason why;
 	if (check_step(host, job, &why) != STATUS_OK ||
+	    check_commands(host, job, &why) != STATUS_OK ||
 	    (ARRAY_RESERVE(&host->jobs, host->jobs.count + 1u) != STATUS_OK &&
 	     reason_set(&why, STATUS_NO_MEMORY, -1, "world", "%s",
 			status_text(STATUS_NO_MEMORY)) != STATUS_OK)) {
