@@ -14,6 +14,9 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 {
 	const struct cli *cli = context;
 	UNUSED(sub);
+	/* Several may come at once; who asked for five is shown five. */
+	if (watching.frames == watching.wanted)
+		return;
 	watching.frames++;
 	uint32_t asleep = 0;
 	for (uint32_t i = 0; i < mirror->count; i++)
