@@ -66,6 +66,23 @@ START_TEST(what_is_called_durable_is_in_the_file)
 }
 END_TEST
 
+/* What no test can show without pulling a plug: COMMIT waits for the disk. */
+START_TEST(a_commit_is_synced)
+{
+	uint64_t level, logged;
+	struct reason why;
+	recorder_begin(&recorder, "sync", "free", false, 1);
+	recorder_settle(&recorder);
+	sqlite3 *db = recorder.journal->file.db;
+	ck_assert_int_eq(sql_number(db, "PRAGMA synchronous", 0, &level, &why), STATUS_OK);
+	ck_assert_uint_eq(level, 2);
+	ck_assert_int_eq(sql_number(db, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", 0,
+				    &logged, &why),
+			 STATUS_OK);
+	ck_assert_uint_eq(logged, 1);
+}
+END_TEST
+
 START_TEST(every_kind_of_record_is_read_back_as_it_was_given)
 {
 	static const uint8_t packed[] = { 0x92, 0x18, 0x01 }; /* [wake, 1] */
@@ -333,6 +350,7 @@ static Suite *make(void)
 	TCase *tests = tcase_create("journal");
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, what_is_called_durable_is_in_the_file);
+	tcase_add_test(tests, a_commit_is_synced);
 	tcase_add_test(tests, every_kind_of_record_is_read_back_as_it_was_given);
 	tcase_add_test(tests, records_of_a_busy_world_share_transactions);
 	tcase_add_test(tests, saved_comes_once_for_every_named_checkpoint);

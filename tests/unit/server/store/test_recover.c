@@ -407,17 +407,19 @@ END_TEST
 
 /* ---- shapes, sessions, snapshots -------------------------------------------------------------- */
 
+/* SHAPE_USE and a body, in one batch: a shape known too early would be a body too many. */
 static enum status use_shape(uint64_t number)
 {
-	uint8_t packed[64];
-	struct command command = test_command(COMMAND_SHAPE_USE);
-	command.shape_use.name = test_shape_name(TEST_HULL);
+	uint8_t packed[256];
+	struct command commands[2] = { test_command(COMMAND_SHAPE_USE), test_command(COMMAND_SPAWN) };
+	commands[0].shape_use.name = test_shape_name(TEST_HULL);
 	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
-	command_pack(&packer, &command);
-	struct batch batch = { .session = 1, .number = number, .commands = &command, .count = 1 };
+	command_pack(&packer, &commands[0]);
+	command_pack(&packer, &commands[1]);
+	struct batch batch = { .session = 1, .number = number, .commands = commands, .count = 2 };
 	struct wire_slice slice = wire_packer_slice(&packer);
 	struct journal_batch record = {
-		.session = 1, .batch = number, .commands = slice.at, .bytes = slice.bytes, .count = 1,
+		.session = 1, .batch = number, .commands = slice.at, .bytes = slice.bytes, .count = 2,
 	};
 	struct batch_result result;
 	struct world_info info = world_info(recorder.world);
