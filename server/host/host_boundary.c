@@ -26,9 +26,24 @@ struct boundary {
 	uint32_t participant_count;
 };
 
+/* A world whose file cannot be written stands still, and whoever waits for a step of it hears why. */
+static bool journal_failed(struct host *host)
+{
+	struct reason why;
+	if (host->journal == NULL || journal_status(host->journal, &why) == STATUS_OK)
+		return false;
+	if (host->mode == WIRE_MODE_RUNNING || host->jobs.count > 0) {
+		host_fail(host, &why);
+		host_report_tick(host, NULL, 0, NULL, 0);
+	}
+	return true;
+}
+
 uint64_t host_due(struct runnable *runnable)
 {
 	struct host *host = (struct host *)runnable;
+	if (journal_failed(host))
+		return INSTANT_NEVER;
 	bool full = report_queue_count(&host->reports) >= REPORTS_MAX ||
 		    (host->journal != NULL && !journal_ready(host->journal));
 	if (full && !host->waiting_for_loop)

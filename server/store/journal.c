@@ -137,6 +137,17 @@ bool journal_ready(struct journal *journal)
 	return ready;
 }
 
+enum status journal_status(struct journal *journal, struct reason *why)
+{
+	lock_take(&journal->lock);
+	enum status status = journal->failed;
+	if (status != STATUS_OK)
+		reason_set(why, status, -1, "journal", "the world's file cannot be written: %.100s",
+			   journal->failure);
+	lock_give(&journal->lock);
+	return status;
+}
+
 /* ---- writing (STORE) --------------------------------------------------------------------------- */
 
 static enum status write_parcel(struct journal *journal, struct world_file_progress *progress,
@@ -168,6 +179,7 @@ static void note_written(struct journal *journal, const struct world_file_progre
 	if (status != STATUS_OK && journal->failed == STATUS_OK) {
 		journal->failed = status;
 		snprintf(journal->failure, sizeof journal->failure, "%s", why->text);
+		journal->wake_due = true;
 	}
 	if (journal->throttled && journal->failed == STATUS_OK &&
 	    journal->backlog < JOURNAL_BACKLOG_MAX / 2) {

@@ -76,8 +76,10 @@ MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, 
 void journal_flush(struct journal *journal);
 /* Whether a step may be made: false while the backlog is over its bound, and after `failed`. */
 bool journal_ready(struct journal *journal);
+/* OK, or why writing failed (the status and text of `failed`). Any thread. */
+MUST_CHECK enum status journal_status(struct journal *journal, struct reason *why);
 /* On LOOP: `wake` (borrowed) is called on LOOP when a journal that was not ready has half of the bound
- * free again. */
+ * free again, and when writing has failed. */
 void journal_on_ready(struct journal *journal, void (*wake)(void *context), void *context);
 /* On LOOP; the handle is gone, no event comes any more. What waits is still written by the store thread
  * (or by store_destroy), then the file is closed. */

@@ -235,6 +235,8 @@ START_TEST(a_full_disk_stops_the_world_and_keeps_what_was_promised)
 	ck_assert_uint_ge(promised, 20);
 	ck_assert_uint_eq(recorder.durable_tick, promised);
 	ck_assert_int_eq(journal_tick(recorder.journal, recorder.epoch, 5000, 1), STATUS_FULL);
+	ck_assert_int_eq(journal_status(recorder.journal, &why), STATUS_FULL);
+	ck_assert_uint_eq(recorder.wakes, 1);
 	recorder_settle(&recorder);
 	ck_assert_uint_eq(recorder.failures, 1);
 	ck_assert_uint_eq(ask("full", "SELECT sum(count) FROM hashes"), promised);
