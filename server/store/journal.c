@@ -114,11 +114,12 @@ enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t ti
 	return end_put(journal, status, charged);
 }
 
-void journal_flush(struct journal *journal)
+/* Sets one of the journal's wishes and has the store thread look at it now. */
+static void ask(struct journal *journal, bool *wish)
 {
 	lock_take(&journal->lock);
 	bool queue = !journal->queued;
-	journal->flush = true;
+	*wish = true;
 	journal->queued = true;
 	lock_give(&journal->lock);
 	/* A journal that waits for its time is looked at again. */
@@ -126,6 +127,11 @@ void journal_flush(struct journal *journal)
 		store_give_work(journal->store, journal);
 	else
 		executor_ring(journal->store->executor, EXECUTOR_STORE, &journal->store->work);
+}
+
+void journal_flush(struct journal *journal)
+{
+	ask(journal, &journal->flush);
 }
 
 bool journal_ready(struct journal *journal)
@@ -296,15 +302,7 @@ void journal_close(struct journal *journal)
 {
 	memset(&journal->events, 0, sizeof journal->events);
 	journal->wake = NULL;
-	lock_take(&journal->lock);
-	bool queue = !journal->queued;
-	journal->closing = true;
-	journal->queued = true;
-	lock_give(&journal->lock);
-	if (queue)
-		store_give_work(journal->store, journal);
-	else
-		executor_ring(journal->store->executor, EXECUTOR_STORE, &journal->store->work);
+	ask(journal, &journal->closing);
 }
 
 void journal_destroy(struct journal *journal)

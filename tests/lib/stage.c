@@ -148,7 +148,7 @@ void stage_method(struct stage *self, const char *method)
 	if (to == NULL)
 		need(STATUS_UNKNOWN_METHOD, method);
 	need(dynamics_body_reserve(&self->dynamics, 0, 0), "events");
-	need(to->supports(&self->dynamics, &why), method);
+	need(method_supports(to, &self->dynamics, &why), method);
 	self->method->detach(&self->dynamics);
 	self->method = to;
 	self->tables.world.method[0] = to->number;

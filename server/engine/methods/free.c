@@ -43,25 +43,6 @@ static void turn(const struct body_table *body, uint32_t row, vec3 torque, doubl
 	motion->angular_velocity = tensor_apply(inverse, motion->rotation, after);
 }
 
-static enum status supports(const struct dynamics *dynamics, struct reason *why)
-{
-	UNUSED(dynamics);
-	UNUSED(why);
-	return STATUS_OK;
-}
-
-static enum status admit(const struct dynamics *dynamics, const struct command *command,
-			 const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
-			 struct reason *why)
-{
-	UNUSED(dynamics);
-	UNUSED(command);
-	UNUSED(spawn_shapes);
-	UNUSED(spawn_shape_count);
-	UNUSED(why);
-	return STATUS_OK;
-}
-
 static void attach(struct dynamics *dynamics)
 {
 	dynamics_contacts_forget(dynamics);
@@ -109,8 +90,6 @@ const struct method method_free = {
 	.name = "free",
 	.summary = "no contact: everything passes through everything",
 	.number = 1,
-	.supports = supports,
-	.admit = admit,
 	.attach = attach,
 	.detach = detach,
 	.step = step,

@@ -26,3 +26,18 @@ const struct method *method_by_number(uint16_t number)
 			return METHODS[i];
 	return NULL;
 }
+
+enum status method_supports(const struct method *method, const struct dynamics *dynamics,
+			    struct reason *why)
+{
+	return method->supports != NULL ? method->supports(dynamics, why) : STATUS_OK;
+}
+
+enum status method_admit(const struct method *method, const struct dynamics *dynamics,
+			 const struct command *command, const struct shape *const *spawn_shapes,
+			 uint32_t spawn_shape_count, struct reason *why)
+{
+	return method->admit != NULL ? method->admit(dynamics, command, spawn_shapes,
+						     spawn_shape_count, why)
+				     : STATUS_OK;
+}

@@ -34,6 +34,14 @@ struct method {
 	bool friction, restitution, sleep, planar, three_d;
 };
 
+/* Ask these, not the members: a method that takes whatever there is has none. */
+MUST_CHECK enum status method_supports(const struct method *method,
+				       const struct dynamics *dynamics, struct reason *why);
+MUST_CHECK enum status method_admit(const struct method *method, const struct dynamics *dynamics,
+				    const struct command *command,
+				    const struct shape *const *spawn_shapes,
+				    uint32_t spawn_shape_count, struct reason *why);
+
 extern const struct method method_free, method_soft_step, method_lcp;
 
 /* NULL when there is none. */

@@ -34,25 +34,6 @@ enum {
 	COLOURING_BYTES = 1 << 15, /* the colouring's own tables */
 };
 
-static enum status supports(const struct dynamics *dynamics, struct reason *why)
-{
-	UNUSED(dynamics);
-	UNUSED(why);
-	return STATUS_OK;
-}
-
-static enum status admit(const struct dynamics *dynamics, const struct command *command,
-			 const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
-			 struct reason *why)
-{
-	UNUSED(dynamics);
-	UNUSED(command);
-	UNUSED(spawn_shapes);
-	UNUSED(spawn_shape_count);
-	UNUSED(why);
-	return STATUS_OK;
-}
-
 static void attach(struct dynamics *dynamics)
 {
 	dynamics_contacts_reset(dynamics);
@@ -123,8 +104,6 @@ const struct method method_soft_step = {
 	.name = "soft-step",
 	.summary = "sub-stepped soft contacts with islands and sleep: the default",
 	.number = 2,
-	.supports = supports,
-	.admit = admit,
 	.attach = attach,
 	.detach = detach,
 	.step = step,

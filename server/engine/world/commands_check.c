@@ -430,7 +430,7 @@ static enum status admit(struct check *check, const struct method *method, uint3
 		count = command->spawn.shapes.count;
 		shapes = check->plan->attached + (command->spawn.shapes.items - check->plan->attachments);
 	}
-	enum status status = method->admit(&check->world->dynamics, command, shapes, count,
+	enum status status = method_admit(method, &check->world->dynamics, command, shapes, count,
 					   check->why);
 	if (status != STATUS_OK && check->why != NULL)
 		check->why->index = index;
@@ -446,7 +446,7 @@ static enum status check_method(struct check *check, struct command *command)
 	if (method == NULL)
 		return REFUSE(check, STATUS_UNKNOWN_METHOD, "name", "there is no method %s",
 			      command->method.name.text);
-	status = method->supports(&check->world->dynamics, check->why);
+	status = method_supports(method, &check->world->dynamics, check->why);
 	if (status != STATUS_OK && check->why != NULL)
 		check->why->index = check->index;
 	for (uint32_t i = 0; i < check->index && status == STATUS_OK; i++)

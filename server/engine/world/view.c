@@ -172,7 +172,7 @@ enum status world_supports(const struct world *world, const char *method, struct
 	if (found == NULL)
 		return reason_set(why, STATUS_UNKNOWN_METHOD, -1, "method",
 				  "there is no method %.31s", method);
-	return found->supports(&world->dynamics, why);
+	return method_supports(found, &world->dynamics, why);
 }
 
 uint32_t world_parameters(struct parameter_info *out, uint32_t capacity)

@@ -176,7 +176,7 @@ enum status world_create(const struct world_options *options, struct world **out
 	status = world_make(&tables, options->shapes, &world, why);
 	if (status != STATUS_OK)
 		return status;
-	status = world->method->supports(&world->dynamics, why);
+	status = method_supports(world->method, &world->dynamics, why);
 	if (status != STATUS_OK) {
 		world_destroy(world);
 		return status;
