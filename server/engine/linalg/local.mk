@@ -3,6 +3,8 @@ libengine_a_SOURCES += \
 	server/engine/linalg/dense.c \
 	server/engine/linalg/chol.h \
 	server/engine/linalg/chol.c \
+	server/engine/linalg/chol_envelope.h \
+	server/engine/linalg/chol_envelope.c \
 	server/engine/linalg/lu.h \
 	server/engine/linalg/lu.c \
 	server/engine/linalg/ldl.h \
@@ -13,6 +15,7 @@ libengine_a_SOURCES += \
 	server/engine/linalg/poly.c
 
 UNIT_TESTS += \
+	tests/unit/server/engine/linalg/test_chol_envelope \
 	tests/unit/server/engine/linalg/test_eigen3 \
 	tests/unit/server/engine/linalg/test_factor \
 	tests/unit/server/engine/linalg/test_poly

@@ -1,0 +1,132 @@
+/* chol_envelope.c: Cholesky by rows inside an envelope.
+ *
+ * l_i = L⁻¹ a_i starts where a_i starts, so the envelope of L is that of A. Deleting row k leaves
+ * the rows below with L₃₃ L₃₃ᵀ + l lᵀ, l the removed column (Golub and Van Loan, 6.5): plane
+ * rotations that take (pivot, l) to (pivot', 0), here carried out row by row, because rows are
+ * stored together: row i undergoes the rotations of the columns before it and then makes its own.
+ * A row in which l and all those rotations are trivial stays as it is, and so does its envelope:
+ * what l brings into a row starts at k or at the row's own start, whichever is later.
+ * Sums run in index order over four fixed lanes, joined as (0 + 1) + (2 + 3).
+ * What goes wrong: a Schur complement that is not positive; the caller sees it before it is kept.
+ */
+#include "server/engine/linalg/chol_envelope.h"
+
+#include "server/engine/linalg/dense.h"
+#include "server/engine/math/scalar.h"
+
+static double *row_at(const struct chol_envelope *self, uint32_t i)
+{
+	return self->lower + (size_t)i * (i + 1) / 2;
+}
+
+static double dot_lanes(const double *x, const double *y, uint32_t n)
+{
+	double sum[4] = {0, 0, 0, 0};
+	uint32_t i = 0;
+	for (; i + 4 <= n; i += 4) {
+		sum[0] += x[i] * y[i];
+		sum[1] += x[i + 1] * y[i + 1];
+		sum[2] += x[i + 2] * y[i + 2];
+		sum[3] += x[i + 3] * y[i + 3];
+	}
+	for (; i < n; i++)
+		sum[i & 3] += x[i] * y[i];
+	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+size_t chol_envelope_doubles(uint32_t capacity)
+{
+	return (size_t)capacity * ((size_t)capacity + 1) / 2;
+}
+
+void chol_envelope_init(struct chol_envelope *self, double *lower, uint32_t *first,
+			uint32_t capacity)
+{
+	*self = (struct chol_envelope){lower, first, capacity, 0};
+}
+
+double *chol_envelope_border(struct chol_envelope *self, uint32_t first)
+{
+	ASSERT(self->size < self->capacity && first <= self->size);
+	self->first[self->size] = first;
+	return row_at(self, self->size);
+}
+
+double chol_envelope_measure(struct chol_envelope *self, double diagonal)
+{
+	uint32_t n = self->size, from = self->first[n];
+	double *l = row_at(self, n);
+	for (uint32_t j = from; j < n; j++) {
+		const double *above = row_at(self, j);
+		uint32_t start = MAX_OF(from, self->first[j]);
+		l[j] = (l[j] - dot_lanes(above + start, l + start, j - start)) / above[j];
+	}
+	return diagonal - dot_lanes(l + from, l + from, n - from);
+}
+
+/* y := L⁻ᵀ y. */
+static void solve_upper(const struct chol_envelope *self, double *y)
+{
+	for (uint32_t i = self->size; i-- > 0;) {
+		if (y[i] == 0)
+			continue;
+		const double *l = row_at(self, i);
+		y[i] /= l[i];
+		dense_mul_add(y + self->first[i], l + self->first[i], -y[i], i - self->first[i]);
+	}
+}
+
+void chol_envelope_border_solve(const struct chol_envelope *self, double *y)
+{
+	uint32_t n = self->size, from = self->first[n];
+	const double *l = row_at(self, n);
+	dense_zero(y, from);
+	dense_copy(y + from, l + from, n - from);
+	solve_upper(self, y);
+}
+
+void chol_envelope_keep(struct chol_envelope *self, double schur)
+{
+	ASSERT(schur > 0);
+	row_at(self, self->size)[self->size] = scalar_sqrt(schur);
+	self->size++;
+}
+
+void chol_envelope_solve(const struct chol_envelope *self, double *b)
+{
+	for (uint32_t i = 0; i < self->size; i++) {
+		const double *l = row_at(self, i);
+		uint32_t from = self->first[i];
+		b[i] = (b[i] - dot_lanes(l + from, b + from, i - from)) / l[i];
+	}
+	solve_upper(self, b);
+}
+
+void chol_envelope_delete(struct chol_envelope *self, uint32_t index, double *scratch)
+{
+	ASSERT(index < self->size);
+	uint32_t n = self->size - 1;
+	double *cosine = scratch, *sine = scratch + n;
+	for (uint32_t i = index; i < n; i++) {
+		/* Row i + 1 becomes row i, without its entry in the removed column. */
+		const double *old = row_at(self, i + 1);
+		double *row = row_at(self, i);
+		uint32_t first = self->first[i + 1];
+		double x = first <= index ? old[index] : 0;
+		for (uint32_t j = first; j < index; j++)
+			row[j] = old[j];
+		first -= first > index;
+		for (uint32_t j = MAX_OF(first, index); j < i; j++) {
+			double l = old[j + 1];
+			row[j] = cosine[j] * l + sine[j] * x;
+			x = cosine[j] * x - sine[j] * l;
+		}
+		double pivot = old[i + 1];
+		double root = x == 0 ? pivot : scalar_sqrt(pivot * pivot + x * x);
+		cosine[i] = pivot / root;
+		sine[i] = x / root;
+		row[i] = root;
+		self->first[i] = first;
+	}
+	self->size = n;
+}

@@ -1,0 +1,50 @@
+/* lcp.c: bounds and the residual of a complementarity problem. */
+#include "server/engine/solvers/lcp.h"
+
+#include "server/engine/math/scalar.h"
+
+double lcp_lower(const struct lcp_problem *self, uint32_t row)
+{
+	return self->lower != NULL ? self->lower[row] : 0;
+}
+
+double lcp_upper(const struct lcp_problem *self, uint32_t row)
+{
+	return self->upper != NULL ? self->upper[row] : __builtin_inf();
+}
+
+bool lcp_valid(const struct lcp_problem *self)
+{
+	for (uint32_t i = 0; i < self->count; i++) {
+		double low = lcp_lower(self, i), high = lcp_upper(self, i);
+		if (!solver_finite(self->a + (size_t)i * self->stride, self->count) ||
+		    !scalar_is_finite(self->b[i]) || !(low <= high) || low > SCALAR_MAX ||
+		    high < -SCALAR_MAX)
+			return false;
+	}
+	return true;
+}
+
+double lcp_residual(const struct lcp_problem *self, const double *x, double *w)
+{
+	double worst = 0, scale = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		const double *row = self->a + (size_t)i * self->stride;
+		double root = row[i] > 0 ? scalar_sqrt(row[i]) : 1;
+		double most = scalar_abs(self->b[i]), sum = self->b[i];
+		for (uint32_t j = 0; j < self->count; j++) {
+			double term = row[j] * x[j];
+			sum += term;
+			most = scalar_max(most, scalar_abs(term));
+		}
+		w[i] = sum;
+		double low = lcp_lower(self, i) * root, high = lcp_upper(self, i) * root;
+		double scaled = x[i] * root;
+		double gap = scalar_abs(scaled - scalar_clamp(scaled - sum / root, low, high));
+		if (!scalar_is_finite(gap))
+			return __builtin_inf();
+		worst = scalar_max(worst, gap);
+		scale = scalar_max(scale, most / root);
+	}
+	return worst == 0 ? 0 : worst / scale;
+}

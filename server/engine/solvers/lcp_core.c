@@ -1,0 +1,310 @@
+/* lcp_core.c: the active set with its factor, starting, and finishing. The driving of one row is
+ * in lcp_drive.c, the story in lcp_dantzig.c.
+ *
+ * Refinement: with C the active rows, x_C += A_CC⁻¹ (−w_C) until w_C no longer shrinks: it removes
+ * what rounding left while the factor was updated.
+ */
+#include "server/engine/solvers/lcp_core.h"
+
+#include "server/engine/linalg/dense.h"
+#include "server/engine/math/scalar.h"
+
+#define DEPENDENT 0x1p-40 /* of 1 + |y|²: a smaller Schur complement counts as none */
+#define REFINEMENTS 3     /* each gains the digits that the factor has */
+#define NOISE 0x1p-43     /* ≈ 1e-13: of the largest term, what rounding may leave in a sum */
+
+void lcp_core_carve(struct lcp_core *self, struct solver_memory *memory, uint32_t rows)
+{
+	size_t n = rows;
+	self->capacity = rows;
+	self->start = SOLVER_CARVE(memory, uint32_t, n + 1);
+	self->column = SOLVER_CARVE(memory, uint32_t, n * n);
+	self->value = SOLVER_CARVE(memory, double, n *n);
+	double **vectors[] = {&self->diagonal, &self->b, &self->lower, &self->upper, &self->scale,
+			      &self->x,        &self->w, &self->dx,    &self->dw};
+	for (uint32_t i = 0; i < COUNT_OF(vectors); i++)
+		*vectors[i] = SOLVER_CARVE(memory, double, n);
+	self->work = SOLVER_CARVE(memory, double, 2 * n);
+	self->state = SOLVER_CARVE(memory, uint8_t, n);
+	self->position = SOLVER_CARVE(memory, uint32_t, n);
+	self->order = SOLVER_CARVE(memory, uint32_t, n);
+	uint32_t *first = SOLVER_CARVE(memory, uint32_t, n);
+	double *lower = SOLVER_CARVE(memory, double, chol_envelope_doubles(rows));
+	chol_envelope_init(&self->factor, lower, first, rows);
+}
+
+/* 2^k with a 2^2k in [1/2, 2); 1 when a is not positive. */
+static double scale_of(double a)
+{
+	if (!(a >= 0x1p-1000))
+		return 1;
+	int exponent = (int)(scalar_bits(a) >> 52 & 0x7ff) - 1023;
+	int half = (exponent + (exponent & 1)) / 2;
+	return scalar_from_bits((uint64_t)(1023 - half) << 52);
+}
+
+static void take_matrix(struct lcp_core *self, const struct lcp_problem *problem)
+{
+	uint32_t n = problem->count, entries = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const double *row = problem->a + (size_t)i * problem->stride;
+		self->start[i] = entries;
+		self->diagonal[i] = self->scale[i] * row[i] * self->scale[i];
+		for (uint32_t j = 0; j < n; j++) {
+			if (row[j] == 0)
+				continue;
+			self->column[entries] = j;
+			self->value[entries++] = self->scale[i] * row[j] * self->scale[j];
+		}
+	}
+	self->start[n] = entries;
+}
+
+void lcp_core_begin(struct lcp_core *self, const struct lcp_problem *problem,
+		    const struct solver_options *options, enum lcp_rule rule)
+{
+	uint32_t n = problem->count;
+	ASSERT(n <= self->capacity && problem->stride >= n);
+	self->count = n;
+	self->rule = rule;
+	self->floor = 0;
+	self->tolerance = options->tolerance;
+	self->pivots_max = options->pivots_max > 0 ? options->pivots_max : 20 * n + 500;
+	self->result = (struct solver_result){.status = SOLVER_SOLVED};
+	self->factor.size = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		double scale = scale_of(problem->a[(size_t)i * problem->stride + i]);
+		self->scale[i] = scale;
+		self->b[i] = problem->b[i] * scale;
+		self->lower[i] = lcp_lower(problem, i) / scale;
+		self->upper[i] = lcp_upper(problem, i) / scale;
+		self->x[i] = scalar_clamp(0, self->lower[i], self->upper[i]);
+		self->state[i] = LCP_WAITING;
+	}
+	take_matrix(self, problem);
+	lcp_core_refresh(self);
+}
+
+void lcp_core_refresh(struct lcp_core *self)
+{
+	for (uint32_t i = 0; i < self->count; i++) {
+		double sum = self->b[i];
+		for (uint32_t k = self->start[i]; k < self->start[i + 1]; k++)
+			sum += self->value[k] * self->x[self->column[k]];
+		self->w[i] = sum;
+	}
+}
+
+double lcp_core_size(const struct lcp_core *self)
+{
+	return scalar_max(dense_max_abs(self->b, self->count), dense_max_abs(self->x, self->count));
+}
+
+double lcp_core_measure(struct lcp_core *self, uint32_t i)
+{
+	uint32_t first = self->factor.size;
+	for (uint32_t k = self->start[i]; k < self->start[i + 1]; k++)
+		if (self->state[self->column[k]] == LCP_ACTIVE)
+			first = MIN_OF(first, self->position[self->column[k]]);
+	double *border = chol_envelope_border(&self->factor, first);
+	dense_zero(border + first, self->factor.size - first);
+	for (uint32_t k = self->start[i]; k < self->start[i + 1]; k++)
+		if (self->state[self->column[k]] == LCP_ACTIVE)
+			border[self->position[self->column[k]]] = self->value[k];
+	double schur = chol_envelope_measure(&self->factor, self->diagonal[i]);
+	chol_envelope_border_solve(&self->factor, self->work);
+	return schur;
+}
+
+/* A perturbation of A by rounding changes the Schur complement by (1, y)ᵀ δA (1, y). */
+double lcp_core_rounding(const struct lcp_core *self)
+{
+	double size = 1;
+	for (uint32_t p = 0; p < self->factor.size; p++)
+		size += self->work[p] * self->work[p];
+	return DEPENDENT * size;
+}
+
+void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur)
+{
+	self->position[i] = self->factor.size;
+	self->order[self->factor.size] = i;
+	self->state[i] = LCP_ACTIVE;
+	chol_envelope_keep(&self->factor, schur);
+}
+
+bool lcp_core_activate(struct lcp_core *self, uint32_t i)
+{
+	double schur = lcp_core_measure(self, i);
+	if (!(schur > lcp_core_rounding(self)))
+		return false;
+	lcp_core_keep(self, i, schur);
+	return true;
+}
+
+void lcp_core_deactivate(struct lcp_core *self, uint32_t i, enum lcp_state state)
+{
+	uint32_t at = self->position[i];
+	chol_envelope_delete(&self->factor, at, self->work);
+	for (uint32_t p = at; p < self->factor.size; p++) {
+		self->order[p] = self->order[p + 1];
+		self->position[self->order[p]] = p;
+	}
+	self->state[i] = (uint8_t)state;
+}
+
+/* x_C := the solution of w_C = 0 for the present x elsewhere; w is refreshed. */
+static void correct_active(struct lcp_core *self)
+{
+	lcp_core_refresh(self);
+	for (uint32_t p = 0; p < self->factor.size; p++)
+		self->work[p] = -self->w[self->order[p]];
+	chol_envelope_solve(&self->factor, self->work);
+	for (uint32_t p = 0; p < self->factor.size; p++)
+		self->x[self->order[p]] += self->work[p];
+	lcp_core_refresh(self);
+}
+
+static void clamp_active(struct lcp_core *self)
+{
+	for (uint32_t p = 0; p < self->factor.size; p++) {
+		uint32_t i = self->order[p];
+		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
+	}
+}
+
+static double worst_active(const struct lcp_core *self)
+{
+	double worst = 0;
+	for (uint32_t p = 0; p < self->factor.size; p++)
+		worst = scalar_max(worst, scalar_abs(self->w[self->order[p]]));
+	return worst;
+}
+
+static void refine(struct lcp_core *self)
+{
+	double before = __builtin_inf();
+	lcp_core_refresh(self);
+	for (uint32_t k = 0; k < REFINEMENTS; k++) {
+		double now = worst_active(self);
+		if (now == 0 || !(now < 0.5 * before))
+			break;
+		before = now;
+		correct_active(self);
+	}
+	clamp_active(self);
+	lcp_core_refresh(self);
+}
+
+bool lcp_core_holds(const struct lcp_core *self, uint32_t i, double slack)
+{
+	bool low = self->x[i] <= self->lower[i], high = self->x[i] >= self->upper[i];
+	return (self->w[i] >= -slack || high) && (self->w[i] <= slack || low);
+}
+
+void lcp_core_settle(struct lcp_core *self, uint32_t i)
+{
+	bool low = self->x[i] <= self->lower[i], high = self->x[i] >= self->upper[i];
+	self->state[i] = low && (!high || self->w[i] >= 0) ? LCP_LOWER
+			 : high                            ? LCP_UPPER
+							   : LCP_HELD;
+}
+
+void lcp_core_warm(struct lcp_core *self, const uint8_t *hint)
+{
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (hint[i] == LCP_LOWER && self->lower[i] >= -SCALAR_MAX)
+			self->x[i] = self->lower[i];
+		else if (hint[i] == LCP_UPPER && self->upper[i] <= SCALAR_MAX)
+			self->x[i] = self->upper[i];
+		else if (hint[i] == LCP_ACTIVE)
+			(void)lcp_core_activate(self, i);
+	}
+	for (bool again = true; again;) {
+		again = false;
+		correct_active(self);
+		for (uint32_t p = self->factor.size; p-- > 0;) {
+			uint32_t i = self->order[p];
+			double inside = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
+			if (self->x[i] == inside)
+				continue;
+			self->x[i] = inside;
+			lcp_core_deactivate(self, i, (enum lcp_state)LCP_WAITING);
+			again = true;
+		}
+	}
+	double slack = NOISE * lcp_core_size(self);
+	for (uint32_t i = 0; i < self->count; i++)
+		if (self->state[i] == LCP_WAITING && lcp_core_holds(self, i, slack))
+			lcp_core_settle(self, i);
+}
+
+/* The next row to drive, or count: rows without bounds first (they never leave again), then by the
+ * rule; among equals the least index. */
+static uint32_t next_row(const struct lcp_core *self, double slack)
+{
+	uint32_t best = self->count;
+	double most = slack;
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (self->state[i] != LCP_WAITING &&
+		    (self->rule == LCP_RULE_INDEX || self->state[i] == LCP_ACTIVE))
+			continue;
+		if (self->state[i] == LCP_WAITING && self->lower[i] < -SCALAR_MAX &&
+		    self->upper[i] > SCALAR_MAX)
+			return i;
+		if (self->rule == LCP_RULE_INDEX) {
+			best = MIN_OF(best, i);
+		} else if (!lcp_core_holds(self, i, slack) && scalar_abs(self->w[i]) > most) {
+			most = scalar_abs(self->w[i]);
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* Rows that no longer hold wait again; how many. */
+static uint32_t unsettle(struct lcp_core *self, double slack)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (self->state[i] == LCP_ACTIVE || lcp_core_holds(self, i, slack))
+			continue;
+		self->state[i] = LCP_WAITING;
+		count++;
+	}
+	return count;
+}
+
+void lcp_core_run(struct lcp_core *self, uint32_t rounds_max)
+{
+	for (uint32_t round = 0; round < rounds_max; round++) {
+		self->result.rounds = round + 1;
+		for (;;) {
+			double slack = scalar_max(NOISE * lcp_core_size(self), self->floor);
+			uint32_t d = next_row(self, slack);
+			if (d == self->count)
+				break;
+			if (lcp_core_holds(self, d, slack))
+				lcp_core_settle(self, d);
+			else if (!lcp_core_drive(self, d)) {
+				refine(self);
+				return;
+			}
+		}
+		refine(self);
+		if (unsettle(self, 0.1 * self->tolerance * lcp_core_size(self)) == 0)
+			break;
+	}
+}
+
+void lcp_core_end(struct lcp_core *self, double *x, uint8_t *state)
+{
+	for (uint32_t i = 0; i < self->count; i++) {
+		x[i] = self->x[i] * self->scale[i];
+		if (state == NULL)
+			continue;
+		if (self->state[i] == LCP_WAITING)
+			lcp_core_settle(self, i);
+		state[i] = self->state[i];
+	}
+}

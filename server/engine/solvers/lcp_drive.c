@@ -1,0 +1,228 @@
+/* lcp_drive.c: driving one row of the core until it holds (I-02, I-03; 9.5).
+ *
+ * Row d has w_d < 0 (or > 0, then everything below is mirrored: σ = ∓1). Raise x_d by s and let the
+ * active rows C follow so that w_C stays 0: Δx_d = σ, Δx_C = −σ A_CC⁻¹ A_Cd, Δw = A Δx. The step
+ * ends at the first of
+ *   goal    w_d = 0                 → d becomes active, done
+ *   bound   x_d at its own bound    → d settles there, done
+ *   leave   x_i of C at a bound     → i leaves C, w_i = 0
+ *   join    w_i = 0 of a row that is settled at a bound, or a held one about to move → i joins C
+ * and goes on. Steps of length zero are ordinary. The goal wins ties (that is the cure of I-03:
+ * otherwise i joins and d is left without a way), then d's own bound, then the least index: leaving
+ * and joining are compared in one pass by index (Chang and Cottle's rule for sufficient matrices).
+ *
+ * The Schur complement Δw_d/σ of d in C decides what a direction is. Above rounding: ordinary. At
+ * rounding: A Δx = 0, nothing but `leave` and `bound` can happen, and if neither does the direction
+ * proves that no solution exists, unless w_d is itself rounding: then d holds already. Rounding is
+ * first measured widely (a dependent row taken for independent spoils the factor), and narrowly
+ * only before infeasibility would be declared (bodies 1 : 1e8 have honest complements that small).
+ * Clearly negative: A was not semidefinite, and if nothing blocks the direction is a ray.
+ * A row that is to join was seen to move while C did not, so it should be independent; if its own
+ * Schur complement is rounding it was not moving, and the next candidate is asked. So no pivot ever
+ * needs help: a diagonal regularisation with refinement stood here and was dropped (wall 10: a
+ * helped pivot made the next directions wrong; refusing the row solves it without).
+ */
+#include "server/engine/linalg/dense.h"
+#include "server/engine/math/scalar.h"
+#include "server/engine/solvers/lcp_core.h"
+
+#define NOISE 0x1p-43  /* of the largest |Δx|: smaller changes are rounding */
+#define STRICT 0x1p-11 /* between the wide and the narrow measure of rounding */
+#define TIE 1e-9       /* the goal is taken when this close to the step's end, relative */
+
+enum event { EVENT_NONE, EVENT_GOAL, EVENT_BOUND, EVENT_LEAVE, EVENT_JOIN };
+
+struct step {
+	enum event event;
+	uint32_t row;
+	double length;
+	double schur; /* of the driven row; 0 when it is rounding */
+	bool small;   /* it was rounding only by the wide measure */
+	double join;  /* Schur complement of the row that joins */
+	double noise;
+};
+
+/* dw := A dx over the driven and the active rows, in the factor's order. */
+static void spread(struct lcp_core *self, uint32_t d)
+{
+	dense_zero(self->dw, self->count);
+	for (uint32_t p = 0; p <= self->factor.size; p++) {
+		uint32_t j = p < self->factor.size ? self->order[p] : d;
+		double change = self->dx[j];
+		if (change == 0)
+			continue;
+		for (uint32_t k = self->start[j]; k < self->start[j + 1]; k++)
+			self->dw[self->column[k]] += self->value[k] * change;
+	}
+}
+
+static struct step direction(struct lcp_core *self, uint32_t d, double sigma, bool strict)
+{
+	struct step step = {.event = EVENT_NONE, .length = __builtin_inf()};
+	dense_zero(self->dx, self->count);
+	step.schur = lcp_core_measure(self, d);
+	double rounding = lcp_core_rounding(self) * (strict ? STRICT : 1), most = 1;
+	for (uint32_t p = 0; p < self->factor.size; p++)
+		self->dx[self->order[p]] = -sigma * self->work[p];
+	self->dx[d] = sigma;
+	spread(self, d);
+	for (uint32_t p = 0; p < self->factor.size; p++) {
+		most = scalar_max(most, scalar_abs(self->dx[self->order[p]]));
+		self->dw[self->order[p]] = 0;
+	}
+	step.noise = NOISE * most;
+	step.small = step.schur > STRICT * rounding;
+	if (scalar_abs(step.schur) <= rounding) {
+		step.schur = 0;
+		dense_zero(self->dw, self->count);
+	}
+	self->dw[d] = sigma * step.schur;
+	return step;
+}
+
+static void offer(struct step *step, enum event event, uint32_t row, double length)
+{
+	length = scalar_max(length, 0);
+	if (length < step->length) {
+		step->event = event;
+		step->row = row;
+		step->length = length;
+	}
+}
+
+static void offer_row(const struct lcp_core *self, struct step *step, uint32_t i)
+{
+	double dx = self->dx[i], dw = self->dw[i], x = self->x[i], w = self->w[i];
+	switch (self->state[i]) {
+	case LCP_ACTIVE:
+		if (dx < -step->noise)
+			offer(step, EVENT_LEAVE, i, (self->lower[i] - x) / dx);
+		else if (dx > step->noise)
+			offer(step, EVENT_LEAVE, i, (self->upper[i] - x) / dx);
+		break;
+	case LCP_LOWER:
+		if (dw < -step->noise && self->rule == LCP_RULE_INDEX &&
+		    self->upper[i] > self->lower[i])
+			offer(step, EVENT_JOIN, i, -w / dw);
+		break;
+	case LCP_UPPER:
+		if (dw > step->noise && self->rule == LCP_RULE_INDEX &&
+		    self->upper[i] > self->lower[i])
+			offer(step, EVENT_JOIN, i, -w / dw);
+		break;
+	case LCP_HELD:
+		if (scalar_abs(dw) > step->noise)
+			offer(step, EVENT_JOIN, i, 0);
+		break;
+	}
+}
+
+/* The end of the step into event, row and length. */
+static void choose(const struct lcp_core *self, struct step *step, uint32_t d, double sigma)
+{
+	step->event = EVENT_NONE;
+	step->length = __builtin_inf();
+	for (uint32_t i = 0; i < self->count; i++)
+		if (i != d)
+			offer_row(self, step, i);
+	double room = sigma > 0 ? self->upper[d] - self->x[d] : self->x[d] - self->lower[d];
+	if (room <= step->length * (1 + TIE) && room <= SCALAR_MAX) {
+		step->event = EVENT_BOUND;
+		step->row = d;
+		step->length = room;
+	}
+	double goal = step->schur > 0 ? scalar_abs(self->w[d]) / step->schur : __builtin_inf();
+	if (goal <= step->length * (1 + TIE) && goal <= SCALAR_MAX) {
+		step->event = EVENT_GOAL;
+		step->row = d;
+		step->length = goal;
+	}
+}
+
+static void advance(struct lcp_core *self, uint32_t d, double length)
+{
+	for (uint32_t p = 0; p < self->factor.size; p++)
+		self->x[self->order[p]] += length * self->dx[self->order[p]];
+	self->x[d] += length * self->dx[d];
+	for (uint32_t i = 0; i < self->count; i++)
+		self->w[i] += length * self->dw[i];
+}
+
+static void leave(struct lcp_core *self, uint32_t i)
+{
+	bool low = self->dx[i] < 0;
+	self->x[i] = low ? self->lower[i] : self->upper[i];
+	self->w[i] = 0;
+	lcp_core_deactivate(self, i, low ? LCP_LOWER : LCP_UPPER);
+}
+
+/* Chooses until the row that would join is one that can: a row that depends on the active ones does
+ * not move, whatever rounding says. */
+static void choose_join(struct lcp_core *self, struct step *step, uint32_t d, double sigma)
+{
+	for (;;) {
+		choose(self, step, d, sigma);
+		if (step->event != EVENT_JOIN)
+			return;
+		step->join = lcp_core_measure(self, step->row);
+		if (step->join > lcp_core_rounding(self))
+			return;
+		self->dw[step->row] = 0;
+	}
+}
+
+/* Nothing ends the step. True when row d holds to rounding after all. */
+static bool no_end(struct lcp_core *self, const struct step *step, uint32_t d)
+{
+	double slack = 0.1 * self->tolerance * lcp_core_size(self);
+	if (step->schur == 0 && scalar_abs(self->w[d]) <= slack) {
+		self->floor = scalar_max(self->floor, scalar_abs(self->w[d]));
+		lcp_core_settle(self, d);
+		return true;
+	}
+	self->result.status = step->schur == 0 ? SOLVER_INFEASIBLE : SOLVER_UNBOUNDED;
+	return false;
+}
+
+bool lcp_core_drive(struct lcp_core *self, uint32_t d)
+{
+	double sigma = self->w[d] < 0 ? 1 : -1;
+	for (bool strict = false;;) {
+		if (self->result.pivots >= self->pivots_max) {
+			self->result.status = SOLVER_LIMIT;
+			return false;
+		}
+		struct step step = direction(self, d, sigma, strict);
+		choose_join(self, &step, d, sigma);
+		if (step.event == EVENT_NONE || !(step.length <= SCALAR_MAX)) {
+			if (no_end(self, &step, d))
+				return true;
+			if (strict || !step.small)
+				return false;
+			self->result.status = SOLVER_SOLVED;
+			strict = true;
+			continue;
+		}
+		self->result.pivots++;
+		advance(self, d, step.length);
+		switch (step.event) {
+		case EVENT_GOAL:
+			self->w[d] = 0;
+			lcp_core_keep(self, d, step.schur);
+			return true;
+		case EVENT_BOUND:
+			self->x[d] = sigma > 0 ? self->upper[d] : self->lower[d];
+			self->state[d] = sigma > 0 ? LCP_UPPER : LCP_LOWER;
+			return true;
+		case EVENT_LEAVE:
+			leave(self, step.row);
+			break;
+		case EVENT_JOIN:
+			self->w[step.row] = 0;
+			lcp_core_keep(self, step.row, step.join);
+			break;
+		case EVENT_NONE:
+			break;
+		}
+	}
+}

@@ -1,0 +1,62 @@
+/* gen_lcp.h: complementarity problems to test and bench solvers with: random families, and contact
+ * problems built from geometry (stacks, walls, towers of boxes with four contacts a face). */
+#ifndef CAIRN_TESTS_GEN_LCP_H
+#define CAIRN_TESTS_GEN_LCP_H
+
+#include "server/base/rng.h"
+#include "server/engine/solvers/lcp.h"
+
+/* A problem with owned arrays: count ≤ capacity, stride = capacity. */
+struct gen_lcp {
+	struct lcp_problem problem;
+	double *a, *b, *lower, *upper;
+	uint32_t capacity;
+};
+
+enum gen_family {
+	GEN_DEFINITE,     /* A = G Gᵀ + 0.1, b normal */
+	GEN_REDUNDANT,    /* A = G Gᵀ of low rank, some rows twice, b in its column space */
+	GEN_INTEGER,      /* the same from small integers: exact ties everywhere */
+	GEN_BOXED,        /* definite or not, finite bounds on either or both sides */
+	GEN_FREE,         /* redundant, some rows without bounds */
+	GEN_EMPTY,        /* no rows, or no forces: zero matrices and right-hand sides */
+	GEN_RATIO,        /* masses 1 : 1e8 */
+	GEN_INCONSISTENT, /* b anywhere: many have no solution */
+	GEN_FAMILIES
+};
+const char *gen_family_name(enum gen_family family);
+
+void gen_lcp_init(struct gen_lcp *self, uint32_t capacity);
+void gen_lcp_release(struct gen_lcp *self);
+/* At most `capacity` and `rows_max` rows. */
+void gen_lcp_random(struct gen_lcp *self, enum gen_family family, struct rng *rng,
+		    uint32_t rows_max);
+
+enum { GEN_GROUND = -1 };
+/* One contact: its directions n, t, k as rows of J over two bodies (linear, angular). */
+struct gen_contact {
+	int32_t body[2]; /* first pushed along +n; GEN_GROUND: none */
+	double row[3][2][6];
+};
+struct gen_scene {
+	uint32_t bodies, contacts;
+	double (*mass_inv)[6]; /* diagonal */
+	double (*velocity)[6]; /* before */
+	struct gen_contact *contact;
+};
+void gen_scene_release(struct gen_scene *self);
+/* k unit boxes on each other; the top one `ratio` times as heavy (1: a stack). */
+struct gen_scene gen_tower(uint32_t k, double ratio);
+/* k boxes on the ground, k − 1 over the gaps, … */
+struct gen_scene gen_wall(uint32_t k);
+/* Velocities of gravity over a 60th of a second, plus `noise` in every component. */
+void gen_scene_fall(struct gen_scene *self, struct rng *rng, double noise);
+/* A and b of `directions` rows a contact (1: normals; 3: n, t, k), contacts in the order given
+ * (NULL: as they are). Capacity ≥ directions × contacts. */
+void gen_scene_lcp(const struct gen_scene *self, uint32_t directions, const uint32_t *order,
+		   struct gen_lcp *out);
+/* Velocities after the impulses x, ordered as in gen_scene_lcp; `bodies` rows of 6. */
+void gen_scene_velocities(const struct gen_scene *self, uint32_t directions, const uint32_t *order,
+			  const double *x, double (*out)[6]);
+
+#endif
