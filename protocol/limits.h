@@ -22,8 +22,9 @@
 #define WIRE_FRAME_UP 65536
 /* A whole-world frame of ten thousand bodies fits; more is sent in parts. Negotiated down. */
 #define WIRE_FRAME_DOWN 1048576
-/* Nobody may negotiate a frame below this: GOODBYE, ERROR and one `exact` body must fit. */
-#define WIRE_FRAME_MIN 4096
+/* Nobody may negotiate a frame below this: a body of WIRE_BODY_SHAPES shapes in either profile, and the
+ * result of a batch of WIRE_BATCH_MAX commands, must fit. */
+#define WIRE_FRAME_MIN 8192
 
 /* Structure of untrusted frames. Eight levels hold every message with two to spare. Elements are
  * array items, and keys and values of maps, counted over the whole frame. */
