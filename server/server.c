@@ -6,7 +6,7 @@
 #include "server/log.h"
 #include "server/session/session.h"
 
-enum { LOOK_MS = 250, BALANCE_LOOKS = 4 };
+enum { LOOK_MS = 250, BALANCE_LOOKS = 4, GREETING_MIN = 64 };
 
 /* ---- making ------------------------------------------------------------------------------------ */
 
@@ -55,21 +55,41 @@ static void flush(void *context)
 	outbox_set_flush(&self->outboxes);
 }
 
+/* What waits for sessions that are on their way out goes with them, soon. */
+static uint64_t leaving_bytes(const struct server *self)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < self->sessions.items.count; i++) {
+		const struct session *session = self->sessions.items.items[i];
+		if (session->state == SESSION_LEAVING)
+			bytes += outbox_queued(&session->outbox);
+	}
+	return bytes;
+}
+
+static struct session *worst_session(const struct server *self)
+{
+	struct session *worst = NULL;
+	for (uint32_t i = 0; i < self->sessions.items.count; i++) {
+		struct session *session = self->sessions.items.items[i];
+		if (session->state != SESSION_LEAVING &&
+		    (worst == NULL ||
+		     outbox_queued(&session->outbox) > outbox_queued(&worst->outbox)))
+			worst = session;
+	}
+	return worst;
+}
+
 /* A cap for all clients together: the one with the most waiting goes first. */
 static void relieve(struct server *self)
 {
-	while (io_counters(self->io)->queued_bytes > self->options->queue_bytes_total) {
-		struct session *worst = NULL;
-		for (uint32_t i = 0; i < self->sessions.items.count; i++) {
-			struct session *session = self->sessions.items.items[i];
-			if (session->state == SESSION_LEAVING)
-				continue;
-			if (worst == NULL ||
-			    outbox_queued(&session->outbox) > outbox_queued(&worst->outbox))
-				worst = session;
-		}
+	uint64_t queued = io_counters(self->io)->queued_bytes;
+	uint64_t gone = MIN_OF(leaving_bytes(self), queued);
+	while (queued - gone > self->options->queue_bytes_total) {
+		struct session *worst = worst_session(self);
 		if (worst == NULL)
 			return;
+		gone = MIN_OF(gone + outbox_queued(&worst->outbox), queued);
 		session_goodbye(worst, STATUS_SLOW, "all clients together wait for too much");
 	}
 }
@@ -97,6 +117,7 @@ static void look_after(void *context)
 	for (uint32_t i = self->sessions.items.count; i-- > 0;)
 		session_look_after(self->sessions.items.items[i], now);
 	relieve(self);
+	worlds_look_after(self, now);
 	if (++self->looks % BALANCE_LOOKS == 0)
 		pool_balance(self->pool);
 	if (self->draining)
@@ -142,7 +163,10 @@ void server_drain(struct server *self)
 static void on_accepted(void *context, struct stream *stream)
 {
 	struct server *self = context;
-	if (self->sessions.items.count >= self->options->sessions_max) {
+	/* Who has not said who he is must not keep others out. */
+	uint64_t greeting_max = MAX_OF(self->options->sessions_max / 4, (uint64_t)GREETING_MIN);
+	if (self->sessions.items.count >= self->options->sessions_max ||
+	    self->sessions.greeting >= greeting_max) {
 		stream_close(stream);
 		return;
 	}
@@ -214,6 +238,7 @@ void server_destroy(struct server *self)
 		io_timer_destroy(self->timer);
 	if (self->executor_started)
 		executor_stop(self->executor);
+	self->executor_stopped = true;
 	close_sessions(self);
 	worlds_release(&self->worlds);
 	registry_release(&self->sessions);

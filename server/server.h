@@ -33,7 +33,7 @@ struct server {
 	struct io_listener *listeners[OPTION_ADDRESSES_MAX];
 	uint32_t listener_count;
 	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */
-	bool executor_started;
+	bool executor_started, executor_stopped;
 	bool draining, closing;
 	uint64_t drain_until; /* instant */
 	uint32_t looks;	      /* rounds of the timer */

@@ -1,13 +1,8 @@
-/* host.c: a host's life, and how requests of the loop thread reach its worker.
- *
- * Requests are letters: one allocation each, put into the runnable's mailbox by the loop, opened on the
- * worker between two slices. Batches take the inbox instead, which orders them.
- */
+/* host.c: a host's life, its answers, and how batches reach its worker: through the inbox, which orders
+ * them. Other requests are letters (host_mail.c). */
 #include "server/host/host.h"
 
 #include <string.h>
-
-#include <stdio.h>
 
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
@@ -32,33 +27,49 @@ void host_send(struct host *host, struct report *report)
 	executor_ring(host->executor, EXECUTOR_LOOP, &host->bell);
 }
 
-struct report *host_reply_new(struct host *host, enum reply_kind kind, uint8_t about,
-			      uint32_t session, uint64_t ref)
+struct report *host_reply(struct host *host, struct asker *asker)
 {
-	struct report *report = heap_alloc_zero(sizeof *report);
-	if (report == NULL)
-		return NULL;
-	report->kind = REPORT_REPLY;
+	struct report *report = asker->report;
 	struct world_info info = world_info(host->world);
-	report->reply.kind = kind;
-	report->reply.about = about;
-	report->reply.session = session;
-	report->reply.ref = ref;
+	ASSERT(report != NULL);
+	asker->report = NULL;
+	memset(report, 0, sizeof *report);
+	report->kind = REPORT_REPLY;
+	report->reply.kind = asker->kind;
+	report->reply.about = asker->about;
+	report->reply.session = asker->session;
+	report->reply.ref = asker->ref;
 	report->reply.tick = info.tick;
 	report->reply.epoch = info.epoch;
+	report->reply.mode = (uint8_t)host->mode;
 	return report;
 }
 
-void host_refuse(struct host *host, enum reply_kind kind, uint8_t about, uint32_t session,
-		 uint64_t ref, const struct reason *why)
+void host_refuse(struct host *host, struct asker *asker, const struct reason *why)
 {
-	struct report *report = host_reply_new(host, kind, about, session, ref);
-	if (report == NULL)
-		return;
+	struct report *report = host_reply(host, asker);
 	host->refused++;
 	report->reply.status = why->status;
 	report->reply.why = *why;
 	host_send(host, report);
+}
+
+bool host_is_between(struct host *host, struct asker *asker)
+{
+	struct reason why;
+	if (host->boundary.stage == BOUNDARY_IDLE || host->boundary.stage == BOUNDARY_ANSWER)
+		return false;
+	reason_set(&why, STATUS_NO_MEMORY, -1, "world",
+		   "a tick is being made and there is no memory for it");
+	host_refuse(host, asker, &why);
+	return true;
+}
+
+/* The report has nothing in it yet. */
+void asker_release(struct asker *asker)
+{
+	heap_free(asker->report);
+	asker->report = NULL;
 }
 
 static void answer_bell(void *context)
@@ -76,6 +87,7 @@ struct report *host_take_report(struct host *host)
 		host->seen.ticks += report->ticked.step;
 		host->seen.late = report->ticked.late;
 		host->seen.dropped = report->ticked.dropped;
+		host->seen.stalls = report->ticked.stalls;
 		host->seen.fallbacks = report->ticked.stats.fallbacks_total;
 		host->seen.batches += report->ticked.result_count;
 	} else {
@@ -99,12 +111,16 @@ enum status host_create(const struct host_options *options, struct world *world,
 	if (host == NULL)
 		return STATUS_NO_MEMORY;
 	struct inbox_limits limits = { options->inbox_batches, options->inbox_bytes };
-	enum status status = inbox_create(&limits, &host->inbox);
+	host->journal_note = host_journal_note();
+	enum status status = host->journal_note != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		status = inbox_create(&limits, &host->inbox);
 	if (status == STATUS_OK)
 		status = arena_init(&host->scratch, 64u << 10);
 	if (status != STATUS_OK) {
 		if (host->inbox != NULL)
 			inbox_destroy(host->inbox, NULL, NULL);
+		letter_destroy(host->journal_note);
 		heap_free(host);
 		return status;
 	}
@@ -119,6 +135,10 @@ enum status host_create(const struct host_options *options, struct world *world,
 	host->reports_context = context;
 	host->mode = WIRE_MODE_PAUSED;
 	host->whole_due = true;
+	/* What a scene did before the first tick belongs to a boundary that no step has closed yet. */
+	struct world_changes changes = world_changes(world);
+	host->open = changes.created_count + changes.moved_count + changes.changed_count +
+			     changes.removed_count > 0;
 	host->checkpoint_tick = info.tick;
 	host->shapes = *shapes;
 	shape_book_init(shapes);
@@ -133,6 +153,12 @@ enum status host_create(const struct host_options *options, struct world *world,
 
 void host_destroy(struct host *host)
 {
+	/* Left open only where the server ended before its worlds. */
+	if (host->journal != NULL)
+		journal_close(host->journal);
+	host_boundary_release(host);
+	asker_release(&host->restorer);
+	host_notes_release(host);
 	inbox_destroy(host->inbox, waiting_batch_destroy, NULL);
 	for (uint32_t i = 0; i < host->jobs.count; i++)
 		step_job_release(&host->jobs.items[i]);
@@ -145,32 +171,14 @@ void host_destroy(struct host *host)
 	heap_free(host);
 }
 
-/* The shapes the world may use, then the state it begins with: the file stands alone from here. */
-static enum status journal_beginning(struct host *host)
-{
-	struct world_info info = world_info(host->world);
-	enum status status = STATUS_OK;
-	for (uint32_t i = 0; i < host->shapes.count && status == STATUS_OK; i++)
-		status = journal_shape(host->journal, info.epoch, info.tick,
-				       shape_book_at(&host->shapes, i));
-	return status == STATUS_OK ? host_checkpoint(host, NULL, NULL) : status;
-}
-
-/* The first thing done on the worker: the first whole report and the first checkpoint. */
+/* The first thing done on the worker. */
 static void begin(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	UNUSED(context);
-	if (host->journal != NULL && journal_beginning(host) != STATUS_OK) {
-		struct reason why;
-		reason_set(&why, STATUS_IO, -1, "journal", "the first checkpoint failed");
-		host_fail(host, &why);
-	}
-	if (host->options.running && host->mode == WIRE_MODE_PAUSED) {
-		host->mode = WIRE_MODE_RUNNING;
-		schedule_run(&host->schedule, executor_now(host->executor));
-	}
-	host_report_tick(host, NULL, 0, NULL, 0);
+	if (host->options.running)
+		host_set_mode(host, WIRE_MODE_RUNNING);
+	host_boundary_begin(host);
 }
 
 static void wake_host(void *context)
@@ -194,8 +202,10 @@ static void stopped(struct runnable *runnable, void *context)
 	struct host *host = (struct host *)runnable;
 	UNUSED(context);
 	if (host->journal != NULL) {
-		/* A failure loses nothing: the records before it are on disk and replay to here. */
-		if (host_checkpoint(host, NULL, NULL) != STATUS_OK)
+		/* A failure loses nothing: the records before it are on disk and replay to here. In the
+		 * middle of a boundary there is no state to keep. */
+		bool whole = host->boundary.stage == BOUNDARY_IDLE && !host->open;
+		if (whole && host_checkpoint(host, NULL, NULL) != STATUS_OK)
 			host->refused++;
 		journal_close(host->journal);
 		host->journal = NULL;
@@ -239,7 +249,7 @@ void waiting_batch_destroy(void *batch, void *context)
 }
 
 /* A copy with its packed commands right behind it. */
-static struct waiting_batch *waiting_batch_of(const struct host_batch *batch)
+struct waiting_batch *waiting_batch_of(const struct host_batch *batch)
 {
 	struct waiting_batch *copy = heap_alloc(sizeof *copy + batch->list.bytes);
 	if (copy == NULL)
@@ -263,235 +273,3 @@ enum status host_submit(struct host *host, const struct host_batch *batch)
 	return status;
 }
 
-/* ---- letters ----------------------------------------------------------------------------------- */
-
-struct letter {
-	uint32_t session;
-	uint64_t ref;
-	uint32_t action;
-	double value;
-	char name[WIRE_NAME_MAX + 1], snapshot[WIRE_NAME_MAX + 1];
-	struct shape *shape;   /* a reference */
-	struct step_job job;   /* its commands owned */
-	uint32_t query_bytes, query_count; /* behind the struct */
-};
-
-static struct letter *letter_new(uint32_t session, uint64_t ref, uint32_t extra)
-{
-	struct letter *letter = heap_alloc(sizeof *letter + extra);
-	if (letter != NULL) {
-		memset(letter, 0, sizeof *letter);
-		letter->session = session;
-		letter->ref = ref;
-	}
-	return letter;
-}
-
-static void letter_destroy(struct letter *letter)
-{
-	step_job_release(&letter->job);
-	if (letter->shape != NULL)
-		shape_release(letter->shape);
-	heap_free(letter);
-}
-
-/* Posts a letter; it is taken in any case. */
-static enum status post(struct host *host, runnable_mail *open, struct letter *letter)
-{
-	enum status status = pool_mail(&host->runnable, open, letter);
-	if (status != STATUS_OK)
-		letter_destroy(letter);
-	return status;
-}
-
-static void open_step(struct runnable *runnable, void *context)
-{
-	struct letter *letter = context;
-	host_do_step((struct host *)runnable, &letter->job);
-	memset(&letter->job, 0, sizeof letter->job);
-	letter_destroy(letter);
-}
-
-enum status host_step(struct host *host, const struct host_step *step)
-{
-	struct letter *letter = letter_new(step->session, step->request, 0);
-	if (letter == NULL)
-		return STATUS_NO_MEMORY;
-	letter->job = (struct step_job){
-		.session = step->session,
-		.request = step->request,
-		.from = step->from,
-		.left = step->n,
-		.want = step->want,
-		.restricted = step->restricted,
-	};
-	if (step->list.count > 0) {
-		struct host_batch batch = {
-			.session = step->session,
-			.batch = step->request | HOST_STEP_BATCH,
-			.restricted = step->restricted,
-			.list = step->list,
-		};
-		letter->job.commands = waiting_batch_of(&batch);
-		if (letter->job.commands == NULL) {
-			letter_destroy(letter);
-			return STATUS_NO_MEMORY;
-		}
-	}
-	return post(host, open_step, letter);
-}
-
-static void open_control(struct runnable *runnable, void *context)
-{
-	struct letter *letter = context;
-	host_do_control((struct host *)runnable, letter->session, letter->ref,
-			(enum wire_control)letter->action, letter->value);
-	letter_destroy(letter);
-}
-
-enum status host_control(struct host *host, uint32_t session, uint64_t ref,
-			 enum wire_control action, double value)
-{
-	struct letter *letter = letter_new(session, ref, 0);
-	if (letter == NULL)
-		return STATUS_NO_MEMORY;
-	letter->action = action;
-	letter->value = value;
-	return post(host, open_control, letter);
-}
-
-static void open_gone(struct runnable *runnable, void *context)
-{
-	struct letter *letter = context;
-	host_do_session_gone((struct host *)runnable, letter->session);
-	letter_destroy(letter);
-}
-
-enum status host_session_gone(struct host *host, uint32_t session)
-{
-	struct letter *letter = letter_new(session, 0, 0);
-	return letter != NULL ? post(host, open_gone, letter) : STATUS_NO_MEMORY;
-}
-
-static void open_report_whole(struct runnable *runnable, void *context)
-{
-	struct host *host = (struct host *)runnable;
-	host->whole_due = true;
-	host_report_tick(host, NULL, 0, NULL, 0);
-	letter_destroy(context);
-}
-
-enum status host_report_whole(struct host *host)
-{
-	struct letter *letter = letter_new(0, 0, 0);
-	return letter != NULL ? post(host, open_report_whole, letter) : STATUS_NO_MEMORY;
-}
-
-static void open_query(struct runnable *runnable, void *context)
-{
-	struct letter *letter = context;
-	struct wire_list query = { (const uint8_t *)(letter + 1), letter->query_bytes,
-				   letter->query_count };
-	host_do_query((struct host *)runnable, letter->session, letter->ref, query);
-	letter_destroy(letter);
-}
-
-enum status host_query(struct host *host, uint32_t session, uint64_t id, struct wire_list query)
-{
-	struct letter *letter = letter_new(session, id, query.bytes);
-	if (letter == NULL)
-		return STATUS_NO_MEMORY;
-	letter->query_bytes = query.bytes;
-	letter->query_count = query.count;
-	if (query.bytes > 0)
-		memcpy(letter + 1, query.at, query.bytes);
-	return post(host, open_query, letter);
-}
-
-static void open_save(struct runnable *runnable, void *context)
-{
-	struct letter *letter = context;
-	host_do_save((struct host *)runnable, letter->session, letter->ref, letter->name);
-	letter_destroy(letter);
-}
-
-static void open_restore(struct runnable *runnable, void *context)
-{
-	struct letter *letter = context;
-	host_do_restore((struct host *)runnable, letter->session, letter->ref, letter->name);
-	letter_destroy(letter);
-}
-
-static void open_fork(struct runnable *runnable, void *context)
-{
-	struct letter *letter = context;
-	host_do_fork((struct host *)runnable, letter->session, letter->ref, letter->name,
-		     letter->snapshot);
-	letter_destroy(letter);
-}
-
-static enum status post_named(struct host *host, runnable_mail *open, uint32_t session,
-			      uint64_t ref, const char *name, const char *snapshot)
-{
-	struct letter *letter = letter_new(session, ref, 0);
-	if (letter == NULL)
-		return STATUS_NO_MEMORY;
-	snprintf(letter->name, sizeof letter->name, "%s", name);
-	snprintf(letter->snapshot, sizeof letter->snapshot, "%s", snapshot);
-	return post(host, open, letter);
-}
-
-enum status host_save(struct host *host, uint32_t session, uint64_t ref, const char *name)
-{
-	return post_named(host, open_save, session, ref, name, "");
-}
-
-enum status host_restore(struct host *host, uint32_t session, uint64_t ref, const char *name)
-{
-	return post_named(host, open_restore, session, ref, name, "");
-}
-
-enum status host_fork(struct host *host, uint32_t session, uint64_t ref, const char *name,
-		      const char *snapshot)
-{
-	return post_named(host, open_fork, session, ref, name, snapshot);
-}
-
-/* The world's book and its file learn the shape before the asker hears that they have. */
-static void open_shape(struct runnable *runnable, void *context)
-{
-	struct host *host = (struct host *)runnable;
-	struct letter *letter = context;
-	struct reason why;
-	enum status status = STATUS_OK;
-	if (shape_book_find(&host->shapes, letter->shape->name) == NULL) {
-		struct world_info info = world_info(host->world);
-		if (host->journal != NULL)
-			status = journal_shape(host->journal, info.epoch, info.tick, letter->shape);
-		if (status == STATUS_OK)
-			status = shape_book_add(&host->shapes, letter->shape);
-	}
-	if (status != STATUS_OK) {
-		reason_set(&why, status, -1, "shape", "%s", status_text(status));
-		host_refuse(host, REPLY_SHAPE, MESSAGE_SHAPE_UPLOAD, letter->session, letter->ref,
-			    &why);
-	} else {
-		struct report *report = host_reply_new(host, REPLY_SHAPE, MESSAGE_SHAPE_UPLOAD,
-						       letter->session, letter->ref);
-		if (report != NULL) {
-			memcpy(report->reply.shape.bytes, letter->shape->name, SHAPE_NAME_BYTES);
-			host_send(host, report);
-		}
-	}
-	letter_destroy(letter);
-}
-
-enum status host_shape(struct host *host, uint32_t session, uint64_t ref,
-		       const struct shape *shape)
-{
-	struct letter *letter = letter_new(session, ref, 0);
-	if (letter == NULL)
-		return STATUS_NO_MEMORY;
-	letter->shape = shape_retain(shape);
-	return post(host, open_shape, letter);
-}

@@ -26,6 +26,7 @@
 #include "server/tick/pool.h"
 
 struct host;
+struct letter; /* host_mail.c */
 
 struct host_options {
 	uint32_t number; /* the world's number on the wire */
@@ -66,8 +67,8 @@ struct report *host_take_report(struct host *host);
 uint32_t host_number(const struct host *host);
 const char *host_name(const struct host *host);
 
-/* ---- requests; FULL: the mailbox or inbox is full, nothing happened
- * -------------------------------- */
+/* ---- requests ----------------------------------------------------------------------------------
+ * FULL: the mailbox or inbox is full, nothing happened; NO_MEMORY likewise. What is accepted is answered. */
 
 struct host_batch {
 	uint32_t session;
@@ -77,8 +78,8 @@ struct host_batch {
 	bool restricted; /* the session is a player */
 	struct wire_list list; /* packed commands; copied */
 };
-/* BUSY over the inbox's bounds. The result comes in a TICK report, or as REPLY_REFUSED when the
- * commands cannot even be decoded. */
+/* BUSY over the inbox's bounds. The result comes in a TICK report, also when the commands cannot even be
+ * decoded. */
 MUST_CHECK enum status host_submit(struct host *host, const struct host_batch *batch);
 
 struct host_step {
@@ -94,8 +95,17 @@ MUST_CHECK enum status host_step(struct host *host, const struct host_step *step
 
 MUST_CHECK enum status host_control(struct host *host, uint32_t session, uint64_t ref,
 				    enum wire_control action, double value);
-/* The session is gone: its lease, its place at the barrier and its unanswered steps end. */
-MUST_CHECK enum status host_session_gone(struct host *host, uint32_t session);
+/* The word that a session is gone, made while there is memory (NULL: there is none), so that it always
+ * arrives. Returned owned: for host_session_gone or letter_destroy. */
+struct letter *host_farewell(uint32_t session);
+void letter_destroy(struct letter *letter);
+/* The session is gone: its lease, its place at the barrier and its unanswered steps end. `farewell` is
+ * taken. */
+void host_session_gone(struct host *host, struct letter *farewell);
+/* The journal said `failed`: the world stops and says so. Cannot fail. */
+void host_journal_failed(struct host *host);
+/* Now and then: sends what found the mailbox full. */
+void host_look_after(struct host *host);
 /* A query as packed on the wire (protocol/query_wire.h), answered between ticks on the live world.
  * */
 MUST_CHECK enum status host_query(struct host *host, uint32_t session, uint64_t id,
@@ -111,7 +121,7 @@ MUST_CHECK enum status host_fork(struct host *host, uint32_t session, uint64_t r
 MUST_CHECK enum status host_shape(struct host *host, uint32_t session, uint64_t ref,
 				  const struct shape *shape);
 
-/* The next report lists every body: the loop's mirror was lost. */
+/* The next report lists every body: the loop's mirror was lost. NO_MEMORY: ask again. */
 MUST_CHECK enum status host_report_whole(struct host *host);
 
 struct host_counters {

@@ -2,13 +2,18 @@
  *
  *	collect   what the inbox holds and what the STEPs at hand bring, decoded
  *	apply     all of it at once, in the engine's order
- *	journal   the batches as they were applied
+ *	record    the batches as they were applied, to the journal
  *	step      one tick
- *	journal   its hash; a checkpoint when one is due
- *	report    what changed; answers to STEPs
+ *	hash      of the tick, to the journal, or that it was not made; a checkpoint when one is due
+ *	report    what changed, to the loop
+ *	answer    the STEPs that are done by it
  *
- * A batch that cannot be decoded never reaches the engine or the journal; its session is told. The
- * journal has room before a slice begins (host_due), so it cannot refuse in the middle of one.
+ * A batch that cannot be decoded never reaches the engine or the journal; its refusal stands among the
+ * results. What goes wrong: memory runs out, or the journal has no room. The slice then ends, the boundary
+ * stays at its stage, and a moment later it goes on from there: each stage either does nothing or all of its
+ * work. So nothing that was accepted is lost, told twice or done twice; it is late, and counted (`stalls`).
+ * A limit of the world, its budget, and a journal that cannot be written are other matters: the world goes
+ * to FAILED and says why (host_fail).
  */
 #include <string.h>
 
@@ -16,36 +21,26 @@
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
-/* Everything one boundary applies; arrays in the scratch arena. */
-struct boundary {
-	struct batch *batches;
-	struct journal_batch *journal; /* the same, packed, by the same index */
-	struct batch_result *results;
-	uint32_t count;
-	uint32_t participants[STEP_JOBS_MAX]; /* jobs that take part in this tick */
-	uint32_t participant_count;
-};
+enum { AGAIN_MS = 10 };
 
-/* A world whose file cannot be written stands still, and whoever waits for a step of it hears why. */
-static bool journal_failed(struct host *host)
+static bool can_be_had_later(enum status status)
 {
-	struct reason why;
-	if (host->journal == NULL || journal_status(host->journal, &why) == STATUS_OK)
-		return false;
-	if (host->mode == WIRE_MODE_RUNNING || host->jobs.count > 0) {
-		host_fail(host, &why);
-		host_report_tick(host, NULL, 0, NULL, 0);
-	}
-	return true;
+	return status == STATUS_NO_MEMORY || status == STATUS_FULL;
+}
+
+/* The loop's queue and the journal both have room for what a slice makes. */
+static bool has_room(struct host *host)
+{
+	return report_queue_count(&host->reports) < REPORTS_MAX &&
+	       (host->journal == NULL || journal_ready(host->journal));
 }
 
 uint64_t host_due(struct runnable *runnable)
 {
 	struct host *host = (struct host *)runnable;
-	if (journal_failed(host))
-		return INSTANT_NEVER;
-	bool full = report_queue_count(&host->reports) >= REPORTS_MAX ||
-		    (host->journal != NULL && !journal_ready(host->journal));
+	if (host->boundary.stage != BOUNDARY_IDLE)
+		return host->boundary.again_at;
+	bool full = !has_room(host);
 	if (full && !host->waiting_for_loop)
 		host->stalls++;
 	host->waiting_for_loop = full;
@@ -56,19 +51,68 @@ uint64_t host_due(struct runnable *runnable)
 	return host_step_wanted(host) ? 0 : INSTANT_NEVER;
 }
 
-/* Tells the session of a batch that its commands make no sense. */
+/* The journal is of no use any more; its file ends before this. A world whose file cannot be written
+ * stands still. */
+static void lose_journal(struct host *host, enum status status)
+{
+	struct reason why;
+	host->journal_failed = true;
+	if (journal_status(host->journal, &why) == STATUS_OK)
+		reason_set(&why, status, -1, "journal", "the journal refused a record: %s",
+			   status_text(status));
+	host_fail(host, &why);
+}
+
+/* ---- beginning --------------------------------------------------------------------------------- */
+
+/* The shapes the world may use, then the state it begins with: the file stands alone from here. */
+static enum status begin(struct host *host)
+{
+	struct world_info info = world_info(host->world);
+	enum status status = STATUS_OK;
+	while (host->journal != NULL && status == STATUS_OK &&
+	       host->shapes_recorded < host->shapes.count) {
+		status = journal_shape(host->journal, info.epoch, info.tick,
+				       shape_book_at(&host->shapes, host->shapes_recorded));
+		host->shapes_recorded += status == STATUS_OK;
+	}
+	if (host->journal != NULL && status == STATUS_OK)
+		status = host_checkpoint(host, NULL, NULL);
+	if (can_be_had_later(status))
+		return status;
+	if (status != STATUS_OK)
+		lose_journal(host, status);
+	host->boundary.stage = BOUNDARY_REPORT;
+	return STATUS_OK;
+}
+
+void host_boundary_begin(struct host *host)
+{
+	host->boundary.mark = arena_mark(&host->scratch);
+	host->boundary.stepping = false;
+	host->boundary.stage = BOUNDARY_BEGIN;
+	host_go_on(host);
+}
+
+/* ---- collecting -------------------------------------------------------------------------------- */
+
 static void refuse_batch(struct host *host, const struct host_batch *batch,
 			 const struct reason *why)
 {
-	if (batch->batch & HOST_STEP_BATCH)
-		return; /* its job is answered as a whole */
-	host_refuse(host, REPLY_REFUSED, MESSAGE_COMMANDS, batch->session, batch->batch, why);
+	struct boundary *boundary = &host->boundary;
+	boundary->refused[boundary->refused_count++] = (struct batch_result){
+		.session = batch->session,
+		.number = batch->batch,
+		.tick = world_info(host->world).tick,
+		.status = why->status,
+		.why = *why,
+	};
 }
 
 /* Decodes one batch into the boundary. Not OK: `why` says what is wrong with it. */
-static enum status add_batch(struct host *host, struct boundary *boundary,
-			     const struct host_batch *from, struct reason *why)
+static enum status add_batch(struct host *host, const struct host_batch *from, struct reason *why)
 {
+	struct boundary *boundary = &host->boundary;
 	struct command *commands;
 	enum status status = command_take_list(&from->list, &host->scratch, &commands, why);
 	if (status != STATUS_OK)
@@ -82,7 +126,7 @@ static enum status add_batch(struct host *host, struct boundary *boundary,
 		.commands = commands,
 		.count = from->list.count,
 	};
-	boundary->journal[boundary->count] = (struct journal_batch){
+	boundary->records[boundary->count] = (struct journal_batch){
 		.session = from->session,
 		.batch = from->batch,
 		.at = from->at,
@@ -96,207 +140,358 @@ static enum status add_batch(struct host *host, struct boundary *boundary,
 	return STATUS_OK;
 }
 
-/* Nothing of this boundary was applied: every session whose batch was in it is told. */
-static void refuse_inbox(struct host *host, const struct inbox_entry *entries, uint32_t count,
-			 const struct reason *why)
+static enum status add_inbox(struct host *host)
 {
-	for (uint32_t i = 0; i < count; i++)
-		refuse_batch(host, &((const struct waiting_batch *)entries[i].payload)->batch, why);
-}
-
-static void add_inbox(struct host *host, struct boundary *boundary,
-		      const struct inbox_entry *entries, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct waiting_batch *waiting = entries[i].payload;
+	struct boundary *boundary = &host->boundary;
+	for (uint32_t i = 0; i < boundary->entry_count; i++) {
+		const struct waiting_batch *waiting = boundary->entries[i].payload;
 		struct reason why;
-		if (add_batch(host, boundary, &waiting->batch, &why) != STATUS_OK)
+		enum status status = add_batch(host, &waiting->batch, &why);
+		if (status == STATUS_NO_MEMORY)
+			return status;
+		if (status != STATUS_OK)
 			refuse_batch(host, &waiting->batch, &why);
 	}
+	return STATUS_OK;
 }
 
-/* Brings in the commands of the jobs that begin with this tick. A job whose commands make no sense is
- * refused whole and takes no part. */
-static void add_steps(struct host *host, struct boundary *boundary)
+/* The commands of the jobs that begin with this tick; they were decoded once when the STEP came, so they
+ * can be. Theirs are the boundary's from here. */
+static enum status add_steps(struct host *host)
 {
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < boundary->participant_count; i++) {
-		uint32_t index = boundary->participants[i];
-		struct step_job *job = &host->jobs.items[index];
-		struct reason why;
-		if (!job->begun && job->commands != NULL &&
-		    add_batch(host, boundary, &job->commands->batch, &why) != STATUS_OK) {
-			host_step_refuse(host, index, &why);
-			for (uint32_t k = i + 1; k < boundary->participant_count; k++)
-				boundary->participants[k] -= boundary->participants[k] > index;
-			for (uint32_t k = 0; k < kept; k++)
-				boundary->participants[k] -= boundary->participants[k] > index;
+	struct boundary *boundary = &host->boundary;
+	struct step_job *job = NULL;
+	struct reason why;
+	while ((job = host_step_next(host, job)) != NULL) {
+		if (job->begun || job->commands == NULL)
 			continue;
-		}
-		boundary->participants[kept++] = index;
+		enum status status = add_batch(host, &job->commands->batch, &why);
+		if (status == STATUS_NO_MEMORY)
+			return status;
+		ASSERT(status == STATUS_OK);
 	}
-	boundary->participant_count = kept;
+	while ((job = host_step_next(host, job)) != NULL) {
+		if (job->begun || job->commands == NULL)
+			continue;
+		boundary->commands[boundary->command_count++] = job->commands;
+		job->commands = NULL;
+	}
+	return STATUS_OK;
 }
 
-static enum status collect(struct host *host, struct boundary *boundary,
-			   const struct inbox_entry *entries, uint32_t entry_count)
+static enum status collect(struct host *host)
 {
-	memset(boundary, 0, sizeof *boundary);
-	if (host->mode != WIRE_MODE_RUNNING)
-		boundary->participant_count =
-			host_step_participants(host, boundary->participants, STEP_JOBS_MAX);
-	uint32_t most = entry_count + boundary->participant_count;
-	boundary->batches = ARENA_ARRAY(&host->scratch, struct batch, most);
-	boundary->journal = ARENA_ARRAY(&host->scratch, struct journal_batch, most);
-	boundary->results = ARENA_ARRAY(&host->scratch, struct batch_result, most);
-	if (boundary->batches == NULL || boundary->journal == NULL || boundary->results == NULL)
+	struct boundary *boundary = &host->boundary;
+	bool running = host->mode == WIRE_MODE_RUNNING;
+	arena_rewind(&host->scratch, boundary->mark);
+	boundary->count = boundary->refused_count = boundary->command_count = 0;
+	uint32_t jobs = running ? 0 : host_step_enlist(host);
+	if (!running && jobs == 0) {
+		/* Who wanted this tick is gone; what the inbox gave waits for the next one. */
+		boundary->stage = BOUNDARY_IDLE;
+		return STATUS_OK;
+	}
+	struct arena *scratch = &host->scratch;
+	uint32_t most = boundary->entry_count + jobs;
+	boundary->commands = ARENA_ARRAY(scratch, struct waiting_batch *, jobs);
+	boundary->batches = ARENA_ARRAY(scratch, struct batch, most);
+	boundary->records = ARENA_ARRAY(scratch, struct journal_batch, most);
+	boundary->results = ARENA_ARRAY(scratch, struct batch_result, most);
+	boundary->refused = ARENA_ARRAY(scratch, struct batch_result, boundary->entry_count);
+	if (boundary->commands == NULL || boundary->batches == NULL || boundary->records == NULL ||
+	    boundary->results == NULL || boundary->refused == NULL)
 		return STATUS_NO_MEMORY;
-	add_inbox(host, boundary, entries, entry_count);
-	add_steps(host, boundary);
+	enum status status = add_inbox(host);
+	if (status == STATUS_OK)
+		status = add_steps(host);
+	if (status == STATUS_OK)
+		boundary->stage = BOUNDARY_APPLY;
+	return status;
+}
+
+/* ---- applying and recording -------------------------------------------------------------------- */
+
+static enum status apply(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
+	uint64_t before = executor_used(host->executor);
+	enum status status = world_apply(host->world, boundary->batches, boundary->count,
+					 boundary->results);
+	boundary->cost += executor_used(host->executor) - before;
+	if (status != STATUS_OK)
+		return status;
+	host->batches += boundary->count;
+	boundary->stage = BOUNDARY_RECORD;
 	return STATUS_OK;
 }
 
-/* Applies and journals. The engine sorts for itself; the journal gets what the engine got. */
-static enum status apply(struct host *host, struct boundary *boundary, struct reason *why)
+static void release_batches(struct boundary *boundary)
 {
+	for (uint32_t i = 0; i < boundary->entry_count; i++)
+		waiting_batch_destroy(boundary->entries[i].payload, NULL);
+	for (uint32_t i = 0; i < boundary->command_count; i++)
+		waiting_batch_destroy(boundary->commands[i], NULL);
+	boundary->entry_count = boundary->command_count = 0;
+}
+
+/* The engine sorts for itself; the journal gets what the engine got. */
+static enum status record(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
 	struct world_info info = world_info(host->world);
-	enum status status =
-		world_apply(host->world, boundary->batches, boundary->count, boundary->results);
-	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "world", "the commands could not be applied: %s",
-				  status_text(status));
-	host->batches += boundary->count;
-	if (host->journal != NULL && boundary->count > 0) {
-		status = journal_apply(host->journal, info.epoch, info.tick, boundary->journal,
+	enum status status = STATUS_OK;
+	if (host->journal != NULL && boundary->count > 0)
+		status = journal_apply(host->journal, info.epoch, info.tick, boundary->records,
 				       boundary->count);
-		if (status != STATUS_OK)
-			return reason_set(why, status, -1, "journal",
-					  "the journal refused a record: %s", status_text(status));
+	if (can_be_had_later(status))
+		return status;
+	release_batches(boundary);
+	boundary->status = status;
+	boundary->stage = BOUNDARY_STEP;
+	if (status != STATUS_OK) {
+		lose_journal(host, status);
+		boundary->why = host->failure;
+		boundary->stage = BOUNDARY_REPORT;
 	}
 	return STATUS_OK;
 }
+
+/* ---- stepping ---------------------------------------------------------------------------------- */
 
 /* Puts the results of the steps' commands into their jobs. */
-static void keep_step_results(struct host *host, struct boundary *boundary)
+static enum status keep_step_results(struct host *host)
 {
-	for (uint32_t i = 0; i < boundary->participant_count; i++) {
-		struct step_job *job = &host->jobs.items[boundary->participants[i]];
-		if (!job->begun && job->commands != NULL)
-			for (uint32_t k = 0; k < boundary->count; k++)
-				if (boundary->results[k].session == job->session &&
-				    boundary->results[k].number == job->commands->batch.batch)
-					host_step_result(job, &boundary->results[k]);
-		waiting_batch_destroy(job->commands, NULL);
-		job->commands = NULL;
-		job->begun = true;
+	struct boundary *boundary = &host->boundary;
+	for (struct step_job *job = NULL; (job = host_step_next(host, job)) != NULL;) {
+		if (job->begun)
+			continue;
+		job->results.count = job->result_count = 0;
+		for (uint32_t i = 0; i < boundary->count; i++) {
+			const struct batch_result *result = &boundary->results[i];
+			if (result->session != job->asker.session ||
+			    result->number != (job->asker.ref | HOST_STEP_BATCH))
+				continue;
+			enum status status = host_step_result(job, result);
+			if (status != STATUS_OK)
+				return status;
+		}
 	}
+	return STATUS_OK;
 }
 
-/* All results of the boundary in one list: those of now, then those of kept batches. */
-static const struct batch_result *all_results(struct host *host, const struct boundary *boundary,
-					      uint32_t *count)
+/* What the step has come to, for mode and jobs. */
+static void judge(struct host *host, enum schedule_news news)
 {
-	uint32_t kept_count;
-	const struct batch_result *kept = world_kept_results(host->world, &kept_count);
-	*count = boundary->count;
-	if (kept_count == 0)
-		return boundary->results;
-	struct batch_result *all =
-		ARENA_ARRAY(&host->scratch, struct batch_result, boundary->count + kept_count);
-	if (all == NULL)
-		return boundary->results;
-	if (boundary->count > 0)
-		memcpy(all, boundary->results, boundary->count * sizeof *all);
-	memcpy(all + boundary->count, kept, kept_count * sizeof *all);
-	*count = boundary->count + kept_count;
-	return all;
-}
-
-static enum status journal_step(struct host *host, struct reason *why)
-{
-	if (host->journal == NULL)
-		return STATUS_OK;
-	struct world_info info = world_info(host->world);
-	enum status status = journal_tick(host->journal, info.epoch, info.tick,
-					  world_tick_hash(host->world));
-	if (status == STATUS_OK && host->options.checkpoint_ticks > 0 &&
-	    info.tick - host->checkpoint_tick >= host->options.checkpoint_ticks)
-		status = host_checkpoint(host, NULL, NULL);
-	if (status != STATUS_OK)
-		reason_set(why, status, -1, "journal", "the journal refused a record: %s",
-			   status_text(status));
-	return status;
-}
-
-/* A step that was not made is part of the history: what was kept for the boundary was applied. */
-static enum status journal_stop(struct host *host, enum status step_status, struct reason *why)
-{
-	if (host->journal == NULL)
-		return STATUS_OK;
-	struct world_info info = world_info(host->world);
-	enum status status = journal_stopped(host->journal, info.epoch, info.tick, step_status);
-	if (status != STATUS_OK)
-		reason_set(why, status, -1, "journal", "the journal refused a record: %s",
-			   status_text(status));
-	return status;
-}
-
-static void boundary_run(struct host *host, const struct schedule_turn *turn,
-			 const struct inbox_entry *entries, uint32_t entry_count)
-{
-	struct boundary boundary;
-	struct reason why;
-	uint64_t begun = executor_now(host->executor);
-	uint64_t used = executor_used(host->executor);
-	enum status status = collect(host, &boundary, entries, entry_count);
-	if (status == STATUS_OK)
-		status = apply(host, &boundary, &why);
-	else
-		reason_set(&why, status, -1, "world", "%s", status_text(status));
-	enum status step_status = status;
-	if (status != STATUS_OK)
-		refuse_inbox(host, entries, entry_count, &why);
-	if (status == STATUS_OK) {
-		keep_step_results(host, &boundary);
-		step_status = world_step(host->world, executor_parallel(host->executor), &why);
-		status = step_status == STATUS_OK ? journal_step(host, &why) :
-						    journal_stop(host, step_status, &why);
+	struct boundary *boundary = &host->boundary;
+	if (boundary->status != STATUS_OK) {
+		host_fail(host, &boundary->why);
+		return;
 	}
-	uint64_t ended = executor_now(host->executor);
-	used = executor_used(host->executor) - used;
-	enum schedule_news news = schedule_end(&host->schedule, used, ended);
-	if (step_status == STATUS_OK && news == SCHEDULE_OVERRUN &&
-	    host->mode == WIRE_MODE_RUNNING)
-		status = reason_set(&why, STATUS_BUSY, -1, "world",
-				    "its ticks cost more than its budget; paused");
-	bool failed = status != STATUS_OK || step_status != STATUS_OK;
-	if (failed)
-		host_halt(host);
-	/* The tick goes out before the replies that speak of it (report.h). */
-	uint32_t result_count;
-	const struct batch_result *results = all_results(host, &boundary, &result_count);
-	host_report_tick(host, turn, ended - begun, results, result_count);
-	host_step_done(host, boundary.participants, boundary.participant_count, step_status, &why);
-	if (failed)
+	if (host->mode == WIRE_MODE_FAILED && !host->journal_failed)
+		host_set_mode(host, WIRE_MODE_PAUSED); /* a STEP has shown that it can go on */
+	if (host->mode == WIRE_MODE_RUNNING && news == SCHEDULE_OVERRUN) {
+		struct reason why;
+		reason_set(&why, STATUS_BUSY, -1, "world",
+			   "its ticks cost more than its budget; paused");
 		host_fail(host, &why);
+	}
+}
+
+static enum status step(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
+	struct step_job *job = NULL;
+	enum status status = keep_step_results(host);
+	if (status != STATUS_OK)
+		return status;
+	while ((job = host_step_next(host, job)) != NULL)
+		job->begun = true;
+	uint64_t before = executor_used(host->executor);
+	boundary->status =
+		world_step(host->world, executor_parallel(host->executor), &boundary->why);
+	boundary->cost += executor_used(host->executor) - before;
+	while (boundary->status == STATUS_OK && (job = host_step_next(host, job)) != NULL)
+		job->left--;
+	judge(host, schedule_end(&host->schedule, boundary->cost, executor_now(host->executor)));
+	boundary->stage = BOUNDARY_HASH;
+	return STATUS_OK;
+}
+
+/* A step that was not made is part of the history, too: what was kept for the boundary was applied. */
+static enum status record_step(struct host *host)
+{
+	struct world_info info = world_info(host->world);
+	if (host->journal == NULL || host->journal_failed)
+		return STATUS_OK;
+	if (host->boundary.status != STATUS_OK)
+		return journal_stopped(host->journal, info.epoch, info.tick, host->boundary.status);
+	return journal_tick(host->journal, info.epoch, info.tick, world_tick_hash(host->world));
+}
+
+static enum status hash(struct host *host)
+{
+	struct world_info info = world_info(host->world);
+	enum status status = record_step(host);
+	if (can_be_had_later(status))
+		return status;
+	bool due = host->boundary.status == STATUS_OK && host->options.checkpoint_ticks > 0 &&
+		   info.tick - host->checkpoint_tick >= host->options.checkpoint_ticks;
+	if (status == STATUS_OK && host->journal != NULL && due) {
+		/* One that cannot be had now is due again with the next tick. */
+		status = host_checkpoint(host, NULL, NULL);
+		status = can_be_had_later(status) ? STATUS_OK : status;
+	}
+	if (status != STATUS_OK)
+		lose_journal(host, status);
+	host->boundary.stage = BOUNDARY_REPORT;
+	return STATUS_OK;
+}
+
+/* ---- going back --------------------------------------------------------------------------------- */
+
+static enum status record_restore(struct host *host)
+{
+	struct world_info info = world_info(host->world);
+	enum status status = STATUS_OK;
+	if (host->journal != NULL)
+		status = journal_restore(host->journal, info.epoch, info.tick, host->restored);
+	if (can_be_had_later(status))
+		return status;
+	if (status != STATUS_OK)
+		lose_journal(host, status);
+	host->boundary.stage = BOUNDARY_REPORT;
+	return STATUS_OK;
+}
+
+void host_boundary_restored(struct host *host)
+{
+	host->boundary.mark = arena_mark(&host->scratch);
+	host->boundary.stepping = false;
+	host->boundary.stage = BOUNDARY_RESTORE;
+	host_go_on(host);
+}
+
+static void answer_restorer(struct host *host)
+{
+	struct report *report = host_reply(host, &host->restorer);
+	report->reply.state_hash =
+		(struct wire_hash){ true, world_state_hash(host->world, NULL, NULL) };
+	host_send(host, report);
+}
+
+/* ---- telling ----------------------------------------------------------------------------------- */
+
+/* What has been told of a boundary that is still open must not be told again. */
+static void note_told(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
+	if (!boundary->stepping)
+		return;
+	uint32_t kept;
+	(void)world_kept_results(host->world, &kept);
+	host->open = boundary->status != STATUS_OK;
+	host->kept_told = host->open ? kept : 0;
+}
+
+static enum status report(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
+	enum status status = host_report_tick(host, boundary);
+	if (status != STATUS_OK)
+		return status;
+	host->whole_due = false;
+	note_told(host);
+	host->tell_due = false;
+	if (host->restorer.report != NULL)
+		answer_restorer(host);
+	boundary->stage = boundary->stepping ? BOUNDARY_ANSWER : BOUNDARY_IDLE;
+	return STATUS_OK;
+}
+
+static enum status answer(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
+	enum status status = STATUS_OK;
+	if (boundary->status == STATUS_OK)
+		status = host_step_answer(host);
+	if (status != STATUS_OK)
+		return status;
+	/* Nobody is to wait for ticks that will not come. */
+	if (boundary->status != STATUS_OK || host->journal_failed)
+		host_refuse_all_jobs(host, &host->failure);
+	boundary->stage = BOUNDARY_IDLE;
+	return STATUS_OK;
+}
+
+void host_tell(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
+	host->tell_due = true;
+	if (boundary->stage != BOUNDARY_IDLE)
+		return;
+	boundary->stepping = false;
+	boundary->mark = arena_mark(&host->scratch);
+	boundary->stage = BOUNDARY_REPORT;
+	host_go_on(host);
+}
+
+/* ---- conducting -------------------------------------------------------------------------------- */
+
+void host_go_on(struct host *host)
+{
+	static enum status (*const stages[])(struct host *) = {
+		[BOUNDARY_BEGIN] = begin,     [BOUNDARY_RESTORE] = record_restore,
+		[BOUNDARY_COLLECT] = collect, [BOUNDARY_APPLY] = apply,
+		[BOUNDARY_RECORD] = record,   [BOUNDARY_STEP] = step,
+		[BOUNDARY_HASH] = hash,	      [BOUNDARY_REPORT] = report,
+		[BOUNDARY_ANSWER] = answer,
+	};
+	struct boundary *boundary = &host->boundary;
+	enum status status = STATUS_OK;
+	while (boundary->stage != BOUNDARY_IDLE && status == STATUS_OK) {
+		status = stages[boundary->stage](host);
+		if (boundary->stage == BOUNDARY_IDLE && host->tell_due) {
+			boundary->stepping = false;
+			boundary->stage = BOUNDARY_REPORT;
+		}
+	}
+	if (boundary->stage == BOUNDARY_IDLE) {
+		arena_rewind(&host->scratch, boundary->mark);
+		return;
+	}
+	host->stalls++;
+	boundary->again_at = executor_now(host->executor) + AGAIN_MS * NS_PER_MS;
+}
+
+static bool take_turn(struct host *host, uint64_t now)
+{
+	struct boundary *boundary = &host->boundary;
+	if (host->mode != WIRE_MODE_RUNNING) {
+		if (!host_step_wanted(host))
+			return false;
+		schedule_request(&host->schedule, 1);
+	}
+	if (!schedule_begin(&host->schedule, now, &boundary->turn))
+		return false;
+	boundary->stage = BOUNDARY_COLLECT;
+	boundary->stepping = true;
+	boundary->status = STATUS_OK;
+	boundary->cost = 0;
+	boundary->mark = arena_mark(&host->scratch);
+	/* What a boundary that was given up has left comes first; each session's order stays. */
+	if (boundary->entry_count == 0)
+		boundary->entries = inbox_take(host->inbox, &boundary->entry_count);
+	return true;
 }
 
 void host_run(struct runnable *runnable, uint64_t now)
 {
 	struct host *host = (struct host *)runnable;
-	if (host->mode != WIRE_MODE_RUNNING) {
-		if (!host_step_wanted(host))
-			return;
-		schedule_request(&host->schedule, 1);
-	}
-	struct schedule_turn turn;
-	if (!schedule_begin(&host->schedule, now, &turn))
-		return;
-	struct arena_mark mark = arena_mark(&host->scratch);
-	uint32_t count;
-	const struct inbox_entry *entries = inbox_take(host->inbox, &count);
-	boundary_run(host, &turn, entries, count);
-	for (uint32_t i = 0; i < count; i++)
-		waiting_batch_destroy(entries[i].payload, NULL);
-	arena_rewind(&host->scratch, mark);
+	if (host->boundary.stage != BOUNDARY_IDLE || take_turn(host, now))
+		host_go_on(host);
+}
+
+void host_boundary_release(struct host *host)
+{
+	release_batches(&host->boundary);
 }

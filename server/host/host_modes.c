@@ -16,6 +16,7 @@
 
 void step_job_release(struct step_job *job)
 {
+	asker_release(&job->asker);
 	waiting_batch_destroy(job->commands, NULL);
 	job->commands = NULL;
 	bytes_release(&job->results);
@@ -29,11 +30,6 @@ static void remove_job(struct host *host, uint32_t index)
 		(host->jobs.count - index) * sizeof *host->jobs.items);
 }
 
-static void refuse_job(struct host *host, const struct step_job *job, const struct reason *why)
-{
-	host_refuse(host, REPLY_STEPPED, MESSAGE_STEP, job->session, job->request, why);
-}
-
 /* Why this STEP cannot even wait. */
 static enum status check_step(const struct host *host, const struct step_job *job,
 			      struct reason *why)
@@ -41,7 +37,10 @@ static enum status check_step(const struct host *host, const struct step_job *jo
 	if (host->mode == WIRE_MODE_RUNNING)
 		return reason_set(why, STATUS_RUNNING, -1, "world", "%s",
 				  status_text(STATUS_RUNNING));
-	if (host->lease != 0 && host->lease != job->session)
+	if (host->journal_failed)
+		return reason_set(why, host->failure.status, -1, "journal", "%s",
+				  host->failure.text);
+	if (host->lease != 0 && host->lease != job->asker.session)
 		return reason_set(why, STATUS_LEASED, -1, "world", "session %u holds the lease",
 				  (unsigned)host->lease);
 	if (job->left == 0 && job->commands != NULL)
@@ -52,60 +51,73 @@ static enum status check_step(const struct host *host, const struct step_job *jo
 	return STATUS_OK;
 }
 
-/* Commands are decoded at their boundary; whether they can be is asked at once, so that a STEP which is
- * refused for them makes no tick. */
-static enum status check_commands(struct host *host, const struct step_job *job,
-				  struct reason *why)
-{
-	if (job->commands == NULL)
-		return STATUS_OK;
-	struct command *commands;
-	struct arena_mark mark = arena_mark(&host->scratch);
-	enum status status = command_take_list(&job->commands->batch.list, &host->scratch,
-					       &commands, why);
-	arena_rewind(&host->scratch, mark);
-	return status;
-}
-
 static bool session_waits(const struct host *host, uint32_t session, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
-		if (host->jobs.items[i].session == session)
+		if (host->jobs.items[i].asker.session == session)
 			return true;
 	return false;
 }
 
-uint32_t host_step_participants(const struct host *host, uint32_t *indices, uint32_t capacity)
+/* Outside BARRIER only the oldest job takes part in a tick; under it the oldest of each session. */
+static bool has_turn(const struct host *host, uint32_t index)
+{
+	if (host->mode != WIRE_MODE_BARRIER)
+		return index == 0;
+	return !session_waits(host, host->jobs.items[index].asker.session, index);
+}
+
+static uint32_t participants(const struct host *host)
 {
 	uint32_t count = 0;
-	uint32_t wanted = host->mode == WIRE_MODE_BARRIER ? capacity : MIN_OF(capacity, 1u);
-	for (uint32_t i = 0; i < host->jobs.count && count < wanted; i++) {
-		uint32_t session = host->jobs.items[i].session;
-		if (session_waits(host, session, i))
-			continue;
-		/* Keep them in order of sessions: few, so by insertion. */
-		uint32_t at = count++;
-		for (; at > 0 && host->jobs.items[indices[at - 1]].session > session; at--)
-			indices[at] = indices[at - 1];
-		indices[at] = i;
-	}
+	for (uint32_t i = 0; i < host->jobs.count; i++)
+		count += has_turn(host, i);
 	return count;
 }
 
 bool host_step_wanted(const struct host *host)
 {
-	uint32_t indices[STEP_JOBS_MAX];
-	uint32_t count = host_step_participants(host, indices, STEP_JOBS_MAX);
-	return count > 0 && (host->mode != WIRE_MODE_BARRIER || count >= host->barrier);
+	uint32_t needed = host->mode == WIRE_MODE_BARRIER ? host->barrier : 1;
+	return participants(host) >= needed;
 }
 
-static void answer_job(struct host *host, struct step_job *job)
+uint32_t host_step_enlist(struct host *host)
 {
-	struct report *report = host_reply_new(host, REPLY_STEPPED, MESSAGE_STEP, job->session,
-					       job->request);
-	if (report == NULL)
-		return;
+	bool wanted = host_step_wanted(host);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < host->jobs.count; i++) {
+		host->jobs.items[i].takes_part = wanted && has_turn(host, i);
+		count += host->jobs.items[i].takes_part;
+	}
+	return count;
+}
+
+struct step_job *host_step_next(struct host *host, const struct step_job *after)
+{
+	/* No session has two, so its number is a total order. */
+	struct step_job *next = NULL;
+	for (uint32_t i = 0; i < host->jobs.count; i++) {
+		struct step_job *job = &host->jobs.items[i];
+		bool later = after == NULL || job->asker.session > after->asker.session;
+		if (job->takes_part && later &&
+		    (next == NULL || job->asker.session < next->asker.session))
+			next = job;
+	}
+	return next;
+}
+
+/* Not OK: no memory for what it wants to see; it is still to be answered. */
+static enum status answer_job(struct host *host, struct step_job *job)
+{
+	struct bytes observation = { 0 };
+	enum status status = host_observe(host, job->want, &observation);
+	if (status != STATUS_OK) {
+		bytes_release(&observation);
+		return status;
+	}
+	struct report *report = host_reply(host, &job->asker);
 	struct reply_report *reply = &report->reply;
+	reply->raw = observation;
 	reply->results = job->results;
 	reply->result_count = job->result_count;
 	bytes_init(&job->results);
@@ -114,39 +126,36 @@ static void answer_job(struct host *host, struct step_job *job)
 		reply->state_hash = (struct wire_hash){
 			true, world_state_hash(host->world, NULL, NULL)
 		};
-	reply->status = host_observe(host, job->want, &reply->raw);
 	host_send(host, report);
+	return STATUS_OK;
 }
 
-void host_step_refuse(struct host *host, uint32_t index, const struct reason *why)
+enum status host_step_result(struct step_job *job, const struct batch_result *result)
 {
-	refuse_job(host, &host->jobs.items[index], why);
-	remove_job(host, index);
-}
-
-void host_step_result(struct step_job *job, const struct batch_result *result)
-{
+	bool done = result->status == STATUS_OK;
 	struct wire_result packed = {
-		.batch = job->request,
+		.batch = job->asker.ref,
 		.tick = result->tick,
 		.code = result->status,
-		.index = result->status == STATUS_OK ? -1 : (int32_t)result->why.index,
+		.index = done ? -1 : (int32_t)result->why.index,
 		.values = result->values,
 		.value_count = result->value_count,
-		.field = wire_text(result->status == STATUS_OK ? "" : result->why.field),
-		.text = wire_text(result->status == STATUS_OK ? "" : result->why.text),
+		.field = wire_text(done ? "" : result->why.field),
+		.text = wire_text(done ? "" : result->why.text),
 	};
 	/* A result is five small integers, two short texts, and five bytes a value at most. */
 	uint32_t room = 512 + 5 * packed.value_count;
-	if (bytes_reserve(&job->results, room) != STATUS_OK)
-		return;
+	enum status status = bytes_reserve(&job->results, room);
+	if (status != STATUS_OK)
+		return status;
 	struct wire_packer packer =
 		wire_packer_over(job->results.data + job->results.count, room);
 	result_pack(&packer, &packed);
-	if (wire_packer_status(&packer) != STATUS_OK)
-		return;
+	status = wire_packer_status(&packer);
+	ASSERT(status == STATUS_OK);
 	job->results.count += packer.bytes;
 	job->result_count++;
+	return STATUS_OK;
 }
 
 /* The `from` of a job is checked when its turn comes: earlier ones may still move the world there. */
@@ -155,26 +164,37 @@ static bool at_its_tick(const struct host *host, const struct step_job *job)
 	return job->begun || !job->from.set || job->from.value == world_info(host->world).tick;
 }
 
-static void refuse_tick(struct host *host, const struct step_job *job)
+static void refuse_tick(struct host *host, struct step_job *job)
 {
 	struct reason why;
 	reason_set(&why, STATUS_TICK, -1, "from", "the world stands at tick %llu",
 		   (unsigned long long)world_info(host->world).tick);
-	refuse_job(host, job, &why);
+	host_refuse(host, &job->asker, &why);
+}
+
+/* Looks only; where there is no memory for what it wants to see, nothing has happened. */
+static void answer_looker(struct host *host, struct step_job *job)
+{
+	struct reason why;
+	enum status status = answer_job(host, job);
+	if (status == STATUS_OK)
+		return;
+	reason_set(&why, status, -1, "want", "%s", status_text(status));
+	host_refuse(host, &job->asker, &why);
 }
 
 /* Ends the jobs whose turn it is and that need no tick, or stand at the wrong one. */
 static void settle_jobs(struct host *host)
 {
+	if (host->boundary.stage != BOUNDARY_IDLE && host->boundary.stage != BOUNDARY_ANSWER)
+		return; /* after the boundary at hand */
 	for (uint32_t i = 0; i < host->jobs.count;) {
 		struct step_job *job = &host->jobs.items[i];
-		bool turn = host->mode == WIRE_MODE_BARRIER ? !session_waits(host, job->session, i)
-							    : i == 0;
-		bool lost = turn && !at_its_tick(host, job);
-		if (lost)
+		bool turn = has_turn(host, i) && !job->takes_part;
+		if (turn && !at_its_tick(host, job))
 			refuse_tick(host, job);
 		else if (turn && job->left == 0)
-			answer_job(host, job);
+			answer_looker(host, job);
 		else {
 			i++;
 			continue;
@@ -183,15 +203,31 @@ static void settle_jobs(struct host *host)
 	}
 }
 
+/* Whether the commands make sense: whatever is wrong with them is said before anything waits for them. */
+static enum status check_commands(struct host *host, const struct step_job *job,
+				  struct reason *why)
+{
+	struct command *commands;
+	struct arena_mark mark = arena_mark(&host->scratch);
+	if (job->commands == NULL)
+		return STATUS_OK;
+	enum status status =
+		command_take_list(&job->commands->batch.list, &host->scratch, &commands, why);
+	arena_rewind(&host->scratch, mark);
+	return status;
+}
+
 void host_do_step(struct host *host, struct step_job *job)
 {
 	struct reason why;
-	if (check_step(host, job, &why) != STATUS_OK ||
-	    check_commands(host, job, &why) != STATUS_OK ||
-	    (ARRAY_RESERVE(&host->jobs, host->jobs.count + 1u) != STATUS_OK &&
-	     reason_set(&why, STATUS_NO_MEMORY, -1, "world", "%s",
-			status_text(STATUS_NO_MEMORY)) != STATUS_OK)) {
-		refuse_job(host, job, &why);
+	enum status status = check_step(host, job, &why);
+	if (status == STATUS_OK)
+		status = check_commands(host, job, &why);
+	if (status == STATUS_OK && ARRAY_RESERVE(&host->jobs, host->jobs.count + 1u) != STATUS_OK)
+		status = reason_set(&why, STATUS_NO_MEMORY, -1, "world", "%s",
+				    status_text(STATUS_NO_MEMORY));
+	if (status != STATUS_OK) {
+		host_refuse(host, &job->asker, &why);
 		step_job_release(job);
 		return;
 	}
@@ -199,37 +235,36 @@ void host_do_step(struct host *host, struct step_job *job)
 	settle_jobs(host);
 }
 
-void host_step_done(struct host *host, const uint32_t *indices, uint32_t count, enum status status,
-		    const struct reason *why)
+enum status host_step_answer(struct host *host)
 {
-	/* From the last to the first, so that removing one leaves the other indices good. */
-	bool participates[STEP_JOBS_MAX] = { false };
-	for (uint32_t i = 0; i < count; i++)
-		participates[indices[i]] = true;
-	for (uint32_t i = host->jobs.count; i-- > 0;) {
-		if (!participates[i])
-			continue;
+	for (uint32_t i = 0; i < host->jobs.count;) {
 		struct step_job *job = &host->jobs.items[i];
+		enum status status = STATUS_OK;
+		bool done = job->takes_part && job->left == 0;
+		if (done)
+			status = answer_job(host, job);
 		if (status != STATUS_OK)
-			refuse_job(host, job, why);
-		else if (--job->left == 0)
-			answer_job(host, job);
+			return status;
+		if (done)
+			remove_job(host, i);
 		else
-			continue;
-		remove_job(host, i);
+			i++;
 	}
+	for (uint32_t i = 0; i < host->jobs.count; i++)
+		host->jobs.items[i].takes_part = false;
 	settle_jobs(host);
+	return STATUS_OK;
 }
 
-static void refuse_all_jobs(struct host *host, const struct reason *why)
+void host_refuse_all_jobs(struct host *host, const struct reason *why)
 {
 	while (host->jobs.count > 0) {
-		refuse_job(host, &host->jobs.items[0], why);
+		host_refuse(host, &host->jobs.items[0].asker, why);
 		remove_job(host, 0);
 	}
 }
 
-static void set_mode(struct host *host, enum wire_mode mode)
+void host_set_mode(struct host *host, enum wire_mode mode)
 {
 	host->mode = mode;
 	if (mode == WIRE_MODE_RUNNING)
@@ -242,32 +277,30 @@ static void set_mode(struct host *host, enum wire_mode mode)
 		host->barrier = 0;
 }
 
-void host_halt(struct host *host)
-{
-	set_mode(host, WIRE_MODE_FAILED);
-}
-
 void host_fail(struct host *host, const struct reason *why)
 {
-	host_halt(host);
-	refuse_all_jobs(host, why);
+	host->failure = *why;
+	host_set_mode(host, WIRE_MODE_FAILED);
 }
 
 static enum status control(struct host *host, uint32_t session, enum wire_control action,
 			   double value, struct reason *why)
 {
+	if (host->journal_failed)
+		return reason_set(why, host->failure.status, -1, "journal", "%s",
+				  host->failure.text);
 	if (host->lease != 0 && host->lease != session)
 		return reason_set(why, STATUS_LEASED, -1, "world", "session %u holds the lease",
 				  (unsigned)host->lease);
 	switch (action) {
 	case WIRE_CONTROL_PAUSE:
-		set_mode(host, WIRE_MODE_PAUSED);
+		host_set_mode(host, WIRE_MODE_PAUSED);
 		return STATUS_OK;
 	case WIRE_CONTROL_RESUME: {
 		struct reason running;
 		reason_set(&running, STATUS_RUNNING, -1, "world", "%s", status_text(STATUS_RUNNING));
-		refuse_all_jobs(host, &running);
-		set_mode(host, WIRE_MODE_RUNNING);
+		host_refuse_all_jobs(host, &running);
+		host_set_mode(host, WIRE_MODE_RUNNING);
 		return STATUS_OK;
 	}
 	case WIRE_CONTROL_SPEED:
@@ -279,45 +312,42 @@ static enum status control(struct host *host, uint32_t session, enum wire_contro
 				   executor_now(host->executor));
 		return STATUS_OK;
 	case WIRE_CONTROL_LOCKSTEP:
-		set_mode(host, WIRE_MODE_LOCKSTEP);
+		host_set_mode(host, WIRE_MODE_LOCKSTEP);
 		host->lease = session;
 		return STATUS_OK;
 	case WIRE_CONTROL_BARRIER:
 		if (!(value >= 1 && value <= STEP_JOBS_MAX))
 			return reason_set(why, STATUS_RANGE, -1, "value",
 					  "a barrier takes 1 … %d sessions", STEP_JOBS_MAX);
-		set_mode(host, WIRE_MODE_BARRIER);
+		host_set_mode(host, WIRE_MODE_BARRIER);
 		host->barrier = (uint32_t)value;
 		return STATUS_OK;
 	}
 	return reason_set(why, STATUS_RANGE, -1, "action", "no action has the number %d", (int)action);
 }
 
-void host_do_control(struct host *host, uint32_t session, uint64_t ref, enum wire_control action,
+void host_do_control(struct host *host, struct asker *asker, enum wire_control action,
 		     double value)
 {
 	struct reason why;
-	if (control(host, session, action, value, &why) != STATUS_OK) {
-		host_refuse(host, REPLY_CONTROL, MESSAGE_CONTROL, session, ref, &why);
+	if (control(host, asker->session, action, value, &why) != STATUS_OK) {
+		host_refuse(host, asker, &why);
 		return;
 	}
 	settle_jobs(host);
 	/* The mode travels in the report that precedes the reply. */
-	host_report_tick(host, NULL, 0, NULL, 0);
-	struct report *report =
-		host_reply_new(host, REPLY_CONTROL, MESSAGE_CONTROL, session, ref);
-	if (report != NULL)
-		host_send(host, report);
+	host_tell(host);
+	host_send(host, host_reply(host, asker));
 }
 
 void host_do_session_gone(struct host *host, uint32_t session)
 {
 	for (uint32_t i = host->jobs.count; i-- > 0;)
-		if (host->jobs.items[i].session == session)
+		if (host->jobs.items[i].asker.session == session)
 			remove_job(host, i);
 	if (host->lease == session) {
-		set_mode(host, WIRE_MODE_PAUSED);
-		host_report_tick(host, NULL, 0, NULL, 0);
+		host_set_mode(host, WIRE_MODE_PAUSED);
+		host_tell(host);
 	}
 	settle_jobs(host);
 }

@@ -221,20 +221,20 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 	return STATUS_UNSUPPORTED;
 }
 
-void host_do_query(struct host *host, uint32_t session, uint64_t id, struct wire_list list)
+void host_do_query(struct host *host, struct asker *asker, struct wire_list list)
 {
-	struct arena_mark mark = arena_mark(&host->scratch);
 	struct reason why = { .status = STATUS_OK, .index = -1 };
 	struct wire_query query;
 	struct bytes out = { 0 };
+	if (host_is_between(host, asker))
+		return;
+	struct arena_mark mark = arena_mark(&host->scratch);
 	enum status status = query_take(&list, &query, &why);
 	if (status == STATUS_OK)
 		status = answer(host, &query, &out, &why);
 	arena_rewind(&host->scratch, mark);
-	struct report *report = NULL;
-	if (status == STATUS_OK)
-		report = host_reply_new(host, REPLY_ANSWER, MESSAGE_QUERY, session, id);
-	if (report != NULL) {
+	if (status == STATUS_OK) {
+		struct report *report = host_reply(host, asker);
 		report->reply.raw = out;
 		host_send(host, report);
 		return;
@@ -242,7 +242,7 @@ void host_do_query(struct host *host, uint32_t session, uint64_t id, struct wire
 	bytes_release(&out);
 	if (why.status != status)
 		reason_set(&why, status, -1, "query", "%s", status_text(status));
-	host_refuse(host, REPLY_ANSWER, MESSAGE_QUERY, session, id, &why);
+	host_refuse(host, asker, &why);
 }
 
 /* ---- what a STEP observes ---------------------------------------------------------------------- */

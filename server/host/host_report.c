@@ -95,103 +95,144 @@ static enum status add_changes(const struct world *world, struct tick_report *ti
 	}
 }
 
-static enum status add_results(struct tick_report *ticked, const struct batch_result *results,
-			       uint32_t count)
+/* Results of a boundary come in three lists: of the engine, of kept batches, of what never got there. */
+struct result_list {
+	const struct batch_result *items;
+	uint32_t count;
+};
+enum { RESULT_LISTS = 3 };
+
+static void add_result(struct tick_report *ticked, const struct batch_result *from)
 {
-	uint32_t values = 0;
-	for (uint32_t i = 0; i < count; i++)
-		values += results[i].value_count;
+	struct report_result *to = &ticked->results[ticked->result_count++];
+	*to = (struct report_result){
+		.session = from->session,
+		.batch = from->number & ~HOST_STEP_BATCH,
+		.tick = from->tick,
+		.status = from->status,
+		.index = from->status == STATUS_OK ? -1 : (int32_t)from->why.index,
+		.step = (from->number & HOST_STEP_BATCH) != 0,
+		.first_value = ticked->value_count,
+		.value_count = from->value_count,
+	};
+	if (from->status != STATUS_OK) {
+		memcpy(to->field, from->why.field, sizeof to->field);
+		snprintf(to->text, sizeof to->text, "%.*s", (int)sizeof to->text - 1,
+			 from->why.text);
+	}
+	if (from->value_count > 0)
+		memcpy(ticked->values + ticked->value_count, from->values,
+		       from->value_count * sizeof *ticked->values);
+	ticked->value_count += from->value_count;
+}
+
+static enum status add_results(struct tick_report *ticked, const struct result_list *lists)
+{
+	uint32_t count = 0, values = 0;
+	for (uint32_t k = 0; k < RESULT_LISTS; k++)
+		for (uint32_t i = 0; i < lists[k].count; i++) {
+			values += lists[k].items[i].value_count;
+			count++;
+		}
 	ticked->results = heap_alloc_zero(MAX_OF(count, 1u) * sizeof *ticked->results);
 	ticked->values = heap_alloc(MAX_OF(values, 1u) * sizeof *ticked->values);
 	if (ticked->results == NULL || ticked->values == NULL)
 		return STATUS_NO_MEMORY;
+	for (uint32_t k = 0; k < RESULT_LISTS; k++)
+		for (uint32_t i = 0; i < lists[k].count; i++)
+			add_result(ticked, &lists[k].items[i]);
+	return STATUS_OK;
+}
+
+/* The events that are news: a boundary that stays open tells of its limit, and the step that closes it of
+ * all else, so that nobody hears anything twice. */
+static enum status add_events(const struct host *host, const struct boundary *boundary,
+			      struct tick_report *ticked)
+{
+	uint32_t count;
+	const struct event *events = world_events(host->world, &count);
+	bool failed = boundary->status != STATUS_OK;
+	ticked->events = heap_alloc(MAX_OF(count, 1u) * sizeof *events);
+	if (ticked->events == NULL)
+		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct batch_result *from = &results[i];
-		struct report_result *to = &ticked->results[ticked->result_count++];
-		*to = (struct report_result){
-			.session = from->session,
-			.batch = from->number & ~HOST_STEP_BATCH,
-			.tick = from->tick,
-			.status = from->status,
-			.index = from->status == STATUS_OK ? -1 : (int32_t)from->why.index,
-			.step = (from->number & HOST_STEP_BATCH) != 0,
-			.first_value = ticked->value_count,
-			.value_count = from->value_count,
-		};
-		if (from->status != STATUS_OK) {
-			memcpy(to->field, from->why.field, sizeof to->field);
-			snprintf(to->text, sizeof to->text, "%.*s", (int)sizeof to->text - 1,
-				 from->why.text);
-		}
-		if (from->value_count > 0)
-			memcpy(ticked->values + ticked->value_count, from->values,
-			       from->value_count * sizeof *ticked->values);
-		ticked->value_count += from->value_count;
+		bool limit = events[i].kind == EVENT_LIMIT;
+		if (failed ? limit && !host->open : !limit)
+			ticked->events[ticked->event_count++] = events[i];
 	}
 	return STATUS_OK;
 }
 
-static enum status fill(struct host *host, struct tick_report *ticked,
-			const struct batch_result *results, uint32_t result_count)
+/* What changed since the last report that told of changes. */
+static enum status add_bodies(const struct world *world, struct tick_report *ticked)
 {
-	const struct world *world = host->world;
-	enum status status;
-	ticked->whole = host->whole_due;
-	if (ticked->whole) {
-		status = add_all(world, ticked);
-	} else {
-		struct world_changes changes = world_changes(world);
-		bool failed = false;
-		ticked->removed = copy_of(changes.removed, changes.removed_count,
-					  sizeof *changes.removed, &failed);
-		ticked->removed_count = failed ? 0 : changes.removed_count;
-		status = failed ? STATUS_NO_MEMORY : add_changes(world, ticked, &changes);
-	}
-	if (status == STATUS_OK) {
-		bool failed = false;
-		uint32_t count;
-		const struct event *events = world_events(world, &count);
-		ticked->events = copy_of(events, count, sizeof *events, &failed);
-		ticked->event_count = failed ? 0 : count;
-		status = failed ? STATUS_NO_MEMORY : STATUS_OK;
-	}
-	if (status == STATUS_OK)
-		status = add_results(ticked, results, result_count);
-	return status;
+	if (ticked->whole)
+		return add_all(world, ticked);
+	struct world_changes changes = world_changes(world);
+	bool failed = false;
+	ticked->removed = copy_of(changes.removed, changes.removed_count, sizeof *changes.removed,
+				  &failed);
+	ticked->removed_count = failed ? 0 : changes.removed_count;
+	return failed ? STATUS_NO_MEMORY : add_changes(world, ticked, &changes);
 }
 
-bool host_report_tick(struct host *host, const struct schedule_turn *turn, uint64_t cost_ns,
-		      const struct batch_result *results, uint32_t result_count)
+static enum status add_news(const struct host *host, const struct boundary *boundary,
+			    struct tick_report *ticked)
 {
-	struct report *report = heap_alloc_zero(sizeof *report);
-	if (report == NULL) {
-		host->whole_due = true;
-		return false;
-	}
-	report->kind = REPORT_TICK;
-	struct tick_report *ticked = &report->ticked;
-	/* A report about control alone repeats no change and no event of the boundary before it. */
-	enum status status = STATUS_OK;
-	if (turn != NULL || host->whole_due)
-		status = fill(host, ticked, results, result_count);
-	if (status != STATUS_OK) {
-		report_destroy(report);
-		host->whole_due = true;
-		return false;
-	}
-	host->whole_due = false;
+	uint32_t kept_count;
+	const struct batch_result *kept = world_kept_results(host->world, &kept_count);
+	const struct result_list lists[RESULT_LISTS] = {
+		{ boundary->results, boundary->count },
+		{ kept_count > host->kept_told ? &kept[host->kept_told] : NULL,
+		  kept_count - host->kept_told },
+		{ boundary->refused, boundary->refused_count },
+	};
+	enum status status = add_events(host, boundary, ticked);
+	return status == STATUS_OK ? add_results(ticked, lists) : status;
+}
+
+/* Where the world stands, and how it is doing. */
+static void add_figures(const struct host *host, const struct boundary *boundary,
+			struct tick_report *ticked)
+{
 	ticked->info = world_info(host->world);
 	ticked->stats = world_stats(host->world);
 	ticked->tick = ticked->info.tick;
 	ticked->epoch = ticked->info.epoch;
 	ticked->tick_hash = world_tick_hash(host->world);
 	ticked->mode = (uint8_t)host->mode;
-	ticked->step = turn != NULL;
-	ticked->lateness_ns = turn != NULL ? turn->lateness : 0;
-	ticked->cost_ns = cost_ns;
 	ticked->late = host->schedule.late;
 	ticked->dropped = host->schedule.dropped;
 	ticked->pace = schedule_pace(&host->schedule);
+	ticked->stalls = host->stalls;
+	ticked->failure = host->failure;
+	if (!boundary->stepping)
+		return;
+	ticked->step = boundary->status == STATUS_OK;
+	ticked->lateness_ns = boundary->turn.lateness;
+	ticked->cost_ns = boundary->cost;
+}
+
+enum status host_report_tick(struct host *host, const struct boundary *boundary)
+{
+	struct report *report = heap_alloc_zero(sizeof *report);
+	if (report == NULL)
+		return STATUS_NO_MEMORY;
+	report->kind = REPORT_TICK;
+	struct tick_report *ticked = &report->ticked;
+	/* A report about control alone repeats no change and no event of the boundary before it; the
+	 * changes of one that was left open are counted from the last step that was made. */
+	enum status status = STATUS_OK;
+	ticked->whole = host->whole_due || (boundary->stepping && host->open);
+	if (ticked->whole || boundary->stepping)
+		status = add_bodies(host->world, ticked);
+	if (status == STATUS_OK && boundary->stepping)
+		status = add_news(host, boundary, ticked);
+	if (status != STATUS_OK) {
+		report_destroy(report);
+		return status;
+	}
+	add_figures(host, boundary, ticked);
 	host_send(host, report);
-	return true;
+	return STATUS_OK;
 }

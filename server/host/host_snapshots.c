@@ -47,68 +47,85 @@ enum status host_checkpoint(struct host *host, const char *name, const struct by
 	return status;
 }
 
-/* Keeps `image` (taken on OK) under `name`, within the quotas. */
-static enum status keep(struct host *host, const char *name, uint64_t tick, uint64_t hash,
-			struct bytes *image, struct reason *why)
+/* Whether an image of so many bytes may be kept under `name`; makes room for one more. */
+static enum status make_room(struct host *host, const char *name, size_t image_bytes,
+			     struct reason *why)
 {
-	struct snapshot *old = find(host, name);
-	uint64_t bytes = host->snapshot_bytes + image->count - (old != NULL ? old->image.count : 0);
+	const struct snapshot *old = find(host, name);
+	uint64_t bytes = host->snapshot_bytes + image_bytes - (old != NULL ? old->image.count : 0);
 	if (bytes > host->options.snapshot_bytes_max)
 		return reason_set(why, STATUS_LIMIT, -1, "name",
 				  "snapshots of this world may take %llu bytes in all",
 				  (unsigned long long)host->options.snapshot_bytes_max);
-	if (old == NULL) {
-		if (host->snapshots.count == host->options.snapshots_max)
-			return reason_set(why, STATUS_LIMIT, -1, "name",
-					  "a world keeps at most %u snapshots",
-					  (unsigned)host->options.snapshots_max);
-		if (ARRAY_RESERVE(&host->snapshots, host->snapshots.count + 1u) != STATUS_OK)
-			return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
-					  status_text(STATUS_NO_MEMORY));
-		old = &host->snapshots.items[host->snapshots.count++];
-		memset(old, 0, sizeof *old);
-		snprintf(old->name, sizeof old->name, "%s", name);
-	}
-	bytes_release(&old->image);
-	old->image = *image;
-	bytes_init(image);
-	old->tick = tick;
-	old->state_hash = hash;
-	host->snapshot_bytes = bytes;
+	if (old == NULL && host->snapshots.count == host->options.snapshots_max)
+		return reason_set(why, STATUS_LIMIT, -1, "name", "a world keeps at most %u snapshots",
+				  (unsigned)host->options.snapshots_max);
+	if (ARRAY_RESERVE(&host->snapshots, host->snapshots.count + 1u) != STATUS_OK)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
+				  status_text(STATUS_NO_MEMORY));
 	return STATUS_OK;
+}
+
+/* Keeps `image` (taken) under `name`, for which there is room. */
+static void keep(struct host *host, const char *name, uint64_t tick, uint64_t hash,
+		 struct bytes *image)
+{
+	struct snapshot *place = find(host, name);
+	if (place == NULL) {
+		place = &host->snapshots.items[host->snapshots.count++];
+		memset(place, 0, sizeof *place);
+		snprintf(place->name, sizeof place->name, "%s", name);
+	}
+	host->snapshot_bytes += image->count - place->image.count;
+	bytes_release(&place->image);
+	place->image = *image;
+	bytes_init(image);
+	place->tick = tick;
+	place->state_hash = hash;
 }
 
 enum status host_add_snapshot(struct host *host, const char *name, uint64_t tick,
 			      uint64_t state_hash, struct bytes *image)
 {
-	return keep(host, name, tick, state_hash, image, NULL);
+	enum status status = make_room(host, name, image->count, NULL);
+	if (status == STATUS_OK)
+		keep(host, name, tick, state_hash, image);
+	return status;
 }
 
-void host_do_save(struct host *host, uint32_t session, uint64_t ref, const char *name)
+/* The quota is asked first: a snapshot that is refused must not be found in the file, and the old one of
+ * its name stays. */
+static enum status save(struct host *host, const char *name, uint64_t hash, struct reason *why)
 {
 	struct bytes image = { 0 };
-	struct reason why;
 	enum status status = world_save(host->world, &image);
-	uint64_t hash = world_state_hash(host->world, NULL, NULL);
 	if (status != STATUS_OK)
-		reason_set(&why, status, -1, "world", "%s", status_text(status));
-	/* The quota is asked first: a snapshot that was refused must not be found in the file. */
-	if (status == STATUS_OK)
-		status = keep(host, name, world_info(host->world).tick, hash, &image, &why);
+		reason_set(why, status, -1, "world", "%s", status_text(status));
+	else
+		status = make_room(host, name, image.count, why);
 	if (status == STATUS_OK && host->journal != NULL) {
-		status = host_checkpoint(host, name, &find(host, name)->image);
+		status = host_checkpoint(host, name, &image);
 		journal_flush(host->journal);
 		if (status != STATUS_OK)
-			reason_set(&why, status, -1, "journal", "%s", status_text(status));
+			reason_set(why, status, -1, "journal", "%s", status_text(status));
 	}
-	if (status != STATUS_OK) {
-		bytes_release(&image);
-		host_refuse(host, REPLY_SAVED, MESSAGE_SAVE, session, ref, &why);
+	if (status == STATUS_OK)
+		keep(host, name, world_info(host->world).tick, hash, &image);
+	bytes_release(&image);
+	return status;
+}
+
+void host_do_save(struct host *host, struct asker *asker, const char *name)
+{
+	struct reason why;
+	if (host_is_between(host, asker))
+		return;
+	uint64_t hash = world_state_hash(host->world, NULL, NULL);
+	if (save(host, name, hash, &why) != STATUS_OK) {
+		host_refuse(host, asker, &why);
 		return;
 	}
-	struct report *report = host_reply_new(host, REPLY_SAVED, MESSAGE_SAVE, session, ref);
-	if (report == NULL)
-		return;
+	struct report *report = host_reply(host, asker);
 	report->reply.state_hash = (struct wire_hash){ true, hash };
 	snprintf(report->reply.name, sizeof report->reply.name, "%s", name);
 	host_send(host, report);
@@ -116,28 +133,29 @@ void host_do_save(struct host *host, uint32_t session, uint64_t ref, const char 
 
 static enum status restore(struct host *host, const struct snapshot *snapshot, struct reason *why)
 {
+	uint32_t epoch = world_info(host->world).epoch + 1;
+	if (host->journal_failed)
+		return reason_set(why, host->failure.status, -1, "journal", "%s",
+				  host->failure.text);
 	enum status status = world_restore(host->world, snapshot->image.data, snapshot->image.count,
 					   why);
 	if (status != STATUS_OK)
 		return status;
-	world_new_epoch(host->world, world_info(host->world).epoch + 1);
-	struct world_info info = world_info(host->world);
+	world_new_epoch(host->world, epoch);
 	host->whole_due = true;
-	host->checkpoint_tick = info.tick;
-	if (host->journal != NULL)
-		status = journal_restore(host->journal, info.epoch, info.tick, snapshot->name);
-	if (status != STATUS_OK) {
-		reason_set(why, status, -1, "journal", "the journal refused a record: %s",
-			   status_text(status));
-		host_fail(host, why);
-	}
-	return status;
+	host->open = false;
+	host->kept_told = 0;
+	host->checkpoint_tick = world_info(host->world).tick;
+	return STATUS_OK;
 }
 
-void host_do_restore(struct host *host, uint32_t session, uint64_t ref, const char *name)
+/* The journal hears of it and then the loop, before anything else happens to the world. */
+void host_do_restore(struct host *host, struct asker *asker, const char *name)
 {
 	struct reason why;
-	struct snapshot *snapshot = find(host, name);
+	const struct snapshot *snapshot = find(host, name);
+	if (host_is_between(host, asker))
+		return;
 	enum status status;
 	if (snapshot == NULL)
 		status = reason_set(&why, STATUS_UNKNOWN_SNAPSHOT, -1, "name",
@@ -145,51 +163,48 @@ void host_do_restore(struct host *host, uint32_t session, uint64_t ref, const ch
 	else
 		status = restore(host, snapshot, &why);
 	if (status != STATUS_OK) {
-		host_refuse(host, REPLY_RESTORED, MESSAGE_RESTORE, session, ref, &why);
+		host_refuse(host, asker, &why);
 		return;
 	}
-	host_report_tick(host, NULL, 0, NULL, 0);
-	struct report *report =
-		host_reply_new(host, REPLY_RESTORED, MESSAGE_RESTORE, session, ref);
-	if (report == NULL)
-		return;
-	report->reply.state_hash =
-		(struct wire_hash){ true, world_state_hash(host->world, NULL, NULL) };
-	host_send(host, report);
+	host->restorer = *asker;
+	asker->report = NULL;
+	snprintf(host->restored, sizeof host->restored, "%s", name);
+	host_boundary_restored(host);
 }
 
-void host_do_fork(struct host *host, uint32_t session, uint64_t ref, const char *name,
-		  const char *snapshot_name)
+/* The image to copy, with its hash and tick, and all shapes it may need. */
+static enum status fill_copy(struct host *host, struct reply_report *reply, const char *name)
 {
-	struct reason why;
-	struct report *report = host_reply_new(host, REPLY_FORKED, MESSAGE_FORK, session, ref);
-	if (report == NULL)
-		return;
-	struct reply_report *reply = &report->reply;
-	snprintf(reply->name, sizeof reply->name, "%s", name);
-	enum status status = STATUS_OK;
-	if (snapshot_name[0] == '\0') {
+	enum status status;
+	if (name[0] == '\0') {
 		status = world_save(host->world, &reply->image);
 		reply->state_hash =
 			(struct wire_hash){ true, world_state_hash(host->world, NULL, NULL) };
 	} else {
-		const struct snapshot *snapshot = find(host, snapshot_name);
-		if (snapshot == NULL) {
-			status = STATUS_UNKNOWN_SNAPSHOT;
-		} else {
-			status = bytes_append(&reply->image, snapshot->image.data,
-					      snapshot->image.count);
-			reply->state_hash = (struct wire_hash){ true, snapshot->state_hash };
-			reply->tick = snapshot->tick;
-		}
+		const struct snapshot *snapshot = find(host, name);
+		if (snapshot == NULL)
+			return STATUS_UNKNOWN_SNAPSHOT;
+		status = bytes_append(&reply->image, snapshot->image.data, snapshot->image.count);
+		reply->state_hash = (struct wire_hash){ true, snapshot->state_hash };
+		reply->tick = snapshot->tick;
 	}
-	if (status == STATUS_OK)
-		status = shape_book_copy(&reply->shapes, &host->shapes);
-	if (status != STATUS_OK) {
-		report_destroy(report);
-		reason_set(&why, status, -1, "snapshot", "%s", status_text(status));
-		host_refuse(host, REPLY_FORKED, MESSAGE_FORK, session, ref, &why);
+	return status == STATUS_OK ? shape_book_copy(&reply->shapes, &host->shapes) : status;
+}
+
+void host_do_fork(struct host *host, struct asker *asker, const char *name,
+		  const char *snapshot_name)
+{
+	if (host_is_between(host, asker))
 		return;
+	struct report *report = host_reply(host, asker);
+	struct reply_report *reply = &report->reply;
+	snprintf(reply->name, sizeof reply->name, "%s", name);
+	enum status status = fill_copy(host, reply, snapshot_name);
+	if (status != STATUS_OK) {
+		bytes_release(&reply->image);
+		host->refused++;
+		reply->status = reason_set(&reply->why, status, -1, "snapshot", "%s",
+					   status_text(status));
 	}
 	host_send(host, report);
 }

@@ -1,6 +1,7 @@
 /* host_state.h: the inside of a host, shared by the files of this room only.
  *
- *	host.c           life, mail, requests, the report queue's bell
+ *	host.c           life, replies, batches, the report queue's bell
+ *	host_mail.c      requests of the loop as letters
  *	host_boundary.c  one slice: inbox → apply → step → journal → report
  *	host_report.c    building a TICK report
  *	host_modes.c     pause, speed, lease, barrier, the queue of STEP requests
@@ -29,20 +30,63 @@ struct waiting_batch {
  * after what the same session sent as COMMANDS, and the two kinds of numbers never meet. */
 #define HOST_STEP_BATCH (UINT64_C(1) << 63)
 
+/* Who asked, for what. Its answer's report is made when the request is accepted, so that an answer never
+ * wants for memory: a request that was taken is always answered. */
+struct asker {
+	uint32_t session;
+	uint64_t ref; /* ref, id or request */
+	enum reply_kind kind;
+	uint8_t about;	       /* number of the message that is answered */
+	struct report *report; /* owned until it is sent */
+};
+
 /* A STEP that is waiting or being done. */
 struct step_job {
-	uint32_t session;
-	uint64_t request;
+	struct asker asker;
 	struct wire_option from;
 	uint32_t left; /* ticks still to make */
 	uint8_t want;
-	bool restricted;
 	bool begun; /* its commands have been applied */
+	bool takes_part; /* in the boundary at hand */
 	struct waiting_batch *commands; /* owned, NULL when none came or once applied */
 	struct bytes results;		/* packed, for STEPPED */
 	uint32_t result_count;
 };
 enum { STEP_JOBS_MAX = 256 };
+
+/* A boundary in the making (host_boundary.c). Where memory or the journal's room is short, it stays at
+ * its stage and goes on from there a little later: nothing is left out, nothing is done twice. */
+enum boundary_stage {
+	BOUNDARY_IDLE,
+	BOUNDARY_BEGIN,	  /* the journal's beginning, once in a host's life */
+	BOUNDARY_RESTORE, /* to the journal: the world went back to a snapshot */
+	BOUNDARY_COLLECT, /* batches of the inbox and of STEPs, decoded */
+	BOUNDARY_APPLY,
+	BOUNDARY_RECORD, /* to the journal: what was applied */
+	BOUNDARY_STEP,
+	BOUNDARY_HASH,	 /* to the journal: the tick */
+	BOUNDARY_REPORT, /* to the loop */
+	BOUNDARY_ANSWER, /* STEPs that are done */
+};
+struct boundary {
+	enum boundary_stage stage;
+	uint64_t again_at; /* instant of the next try */
+	bool stepping;	   /* a turn was taken; false: only news of control */
+	struct schedule_turn turn;
+	uint64_t cost; /* ns of processor time so far */
+	struct arena_mark mark;
+	/* The inbox's array; the payloads are owned until all is applied. */
+	const struct inbox_entry *entries;
+	uint32_t entry_count;
+	/* From COLLECT on, in the scratch arena; `commands` are those of STEPs, owned. */
+	struct waiting_batch **commands;
+	struct batch *batches;
+	struct journal_batch *records; /* the same, packed, by the same index */
+	struct batch_result *results, *refused;
+	uint32_t command_count, count, refused_count;
+	enum status status; /* of the step */
+	struct reason why;
+};
 
 struct snapshot {
 	char name[WIRE_NAME_MAX + 1];
@@ -70,7 +114,19 @@ struct host {
 	uint64_t snapshot_bytes;
 	uint64_t checkpoint_tick; /* of the last one */
 	bool whole_due;		  /* the next report lists every body */
+	bool tell_due;		  /* a report of what control did is owed */
 	bool waiting_for_loop;	  /* reports full: not due until the loop has taken some */
+	bool journal_failed;
+	struct boundary boundary;
+	uint32_t shapes_recorded; /* of the shapes known at the beginning */
+	/* A step that could not be made leaves the engine's boundary open: its changes, events and results
+	 * go on adding up. So many results of kept batches have been told of already. */
+	bool open;
+	uint32_t kept_told;
+	struct reason failure; /* why the mode is FAILED */
+	/* A RESTORE that is done and not yet recorded, reported and answered. */
+	struct asker restorer;
+	char restored[WIRE_NAME_MAX + 1];
 
 	struct report_queue reports; /* worker → LOOP */
 	struct bell bell;	     /* rung for LOOP when reports wait */
@@ -80,63 +136,84 @@ struct host {
 	host_stopped *on_stopped;
 	void *stopped_context;
 
+	/* LOOP's: notes that found the mailbox full, oldest first, and the one kept for a bad day. */
+	struct letter *notes, *journal_note;
+
 	uint64_t stalls, batches, refused; /* the worker's counters */
 	struct host_counters seen;	   /* LOOP's copy, from the last report taken */
 };
 
 /* ---- host.c ---- */
 void host_send(struct host *host, struct report *report); /* taken */
-/* A reply to `session`, filled with the world's present name of its state. NULL: out of memory. */
-struct report *host_reply_new(struct host *host, enum reply_kind kind, uint8_t about,
-			      uint32_t session, uint64_t ref);
+/* The asker's report, returned owned, filled with the world's present name of its state. */
+struct report *host_reply(struct host *host, struct asker *asker);
 /* The same with a refusal, sent. */
-void host_refuse(struct host *host, enum reply_kind kind, uint8_t about, uint32_t session,
-		 uint64_t ref, const struct reason *why);
+void host_refuse(struct host *host, struct asker *asker, const struct reason *why);
+/* Refuses, and says so, while a boundary is in the making for want of memory: the state has no name. */
+bool host_is_between(struct host *host, struct asker *asker);
+void asker_release(struct asker *asker);
+
+struct waiting_batch *waiting_batch_of(const struct host_batch *batch);
+
+/* ---- host_mail.c ---- */
+/* NULL: out of memory. */
+struct letter *host_journal_note(void);
+void host_notes_release(struct host *host);
 
 /* ---- host_boundary.c ---- */
 void host_run(struct runnable *runnable, uint64_t now);
 uint64_t host_due(struct runnable *runnable);
 void waiting_batch_destroy(void *batch, void *context);
+/* Goes on with the boundary at hand as far as it goes. */
+void host_go_on(struct host *host);
+/* Reports mode, pace, or after a restore everything: now, or as soon as there is memory. */
+void host_tell(struct host *host);
+/* The world went back to snapshot `restored`: records, reports and answers it. */
+void host_boundary_restored(struct host *host);
+/* The first records and the first report. */
+void host_boundary_begin(struct host *host);
+/* Gives back what a boundary in the making holds. */
+void host_boundary_release(struct host *host);
 
 /* ---- host_report.c ---- */
-/* Reports what the last boundary changed. False: out of memory, and the next one will be whole. */
-bool host_report_tick(struct host *host, const struct schedule_turn *turn, uint64_t cost_ns,
-		      const struct batch_result *results, uint32_t result_count);
+/* Reports what the boundary changed; without a step only what control did. NO_MEMORY: nothing is lost,
+ * try again. */
+MUST_CHECK enum status host_report_tick(struct host *host, const struct boundary *boundary);
 
 /* ---- host_modes.c ---- */
-void host_do_control(struct host *host, uint32_t session, uint64_t ref, enum wire_control action,
+void host_set_mode(struct host *host, enum wire_mode mode);
+void host_do_control(struct host *host, struct asker *asker, enum wire_control action,
 		     double value);
 void host_do_session_gone(struct host *host, uint32_t session);
 void host_do_step(struct host *host, struct step_job *job); /* contents taken */
 /* Whether requested ticks can be made now. */
 bool host_step_wanted(const struct host *host);
-/* Jobs that take part in the next tick: indices into jobs, at most `capacity`. */
-uint32_t host_step_participants(const struct host *host, uint32_t *indices, uint32_t capacity);
-/* A requested tick was made (or failed with `status`): counts down, answers those that are done. */
-void host_step_done(struct host *host, const uint32_t *indices, uint32_t count, enum status status,
-		    const struct reason *why);
-/* Ends one job with a refusal; later indices move down by one. */
-void host_step_refuse(struct host *host, uint32_t index, const struct reason *why);
+/* Marks the jobs that take part in the next tick; returns how many. */
+uint32_t host_step_enlist(struct host *host);
+/* The next of them from `from` on, by session; NULL after the last. */
+struct step_job *host_step_next(struct host *host, const struct step_job *after);
 /* Packs the result of a job's commands, for its answer. */
-void host_step_result(struct step_job *job, const struct batch_result *result);
+MUST_CHECK enum status host_step_result(struct step_job *job, const struct batch_result *result);
+/* A tick was made: answers the jobs that are done by it. NO_MEMORY: some are not answered yet. */
+MUST_CHECK enum status host_step_answer(struct host *host);
+/* No tick was made. */
+void host_refuse_all_jobs(struct host *host, const struct reason *why);
 void step_job_release(struct step_job *job);
 /* Stops stepping for a reason of the server's own. */
-void host_halt(struct host *host);
-/* The same, and refuses every STEP that waits. */
 void host_fail(struct host *host, const struct reason *why);
 
 /* ---- host_snapshots.c ---- */
-void host_do_save(struct host *host, uint32_t session, uint64_t ref, const char *name);
-void host_do_restore(struct host *host, uint32_t session, uint64_t ref, const char *name);
-void host_do_fork(struct host *host, uint32_t session, uint64_t ref, const char *name,
-		  const char *snapshot);
+void host_do_save(struct host *host, struct asker *asker, const char *name);
+void host_do_restore(struct host *host, struct asker *asker, const char *name);
+void host_do_fork(struct host *host, struct asker *asker, const char *name, const char *snapshot);
 /* Writes a checkpoint to the journal; `image` NULL: of the world as it stands. */
-enum status host_checkpoint(struct host *host, const char *name, const struct bytes *image);
+MUST_CHECK enum status host_checkpoint(struct host *host, const char *name,
+				       const struct bytes *image);
 void host_snapshots_release(struct host *host);
 
 /* ---- host_query.c ---- */
-void host_do_query(struct host *host, uint32_t session, uint64_t id, struct wire_list query);
+void host_do_query(struct host *host, struct asker *asker, struct wire_list query);
 /* Packs STEPPED's observation; `want` of enum wire_want. */
-enum status host_observe(struct host *host, uint8_t want, struct bytes *out);
+MUST_CHECK enum status host_observe(struct host *host, uint8_t want, struct bytes *out);
 
 #endif

@@ -34,14 +34,14 @@ struct report_body {
 	uint8_t why;
 	uint32_t first_shape, shape_count; /* into `shapes`; only with CREATED or CHANGED */
 };
-/* A batch was applied or refused (or kept for later: then tick is the one it is kept for and
- * values are none, and another result follows when it is applied). */
+/* A batch was applied or refused, perhaps because its commands could not even be decoded (or kept for
+ * later: then tick is the one it is kept for and values are none, and another result follows when it is
+ * applied). */
 struct report_result {
 	uint32_t session;
 	uint64_t batch, tick;
 	enum status status;
 	int32_t index; /* of the refused command, −1 */
-	bool kept;
 	bool step; /* came with a STEP: goes out in its STEPPED, not in a RESULT */
 	uint32_t first_value, value_count; /* into `values` */
 	char text[96];
@@ -54,6 +54,8 @@ struct tick_report {
 	uint8_t mode;	/* enum wire_mode */
 	bool whole;	/* every body is listed as created: the first report, and after a restore */
 	bool step;	/* a step was made; false: only commands, control or a restore */
+	struct reason failure; /* with mode FAILED: why */
+	uint64_t stalls; /* boundaries that had to wait so far: for the loop, the journal or memory */
 	uint64_t lateness_ns, cost_ns; /* of this tick */
 	uint64_t late, dropped; /* so far: ticks begun a period late, ticks given up by the clock */
 	uint32_t pace;	/* world time per wall time, thousandths */
@@ -77,17 +79,17 @@ enum reply_kind {
 	REPLY_FORKED,	/* `image` holds the copy; the server makes the world */
 	REPLY_ANSWER,	/* `raw` is the answer, packed */
 	REPLY_SHAPE,	/* the world knows the shape */
-	REPLY_REFUSED,	/* the batch never reached the engine; a result stands in `result` */
 };
 struct reply_report {
 	enum reply_kind kind;
 	uint32_t session;
-	uint64_t ref;		/* ref, id, request or batch of the asker */
+	uint64_t ref;		/* ref, id or request of the asker */
 	uint8_t about;		/* number of the message that is answered */
 	enum status status;
 	struct reason why;	/* when status is not OK */
 	uint64_t tick;
 	uint32_t epoch;
+	uint8_t mode;
 	struct wire_hash state_hash, tick_hash;
 	struct bytes raw;	/* packed value: answer or observation */
 	struct bytes image;	  /* REPLY_FORKED */

@@ -15,9 +15,9 @@ void handle_ping(struct session *self, const struct message *message)
 	message_init(&pong, MESSAGE_PONG);
 	pong.pong.t = message->ping.t;
 	pong.pong.time_us = io_now_us(self->server->io);
-	if (self->memberships.count > 0)
-		pong.pong.tick =
-			self->memberships.items[self->memberships.count - 1].world->tick;
+	for (uint32_t i = 0; i < self->memberships.count; i++)
+		if (self->memberships.items[i].world != NULL)
+			pong.pong.tick = self->memberships.items[i].world->tick;
 	session_send(self, &pong);
 }
 

@@ -36,6 +36,7 @@ static void send_packed_result(struct session *self, uint32_t world, struct wire
 static void refuse_batch(struct session *self, struct membership *membership, uint64_t batch,
 			 enum status status)
 {
+	uint8_t packed[LEDGER_RESULT_BYTES];
 	struct wire_result result = {
 		.batch = batch,
 		.tick = membership->world->tick,
@@ -44,7 +45,7 @@ static void refuse_batch(struct session *self, struct membership *membership, ui
 		.text = wire_text(status_text(status)),
 	};
 	send_packed_result(self, membership->world->number,
-			   ledger_answer(&membership->ledger, &result));
+			   ledger_answer(&membership->ledger, &result, packed));
 }
 
 void handle_commands(struct session *self, const struct message *message)
@@ -75,11 +76,13 @@ void handle_commands(struct session *self, const struct message *message)
 			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
 		return;
 	}
+	/* The next tick, but not before the batches that came earlier. */
+	bool dated = commands->at.set && at != 0;
 	struct host_batch batch = {
 		.session = self->number,
 		.batch = commands->batch,
-		.at = at,
-		.late = (uint8_t)commands->late,
+		.at = dated ? at : membership->ledger.last_at,
+		.late = (uint8_t)(dated ? commands->late : WIRE_LATE_APPLY),
 		.restricted = session_role(self) < WIRE_ROLE_CONTROLLER,
 		.list = commands->list,
 	};

@@ -55,7 +55,7 @@ void handle_world_create(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
-	struct world *world = NULL;
+	struct world *world;
 	struct served_world *served;
 	struct shape_book shapes;
 	shape_book_init(&shapes);
@@ -64,16 +64,8 @@ void handle_world_create(struct session *self, const struct message *message)
 	if (status == STATUS_OK)
 		status = world_create(&options, &world, &why);
 	if (status == STATUS_OK)
-		status = worlds_add(server, name, world, &shapes, running, NULL, &served, &why);
-	if (status == STATUS_OK) {
-		world = NULL;
-		status = worlds_start(server, served);
-		if (status != STATUS_OK)
-			reason_set(&why, status, -1, "name", "%s", status_text(status));
-	}
+		status = worlds_open(server, name, world, &shapes, running, &served, &why);
 	shape_book_release(&shapes);
-	if (world != NULL)
-		world_destroy(world);
 	if (status != STATUS_OK) {
 		session_refuse(self, message, &why);
 		return;
@@ -97,21 +89,15 @@ void handle_world_join(struct session *self, const struct message *message)
 		return;
 	}
 	if (session_membership(self, world->number) == NULL) {
+		enum status status = session_join_world(self, world);
 		struct reason why;
-		if (self->memberships.count == SESSION_WORLDS_MAX) {
-			reason_set(&why, STATUS_LIMIT, -1, "world", "a session joins at most %d worlds",
-				   SESSION_WORLDS_MAX);
+		if (status != STATUS_OK) {
+			reason_set(&why, status, -1, "world", "%s",
+				   status == STATUS_LIMIT ? "this session has joined too many worlds"
+							  : status_text(status));
 			session_refuse(self, message, &why);
 			return;
 		}
-		if (ARRAY_RESERVE(&self->memberships, self->memberships.count + 1u) != STATUS_OK ||
-		    ARRAY_RESERVE(&world->members, world->members.count + 1u) != STATUS_OK) {
-			session_refuse_status(self, message, STATUS_NO_MEMORY);
-			return;
-		}
-		self->memberships.items[self->memberships.count++] =
-			(struct membership){ .world = world };
-		worlds_join(world, self);
 	}
 	send_info(self, world, message->world_join.ref, 0, 1);
 }

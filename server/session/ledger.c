@@ -63,22 +63,31 @@ enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, uint64_t a
 	return LEDGER_NEW;
 }
 
-struct wire_slice ledger_answer(struct ledger *self, const struct wire_result *result)
+static void keep(struct ledger *self, uint64_t batch, const uint8_t *packed, uint32_t bytes)
 {
-	struct wire_slice none = { NULL, 0 };
-	if (self->entries == NULL)
-		return none;
-	struct ledger_entry *entry = entry_of(self, result->batch);
-	/* Five small integers, two short texts, and five bytes a value at most. */
-	uint32_t room = 512 + 5 * result->value_count;
+	struct ledger_entry *entry = self->entries != NULL ? entry_of(self, batch) : NULL;
+	if (entry == NULL || entry->batch != batch)
+		return;
 	entry->packed.count = 0;
-	if (entry->batch != result->batch || bytes_reserve(&entry->packed, room) != STATUS_OK)
-		return none;
-	struct wire_packer packer = wire_packer_over(entry->packed.data, room);
-	result_pack(&packer, result);
-	if (wire_packer_status(&packer) != STATUS_OK)
-		return none;
-	entry->packed.count = packer.bytes;
+	if (entry->packed.capacity < bytes)
+		bytes_release(&entry->packed);
 	entry->answered = true;
-	return (struct wire_slice){ entry->packed.data, packer.bytes };
+	if (bytes_append(&entry->packed, packed, bytes) != STATUS_OK)
+		*entry = (struct ledger_entry){ 0 };
+}
+
+struct wire_slice ledger_answer(struct ledger *self, const struct wire_result *result,
+				uint8_t packed[LEDGER_RESULT_BYTES])
+{
+	/* Five small integers, two short texts, and five bytes a value at most. */
+	struct wire_packer packer = wire_packer_over(packed, LEDGER_RESULT_BYTES);
+	result_pack(&packer, result);
+	ASSERT(wire_packer_status(&packer) == STATUS_OK);
+	keep(self, result->batch, packed, packer.bytes);
+	return (struct wire_slice){ packed, packer.bytes };
+}
+
+void ledger_new_epoch(struct ledger *self)
+{
+	self->last_at = 0;
 }

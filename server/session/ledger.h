@@ -31,7 +31,12 @@ enum ledger_verdict { LEDGER_NEW, LEDGER_REPEATED, LEDGER_WAITING, LEDGER_REFUSE
  * result. REFUSED: `why` is EXPIRED, SEQUENCE or NO_MEMORY. NEW: the number is used up. */
 enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, uint64_t at,
 				 struct wire_slice *packed, struct reason *why);
-/* Keeps and gives (borrowed) the packed result of a batch; empty when there was no memory for it. */
-struct wire_slice ledger_answer(struct ledger *self, const struct wire_result *result);
+/* Packs a result into the caller's room and keeps a copy for repeats, while the batch is among the last.
+ * Where there is no memory for the copy, a repeat will be answered EXPIRED. */
+enum { LEDGER_RESULT_BYTES = 512 + 5 * WIRE_BATCH_MAX };
+struct wire_slice ledger_answer(struct ledger *self, const struct wire_result *result,
+				uint8_t packed[LEDGER_RESULT_BYTES]);
+/* Another epoch has begun: ticks may be smaller than those asked for before. */
+void ledger_new_epoch(struct ledger *self);
 
 #endif

@@ -12,6 +12,7 @@ void outbox_init(struct outbox *self, struct outbox_set *set, struct stream *str
 	self->stream = stream;
 	self->pool = pool;
 	self->soft_since = INSTANT_NEVER;
+	self->frame_max = WIRE_FRAME_DOWN;
 }
 
 static void drop_frames(struct outbox *self)
@@ -74,13 +75,14 @@ bool outbox_takes_state(const struct outbox *self)
 enum status outbox_pack(struct outbox *self, const struct message *message, struct frame **out)
 {
 	/* Most answers are small; a long one is packed again into a frame that surely holds it. */
-	const uint32_t capacity_max = WIRE_FRAME_DOWN + WIRE_FRAME_HEADER;
+	const uint32_t capacity_max = self->frame_max + WIRE_FRAME_HEADER;
 	for (uint32_t capacity = 512;; capacity = MIN_OF(capacity * 16, capacity_max)) {
 		struct frame *frame;
 		enum status status = frame_create(self->pool, capacity, &frame);
 		if (status != STATUS_OK)
 			return status;
-		status = message_pack(message, frame->data, frame->capacity, &frame->bytes);
+		status = message_pack(message, frame->data, MIN_OF(frame->capacity, capacity_max),
+				      &frame->bytes);
 		if (status == STATUS_OK) {
 			*out = frame;
 			return STATUS_OK;
@@ -97,6 +99,7 @@ enum status outbox_send(struct outbox *self, const struct message *message)
 	enum status status = outbox_pack(self, message, &frame);
 	if (status == STATUS_OK)
 		outbox_put(self, frame);
+	self->failed = self->failed || status == STATUS_NO_MEMORY;
 	return status;
 }
 

@@ -27,6 +27,7 @@ enum {
 struct outbox {
 	struct stream *stream;	    /* borrowed; NULL once it is gone */
 	struct frame_pool *pool;    /* borrowed */
+	uint32_t frame_max;	    /* content bytes of a frame the client takes */
 	ARRAY_OF(struct frame *) frames; /* owned references, in order */
 	uint64_t bytes;		    /* of these frames */
 	uint64_t state_bytes;	    /* of state put since nothing waited: not held against the client */
@@ -53,10 +54,12 @@ void outbox_put(struct outbox *self, struct frame *frame);
 void outbox_put_state(struct outbox *self, struct frame *frame);
 /* Whether so little waits that another frame of state may. */
 bool outbox_takes_state(const struct outbox *self);
-/* Packs a message into a frame of its own, returned owned. RANGE …: as message_pack. */
+/* Packs a message into a frame of its own, returned owned. FULL: it does not fit the client's frames;
+ * NO_MEMORY; RANGE …: as message_pack. */
 MUST_CHECK enum status outbox_pack(struct outbox *self, const struct message *message,
 				   struct frame **out);
-/* Packs a message and queues it. RANGE …: as message_pack; nothing was queued. */
+/* Packs a message and queues it. Not OK: nothing was queued; without memory for it the client must go, as
+ * control is never dropped. */
 enum status outbox_send(struct outbox *self, const struct message *message);
 /* Writes what is queued now. */
 void outbox_flush(struct outbox *self);

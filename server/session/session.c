@@ -13,12 +13,13 @@
 
 /* ---- sending ----------------------------------------------------------------------------------- */
 
-void session_send(struct session *self, const struct message *message)
+enum status session_send(struct session *self, const struct message *message)
 {
 	enum status status = outbox_send(&self->outbox, message);
 	if (status != STATUS_OK)
 		log_error("message_not_sent", "session=%u message=%d status=%s",
 			  (unsigned)self->number, (int)message->type, status_name(status));
+	return status;
 }
 
 void session_refuse(struct session *self, const struct message *about, const struct reason *why)
@@ -91,6 +92,7 @@ static void greet(struct session *self, const struct message *message)
 	}
 	self->state = SESSION_OPEN;
 	self->server->sessions.greeting--;
+	self->outbox.frame_max = self->handshake.limits.frame_down;
 	quota_init(&self->quota, self->handshake.role, io_now(self->server->io));
 	log_info("session_open", "session=%u peer=%s role=%s", (unsigned)self->number,
 		 self->peer.text, wire_role_name(self->handshake.role));
@@ -164,7 +166,8 @@ static size_t on_space(void *context, uint8_t **into)
 	size_t room = frame_max(self) + WIRE_FRAME_HEADER;
 	if (self->state == SESSION_LEAVING)
 		self->input.count = 0;
-	if (bytes_reserve(&self->input, room) != STATUS_OK)
+	self->starved = bytes_reserve(&self->input, room) != STATUS_OK;
+	if (self->starved)
 		return 0;
 	*into = self->input.data + self->input.count;
 	return room;
@@ -177,6 +180,17 @@ static void on_received(void *context, size_t bytes)
 	self->heard_at = io_now(self->server->io);
 	self->pinged = false;
 	take_frames(self);
+}
+
+/* There is room again for what waits in parts. */
+static void on_drained(void *context)
+{
+	struct session *self = context;
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		struct session_subscription *entry = &self->subscriptions.items[i];
+		fanout_go_on(entry->world->fanout, entry->subscription,
+			     io_now(self->server->io));
+	}
 }
 
 static void session_destroy(struct session *self);
@@ -195,6 +209,7 @@ static void on_closed(void *context, enum status why)
 static const struct stream_events session_events = {
 	.space = on_space,
 	.received = on_received,
+	.drained = on_drained,
 	.closed = on_closed,
 };
 
@@ -261,6 +276,8 @@ void session_look_after(struct session *self, uint64_t now)
 	const struct options *options = self->server->options;
 	uint64_t handshake = options->handshake_ms * NS_PER_MS;
 	uint64_t silence = options->ping_ms * NS_PER_MS;
+	if (self->starved && self->stream != NULL)
+		stream_resume(self->stream);
 	if (self->state == SESSION_LEAVING) {
 		if (now - self->heard_at > 2 * silence && self->stream != NULL)
 			stream_close(self->stream);
@@ -277,6 +294,42 @@ void session_look_after(struct session *self, uint64_t now)
 	}
 }
 
+struct membership *session_past(struct session *self, uint32_t world)
+{
+	for (uint32_t i = 0; i < self->memberships.count; i++)
+		if (self->memberships.items[i].number == world)
+			return &self->memberships.items[i];
+	return NULL;
+}
+
+struct membership *session_membership(struct session *self, uint32_t world)
+{
+	struct membership *membership = session_past(self, world);
+	return membership != NULL && membership->world != NULL ? membership : NULL;
+}
+
+enum status session_join_world(struct session *self, struct served_world *world)
+{
+	struct membership *membership = session_past(self, world->number);
+	if (membership == NULL && self->memberships.count == SESSION_WORLDS_MAX)
+		return STATUS_LIMIT;
+	if (ARRAY_RESERVE(&self->memberships, self->memberships.count + 1u) != STATUS_OK ||
+	    ARRAY_RESERVE(&world->members, world->members.count + 1u) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	struct letter *farewell = host_farewell(self->number);
+	if (farewell == NULL)
+		return STATUS_NO_MEMORY;
+	membership = session_past(self, world->number);
+	if (membership == NULL) {
+		membership = &self->memberships.items[self->memberships.count++];
+		*membership = (struct membership){ .number = world->number };
+	}
+	membership->world = world;
+	membership->farewell = farewell;
+	worlds_join(world, self);
+	return STATUS_OK;
+}
+
 void session_leave_world(struct session *self, struct served_world *world)
 {
 	for (uint32_t i = self->subscriptions.count; i-- > 0;) {
@@ -286,15 +339,51 @@ void session_leave_world(struct session *self, struct served_world *world)
 		fanout_unsubscribe(world->fanout, entry->subscription);
 		*entry = self->subscriptions.items[--self->subscriptions.count];
 	}
-	for (uint32_t i = 0; i < self->memberships.count; i++) {
-		if (self->memberships.items[i].world != world)
-			continue;
-		ledger_release(&self->memberships.items[i].ledger);
-		frame_release(self->memberships.items[i].stepped);
-		self->memberships.items[i] = self->memberships.items[--self->memberships.count];
-		worlds_leave(world, self);
+	struct membership *membership = session_membership(self, world->number);
+	if (membership == NULL)
 		return;
+	worlds_leave(world, self, membership->farewell);
+	membership->farewell = NULL;
+	membership->world = NULL;
+}
+
+static void membership_release(struct membership *membership)
+{
+	ledger_release(&membership->ledger);
+	frame_release(membership->stepped);
+}
+
+/* ERROR about what the client once asked for. */
+static void tell_end(struct session *self, const struct message *about)
+{
+	struct reason why;
+	reason_set(&why, STATUS_UNKNOWN_WORLD, -1, "", "the world has ended");
+	session_refuse(self, about, &why);
+}
+
+void session_lose_world(struct session *self, struct served_world *world)
+{
+	struct message about;
+	uint32_t told = 0;
+	struct membership *membership = session_past(self, world->number);
+	if (membership == NULL)
+		return;
+	/* Who ended it is answered when it is done. */
+	bool knows = self->number == world->destroyed_by;
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		if (self->subscriptions.items[i].world != world || knows)
+			continue;
+		message_init(&about, MESSAGE_SUBSCRIBE);
+		about.subscribe.sub = self->subscriptions.items[i].subscription->sub;
+		tell_end(self, &about);
+		told++;
 	}
+	message_init(&about, MESSAGE_WORLD_JOIN);
+	if (told == 0 && !knows && membership->world != NULL)
+		tell_end(self, &about);
+	session_leave_world(self, world);
+	membership_release(membership);
+	*membership = self->memberships.items[--self->memberships.count];
 }
 
 /* Takes the session out of every world and frees it; the stream is gone. */
@@ -303,8 +392,12 @@ static void session_destroy(struct session *self)
 	if (self->state == SESSION_GREETING ||
 	    (self->state == SESSION_LEAVING && self->handshake.state != HANDSHAKE_OPEN))
 		self->server->sessions.greeting--;
-	while (self->memberships.count > 0)
-		session_leave_world(self, self->memberships.items[0].world);
+	for (uint32_t i = 0; i < self->memberships.count; i++) {
+		struct membership *membership = &self->memberships.items[i];
+		if (membership->world != NULL)
+			session_leave_world(self, membership->world);
+		membership_release(membership);
+	}
 	ARRAY_RELEASE(&self->memberships);
 	ARRAY_RELEASE(&self->subscriptions);
 	for (uint32_t i = 0; i < self->uploads.count; i++)
@@ -316,14 +409,6 @@ static void session_destroy(struct session *self)
 	registry_remove(&server->sessions, self->number);
 	heap_free(self);
 	server_session_ended(server);
-}
-
-struct membership *session_membership(struct session *self, uint32_t world)
-{
-	for (uint32_t i = 0; i < self->memberships.count; i++)
-		if (self->memberships.items[i].world->number == world)
-			return &self->memberships.items[i];
-	return NULL;
 }
 
 struct session_subscription *session_subscription(struct session *self, uint64_t sub)

@@ -32,9 +32,12 @@ enum session_state { SESSION_GREETING, SESSION_OPEN, SESSION_LEAVING };
 struct server;
 struct served_world;
 
-/* A world this session has joined. */
+/* A world this session has joined, or has been in: numbers of batches and STEPs go on where they were
+ * when it joins again, so that no number ever means two things. */
 struct membership {
-	struct served_world *world; /* borrowed; leaves before the world goes */
+	uint32_t number; /* the world's */
+	struct served_world *world; /* borrowed; NULL since it left */
+	struct letter *farewell;    /* owned: tells the host that it is gone */
 	struct ledger ledger;
 	uint64_t step;		/* number of the last STEP */
 	struct frame *stepped;	/* its answer, kept for a repeat; NULL while it is being done */
@@ -63,7 +66,7 @@ struct session {
 	struct outbox outbox;
 	struct quota quota;
 	struct bytes input; /* a frame in the making */
-	size_t input_space; /* promised to the stream */
+	bool starved;	    /* there was no memory to read into: asked again later */
 	uint64_t opened_at, heard_at; /* instants */
 	uint64_t frame_since;	      /* first byte of a partial frame, or INSTANT_NEVER */
 	bool pinged;
@@ -87,7 +90,9 @@ static inline enum wire_role session_role(const struct session *self)
 
 /* ---- for handlers ------------------------------------------------------------------------------
  * */
-void session_send(struct session *self, const struct message *message);
+/* Not OK: it does not fit the client's frames (FULL), and nothing was sent. Without memory for it the
+ * session ends: an answer is never left out. */
+enum status session_send(struct session *self, const struct message *message);
 /* ERROR about a message. */
 void session_refuse(struct session *self, const struct message *about, const struct reason *why);
 void session_refuse_status(struct session *self, const struct message *about, enum status status);
@@ -95,8 +100,14 @@ void session_refuse_status(struct session *self, const struct message *about, en
 void session_done(struct session *self, const struct message *about);
 /* NULL where the session has not joined it. */
 struct membership *session_membership(struct session *self, uint32_t world);
+/* The same, also where it has left it again. */
+struct membership *session_past(struct session *self, uint32_t world);
+/* A part in a world, a new one or the one it had. LIMIT, NO_MEMORY. */
+MUST_CHECK enum status session_join_world(struct session *self, struct served_world *world);
 struct session_subscription *session_subscription(struct session *self, uint64_t sub);
 void session_leave_world(struct session *self, struct served_world *world);
+/* The world is ending: the client is told, and its number is forgotten. */
+void session_lose_world(struct session *self, struct served_world *world);
 
 /* One message of an open session, from the role table to its handler (dispatch.c). */
 void session_dispatch(struct session *self, const struct message *message);

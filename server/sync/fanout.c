@@ -7,8 +7,17 @@
 #include "protocol/result_wire.h"
 #include "server/base/heap.h"
 
-/* An event packs to at most 97 bytes: three ids, a kind, eight floats and three headers. */
-enum { PARTS_MAX = WIRE_PARTS_MAX, EVENTS_A_FRAME = 512, EVENT_BYTES_MAX = 128 };
+/* An event packs to at most 97 bytes: three ids, a kind, eight floats and three headers. Parts are small
+ * against what may wait for a client, so that one can be added where a few still wait. */
+enum {
+	PARTS_MAX = WIRE_PARTS_MAX,
+	PART_BYTES = 64 << 10,
+	EVENTS_A_FRAME = 512,
+	EVENT_BYTES_MAX = 128,
+	EVENTS_HEAD_BYTES = 64,
+};
+/* Parts of several frames that slow clients hold on to; beyond it the slowest loses its frame. */
+#define PENDING_BYTES_MAX ((uint64_t)64 << 20)
 
 /* Frames (without their heads) that everybody in the group gets. */
 struct group {
@@ -28,6 +37,7 @@ struct fanout {
 	uint32_t group_count; /* in use; the others keep their memory */
 	struct view_delta delta;
 	struct delta_part *parts;
+	uint8_t *scratch; /* one part, before it is copied into a frame of its size */
 	uint32_t turn; /* first to be served; moves on each report */
 	struct fanout_counters counters;
 };
@@ -39,8 +49,9 @@ enum status fanout_create(struct frame_pool *pool, struct fanout **out)
 		return STATUS_NO_MEMORY;
 	self->pool = pool;
 	self->parts = heap_alloc(PARTS_MAX * sizeof *self->parts);
+	self->scratch = heap_alloc(WIRE_FRAME_DOWN + WIRE_FRAME_HEADER);
 	enum status status = view_init(&self->view);
-	if (status != STATUS_OK || self->parts == NULL) {
+	if (status != STATUS_OK || self->parts == NULL || self->scratch == NULL) {
 		fanout_destroy(self);
 		return STATUS_NO_MEMORY;
 	}
@@ -71,6 +82,7 @@ void fanout_destroy(struct fanout *self)
 	view_delta_release(&self->delta);
 	view_release(&self->view);
 	heap_free(self->parts);
+	heap_free(self->scratch);
 	heap_free(self);
 }
 
@@ -82,17 +94,28 @@ static enum status encode_part(struct fanout *self, struct group *group,
 	if (ARRAY_RESERVE(&group->tails, group->tails.count + 1u) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	struct frame *tail;
-	enum status status = frame_create(self->pool, group->frame_max + WIRE_FRAME_HEADER, &tail);
+	uint32_t bytes;
+	enum status status = delta_pack_tail(frame, self->parts, count, index, self->scratch,
+					     WIRE_FRAME_DOWN + WIRE_FRAME_HEADER, &bytes);
+	if (status == STATUS_OK)
+		status = frame_create(self->pool, bytes, &tail);
 	if (status != STATUS_OK)
 		return status;
-	status = delta_pack_tail(frame, self->parts, count, index, tail->data, tail->capacity,
-				 &tail->bytes);
-	if (status != STATUS_OK) {
-		frame_release(tail);
-		return status;
-	}
+	memcpy(tail->data, self->scratch, bytes);
+	tail->bytes = bytes;
 	group->tails.items[group->tails.count++] = tail;
 	return STATUS_OK;
+}
+
+/* In small parts, or where those would be too many in the client's largest. */
+static enum status plan(struct fanout *self, const struct group *group,
+			const struct delta_frame *frame, uint32_t *count)
+{
+	uint32_t small = MIN_OF(group->frame_max, (uint32_t)PART_BYTES);
+	enum status status = delta_plan(frame, small, self->parts, PARTS_MAX, count);
+	if (status == STATUS_FULL)
+		status = delta_plan(frame, group->frame_max, self->parts, PARTS_MAX, count);
+	return status;
 }
 
 /* Encodes what the group needs. A base the history does not reach any more falls back to a SNAPSHOT. */
@@ -124,10 +147,10 @@ static enum status encode(struct fanout *self, struct group *group, uint64_t bas
 		.row_count = self->delta.rows.count,
 	};
 	uint32_t count;
-	status = delta_plan(&frame, group->frame_max, self->parts, PARTS_MAX, &count);
+	status = plan(self, group, &frame, &count);
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
 		status = encode_part(self, group, &frame, count, i);
-	self->counters.encoded++;
+	self->counters.encoded += status == STATUS_OK;
 	/* The heads must say what the tails are: SNAPSHOT groups stand on nothing. */
 	if (snapshot)
 		group->base = 0;
@@ -164,19 +187,6 @@ static struct group *group_for(struct fanout *self, const struct subscription *s
 
 /* ---- sending ----------------------------------------------------------------------------------- */
 
-static bool put_with_head(struct fanout *self, struct subscription *sub, enum message_type type,
-			  struct frame *tail)
-{
-	struct frame *head;
-	if (frame_create(self->pool, WIRE_HEAD_MAX, &head) != STATUS_OK)
-		return false;
-	head->bytes = message_pack_head(type, sub->sub, tail->bytes, true, head->data);
-	self->counters.bytes += head->bytes + tail->bytes;
-	outbox_put_state(sub->outbox, head);
-	outbox_put_state(sub->outbox, frame_retain(tail));
-	return true;
-}
-
 static void send_notice(struct subscription *sub)
 {
 	struct message notice;
@@ -195,11 +205,12 @@ static void send_notice(struct subscription *sub)
 /* The events of one tick, from the first waiting one on; returns how many went. */
 static uint32_t send_events_of_tick(struct subscription *sub, uint32_t first)
 {
-	static uint8_t packed[EVENTS_A_FRAME * EVENT_BYTES_MAX];
+	uint8_t packed[EVENTS_A_FRAME * EVENT_BYTES_MAX];
 	const struct dated_event *events = sub->events.items + first;
+	uint32_t fit = (sub->frame_max - EVENTS_HEAD_BYTES) / EVENT_BYTES_MAX;
+	uint32_t most = MIN_OF(fit, (uint32_t)EVENTS_A_FRAME), count = 0;
 	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
-	uint32_t count = 0;
-	while (first + count < sub->events.count && count < EVENTS_A_FRAME &&
+	while (first + count < sub->events.count && count < most &&
 	       events[count].tick == events[0].tick && events[count].epoch == events[0].epoch)
 		event_pack(&packer, &events[count++].event);
 	struct message message;
@@ -217,34 +228,80 @@ static uint32_t send_events_of_tick(struct subscription *sub, uint32_t first)
 	return count;
 }
 
+/* Those up to the state that has just been sent; what happened since waits for its own frame. */
 static void send_events(struct subscription *sub)
 {
-	for (uint32_t first = 0; first < sub->events.count;)
-		first += send_events_of_tick(sub, first);
-	sub->events.count = 0;
+	uint32_t ready = 0, sent = 0;
+	while (ready < sub->events.count &&
+	       (sub->events.items[ready].epoch < sub->pending_epoch ||
+		(sub->events.items[ready].epoch == sub->pending_epoch &&
+		 sub->events.items[ready].tick <= sub->pending_tick)))
+		ready++;
+	while (sent < ready)
+		sent += send_events_of_tick(sub, sent);
+	sub->events.count -= ready;
+	memmove(sub->events.items, sub->events.items + ready,
+		sub->events.count * sizeof *sub->events.items);
+}
+
+/* As many parts as there is room for; behind the last one the events up to that state. */
+static void push(struct fanout *self, struct subscription *sub, uint64_t now)
+{
+	uint64_t bytes;
+	if (!subscription_is_busy(sub))
+		return;
+	enum status status = subscription_push(sub, now, &bytes);
+	self->counters.bytes += bytes;
+	if (status != STATUS_OK || subscription_is_busy(sub))
+		return;
+	send_events(sub);
+	self->counters.frames++;
 }
 
 /* One frame for one subscription, with the events up to it. */
 static void serve(struct fanout *self, struct subscription *sub, uint64_t now)
 {
 	struct group *group = group_for(self, sub);
-	if (group == NULL) {
+	if (group == NULL ||
+	    subscription_take(sub, &self->view, group->base == 0, group->tails.items,
+			      group->tails.count, now) != STATUS_OK) {
 		sub->skipped++;
 		sub->notice_due = true;
 		return;
 	}
 	if (sub->notice_due)
 		send_notice(sub);
-	enum message_type type = group->base == 0 ? MESSAGE_SNAPSHOT : MESSAGE_DELTA;
-	for (uint32_t i = 0; i < group->tails.count; i++)
-		if (!put_with_head(self, sub, type, group->tails.items[i])) {
-			/* Cut off in the middle: only a SNAPSHOT mends that. */
-			sub->snapshot_due = true;
-			return;
+	push(self, sub, now);
+}
+
+/* Bytes of parts that clients hold on to, those of the same state once; and the one that has not moved for
+ * the longest time. */
+static uint64_t pending_bytes(const struct fanout *self, struct subscription **slowest)
+{
+	uint64_t bytes = 0;
+	*slowest = NULL;
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		struct subscription *sub = self->subscriptions.items[i];
+		if (!subscription_is_busy(sub))
+			continue;
+		bool shared = false;
+		for (uint32_t k = 0; k < i && !shared; k++) {
+			const struct subscription *other = self->subscriptions.items[k];
+			shared = subscription_is_busy(other) &&
+				 other->pending_serial == sub->pending_serial;
 		}
-	subscription_sent(sub, &self->view, now);
-	send_events(sub);
-	self->counters.frames++;
+		bytes += shared ? 0 : sub->pending_bytes;
+		if (*slowest == NULL || sub->pending_moved_at < (*slowest)->pending_moved_at)
+			*slowest = sub;
+	}
+	return bytes;
+}
+
+static void limit_pending(struct fanout *self)
+{
+	struct subscription *slowest;
+	while (pending_bytes(self, &slowest) > PENDING_BYTES_MAX)
+		subscription_give_up(slowest);
 }
 
 enum status fanout_report(struct fanout *self, const struct tick_report *report, uint64_t now)
@@ -260,6 +317,7 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	self->turn++;
 	for (uint32_t i = 0; i < count; i++) {
 		struct subscription *sub = self->subscriptions.items[(i + self->turn) % count];
+		push(self, sub, now);
 		subscription_note_events(sub, report);
 		if (report->whole)
 			sub->snapshot_due = true;
@@ -270,6 +328,7 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 		else
 			self->counters.skipped++;
 	}
+	limit_pending(self);
 	return STATUS_OK;
 }
 
@@ -310,6 +369,31 @@ void fanout_resync(struct fanout *self, struct subscription *subscription, uint6
 	subscription->snapshot_due = true;
 	if (self->standing && subscription_has_room(subscription, now))
 		serve(self, subscription, now);
+}
+
+void fanout_go_on(struct fanout *self, struct subscription *subscription, uint64_t now)
+{
+	push(self, subscription, now);
+}
+
+void fanout_look_after(struct fanout *self, uint64_t now)
+{
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		struct subscription *sub = self->subscriptions.items[i];
+		push(self, sub, now);
+		if (subscription_is_busy(sub) &&
+		    now - sub->pending_moved_at > SUBSCRIPTION_STUCK_MS * NS_PER_MS)
+			subscription_give_up(sub);
+		bool behind = sub->snapshot_due || sub->base != self->view.serial;
+		if (self->standing && behind && subscription_is_due(sub, false) &&
+		    subscription_may_send(sub, now))
+			serve(self, sub, now);
+	}
+}
+
+bool fanout_stands(const struct fanout *self)
+{
+	return self->standing;
 }
 
 const struct view *fanout_view(const struct fanout *self)

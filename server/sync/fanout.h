@@ -37,6 +37,13 @@ MUST_CHECK enum status fanout_subscribe(struct fanout *self, const struct msg_su
 void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);
 /* The next frame is a SNAPSHOT, sent as soon as there is room. */
 void fanout_resync(struct fanout *self, struct subscription *subscription, uint64_t now);
+/* The client has taken what waited: goes on with a frame of many parts. */
+void fanout_go_on(struct fanout *self, struct subscription *subscription, uint64_t now);
+/* Now and then: brings up to date whoever was skipped and has room, also while the world stands still;
+ * gives up frames that are stuck. */
+void fanout_look_after(struct fanout *self, uint64_t now);
+/* Whether the mirror is good. */
+bool fanout_stands(const struct fanout *self);
 
 const struct view *fanout_view(const struct fanout *self);
 void fanout_counters(const struct fanout *self, struct fanout_counters *out);

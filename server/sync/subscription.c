@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "protocol/pack.h"
 #include "server/base/heap.h"
 
 static enum status check(const struct msg_subscribe *ask, struct reason *why)
@@ -51,18 +52,30 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 	return STATUS_OK;
 }
 
+static void drop_pending(struct subscription *self)
+{
+	for (uint32_t i = self->pending_next; i < self->pending.count; i++)
+		frame_release(self->pending.items[i]);
+	self->pending.count = self->pending_next = 0;
+	self->pending_bytes = 0;
+}
+
 void subscription_destroy(struct subscription *self)
 {
 	if (self == NULL)
 		return;
+	drop_pending(self);
+	ARRAY_RELEASE(&self->pending);
 	ARRAY_RELEASE(&self->events);
 	heap_free(self);
 }
 
 /* ---- credit ------------------------------------------------------------------------------------ */
 
-static bool has_credit(const struct subscription *self, uint64_t now)
+bool subscription_may_send(const struct subscription *self, uint64_t now)
 {
+	if (subscription_is_busy(self))
+		return false;
 	if (!self->has_ack)
 		return outbox_idle(self->outbox);
 	/* Credit in time alone would be megabytes when a world is stepped as fast as it can. */
@@ -86,7 +99,7 @@ static void set_divisor(struct subscription *self, uint32_t divisor, uint64_t no
 bool subscription_has_room(struct subscription *self, uint64_t now)
 {
 	uint64_t good = SUBSCRIPTION_GOOD_MS * NS_PER_MS;
-	if (has_credit(self, now)) {
+	if (subscription_may_send(self, now)) {
 		bool quiet = self->starved_at == INSTANT_NEVER || now - self->starved_at >= good;
 		if (self->divisor > self->divisor_asked && quiet && now - self->changed_at >= good)
 			set_divisor(self, MAX_OF(self->divisor / 2, self->divisor_asked), now);
@@ -108,17 +121,80 @@ bool subscription_is_due(struct subscription *self, bool step)
 	return self->snapshot_due || self->since >= self->divisor;
 }
 
-void subscription_sent(struct subscription *self, const struct view *view, uint64_t now)
+/* ---- frames on their way ----------------------------------------------------------------------- */
+
+void subscription_give_up(struct subscription *self)
 {
+	drop_pending(self);
+	self->snapshot_due = true;
+}
+
+enum status subscription_take(struct subscription *self, const struct view *view, bool snapshot,
+			      struct frame *const parts[], uint32_t count, uint64_t now)
+{
+	ASSERT(!subscription_is_busy(self));
+	self->pending.count = self->pending_next = 0;
+	if (ARRAY_RESERVE(&self->pending, count) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++) {
+		self->pending.items[i] = frame_retain(parts[i]);
+		self->pending_bytes += parts[i]->bytes;
+	}
+	self->pending.count = count;
+	self->pending_serial = view->serial;
+	self->pending_tick = view->tick;
+	self->pending_epoch = view->epoch;
+	self->pending_snapshot = snapshot;
+	self->pending_moved_at = now;
 	self->base = view->serial;
 	self->base_tick = view->tick;
 	self->snapshot_due = false;
 	self->since = 0;
+	return STATUS_OK;
+}
+
+/* The client's own head, then the tail that everybody shares. */
+static enum status put_part(struct subscription *self, struct frame *tail, uint64_t *bytes)
+{
+	struct frame *head;
+	enum status status = frame_create(self->outbox->pool, WIRE_HEAD_MAX, &head);
+	if (status != STATUS_OK)
+		return status;
+	head->bytes = message_pack_head(self->pending_snapshot ? MESSAGE_SNAPSHOT : MESSAGE_DELTA,
+					self->sub, tail->bytes, true, head->data);
+	*bytes += head->bytes + tail->bytes;
+	outbox_put_state(self->outbox, head);
+	outbox_put_state(self->outbox, frame_retain(tail));
+	return STATUS_OK;
+}
+
+/* The last part is in the outbox. */
+static void note_sent(struct subscription *self, uint64_t now)
+{
 	self->frames_total++;
 	if (!self->has_ack || self->unacked_count == SUBSCRIPTION_UNACKED_MAX)
 		return;
 	uint32_t at = (self->unacked_first + self->unacked_count++) % SUBSCRIPTION_UNACKED_MAX;
-	self->unacked[at] = (struct unacked_frame){ view->tick, now, view->epoch };
+	self->unacked[at] = (struct unacked_frame){ self->pending_tick, now, self->pending_epoch };
+}
+
+enum status subscription_push(struct subscription *self, uint64_t now, uint64_t *bytes)
+{
+	*bytes = 0;
+	while (subscription_is_busy(self) && outbox_takes_state(self->outbox)) {
+		struct frame *tail = self->pending.items[self->pending_next];
+		if (put_part(self, tail, bytes) != STATUS_OK) {
+			subscription_give_up(self);
+			return STATUS_NO_MEMORY;
+		}
+		self->pending_next++;
+		self->pending_bytes -= tail->bytes;
+		self->pending_moved_at = now;
+		frame_release(tail);
+		if (!subscription_is_busy(self))
+			note_sent(self, now);
+	}
+	return STATUS_OK;
 }
 
 void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t now)

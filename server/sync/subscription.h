@@ -9,6 +9,9 @@
  * that keeps running out of credit has its divisor doubled; two good seconds halve it again. A
  * skip costs nothing but the next frame's covering the gap: frames are skipped before they are
  * encoded, never after.
+ *
+ * A frame of many parts is shared with whoever needs the same and goes out a few parts at a time, as
+ * the client takes them (`pending`); until the last has gone nothing else of the subscription is sent.
  */
 #ifndef CAIRN_SYNC_SUBSCRIPTION_H
 #define CAIRN_SYNC_SUBSCRIPTION_H
@@ -20,6 +23,7 @@ enum {
 	SUBSCRIPTION_UNACKED_MAX = 256, /* frames; more are skipped whatever the time */
 	SUBSCRIPTION_EVENTS_MAX = 8192, /* waiting for one client; beyond, the newest are lost and counted */
 	SUBSCRIPTION_DIVISOR_MAX = 64,	/* of the server's own slowing down */
+	SUBSCRIPTION_STUCK_MS = 10000,	 /* without a part taken, a frame is given up */
 	SUBSCRIPTION_GRACE_MS = 250,
 	SUBSCRIPTION_GOOD_MS = 2000,
 };
@@ -51,6 +55,14 @@ struct subscription {
 	bool snapshot_due;
 	uint32_t since;		/* steps since the last frame */
 
+	/* The frame that is on its way: parts not yet in the outbox (owned references). */
+	ARRAY_OF(struct frame *) pending;
+	uint32_t pending_next;
+	uint64_t pending_bytes;	   /* of those left */
+	uint64_t pending_serial, pending_tick, pending_moved_at;
+	uint32_t pending_epoch;
+	bool pending_snapshot;
+
 	struct unacked_frame unacked[SUBSCRIPTION_UNACKED_MAX]; /* ring */
 	uint32_t unacked_first, unacked_count;
 	uint64_t round_trip;	/* ns, smoothed */
@@ -68,12 +80,26 @@ MUST_CHECK enum status subscription_create(const struct msg_subscribe *ask, stru
 					   struct subscription **out, struct reason *why);
 void subscription_destroy(struct subscription *self);
 
-/* Whether a frame may be sent at `now`; false counts a skip and may slow the subscription down. */
+/* Whether a frame may be sent at `now`. */
+bool subscription_may_send(const struct subscription *self, uint64_t now);
+/* The same; false counts a skip and may slow the subscription down. */
 bool subscription_has_room(struct subscription *self, uint64_t now);
 /* Whether the divisor lets this step's frame through. */
 bool subscription_is_due(struct subscription *self, bool step);
-/* A frame for (epoch, tick, serial) was put into the outbox. */
-void subscription_sent(struct subscription *self, const struct view *view, uint64_t now);
+static inline bool subscription_is_busy(const struct subscription *self)
+{
+	return self->pending_next < self->pending.count;
+}
+/* Takes references to the parts of a frame of the view's state, which is the subscription's base from now
+ * on. NO_MEMORY: nothing has changed. */
+MUST_CHECK enum status subscription_take(struct subscription *self, const struct view *view,
+					 bool snapshot, struct frame *const parts[], uint32_t count,
+					 uint64_t now);
+/* Puts parts into the outbox while there is room; returns the bytes put. NO_MEMORY: the frame is given up,
+ * and the next one will be a SNAPSHOT. */
+MUST_CHECK enum status subscription_push(struct subscription *self, uint64_t now, uint64_t *bytes);
+/* Gives the frame up: the next one is a SNAPSHOT. */
+void subscription_give_up(struct subscription *self);
 /* ACK: frames up to that one have been applied. */
 void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t now);
 /* Keeps the events of a report that it asked for. */

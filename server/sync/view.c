@@ -119,7 +119,7 @@ static enum status update(struct view *self, const struct tick_report *report,
 	struct view_row *row = &self->rows[index];
 	struct wire_body body = row->body;
 	body_of_view(&body, &from->view);
-	if (from->why & (REPORT_CREATED | REPORT_CHANGED)) {
+	if (from->why & REPORT_CHANGED) {
 		enum status status = pack_shapes(report, from, &body);
 		if (status != STATUS_OK)
 			return status;
@@ -145,7 +145,7 @@ static enum status remove_body(struct view *self, uint32_t id)
 {
 	uint32_t index;
 	if (!table_find(&self->index, id, &index))
-		return self->after_whole ? STATUS_OK : STATUS_CORRUPT;
+		return STATUS_CORRUPT;
 	struct view_row *row = &self->rows[index];
 	struct view_removal *entry = &self->removals[self->removal_count++ % VIEW_REMOVALS_MAX];
 	*entry = (struct view_removal){ self->serial, row->created, id };
@@ -202,11 +202,12 @@ enum status view_apply(struct view *self, const struct tick_report *report)
 		status = remove_body(self, report->removed[i]);
 	for (uint32_t i = 0; i < report->body_count && status == STATUS_OK; i++) {
 		const struct report_body *body = &report->bodies[i];
-		bool created = (body->why & REPORT_CREATED) &&
-			       !(self->after_whole && table_find(&self->index, body->view.id, NULL));
-		status = created ? append(self, report, body) : update(self, report, body);
+		status = body->why & REPORT_CREATED ? append(self, report, body)
+						    : update(self, report, body);
 	}
-	self->after_whole = report->whole;
+	if (status == STATUS_OK &&
+	    body_hash_finish(self->tick, self->tick_sum, self->live_count) != report->tick_hash)
+		status = STATUS_CORRUPT; /* V4 */
 	if (status == STATUS_OK)
 		compact(self);
 	return status;

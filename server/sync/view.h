@@ -12,7 +12,8 @@
  *	older, or other epoch     every row                                (SNAPSHOT)
  *
  * Invariants: V1 rows[i].body.id < rows[i+1].body.id. V2 index finds exactly the live rows.
- * V3 tick_sum is the wrapping sum of the live rows' tick hashes.
+ * V3 tick_sum is the wrapping sum of the live rows' tick hashes. V4 finished, it is the engine's own tick
+ * hash, or else the mirror is not the world's: no client is ever sent what the engine did not say.
  */
 #ifndef CAIRN_SYNC_VIEW_H
 #define CAIRN_SYNC_VIEW_H
@@ -49,9 +50,6 @@ struct view {
 	uint64_t epoch_serial; /* first serial of the present epoch: older bases need a SNAPSHOT */
 	uint64_t tick, tick_hash;
 	uint32_t epoch;
-	/* The last report was whole: the next one may tell again what changed before it in the same
-	 * boundary (bodies made by a scene before the first tick, say). */
-	bool after_whole;
 	uint32_t row_count, row_capacity, live_count;
 	struct view_row *rows; /* owned */
 	struct table index;    /* id → row */
@@ -66,7 +64,7 @@ struct view {
 MUST_CHECK enum status view_init(struct view *self);
 void view_release(struct view *self);
 /* Applies one TICK report as the next serial. NO_MEMORY or CORRUPT (the report does not fit the
- * mirror): the mirror must be refilled by a `whole` report. */
+ * mirror, or V4): the mirror must be refilled by a `whole` report. */
 MUST_CHECK enum status view_apply(struct view *self, const struct tick_report *report);
 
 /* What a subscription with columns `fields` that stands at serial `base` needs to know. */

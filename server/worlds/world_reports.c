@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "protocol/capabilities.h"
+#include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -18,6 +19,8 @@ static struct session *addressee(struct served_world *world, uint32_t number,
 	*membership = session_membership(session, world->number);
 	return *membership != NULL ? session : NULL;
 }
+
+enum { RESULT_HEAD_BYTES = 32 };
 
 /* ---- results ----------------------------------------------------------------------------------- */
 
@@ -36,32 +39,46 @@ static struct wire_result result_of(const struct tick_report *report,
 	};
 }
 
-/* A run of results of one session, as few RESULT messages as fit. */
+static void send_list(struct session *session, const struct membership *membership,
+		      const uint8_t *packed, size_t bytes, uint32_t count)
+{
+	struct message message;
+	if (session->state != SESSION_OPEN || membership->world == NULL || count == 0)
+		return;
+	message_init(&message, MESSAGE_RESULT);
+	message.result.world = membership->number;
+	message.result.list = (struct wire_list){ packed, (uint32_t)bytes, count };
+	session_send(session, &message);
+}
+
+/* A run of results of one session, as few RESULT messages as fit; without memory to gather them, one
+ * message each. */
 static void send_results(struct served_world *world, const struct tick_report *report,
 			 uint32_t first, uint32_t last)
 {
-	struct membership *membership;
-	struct session *session = addressee(world, report->results[first].session, &membership);
-	if (session == NULL)
+	/* Who has left the world hears nothing, but may ask again when it is back. */
+	struct session *session = registry_find(&world->server->sessions,
+						report->results[first].session);
+	struct membership *membership =
+		session != NULL ? session_past(session, world->number) : NULL;
+	if (membership == NULL)
 		return;
+	uint8_t item[LEDGER_RESULT_BYTES];
 	struct bytes packed = { 0 };
-	struct message message;
-	message_init(&message, MESSAGE_RESULT);
-	message.result.world = world->number;
+	uint32_t count = 0, room = session->handshake.limits.frame_down - RESULT_HEAD_BYTES;
 	for (uint32_t i = first; i < last; i++) {
 		struct wire_result result = result_of(report, &report->results[i]);
-		struct wire_slice item = ledger_answer(&membership->ledger, &result);
-		bool added = bytes_append(&packed, item.at, item.bytes) == STATUS_OK;
-		message.result.list.count += added && item.bytes > 0;
-		bool full = packed.count > session->handshake.limits.frame_down / 2;
-		if (message.result.list.count > 0 && (full || i + 1 == last)) {
-			message.result.list.at = packed.data;
-			message.result.list.bytes = (uint32_t)packed.count;
-			session_send(session, &message);
-			packed.count = 0;
-			message.result.list.count = 0;
+		struct wire_slice slice = ledger_answer(&membership->ledger, &result, item);
+		if (packed.count + slice.bytes > room) {
+			send_list(session, membership, packed.data, packed.count, count);
+			packed.count = count = 0;
 		}
+		if (bytes_append(&packed, slice.at, slice.bytes) == STATUS_OK)
+			count++;
+		else
+			send_list(session, membership, slice.at, slice.bytes, 1);
 	}
+	send_list(session, membership, packed.data, packed.count, count);
 	bytes_release(&packed);
 }
 
@@ -92,10 +109,53 @@ static void tell_mode(struct served_world *world)
 		session_send(world->members.items[i], &info);
 }
 
+void world_reports_ask(struct served_world *world)
+{
+	if (!world->whole_asked)
+		world->whole_asked = host_report_whole(world->host) == STATUS_OK;
+}
+
+static void show(struct served_world *world, const struct tick_report *report)
+{
+	if (report->whole)
+		world->whole_asked = false;
+	enum status status = fanout_report(world->fanout, report, io_now(world->server->io));
+	if (status == STATUS_OK)
+		return;
+	if (status != STATUS_AGAIN)
+		log_error("mirror_lost", "world=%u status=%s", (unsigned)world->number,
+			  status_name(status));
+	world_reports_ask(world);
+}
+
+/* Ticks of another epoch begin anew, and so does the order of those that batches ask for. */
+static void begin_epoch(struct served_world *world)
+{
+	for (uint32_t i = 0; i < world->members.count; i++) {
+		struct membership *membership =
+			session_membership(world->members.items[i], world->number);
+		ledger_new_epoch(&membership->ledger);
+	}
+}
+
+static void tell_news(struct served_world *world, const struct tick_report *report)
+{
+	log_info("world_mode", "world=%u name=%s mode=%u pace_permille=%u epoch=%u tick=%llu",
+		 (unsigned)world->number, world->name, (unsigned)world->mode,
+		 (unsigned)world->pace, (unsigned)world->epoch, (unsigned long long)world->tick);
+	if (world->mode == WIRE_MODE_FAILED)
+		log_warn("world_failed", "world=%u name=%s status=%s text=\"%s\"",
+			 (unsigned)world->number, world->name, status_name(report->failure.status),
+			 report->failure.text);
+	tell_mode(world);
+}
+
 static void take_tick(struct served_world *world, const struct tick_report *report)
 {
 	bool news = world->mode != report->mode || world->pace != report->pace ||
 		    world->epoch != report->epoch;
+	if (world->epoch != report->epoch)
+		begin_epoch(world);
 	world->tick = report->tick;
 	world->epoch = report->epoch;
 	world->mode = report->mode;
@@ -107,25 +167,40 @@ static void take_tick(struct served_world *world, const struct tick_report *repo
 	if (world->stopping)
 		return;
 	deliver_results(world, report);
-	enum status status = fanout_report(world->fanout, report, io_now(world->server->io));
-	if (status != STATUS_OK && status != STATUS_AGAIN) {
-		log_error("mirror_lost", "world=%u status=%s", (unsigned)world->number,
-			  status_name(status));
-		status = host_report_whole(world->host);
-		if (status != STATUS_OK)
-			log_error("mirror_not_asked", "world=%u status=%s",
-				  (unsigned)world->number, status_name(status));
-	}
-	if (news) {
-		log_info("world_mode", "world=%u name=%s mode=%u pace_permille=%u epoch=%u tick=%llu",
-			 (unsigned)world->number, world->name, (unsigned)world->mode,
-			 (unsigned)world->pace, (unsigned)world->epoch,
-			 (unsigned long long)world->tick);
-		tell_mode(world);
-	}
+	show(world, report);
+	if (news)
+		tell_news(world, report);
 }
 
 /* ---- replies ----------------------------------------------------------------------------------- */
+
+/* An answer to a STEP, kept for a repeat of it. */
+static void send_step_answer(struct session *session, struct membership *membership,
+			     uint64_t request, const struct message *message)
+{
+	struct frame *frame;
+	enum status status = outbox_pack(&session->outbox, message, &frame);
+	struct message about, error;
+	struct reason why;
+	if (status == STATUS_FULL) {
+		/* The ticks have been made; what was to be seen cannot be shown. */
+		message_init(&about, MESSAGE_STEP);
+		about.step.request = request;
+		reason_set(&why, status, -1, "want",
+			   "done; what was wanted does not fit into a frame");
+		message_error(&error, &about, &why);
+		status = outbox_pack(&session->outbox, &error, &frame);
+	}
+	if (status != STATUS_OK) {
+		session->outbox.failed = true; /* it must not wait for ever */
+		return;
+	}
+	if (membership->step == request) {
+		frame_release(membership->stepped);
+		membership->stepped = frame_retain(frame);
+	}
+	outbox_put(&session->outbox, frame);
+}
 
 static void reply_stepped(struct session *session, struct membership *membership,
 			  const struct served_world *world, struct reply_report *reply)
@@ -143,20 +218,7 @@ static void reply_stepped(struct session *session, struct membership *membership
 	stepped->results = (struct wire_list){ reply->results.data,
 					       (uint32_t)reply->results.count,
 					       reply->result_count };
-	struct frame *frame;
-	enum status status = outbox_pack(&session->outbox, &message, &frame);
-	if (status != STATUS_OK) {
-		struct message about;
-		message_init(&about, MESSAGE_STEP);
-		about.step.request = reply->ref;
-		session_refuse_status(session, &about, status);
-		return;
-	}
-	if (membership->step == reply->ref) {
-		frame_release(membership->stepped);
-		membership->stepped = frame_retain(frame);
-	}
-	outbox_put(&session->outbox, frame);
+	send_step_answer(session, membership, reply->ref, &message);
 }
 
 /* The copy becomes a world of its own: paused, so that who asked for it can look first. */
@@ -169,17 +231,9 @@ static void reply_forked(struct session *session, struct served_world *world,
 	struct served_world *served;
 	enum status status = world_load(reply->image.data, reply->image.count,
 					shape_book_source(&reply->shapes), &copy, &why);
-	if (status == STATUS_OK) {
-		status = worlds_add(server, reply->name, copy, &reply->shapes, false, NULL, &served,
-				    &why);
-		if (status != STATUS_OK)
-			world_destroy(copy);
-	}
-	if (status == STATUS_OK) {
-		status = worlds_start(server, served);
-		if (status != STATUS_OK)
-			reason_set(&why, status, -1, "name", "%s", status_text(status));
-	}
+	if (status == STATUS_OK)
+		status = worlds_open(server, reply->name, copy, &reply->shapes, false, &served,
+				     &why);
 	if (status != STATUS_OK) {
 		session_refuse(session, about, &why);
 		return;
@@ -224,14 +278,26 @@ static void reply_answer(struct session *session, const struct reply_report *rep
 	message.answer.tick = reply->tick;
 	message.answer.epoch = reply->epoch;
 	message.answer.answer = (struct wire_slice){ reply->raw.data, (uint32_t)reply->raw.count };
-	session_send(session, &message);
+	if (session_send(session, &message) != STATUS_FULL)
+		return;
+	struct message about;
+	struct reason why;
+	message_init(&about, MESSAGE_QUERY);
+	about.query.id = reply->ref;
+	reason_set(&why, STATUS_FULL, -1, "limit", "the answer does not fit into a frame");
+	session_refuse(session, &about, &why);
 }
 
-static void reply_control(struct session *session, const struct served_world *world, uint64_t ref)
+/* The reply says where the world stands itself: without memory its TICK report may come later. */
+static void reply_control(struct session *session, const struct served_world *world,
+			  const struct reply_report *reply)
 {
 	struct message message;
 	uint8_t counts[512];
-	worlds_fill_info(world, &message, ref, counts, sizeof counts);
+	worlds_fill_info(world, &message, reply->ref, counts, sizeof counts);
+	message.world_info.mode = reply->mode;
+	message.world_info.epoch = reply->epoch;
+	message.world_info.tick = reply->tick;
 	session_send(session, &message);
 }
 
@@ -327,26 +393,6 @@ static void message_about(struct message *about, const struct reply_report *repl
 	}
 }
 
-/* The batch made no sense: its result, sent and kept like any other. */
-static void reply_refused(struct session *session, struct membership *membership,
-			  const struct reply_report *reply)
-{
-	struct wire_result result = {
-		.batch = reply->ref,
-		.tick = reply->tick,
-		.code = reply->status,
-		.index = reply->why.index,
-		.field = wire_text(reply->why.field),
-		.text = wire_text(reply->why.text),
-	};
-	struct wire_slice item = ledger_answer(&membership->ledger, &result);
-	struct message message;
-	message_init(&message, MESSAGE_RESULT);
-	message.result.world = membership->world->number;
-	message.result.list = (struct wire_list){ item.at, item.bytes, item.bytes > 0 };
-	session_send(session, &message);
-}
-
 static void deliver(struct served_world *world, struct reply_report *reply)
 {
 	struct membership *membership;
@@ -355,8 +401,11 @@ static void deliver(struct served_world *world, struct reply_report *reply)
 		return;
 	struct message about;
 	message_about(&about, reply);
-	if (reply->kind == REPLY_REFUSED) {
-		reply_refused(session, membership, reply);
+	if (reply->status != STATUS_OK && reply->kind == REPLY_STEPPED) {
+		struct message error;
+		session->errors++;
+		message_error(&error, &about, &reply->why);
+		send_step_answer(session, membership, reply->ref, &error);
 		return;
 	}
 	if (reply->status != STATUS_OK) {
@@ -365,7 +414,7 @@ static void deliver(struct served_world *world, struct reply_report *reply)
 	}
 	switch (reply->kind) {
 	case REPLY_CONTROL:
-		reply_control(session, world, reply->ref);
+		reply_control(session, world, reply);
 		break;
 	case REPLY_STEPPED:
 		reply_stepped(session, membership, world, reply);
@@ -385,8 +434,6 @@ static void deliver(struct served_world *world, struct reply_report *reply)
 	case REPLY_SHAPE:
 		reply_shape(session, world, reply);
 		break;
-	case REPLY_REFUSED:
-		break;
 	}
 }
 
@@ -397,26 +444,36 @@ static bool kept_for_disk(struct served_world *world, struct report *report)
 	const struct reply_report *reply = &report->reply;
 	if (!world->has_journal || reply->kind != REPLY_SAVED || reply->status != STATUS_OK)
 		return false;
-	bool written = ++world->saves_answered <= world->saves_written;
-	if (written || ARRAY_RESERVE(&world->waiting_for_disk,
-				     world->waiting_for_disk.count + 1u) != STATUS_OK)
+	if (++world->saves_answered <= world->saves_written)
 		return false;
-	world->waiting_for_disk.items[world->waiting_for_disk.count++] = report;
+	struct report **end = &world->waiting_for_disk;
+	while (*end != NULL)
+		end = &(*end)->next;
+	report->next = NULL;
+	*end = report;
 	return true;
+}
+
+/* The oldest SAVED that waits for the disk, as it is or refused. */
+static void release_saved(struct served_world *world, const struct reason *why)
+{
+	struct report *report = world->waiting_for_disk;
+	world->waiting_for_disk = report->next;
+	if (why != NULL) {
+		report->reply.status = why->status;
+		report->reply.why = *why;
+	}
+	if (!world->stopping)
+		deliver(world, &report->reply);
+	report_destroy(report);
 }
 
 static void on_saved(void *context)
 {
 	struct served_world *world = context;
 	world->saves_written++;
-	if (world->waiting_for_disk.count == 0)
-		return;
-	struct report *report = world->waiting_for_disk.items[0];
-	world->waiting_for_disk.count--;
-	memmove(world->waiting_for_disk.items, world->waiting_for_disk.items + 1,
-		world->waiting_for_disk.count * sizeof *world->waiting_for_disk.items);
-	deliver(world, &report->reply);
-	report_destroy(report);
+	if (world->waiting_for_disk != NULL)
+		release_saved(world, NULL);
 }
 
 static void on_durable(void *context, uint32_t epoch, uint64_t tick)
@@ -439,8 +496,14 @@ static void on_durable(void *context, uint32_t epoch, uint64_t tick)
 static void on_failed(void *context, enum status status, const char *text)
 {
 	struct served_world *world = context;
+	struct reason why;
 	log_error("journal_failed", "world=%u name=%s status=%s text=\"%s\"",
 		  (unsigned)world->number, world->name, status_name(status), text);
+	reason_set(&why, status, -1, "journal", "%.150s", text);
+	while (world->waiting_for_disk != NULL)
+		release_saved(world, &why);
+	if (!world->stopping)
+		host_journal_failed(world->host);
 }
 
 struct journal_events world_journal_events(struct served_world *world)

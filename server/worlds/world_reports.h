@@ -6,6 +6,8 @@
 
 /* Drains the reports of a host; `context` is its served_world (host_create). */
 void world_reports(struct host *host, void *context);
+/* The mirror is lost: asks the host for everything, unless it has been asked. */
+void world_reports_ask(struct served_world *world);
 /* What the world's journal calls. */
 struct journal_events world_journal_events(struct served_world *world);
 

@@ -55,7 +55,7 @@ void worlds_join(struct served_world *world, struct session *session)
 	world->members.items[world->members.count++] = session;
 }
 
-void worlds_leave(struct served_world *world, struct session *session)
+void worlds_leave(struct served_world *world, struct session *session, struct letter *farewell)
 {
 	for (uint32_t i = 0; i < world->members.count; i++) {
 		if (world->members.items[i] != session)
@@ -63,12 +63,11 @@ void worlds_leave(struct served_world *world, struct session *session)
 		world->members.items[i] = world->members.items[--world->members.count];
 		break;
 	}
-	if (world->stopping)
-		return;
-	enum status status = host_session_gone(world->host, session->number);
-	if (status != STATUS_OK)
-		log_warn("session_gone_not_told", "world=%u session=%u status=%s",
-			 (unsigned)world->number, (unsigned)session->number, status_name(status));
+	/* A host that ends, or whose worker has ended, needs no word of it. */
+	if (world->stopping || world->server->executor_stopped)
+		letter_destroy(farewell);
+	else
+		host_session_gone(world->host, farewell);
 }
 
 void worlds_fill_info(const struct served_world *world, struct message *message, uint64_t ref,
@@ -120,9 +119,11 @@ static void free_world(struct served_world *world)
 		host_destroy(world->host);
 	if (world->fanout != NULL)
 		fanout_destroy(world->fanout);
-	for (uint32_t i = 0; i < world->waiting_for_disk.count; i++)
-		report_destroy(world->waiting_for_disk.items[i]);
-	ARRAY_RELEASE(&world->waiting_for_disk);
+	while (world->waiting_for_disk != NULL) {
+		struct report *report = world->waiting_for_disk;
+		world->waiting_for_disk = report->next;
+		report_destroy(report);
+	}
 	ARRAY_RELEASE(&world->members);
 	heap_free(world);
 }
@@ -178,6 +179,18 @@ static void add_snapshots(struct host *host, struct recovered *recovered)
 	}
 }
 
+/* Closes the journal of a world that never came into service, and takes away a file made for it. */
+static void drop_journal(struct server *server, const struct served_world *world,
+			 struct journal *journal, bool remove)
+{
+	struct reason why;
+	if (journal != NULL)
+		journal_close(journal);
+	if (world->has_journal && remove &&
+	    store_remove_world(server->store, world->name, &why) != STATUS_OK)
+		log_warn("file_left", "world=%s text=\"%s\"", world->name, why.text);
+}
+
 /* Everything of a world but its place in the list. */
 static enum status make_host(struct server *server, struct served_world *world,
 			     struct world *engine_world, struct shape_book *shapes, bool running,
@@ -198,8 +211,7 @@ static enum status make_host(struct server *server, struct served_world *world,
 	status = host_create(&options, engine_world, shapes, server->executor, world_reports, world,
 			     &world->host);
 	if (status != STATUS_OK) {
-		if (options.journal != NULL)
-			journal_close(options.journal);
+		drop_journal(server, world, options.journal, recovered == NULL);
 		return reason_set(why, status, -1, "name", "%s", status_text(status));
 	}
 	add_snapshots(world->host, recovered);
@@ -246,7 +258,53 @@ enum status worlds_add(struct server *server, const char *name, struct world *en
 
 enum status worlds_start(struct server *server, struct served_world *world)
 {
-	return server->executor_started ? host_start(world->host, server->pool) : STATUS_OK;
+	return host_start(world->host, server->pool);
+}
+
+/* Takes a world out of the list. */
+static void forget(struct worlds *worlds, const struct served_world *world)
+{
+	uint32_t at = 0;
+	while (worlds->items.items[at] != world)
+		at++;
+	worlds->items.count--;
+	memmove(&worlds->items.items[at], &worlds->items.items[at + 1],
+		(worlds->items.count - at) * sizeof *worlds->items.items);
+}
+
+enum status worlds_open(struct server *server, const char *name, struct world *world,
+			struct shape_book *shapes, bool running, struct served_world **out,
+			struct reason *why)
+{
+	enum status status =
+		worlds_add(server, name, world, shapes, running, NULL, out, why);
+	if (status != STATUS_OK) {
+		world_destroy(world);
+		return status;
+	}
+	struct served_world *served = *out;
+	status = worlds_start(server, served);
+	if (status == STATUS_OK)
+		return status;
+	forget(&server->worlds, served);
+	host_destroy(served->host); /* closes the journal */
+	served->host = NULL;
+	drop_journal(server, served, NULL, true);
+	free_world(served);
+	return reason_set(why, status, -1, "name", "%s", status_text(status));
+}
+
+void worlds_look_after(struct server *server, uint64_t now)
+{
+	for (uint32_t i = 0; i < server->worlds.items.count; i++) {
+		struct served_world *world = server->worlds.items.items[i];
+		if (world->stopping)
+			continue;
+		host_look_after(world->host);
+		fanout_look_after(world->fanout, now);
+		if (!fanout_stands(world->fanout))
+			world_reports_ask(world);
+	}
 }
 
 /* LOOP: the world's last mail has been read; nobody steps it any more. */
@@ -256,12 +314,7 @@ static void on_stopped(struct host *host, void *context)
 	struct server *server = world->server;
 	struct worlds *worlds = &server->worlds;
 	UNUSED(host);
-	uint32_t at = 0;
-	while (worlds->items.items[at] != world)
-		at++;
-	worlds->items.count--;
-	memmove(&worlds->items.items[at], &worlds->items.items[at + 1],
-		(worlds->items.count - at) * sizeof *worlds->items.items);
+	forget(worlds, world);
 	worlds->stopping--;
 	enum status status = STATUS_OK;
 	struct reason why;
@@ -288,7 +341,7 @@ void worlds_stop(struct server *server, struct served_world *world, bool remove_
 	world->stopping = true;
 	world->remove_file = remove_file;
 	server->worlds.stopping++;
-	while (world->members.count > 0)
-		session_leave_world(world->members.items[world->members.count - 1], world);
+	for (uint32_t i = 0; i < server->sessions.items.count; i++)
+		session_lose_world(server->sessions.items.items[i], world);
 	host_stop(world->host, on_stopped, world);
 }

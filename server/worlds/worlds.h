@@ -34,8 +34,9 @@ struct served_world {
 	uint32_t durable_epoch;
 	ARRAY_OF(struct session *) members;
 	uint64_t saves_written, saves_answered; /* named snapshots, both in the order of saving */
-	/* SAVED replies that wait for the disk, oldest first. */
-	ARRAY_OF(struct report *) waiting_for_disk;
+	/* SAVED replies that wait for the disk, oldest first, by their `next`. */
+	struct report *waiting_for_disk;
+	bool whole_asked; /* the mirror is lost, and the host knows */
 	/* Who asked for its end; 0 nobody. */
 	uint32_t destroyed_by;
 	uint64_t destroyed_ref;
@@ -66,8 +67,15 @@ MUST_CHECK enum status worlds_add(struct server *server, const char *name, struc
 				  struct reason *why);
 /* Worlds of the data directory, then of --scene options whose names are not there yet. */
 MUST_CHECK enum status worlds_open_all(struct server *server, struct reason *why);
-/* Takes every added world's host to the pool (after executor_start, and at once for later ones). */
+/* Takes an added world's host to the pool, after executor_start. */
 MUST_CHECK enum status worlds_start(struct server *server, struct served_world *world);
+/* Both, for a world that is made while the server runs: it is in service, or there is nothing of it. Takes
+ * `world` in any case, and `shapes`' contents on OK. */
+MUST_CHECK enum status worlds_open(struct server *server, const char *name, struct world *world,
+				   struct shape_book *shapes, bool running,
+				   struct served_world **out, struct reason *why);
+/* Now and then: frames that were held back, news that could not be told. */
+void worlds_look_after(struct server *server, uint64_t now);
 /* Ends a world; its members are told. With `remove_file` its file goes too. */
 void worlds_stop(struct server *server, struct served_world *world, bool remove_file);
 
@@ -75,6 +83,7 @@ void worlds_stop(struct server *server, struct served_world *world, bool remove_
 void worlds_fill_info(const struct served_world *world, struct message *message, uint64_t ref,
 		      uint8_t *scratch, uint32_t scratch_bytes);
 void worlds_join(struct served_world *world, struct session *session);
-void worlds_leave(struct served_world *world, struct session *session);
+/* `farewell` is taken. */
+void worlds_leave(struct served_world *world, struct session *session, struct letter *farewell);
 
 #endif

@@ -1,0 +1,353 @@
+/* host_mail.c: requests of the loop thread as letters: one allocation each, put into the runnable's mailbox,
+ * opened on the worker between two slices. A letter that is to be answered brings the report of its answer
+ * along. A note is a letter that must arrive: it is made beforehand, and where the mailbox is full it waits
+ * here until host_look_after finds room.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/host/host_state.h"
+
+struct letter {
+	struct letter *next; /* of the notes that wait */
+	runnable_mail *open;
+	struct asker asker;
+	uint32_t action;
+	double value;
+	char name[WIRE_NAME_MAX + 1], snapshot[WIRE_NAME_MAX + 1];
+	struct shape *shape;		   /* a reference */
+	struct step_job job;		   /* its commands owned */
+	uint32_t query_bytes, query_count; /* behind the struct */
+};
+
+void letter_destroy(struct letter *letter)
+{
+	if (letter == NULL)
+		return;
+	asker_release(&letter->asker);
+	step_job_release(&letter->job);
+	if (letter->shape != NULL)
+		shape_release(letter->shape);
+	heap_free(letter);
+}
+
+static struct letter *note_new(uint32_t session, runnable_mail *open)
+{
+	struct letter *letter = heap_alloc_zero(sizeof *letter);
+	if (letter == NULL)
+		return NULL;
+	letter->open = open;
+	letter->asker.session = session;
+	return letter;
+}
+
+static struct letter *letter_new(runnable_mail *open, struct asker asker, uint32_t extra)
+{
+	struct letter *letter = heap_alloc_zero(sizeof *letter + extra);
+	asker.report = heap_alloc_zero(sizeof *asker.report);
+	if (letter == NULL || asker.report == NULL) {
+		heap_free(letter);
+		heap_free(asker.report);
+		return NULL;
+	}
+	letter->open = open;
+	letter->asker = asker;
+	return letter;
+}
+
+/* Posts a letter; it is taken in any case. */
+static enum status post(struct host *host, struct letter *letter)
+{
+	enum status status = pool_mail(&host->runnable, letter->open, letter);
+	if (status != STATUS_OK)
+		letter_destroy(letter);
+	return status;
+}
+
+/* ---- notes ------------------------------------------------------------------------------------- */
+
+/* Behind those that wait already, or else into the box. */
+static void post_note(struct host *host, struct letter *note)
+{
+	if (host->notes == NULL && pool_mail(&host->runnable, note->open, note) == STATUS_OK)
+		return;
+	struct letter **end = &host->notes;
+	while (*end != NULL)
+		end = &(*end)->next;
+	note->next = NULL;
+	*end = note;
+}
+
+void host_look_after(struct host *host)
+{
+	while (host->notes != NULL) {
+		struct letter *note = host->notes;
+		if (pool_mail(&host->runnable, note->open, note) != STATUS_OK)
+			return;
+		host->notes = note->next;
+	}
+}
+
+void host_notes_release(struct host *host)
+{
+	while (host->notes != NULL) {
+		struct letter *note = host->notes;
+		host->notes = note->next;
+		letter_destroy(note);
+	}
+	letter_destroy(host->journal_note);
+}
+
+static void open_gone(struct runnable *runnable, void *context)
+{
+	struct letter *letter = context;
+	host_do_session_gone((struct host *)runnable, letter->asker.session);
+	letter_destroy(letter);
+}
+
+struct letter *host_farewell(uint32_t session)
+{
+	return note_new(session, open_gone);
+}
+
+void host_session_gone(struct host *host, struct letter *farewell)
+{
+	post_note(host, farewell);
+}
+
+static void open_report_whole(struct runnable *runnable, void *context)
+{
+	struct host *host = (struct host *)runnable;
+	host->whole_due = true;
+	host_tell(host);
+	letter_destroy(context);
+}
+
+enum status host_report_whole(struct host *host)
+{
+	struct letter *note = note_new(0, open_report_whole);
+	if (note == NULL)
+		return STATUS_NO_MEMORY;
+	post_note(host, note);
+	return STATUS_OK;
+}
+
+static void open_journal_failed(struct runnable *runnable, void *context)
+{
+	struct host *host = (struct host *)runnable;
+	struct letter *letter = context;
+	struct reason why;
+	letter_destroy(letter);
+	if (host->journal_failed || journal_status(host->journal, &why) == STATUS_OK)
+		return;
+	host->journal_failed = true;
+	host_fail(host, &why);
+	host_refuse_all_jobs(host, &why);
+	host_tell(host);
+}
+
+struct letter *host_journal_note(void)
+{
+	return note_new(0, open_journal_failed);
+}
+
+void host_journal_failed(struct host *host)
+{
+	struct letter *note = host->journal_note;
+	host->journal_note = NULL;
+	if (note != NULL)
+		post_note(host, note);
+}
+
+/* ---- requests ---------------------------------------------------------------------------------- */
+
+static void open_step(struct runnable *runnable, void *context)
+{
+	struct letter *letter = context;
+	letter->job.asker = letter->asker;
+	letter->asker.report = NULL;
+	host_do_step((struct host *)runnable, &letter->job);
+	memset(&letter->job, 0, sizeof letter->job);
+	letter_destroy(letter);
+}
+
+enum status host_step(struct host *host, const struct host_step *step)
+{
+	struct asker asker = { .session = step->session,
+			       .ref = step->request,
+			       .kind = REPLY_STEPPED,
+			       .about = MESSAGE_STEP };
+	struct letter *letter = letter_new(open_step, asker, 0);
+	if (letter == NULL)
+		return STATUS_NO_MEMORY;
+	letter->job.from = step->from;
+	letter->job.left = step->n;
+	letter->job.want = step->want;
+	struct host_batch batch = {
+		.session = step->session,
+		.batch = step->request | HOST_STEP_BATCH,
+		.restricted = step->restricted,
+		.list = step->list,
+	};
+	if (step->list.count > 0)
+		letter->job.commands = waiting_batch_of(&batch);
+	if (step->list.count > 0 && letter->job.commands == NULL) {
+		letter_destroy(letter);
+		return STATUS_NO_MEMORY;
+	}
+	return post(host, letter);
+}
+
+static void open_control(struct runnable *runnable, void *context)
+{
+	struct letter *letter = context;
+	host_do_control((struct host *)runnable, &letter->asker,
+			(enum wire_control)letter->action, letter->value);
+	letter_destroy(letter);
+}
+
+enum status host_control(struct host *host, uint32_t session, uint64_t ref,
+			 enum wire_control action, double value)
+{
+	struct asker asker = { .session = session,
+			       .ref = ref,
+			       .kind = REPLY_CONTROL,
+			       .about = MESSAGE_CONTROL };
+	struct letter *letter = letter_new(open_control, asker, 0);
+	if (letter == NULL)
+		return STATUS_NO_MEMORY;
+	letter->action = action;
+	letter->value = value;
+	return post(host, letter);
+}
+
+static void open_query(struct runnable *runnable, void *context)
+{
+	struct letter *letter = context;
+	struct wire_list query = { (const uint8_t *)(letter + 1), letter->query_bytes,
+				   letter->query_count };
+	host_do_query((struct host *)runnable, &letter->asker, query);
+	letter_destroy(letter);
+}
+
+enum status host_query(struct host *host, uint32_t session, uint64_t id, struct wire_list query)
+{
+	struct asker asker = { .session = session,
+			       .ref = id,
+			       .kind = REPLY_ANSWER,
+			       .about = MESSAGE_QUERY };
+	struct letter *letter = letter_new(open_query, asker, query.bytes);
+	if (letter == NULL)
+		return STATUS_NO_MEMORY;
+	letter->query_bytes = query.bytes;
+	letter->query_count = query.count;
+	if (query.bytes > 0)
+		memcpy(letter + 1, query.at, query.bytes);
+	return post(host, letter);
+}
+
+static void open_save(struct runnable *runnable, void *context)
+{
+	struct letter *letter = context;
+	host_do_save((struct host *)runnable, &letter->asker, letter->name);
+	letter_destroy(letter);
+}
+
+static void open_restore(struct runnable *runnable, void *context)
+{
+	struct letter *letter = context;
+	host_do_restore((struct host *)runnable, &letter->asker, letter->name);
+	letter_destroy(letter);
+}
+
+static void open_fork(struct runnable *runnable, void *context)
+{
+	struct letter *letter = context;
+	host_do_fork((struct host *)runnable, &letter->asker, letter->name, letter->snapshot);
+	letter_destroy(letter);
+}
+
+static enum status post_named(struct host *host, runnable_mail *open, struct asker asker,
+			      const char *name, const char *snapshot)
+{
+	struct letter *letter = letter_new(open, asker, 0);
+	if (letter == NULL)
+		return STATUS_NO_MEMORY;
+	snprintf(letter->name, sizeof letter->name, "%s", name);
+	snprintf(letter->snapshot, sizeof letter->snapshot, "%s", snapshot);
+	return post(host, letter);
+}
+
+enum status host_save(struct host *host, uint32_t session, uint64_t ref, const char *name)
+{
+	struct asker asker = { session, ref, REPLY_SAVED, MESSAGE_SAVE, NULL };
+	return post_named(host, open_save, asker, name, "");
+}
+
+enum status host_restore(struct host *host, uint32_t session, uint64_t ref, const char *name)
+{
+	struct asker asker = { session, ref, REPLY_RESTORED, MESSAGE_RESTORE, NULL };
+	return post_named(host, open_restore, asker, name, "");
+}
+
+enum status host_fork(struct host *host, uint32_t session, uint64_t ref, const char *name,
+		      const char *snapshot)
+{
+	struct asker asker = { session, ref, REPLY_FORKED, MESSAGE_FORK, NULL };
+	return post_named(host, open_fork, asker, name, snapshot);
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------ */
+
+/* The shapes a world may use are bounded as those it uses are. */
+static enum status learn_shape(struct host *host, const struct shape *shape, struct reason *why)
+{
+	struct world_info info = world_info(host->world);
+	enum status status = STATUS_OK;
+	if (shape_book_find(&host->shapes, shape->name) != NULL)
+		return STATUS_OK;
+	if (host->shapes.count >= info.limits.shapes ||
+	    host->shapes.bytes + shape->memory_bytes > info.limits.shape_bytes)
+		return reason_set(why, STATUS_LIMIT, -1, "shape",
+				  "a world knows at most %u shapes of %llu bytes in all",
+				  (unsigned)info.limits.shapes,
+				  (unsigned long long)info.limits.shape_bytes);
+	if (host->journal != NULL)
+		status = journal_shape(host->journal, info.epoch, info.tick, shape);
+	if (status == STATUS_OK)
+		status = shape_book_add(&host->shapes, shape);
+	return status == STATUS_OK ? status
+				   : reason_set(why, status, -1, "shape", "%s", status_text(status));
+}
+
+/* The world's book and its file learn the shape before the asker hears that they have. */
+static void open_shape(struct runnable *runnable, void *context)
+{
+	struct host *host = (struct host *)runnable;
+	struct letter *letter = context;
+	struct reason why;
+	if (host_is_between(host, &letter->asker)) {
+		letter_destroy(letter);
+		return;
+	}
+	if (learn_shape(host, letter->shape, &why) != STATUS_OK) {
+		host_refuse(host, &letter->asker, &why);
+	} else {
+		struct report *report = host_reply(host, &letter->asker);
+		memcpy(report->reply.shape.bytes, letter->shape->name, SHAPE_NAME_BYTES);
+		host_send(host, report);
+	}
+	letter_destroy(letter);
+}
+
+enum status host_shape(struct host *host, uint32_t session, uint64_t ref,
+		       const struct shape *shape)
+{
+	struct asker asker = { session, ref, REPLY_SHAPE, MESSAGE_SHAPE_UPLOAD, NULL };
+	struct letter *letter = letter_new(open_shape, asker, 0);
+	if (letter == NULL)
+		return STATUS_NO_MEMORY;
+	letter->shape = shape_retain(shape);
+	return post(host, letter);
+}
