@@ -1,0 +1,368 @@
+/* The daemon's half: making, stepping, the truth, ending. After every event each world is looked at: its
+ * state is kept whenever (epoch, tick) or the tick hash have changed. Nothing runs beside the event at
+ * hand, so what is seen is what the worker left. */
+#include "tests/lib/server_sim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/host/host_state.h"
+#include "server/session/session.h"
+#include "tests/lib/io_sim_internal.h"
+#include "tests/lib/sim_client.h"
+
+_Noreturn void sim_fail(const char *what, const struct reason *why)
+{
+	printf("# server_sim: %s: %s %s\n", what, why != NULL ? why->field : "",
+	       why != NULL ? why->text : "");
+	fflush(stdout);
+	abort();
+}
+
+void *sim_memory(void *memory)
+{
+	if (memory == NULL)
+		sim_fail("out of memory", NULL);
+	return memory;
+}
+
+struct server_sim_options server_sim_options_default(uint64_t seed)
+{
+	struct server_sim_options options = { .io = io_sim_options_default(seed), .truth = true };
+	return options;
+}
+
+/* ---- the truth ---------------------------------------------------------------------------------- */
+
+static void state_release(struct sim_state *state)
+{
+	for (uint32_t i = 0; i < state->count; i++)
+		heap_free((void *)(uintptr_t)state->bodies[i].shapes);
+	heap_free(state->bodies);
+}
+
+static void see_shapes(const struct world *world, struct wire_body *to)
+{
+	struct placement_view placements[ATTACHMENTS_MAX];
+	uint32_t count = world_body_placements(world, to->id, placements, ATTACHMENTS_MAX);
+	uint8_t *shapes = sim_memory(heap_alloc(count * (size_t)WIRE_SHAPE_BYTES));
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_placement placement;
+		memcpy(placement.shape.bytes, placements[i].shape->name, SHAPE_NAME_BYTES);
+		memcpy(placement.position, &placements[i].position, sizeof placement.position);
+		memcpy(placement.rotation, &placements[i].rotation, sizeof placement.rotation);
+		wire_placement_put(shapes + i * (size_t)WIRE_SHAPE_BYTES, &placement);
+	}
+	to->shape_count = (uint8_t)count;
+	to->shapes = shapes;
+}
+
+static void see_body(const struct world *world, body_id id, struct wire_body *to)
+{
+	struct body_view view;
+	if (world_body(world, id, &view) != STATUS_OK)
+		sim_fail("a listed body is not there", NULL);
+	*to = (struct wire_body){
+		.id = id,
+		.status = view.status,
+		.flags = (uint8_t)((view.asleep ? WIRE_BODY_ASLEEP : 0) |
+				   (view.quarantined ? WIRE_BODY_QUARANTINED : 0)),
+		.owner = view.owner,
+		.tag = view.tag,
+	};
+	memcpy(to->position, &view.position, sizeof to->position);
+	memcpy(to->rotation, &view.rotation, sizeof to->rotation);
+	memcpy(to->velocity, &view.velocity, sizeof to->velocity);
+	memcpy(to->spin, &view.angular_velocity, sizeof to->spin);
+	see_shapes(world, to);
+}
+
+static struct sim_truth *truth_of(struct server_sim *self, uint32_t world)
+{
+	for (uint32_t i = 0; i < self->truths.count; i++)
+		if (self->truths.items[i].world == world)
+			return &self->truths.items[i];
+	if (ARRAY_RESERVE(&self->truths, self->truths.count + 1u) != STATUS_OK)
+		sim_fail("out of memory", NULL);
+	struct sim_truth *truth = &self->truths.items[self->truths.count++];
+	*truth = (struct sim_truth){ .world = world };
+	return truth;
+}
+
+static void see_world(struct server_sim *self, const struct served_world *served)
+{
+	const struct world *world = served->host->world;
+	struct sim_truth *truth = truth_of(self, served->number);
+	struct world_info info = world_info(world);
+	uint64_t hash = world_tick_hash(world);
+	if (truth->states.count > 0) {
+		const struct sim_state *last = &truth->states.items[truth->states.count - 1];
+		if (last->tick == info.tick && last->epoch == info.epoch && last->tick_hash == hash)
+			return;
+	}
+	if (ARRAY_RESERVE(&truth->states, truth->states.count + 1u) != STATUS_OK)
+		sim_fail("out of memory", NULL);
+	struct sim_state *state = &truth->states.items[truth->states.count++];
+	*state = (struct sim_state){ .tick = info.tick, .tick_hash = hash, .epoch = info.epoch };
+	state->count = world_bodies(world, NULL, 0);
+	state->bodies = sim_memory(heap_alloc(state->count * sizeof *state->bodies));
+	body_id *ids = sim_memory(heap_alloc(state->count * sizeof *ids));
+	world_bodies(world, ids, state->count);
+	for (uint32_t i = 0; i < state->count; i++)
+		see_body(world, ids[i], &state->bodies[i]);
+	heap_free(ids);
+}
+
+static void see_all(struct server_sim *self)
+{
+	if (!self->keeps_truth || self->server == NULL)
+		return;
+	const struct worlds *worlds = &self->server->worlds;
+	for (uint32_t i = 0; i < worlds->items.count; i++)
+		see_world(self, worlds->items.items[i]);
+}
+
+/* Does the mirror show this state, in the columns it has? */
+static bool shows(const struct mirror *mirror, const struct sim_state *state)
+{
+	if (mirror->count != state->count)
+		return false;
+	for (uint32_t i = 0; i < state->count; i++) {
+		const struct wire_body *seen = &mirror->bodies[i], *real = &state->bodies[i];
+		if (seen->id != real->id ||
+		    (wire_columns_differ(seen, real) & mirror->fields) != 0)
+			return false;
+	}
+	return true;
+}
+
+void server_sim_compare(struct server_sim *self, uint32_t world, const struct mirror *mirror)
+{
+	if (!self->keeps_truth)
+		return;
+	const struct sim_truth *truth = truth_of(self, world);
+	bool known = false, right = false;
+	/* A state whose step was undone may have the name of the one before it. */
+	for (uint32_t i = truth->states.count; i-- > 0 && !right;) {
+		const struct sim_state *state = &truth->states.items[i];
+		if (state->tick != mirror->tick || state->epoch != mirror->epoch)
+			continue;
+		known = true;
+		right = shows(mirror, state);
+	}
+	self->compared++;
+	self->unknown_states += !known;
+	self->false_states += known && !right;
+}
+
+const struct sim_state *server_sim_state(const struct server_sim *self, uint32_t world,
+					 uint32_t epoch, uint64_t tick)
+{
+	for (uint32_t i = 0; i < self->truths.count; i++) {
+		const struct sim_truth *truth = &self->truths.items[i];
+		for (uint32_t k = truth->states.count; truth->world == world && k-- > 0;)
+			if (truth->states.items[k].epoch == epoch &&
+			    truth->states.items[k].tick == tick)
+				return &truth->states.items[k];
+	}
+	return NULL;
+}
+
+struct world *server_sim_world(const struct server_sim *self, uint32_t world)
+{
+	struct served_world *served = worlds_find(&self->server->worlds, world);
+	return served != NULL ? served->host->world : NULL;
+}
+
+/* ---- time --------------------------------------------------------------------------------------- */
+
+/* The daemon's allocations count towards the one that fails; nobody else's do. */
+static void daemon_begin(struct server_sim *self)
+{
+	if (self->fail_in > 0)
+		heap_fail_at(self->fail_in);
+}
+
+static void daemon_end(struct server_sim *self, uint64_t calls_before)
+{
+	uint64_t calls = heap_calls() - calls_before;
+	self->daemon_calls += calls;
+	if (self->fail_in == 0)
+		return;
+	heap_fail_at(0);
+	self->failed = calls >= self->fail_in;
+	self->fail_in = self->failed ? 0 : self->fail_in - calls;
+}
+
+static bool is_daemon(uint32_t actor)
+{
+	return actor == 0 || actor >= IO_SIM_HOSTS_MAX;
+}
+
+bool server_sim_step(struct server_sim *self)
+{
+	bool daemon = self->sim->event_count > 0 && is_daemon(self->sim->events[0].actor);
+	uint64_t calls = heap_calls();
+	if (daemon)
+		daemon_begin(self);
+	bool some = io_sim_step(self->sim);
+	if (daemon) {
+		daemon_end(self, calls);
+		see_all(self);
+	}
+	return some;
+}
+
+static bool until(struct server_sim *self, bool (*done)(void *context), void *context,
+		  uint64_t limit)
+{
+	while (done == NULL || !done(context)) {
+		if (self->sim->event_count == 0 || self->sim->events[0].at > limit)
+			return false;
+		(void)server_sim_step(self);
+	}
+	return true;
+}
+
+bool server_sim_until(struct server_sim *self, bool (*done)(void *context), void *context,
+		      uint64_t ns)
+{
+	return until(self, done, context, io_sim_now(self->sim) + ns);
+}
+
+void server_sim_run(struct server_sim *self, uint64_t ns)
+{
+	uint64_t limit = io_sim_now(self->sim) + ns;
+	(void)until(self, NULL, NULL, limit);
+	io_sim_run_until(self->sim, limit);
+}
+
+uint64_t server_sim_now(const struct server_sim *self)
+{
+	return io_sim_now(self->sim);
+}
+
+/* ---- life --------------------------------------------------------------------------------------- */
+
+static void parse_options(struct server_sim *self, const struct server_sim_options *options)
+{
+	const char *argv[32] = { "cairnd", "--listen", SIM_TCP, "--listen", SIM_UNIX };
+	int argc = 5;
+	for (uint32_t i = 0; i < COUNT_OF(options->arguments) && options->arguments[i] != NULL; i++)
+		argv[argc++] = options->arguments[i];
+	struct reason why;
+	self->options = sim_memory(heap_alloc_zero(sizeof *self->options));
+	if (options_parse(self->options, argc, argv, NULL, &why) != STATUS_OK)
+		sim_fail("options", &why);
+}
+
+static enum status make_server(struct server_sim *self, struct reason *why)
+{
+	struct io *io = io_sim_host(self->sim, 0);
+	uint64_t calls = heap_calls();
+	daemon_begin(self);
+	enum status status = server_create(io, io_sim_executor(self->sim), self->options, SIM_UID,
+					   &self->server, why);
+	if (status == STATUS_OK)
+		status = server_start(self->server, why);
+	if (status != STATUS_OK && self->server != NULL) {
+		server_destroy(self->server);
+		self->server = NULL;
+	}
+	daemon_end(self, calls);
+	return status;
+}
+
+static void quiet(const char *line, void *context)
+{
+	UNUSED(context);
+	if (getenv("SIM_LOG") != NULL)
+		printf("# %s\n", line);
+}
+
+struct server_sim *server_sim_create_failing(const struct server_sim_options *options,
+					     uint64_t fail_in)
+{
+	struct server_sim *self = sim_memory(heap_alloc_zero(sizeof *self));
+	struct reason why;
+	log_set_sink(quiet, NULL);
+	if (io_sim_create(&options->io, &self->sim) != STATUS_OK ||
+	    frame_pool_create(16u << 20, &self->frames) != STATUS_OK)
+		sim_fail("no simulation", NULL);
+	self->rng = rng_seeded(options->io.seed ^ UINT64_C(0x5ca1ab1e));
+	self->keeps_truth = options->truth;
+	self->fail_in = fail_in;
+	parse_options(self, options);
+	if (make_server(self, &why) != STATUS_OK) {
+		if (!self->failed)
+			sim_fail("the daemon does not start", &why);
+		server_sim_destroy(self);
+		return NULL;
+	}
+	see_all(self);
+	return self;
+}
+
+struct server_sim *server_sim_create(const struct server_sim_options *options)
+{
+	return server_sim_create_failing(options, 0);
+}
+
+static void end_server(struct server_sim *self)
+{
+	uint64_t calls = heap_calls();
+	if (self->server == NULL)
+		return;
+	daemon_begin(self);
+	server_destroy(self->server);
+	daemon_end(self, calls);
+	self->server = NULL;
+}
+
+bool server_sim_drain(struct server_sim *self, uint64_t ns)
+{
+	struct sim_host *host = self->sim->hosts[0];
+	uint64_t limit = io_sim_now(self->sim) + ns;
+	host->stopped = false;
+	server_drain(self->server);
+	while (!host->stopped && self->sim->event_count > 0 && self->sim->events[0].at <= limit)
+		(void)server_sim_step(self);
+	bool stopped = host->stopped;
+	end_server(self);
+	return stopped;
+}
+
+void server_sim_destroy(struct server_sim *self)
+{
+	end_server(self);
+	for (uint32_t i = 0; i < self->client_count; i++)
+		sim_client_release(self->clients[i]);
+	io_sim_destroy(self->sim);
+	for (uint32_t i = 0; i < self->client_count; i++)
+		heap_free(self->clients[i]);
+	for (uint32_t i = 0; i < self->truths.count; i++) {
+		for (uint32_t k = 0; k < self->truths.items[i].states.count; k++)
+			state_release(&self->truths.items[i].states.items[k]);
+		ARRAY_RELEASE(&self->truths.items[i].states);
+	}
+	ARRAY_RELEASE(&self->truths);
+	frame_pool_destroy(self->frames);
+	heap_free(self->options);
+	heap_free(self);
+	log_set_sink(NULL, NULL);
+}
+
+bool server_sim_sound(const struct server_sim *self)
+{
+	uint64_t wrong = self->malformed + self->diverged + self->false_states +
+			 self->unknown_states;
+	if (wrong > 0)
+		printf("# malformed %" PRIu64 ", diverged %" PRIu64 ", false %" PRIu64
+		       ", unknown %" PRIu64 " of %" PRIu64 " frames\n",
+		       self->malformed, self->diverged, self->false_states, self->unknown_states,
+		       self->compared);
+	return wrong == 0;
+}

@@ -1,0 +1,233 @@
+/* server_sim.h: the whole daemon on the simulated twin, with scripted clients that speak real bytes.
+ *
+ *	struct server_sim ── server (server_create on io_sim and its executor, inline, virtual clock)
+ *	                  ── truth: every state of every world, looked at after every event
+ *	                  ── clients: each a host of its own, a stream, mirrors, delayed ACKs
+ *
+ * Everything from one seed, printed first: delays, torn reads and writes, the order of threads. A
+ * client packs and unpacks with protocol/, keeps a mirror per subscription, checks its hashes and
+ * holds every complete frame against the truth, bit for bit. What goes wrong is counted, and
+ * server_sim_sound says whether anything has.
+ *
+ * Memory: with `fail_in` the daemon's n-th allocation from now fails (the simulation's and the
+ * clients' own never do).
+ */
+#ifndef CAIRN_TESTS_SERVER_SIM_H
+#define CAIRN_TESTS_SERVER_SIM_H
+
+#include "protocol/capabilities.h"
+#include "protocol/handshake.h"
+#include "protocol/mirror.h"
+#include "protocol/result_wire.h"
+#include "server/base/rng.h"
+#include "server/server.h"
+#include "tests/lib/io_sim.h"
+
+enum { SERVER_SIM_CLIENTS_MAX = 200, SIM_SUBSCRIPTIONS_MAX = 8, SIM_WORLDS_MAX = 64 };
+
+#define SIM_TCP "tcp:127.0.0.1:7411"
+#define SIM_UNIX "unix:/sim/cairnd.sock"
+/* The daemon's own user; a peer on the Unix socket has this one (an administrator). */
+#define SIM_UID 1000
+
+struct server_sim_options {
+	struct io_sim_options io;
+	const char *arguments[16]; /* further options of cairnd; NULL ends them */
+	bool truth;		   /* keep states, hold mirrors against them */
+};
+/* io_sim's defaults; quiet logs; truth is kept. */
+struct server_sim_options server_sim_options_default(uint64_t seed);
+
+/* What a world looked like at (epoch, tick). */
+struct sim_state {
+	uint64_t tick, tick_hash;
+	uint32_t epoch, count;
+	struct wire_body *bodies; /* owned, with their shapes */
+};
+struct sim_truth {
+	uint32_t world;
+	ARRAY_OF(struct sim_state) states;
+};
+
+struct sim_client;
+
+struct server_sim {
+	struct io_sim *sim;
+	struct server *server; /* NULL once it has ended */
+	struct options *options;
+	struct frame_pool *frames; /* of the clients */
+	struct rng rng;		   /* for scripts */
+	bool keeps_truth;
+	ARRAY_OF(struct sim_truth) truths;
+	struct sim_client *clients[SERVER_SIM_CLIENTS_MAX];
+	uint32_t client_count;
+	uint64_t fail_in; /* allocations of the daemon until the one that fails; 0: none will */
+	bool failed;	  /* it has */
+	uint64_t daemon_calls; /* allocating calls of the daemon so far */
+	/* What went wrong, all clients together. */
+	uint64_t malformed; /* frames that are none, or larger than agreed */
+	uint64_t diverged;  /* hashes that differ */
+	uint64_t false_states; /* mirrors that are not the world at that tick */
+	uint64_t unknown_states; /* complete frames of a state that nobody has seen */
+	/* What went on. */
+	uint64_t compared;
+};
+
+/* Makes and starts the daemon. Ends the program where it cannot (unless memory was to fail:
+ * then NULL). */
+struct server_sim *server_sim_create(const struct server_sim_options *options);
+/* The same with allocation `fail_in` of the daemon failing, the making included. */
+struct server_sim *server_sim_create_failing(const struct server_sim_options *options,
+					     uint64_t fail_in);
+void server_sim_destroy(struct server_sim *self);
+bool server_sim_step(struct server_sim *self);
+/* Lets so much virtual time pass. */
+void server_sim_run(struct server_sim *self, uint64_t ns);
+/* Until `done`; false after `ns` without it. */
+bool server_sim_until(struct server_sim *self, bool (*done)(void *context), void *context,
+		      uint64_t ns) MUST_CHECK;
+/* SIGTERM: drains, runs until the daemon stops (false: not within `ns`), and destroys it. */
+bool server_sim_drain(struct server_sim *self, uint64_t ns) MUST_CHECK;
+/* Nothing of what can go wrong has: prints what has. */
+bool server_sim_sound(const struct server_sim *self);
+uint64_t server_sim_now(const struct server_sim *self);
+/* The state a world was in; NULL when it never was. */
+const struct sim_state *server_sim_state(const struct server_sim *self, uint32_t world,
+					 uint32_t epoch, uint64_t tick);
+/* The engine's world behind a number, NULL for none. */
+struct world *server_sim_world(const struct server_sim *self, uint32_t world);
+
+/* ---- clients ------------------------------------------------------------------------------------ */
+
+struct sim_client_options {
+	const char *address; /* SIM_TCP: a controller; SIM_UNIX: an administrator */
+	const char *role;    /* a lesser one */
+	uint32_t caps;
+	uint32_t frame_down;	/* 0: the most */
+	uint64_t ack_delay_max; /* ns; drawn for each frame, kept in order */
+	bool raw;		/* says nothing by itself, not even HELLO */
+	bool no_acks;
+};
+struct sim_client_options sim_client_options_default(void);
+
+struct sim_subscription {
+	uint64_t sub;
+	uint32_t world;
+	struct mirror mirror;
+	bool lost; /* RESYNC is asked */
+	uint64_t frames, snapshots, events, event_kinds, last_at;
+	uint64_t skipped, events_lost; /* as NOTICE says */
+	uint32_t divisor;
+};
+
+/* A message as it came, but for frames of state and PING. */
+struct sim_received {
+	struct bytes content; /* owned */
+	struct message message;
+	uint64_t at;
+};
+
+struct sim_result {
+	uint32_t world;
+	uint64_t batch, tick;
+	enum status code;
+	int64_t index;
+	uint32_t value_count;
+	uint32_t *values; /* owned */
+	uint32_t arrivals;
+	char field[33];
+};
+
+struct sim_ack {
+	uint64_t sub, epoch, tick, due;
+};
+
+struct sim_client {
+	struct server_sim *owner;
+	uint32_t index;
+	struct sim_client_options options;
+	struct io *io;
+	struct stream *stream; /* NULL once it is gone */
+	struct io_timer *timer;
+	struct handshake handshake;
+	bool open;   /* WELCOME has come */
+	bool closed; /* the connection is gone */
+	enum status closed_why, goodbye; /* GOODBYE's code, OK: none came */
+	struct bytes in;
+	ARRAY_OF(struct sim_received) received;
+	uint32_t looked; /* sim_wait goes on from here */
+	ARRAY_OF(struct sim_result) results;
+	struct sim_subscription subscriptions[SIM_SUBSCRIPTIONS_MAX];
+	uint32_t subscription_count;
+	ARRAY_OF(struct sim_ack) acks;
+	uint64_t ack_at; /* no later one may be due before this */
+	uint64_t next_ref;
+	uint64_t batches[SIM_WORLDS_MAX], steps[SIM_WORLDS_MAX]; /* last numbers used, by world */
+	uint64_t bytes_in, errors, resyncs;
+	uint64_t durable_tick;
+	uint32_t durable_epoch;
+};
+
+/* Connects and greets; does not wait. */
+struct sim_client *server_sim_client(struct server_sim *self,
+				     const struct sim_client_options *options);
+/* The same, and waits until it is open; ends the program where it is refused. */
+struct sim_client *server_sim_guest(struct server_sim *self,
+				    const struct sim_client_options *options);
+void sim_send(struct sim_client *self, const struct message *message);
+void sim_send_bytes(struct sim_client *self, const void *bytes, size_t count);
+/* Bytes as the content of one frame. */
+void sim_send_content(struct sim_client *self, const void *bytes, size_t count);
+void sim_disconnect(struct sim_client *self);
+void sim_vanish(struct sim_client *self);
+void sim_stall(struct sim_client *self, bool stalled);
+
+/* The answer to a request: that message, or an ERROR about it; NULL when nothing comes within a
+ * virtual half minute or the connection ends. Borrowed until the next call on the client. */
+const struct message *sim_wait(struct sim_client *self, enum message_type answer, uint64_t ref);
+const struct message *sim_ask(struct sim_client *self, const struct message *request,
+			      enum message_type answer);
+/* The same where only the status matters: OK, the ERROR's code, or CLOSED. */
+enum status sim_try(struct sim_client *self, const struct message *request,
+		    enum message_type answer);
+uint64_t sim_ref(struct sim_client *self);
+/* The first ERROR since the client was made with this ref, NULL none. */
+const struct msg_error *sim_error(const struct sim_client *self, uint64_t ref);
+
+/* ---- short ways; what has to succeed and does not ends the program ------------------------------ */
+
+/* Makes a paused world with option pairs (packed; NULL none) and joins it. */
+uint32_t sim_make_world(struct sim_client *self, const char *name, const struct wire_list *options);
+void sim_join(struct sim_client *self, uint32_t world);
+enum status sim_control(struct sim_client *self, uint32_t world, enum wire_control action,
+			double value);
+/* Does not wait. */
+struct sim_subscription *sim_subscribe(struct sim_client *self, uint64_t sub, uint32_t world,
+				       uint8_t fields, enum wire_profile profile, uint32_t divisor,
+				       uint64_t events);
+/* NULL where the client does not have it. */
+struct sim_subscription *sim_subscription(struct sim_client *self, uint64_t sub);
+/* The next batch of that world; returns its number. Does not wait. */
+uint64_t sim_commands(struct sim_client *self, uint32_t world, const struct command *commands,
+		      uint32_t count, uint64_t at, enum wire_late late);
+/* The same with a number of one's own choice. */
+void sim_commands_as(struct sim_client *self, uint32_t world, uint64_t batch,
+		     const struct command *commands, uint32_t count, uint64_t at,
+		     enum wire_late late);
+/* What is known of a batch; NULL: nothing yet. */
+struct sim_result *sim_result(struct sim_client *self, uint32_t world, uint64_t batch);
+/* Waits for a result; NULL when it does not come. */
+struct sim_result *sim_await_result(struct sim_client *self, uint32_t world, uint64_t batch);
+/* Uploads a shape of the catalogue (tests/lib/worlds.h), waits. */
+void sim_upload(struct sim_client *self, uint32_t world, int shape);
+/* STEP, and waits: the answer (STEPPED or ERROR). */
+const struct message *sim_step(struct sim_client *self, uint32_t world, uint32_t n, uint8_t want,
+			       const struct command *commands, uint32_t count);
+/* The state hash the world answers with now, through the wire. The world must be paused. */
+uint64_t sim_hash(struct sim_client *self, uint32_t world);
+/* SPAWN of a point mass (or a body with the catalogue's sphere as shape id 1) with a tag. */
+struct command sim_spawn(double x, double y, double z, int64_t tag, bool sphere);
+/* Runs until the mirror stands where its world does (which must not move); false: not in time. */
+bool sim_caught_up(struct sim_client *self, uint64_t sub, uint64_t ns) MUST_CHECK;
+
+#endif
