@@ -12,12 +12,30 @@ libengine_a_SOURCES += \
 	server/engine/geometry/hull_exact.c \
 	server/engine/geometry/hull_merge.c \
 	server/engine/geometry/hull_points.c \
+	server/engine/geometry/intersect_box_sphere.h \
+	server/engine/geometry/intersect_box_triangle.h \
+	server/engine/geometry/intersect_box_triangle.c \
+	server/engine/geometry/intersect_coplanar.h \
+	server/engine/geometry/intersect_coplanar.c \
+	server/engine/geometry/intersect_obb_obb.h \
+	server/engine/geometry/intersect_obb_obb.c \
+	server/engine/geometry/intersect_segment_box.h \
+	server/engine/geometry/intersect_segment_box.c \
+	server/engine/geometry/intersect_segment_sphere.h \
+	server/engine/geometry/intersect_segment_triangle.h \
+	server/engine/geometry/intersect_segment_triangle.c \
+	server/engine/geometry/intersect_sphere_sphere.h \
+	server/engine/geometry/intersect_sphere_triangle.h \
+	server/engine/geometry/intersect_triangle_triangle.h \
+	server/engine/geometry/intersect_triangle_triangle.c \
 	server/engine/geometry/mass.h \
 	server/engine/geometry/mass.c \
 	server/engine/geometry/mesh.h \
 	server/engine/geometry/mesh.c \
 	server/engine/geometry/mesh_tree.c \
 	server/engine/geometry/plane.c \
+	server/engine/geometry/orient.h \
+	server/engine/geometry/orient.c \
 	server/engine/geometry/polygon.c \
 	server/engine/geometry/ray.h \
 	server/engine/geometry/ray.c \
@@ -26,13 +44,16 @@ libengine_a_SOURCES += \
 	server/engine/geometry/sphere.c \
 	server/engine/geometry/support.h \
 	server/engine/geometry/support.c
-tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c
+tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c \
+	tests/lib/oracle_primitives.h tests/lib/oracle_primitives.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_closest \
 	tests/unit/server/engine/geometry/test_hull \
+	tests/unit/server/engine/geometry/test_intersect \
 	tests/unit/server/engine/geometry/test_mass \
 	tests/unit/server/engine/geometry/test_mesh \
+	tests/unit/server/engine/geometry/test_orient \
 	tests/unit/server/engine/geometry/test_ray \
 	tests/unit/server/engine/geometry/test_shape
 tests_unit_server_engine_geometry_test_hull_LDADD = $(LDADD) $(QHULL_LIBS)
