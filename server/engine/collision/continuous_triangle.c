@@ -172,15 +172,13 @@ static vec3 normal_against(vec3 motion, vec3 across, vec3 edge)
 
 /* ---- the two pairs ---------------------------------------------------------------------------- */
 
+/* Of the greatest side of the box around all ways, so that no point is special. */
 static double square_of_tolerance(const struct continuous_point *all, uint32_t count)
 {
-	double reach = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		reach = scalar_max(reach, vec3_max_component(
-						  vec3_abs(vec3_sub(all[i].from, all[0].from))));
-		reach = scalar_max(reach, vec3_max_component(
-						  vec3_abs(vec3_sub(all[i].to, all[0].from))));
-	}
+	struct aabb box = aabb_empty();
+	for (uint32_t i = 0; i < count; i++)
+		box = aabb_add_point(aabb_add_point(box, all[i].from), all[i].to);
+	double reach = vec3_max_component(vec3_sub(box.max, box.min));
 	return scalar_square(CONTINUOUS_TOLERANCE * reach);
 }
 

@@ -2,16 +2,18 @@
  * G-30…G-32).
  *
  * Time runs from 0 to 1. A hit is the first time at which two features come within
- * CONTINUOUS_TOLERANCE × the extent of both ways, found as a root of the polynomial that says they
+ * CONTINUOUS_TOLERANCE × the extent of all ways, found as a root of the polynomial that says they
  * lie in one plane (one line, one point); pairs that start nearer than that hit at 0, also if they part.
+ * It is never later than the first contact, and while features glide past each other within the tolerance,
+ * it may be any such time (exchanging a and b can then change it).
  */
 #ifndef CAIRN_ENGINE_COLLISION_CONTINUOUS_TRIANGLE_H
 #define CAIRN_ENGINE_COLLISION_CONTINUOUS_TRIANGLE_H
 
 #include "server/engine/math/vec3.h"
 
-/* Of the greatest coordinate among the points at both times, seen from a's first. What rounding makes of
- * a root is a few thousand times smaller for usual triangles; larger values report near misses. */
+/* Of the longest side of the box around all points at both times. What rounding makes of a root is a
+ * few thousand times smaller for usual triangles; larger values report near misses. */
 #define CONTINUOUS_TOLERANCE 1e-9
 
 /* A point that goes from `from` at 0 to `to` at 1. */

@@ -4,6 +4,12 @@ libengine_a_SOURCES += \
 	server/engine/collision/broad_phase.c \
 	server/engine/collision/clip.h \
 	server/engine/collision/clip.c \
+	server/engine/collision/continuous_box.h \
+	server/engine/collision/continuous_box.c \
+	server/engine/collision/continuous_sphere.h \
+	server/engine/collision/continuous_sphere.c \
+	server/engine/collision/continuous_triangle.h \
+	server/engine/collision/continuous_triangle.c \
 	server/engine/collision/face_contact.h \
 	server/engine/collision/face_contact.c \
 	server/engine/collision/gjk.h \
@@ -27,6 +33,7 @@ libengine_a_SOURCES += \
 
 UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_broad_phase \
+	tests/unit/server/engine/collision/test_continuous \
 	tests/unit/server/engine/collision/test_gjk \
 	tests/unit/server/engine/collision/test_manifold \
 	tests/unit/server/engine/collision/test_pairs \
