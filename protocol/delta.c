@@ -53,7 +53,7 @@ enum status delta_pack_tail(const struct delta_frame *frame, const struct delta_
 {
 	ASSERT(index < count);
 	const struct delta_part *part = &parts[index];
-	const struct block_row *rows = frame->rows + part->row_first;
+	const struct block_row *rows = part->row_count > 0 ? frame->rows + part->row_first : NULL;
 	struct wire_packer out = wire_packer_over(data, capacity);
 	/* The fields of messages.def in their order; a test reads them back with message_unpack. */
 	wire_pack_uint(&out, frame->epoch);

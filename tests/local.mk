@@ -48,11 +48,13 @@ LOG_COMPILER = $(TEST_TIMEOUT)
 PY_LOG_DRIVER = $(LOG_DRIVER)
 PY_LOG_COMPILER = $(TEST_TIMEOUT) $(PYTHON) $(top_srcdir)/tests/lib/pytest_tap.py
 
+# CAIRN_SANITIZE names the sanitizers of the build, for tests that measure memory or time.
 # Tests find their data in CAIRN_SRCDIR and write only below CAIRN_BUILDDIR or $TMPDIR. Check's limit
 # of four seconds a case is for idle machines; sanitizers report in full.
 AM_TESTS_ENVIRONMENT = \
 	CAIRN_SRCDIR='$(abs_top_srcdir)'; export CAIRN_SRCDIR; \
 	CAIRN_BUILDDIR='$(abs_top_builddir)'; export CAIRN_BUILDDIR; \
+	CAIRN_SANITIZE='$(CAIRN_SANITIZE)'; export CAIRN_SANITIZE; \
 	PYTHONPATH='$(abs_top_srcdir)/clients/python'; export PYTHONPATH; \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	CK_TIMEOUT_MULTIPLIER=$${CK_TIMEOUT_MULTIPLIER-10}; export CK_TIMEOUT_MULTIPLIER; \

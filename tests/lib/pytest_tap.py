@@ -2,6 +2,7 @@
 
 The exit code is pytest's unless tests failed: a failed test is told by its "not ok" line.
 """
+import os
 import sys
 
 import pytest
@@ -38,9 +39,10 @@ class Tap:
 
 def main(files):
     tap = Tap(sys.stdout)
-    # pytest's own report goes to standard error: into the log, out of the TAP.
-    sys.stdout = sys.stderr
-    code = pytest.main(["-q", "--tb=short", "-p", "no:cacheprovider", *files], plugins=[tap])
+    # pytest's own report would only come between the lines.
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stdout = nowhere
+        code = pytest.main(["-q", "--tb=short", "-p", "no:cacheprovider", *files], plugins=[tap])
     tap.line(f"1..{tap.count}")
     return 0 if code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) else int(code)
 

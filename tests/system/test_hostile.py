@@ -16,6 +16,9 @@ HELLO = frame(1, {"protocol": [1, 0], "caps": ["ack"]})
 STATUS = {name: number for number, (name, _) in cairn.client.STATUS.items()}
 HOSTILE = json.loads((SOURCE / "tests" / "data" / "wire" / "hostile.json").read_text())
 
+measures_memory = pytest.mark.skipif(bool(os.environ.get("CAIRN_SANITIZE")),
+                                     reason="a sanitizer keeps freed memory")
+
 
 @pytest.fixture(scope="module")
 def server():
@@ -287,6 +290,7 @@ def settled(server):
     return memory(server.process.pid), server.client.info("server")["server"]["heap_blocks"]
 
 
+@measures_memory
 def test_hostile_connections_leave_no_memory_behind(server):
     """Connections that announce much and send little, many at once, again and again."""
     def round():
@@ -316,6 +320,7 @@ def test_hostile_connections_leave_no_memory_behind(server):
     assert highest - before < 200 * (128 << 10)
 
 
+@measures_memory
 def test_one_connection_cannot_make_it_grow(server):
     """Two thousand refused messages on one connection, each as large as may be."""
     wire = joined(server.address)
@@ -330,6 +335,7 @@ def test_one_connection_cannot_make_it_grow(server):
     wire.close()
 
 
+@measures_memory
 def test_uploads_that_are_never_ended_are_bounded(server):
     before, _ = settled(server)
     wire = joined(server.address)
