@@ -4,6 +4,8 @@ PYTHON_TESTS += \
 	tests/system/test_disk.py \
 	tests/system/test_full_disk.py \
 	tests/system/test_hostile.py \
+	tests/system/test_replica.py \
 	tests/system/test_sessions.py \
+	tests/system/test_stalled.py \
 	tests/system/test_stepping.py
 EXTRA_DIST += tests/system/support.py
