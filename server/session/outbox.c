@@ -57,6 +57,9 @@ void outbox_put(struct outbox *self, struct frame *frame)
 		self->next_dirty = self->set->dirty;
 		self->set->dirty = self;
 	}
+	/* A round may answer hundreds of requests: the stream's own bound must see them on the way. */
+	if (self->bytes > OUTBOX_HARD_BYTES)
+		outbox_flush(self);
 }
 
 void outbox_put_state(struct outbox *self, struct frame *frame)

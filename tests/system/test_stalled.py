@@ -271,7 +271,8 @@ def test_one_that_asks_and_never_reads_answers_is_let_go():
                     highest = max(highest, memory(server.process.pid) - before)
         until(lambda: client.info("server")["server"]["sessions"] == 1, 30, 0.1)
         print(f"memory grew by at most {highest >> 10} KiB")
-        assert highest < 32 << 20
+        # What one read of requests can ask for may be under way when the bound is met.
+        assert highest < 96 << 20
         assert client.list()
         with pytest.raises((cairn.Closed, ConnectionError)):
             while greedy.receive(5) is not None:
