@@ -1,0 +1,358 @@
+/* lcp_friction.c: Baraff's extension of the pivoting to Coulomb friction, its orders and its plan
+ * B.
+ *
+ * Contacts are made to hold one after the other: the normal first with its tangents at zero, then
+ * each tangent, while all that holds keeps holding (lcp_friction_drive.c). Joint rows come before
+ * contacts. Sliding contacts (I-07) have their tangents tied from the start, only the normal is
+ * driven. The pyramid allows √2 μ x_n along its diagonal (I-04): align t with the slip where that
+ * matters.
+ *
+ * What goes wrong, and what then happens. Existence and an end are proved for no such method. An
+ * order that gets stuck (cycling, a ray, the limit of pivots, a residual above the tolerance) is
+ * given up; the contact at which it was stuck goes first in the next (last, every other time).
+ * After the last order: if a sliding contact was on a ray it is put out as a collision and all
+ * begins again without it. Otherwise plan B, counted: friction limits from the normals of the round
+ * before make a problem with fixed bounds, which the exact solver always solves; repeated until the
+ * limits no longer change (then it is exact after all) or the rounds are over. Each of these rounds
+ * adds no energy, because 0 lies within its bounds; with sliding rows that is checked, and if it
+ * fails friction is left out.
+ */
+#include "server/engine/solvers/lcp_friction.h"
+
+#include "server/engine/linalg/dense.h"
+#include "server/engine/math/scalar.h"
+
+enum { ORDERS_MAX = 6, FULL_ROUNDS = 12, LIMIT_ROUNDS = 80 };
+
+static void carve(struct lcp_friction *self, struct solver_memory *memory, uint32_t rows)
+{
+	size_t n = rows;
+	self->capacity = rows;
+	self->a = SOLVER_CARVE(memory, double, n *n);
+	self->matrix = SOLVER_CARVE(memory, double, n *n);
+	double **vectors[] = {&self->b,  &self->friction, &self->scale, &self->x,     &self->w,
+			      &self->dx, &self->dw,       &self->right, &self->lower, &self->upper};
+	for (uint32_t i = 0; i < COUNT_OF(vectors); i++)
+		*vectors[i] = SOLVER_CARVE(memory, double, n);
+	uint32_t **indices[] = {&self->normal, &self->order, &self->unknown, &self->pivots};
+	for (uint32_t i = 0; i < COUNT_OF(indices); i++)
+		*indices[i] = SOLVER_CARVE(memory, uint32_t, n);
+	self->kind = SOLVER_CARVE(memory, uint8_t, n);
+	self->state = SOLVER_CARVE(memory, uint8_t, n);
+	self->lcp_state = SOLVER_CARVE(memory, uint8_t, n);
+	self->out = SOLVER_CARVE(memory, uint8_t, n);
+}
+
+size_t lcp_friction_bytes(uint32_t rows)
+{
+	struct lcp_friction self;
+	struct solver_memory memory = {0};
+	carve(&self, &memory, rows);
+	return memory.used + lcp_dantzig_bytes(rows);
+}
+
+void lcp_friction_init(struct lcp_friction *self, void *memory, uint32_t rows)
+{
+	struct solver_memory carving = {.memory = memory};
+	carve(self, &carving, rows);
+	lcp_dantzig_init(&self->lcp, (unsigned char *)memory + carving.used, rows);
+}
+
+static bool valid(const struct friction_problem *problem)
+{
+	for (uint32_t i = 0; i < problem->count; i++) {
+		bool tangent =
+			problem->kind[i] != FRICTION_NORMAL && problem->kind[i] != FRICTION_JOINT;
+		if (!solver_finite(problem->a + (size_t)i * problem->stride, problem->count) ||
+		    !scalar_is_finite(problem->b[i]) || problem->kind[i] > FRICTION_JOINT)
+			return false;
+		if (tangent && (i == 0 || problem->kind[i - 1] == FRICTION_JOINT ||
+				!(problem->friction[i] >= 0 && problem->friction[i] <= SCALAR_MAX)))
+			return false;
+	}
+	return true;
+}
+
+/* 2^k that brings a to the order of 1. */
+static double scale_of(double a)
+{
+	double scale = 1;
+	for (; a * scale * scale >= 4 && scale > 0x1p-400; scale *= 0.5)
+		;
+	for (; a > 0 && a * scale * scale < 1 && scale < 0x1p400; scale *= 2)
+		;
+	return scale;
+}
+
+/* A contact's rows share one scale, or its pyramid would be bent. */
+static void take(struct lcp_friction *self, const struct friction_problem *problem)
+{
+	uint32_t n = problem->count;
+	ASSERT(n <= self->capacity);
+	self->count = n;
+	for (uint32_t i = 0; i < n; i++) {
+		bool own =
+			problem->kind[i] == FRICTION_NORMAL || problem->kind[i] == FRICTION_JOINT;
+		self->kind[i] = problem->kind[i];
+		self->friction[i] = own ? 0 : problem->friction[i];
+		self->normal[i] = own ? i : self->normal[i - 1];
+		self->scale[i] = own ? scale_of(problem->a[(size_t)i * problem->stride + i])
+				     : self->scale[i - 1];
+		self->b[i] = problem->b[i] * self->scale[i];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
+			self->a[(size_t)i * n + j] = self->scale[i] * self->scale[j] *
+						     problem->a[(size_t)i * problem->stride + j];
+}
+
+double lcp_friction_residual(const struct friction_problem *problem, const double *x, double *w,
+			     const uint8_t *collision)
+{
+	double worst = 0, most = 0, root = 1;
+	uint32_t normal = 0;
+	for (uint32_t i = 0; i < problem->count; i++) {
+		const double *row = problem->a + (size_t)i * problem->stride;
+		uint8_t kind = problem->kind[i];
+		double low = 0, high = __builtin_inf(), term = scalar_abs(problem->b[i]);
+		w[i] = problem->b[i];
+		for (uint32_t j = 0; j < problem->count; j++) {
+			w[i] += row[j] * x[j];
+			term = scalar_max(term, scalar_abs(row[j] * x[j]));
+		}
+		if (kind == FRICTION_NORMAL || kind == FRICTION_JOINT) {
+			normal = i;
+			root = row[i] > 0 ? scalar_sqrt(row[i]) : 1;
+			low = kind == FRICTION_JOINT ? -high : 0;
+		} else {
+			high = problem->friction[i] * x[normal];
+			low = kind == FRICTION_FORWARD ? high : -high;
+			high = kind == FRICTION_BACKWARD ? low : high;
+		}
+		double gap =
+			scalar_abs(x[i] - scalar_clamp(x[i] - w[i] / (root * root), low, high));
+		if (!scalar_is_finite(gap) || !(low <= high))
+			return __builtin_inf();
+		if (collision == NULL || !collision[normal])
+			worst = scalar_max(worst, gap * root);
+		most = scalar_max(most, term / root);
+	}
+	return worst == 0 ? 0 : worst / most;
+}
+
+double lcp_friction_energy(const struct friction_problem *problem, const double *x)
+{
+	double energy = 0;
+	for (uint32_t i = 0; i < problem->count; i++) {
+		double w = dense_dot(problem->a + (size_t)i * problem->stride, x, problem->count);
+		energy += x[i] * (0.5 * w + problem->b[i]);
+	}
+	return energy;
+}
+
+/* One contact or joint, whose first row is i, and its tangents. */
+static bool resolve(struct lcp_friction *self, uint32_t i)
+{
+	double small = 0x1p-42 * lcp_friction_size(self);
+	bool joint = self->kind[i] == FRICTION_JOINT;
+	uint32_t end = i + 1;
+	while (end < self->count && self->normal[end] == i)
+		end++;
+	if (joint ? scalar_abs(self->w[i]) <= small : self->w[i] >= -small) {
+		self->state[i] = joint ? FRICTION_HELD : FRICTION_OFF;
+		for (uint32_t t = i + 1; t < end; t++)
+			self->state[t] = FRICTION_OFF;
+		return true;
+	}
+	if (!lcp_friction_drive(self, i))
+		return false;
+	for (uint32_t t = i + 1; t < end; t++) {
+		if (self->state[i] == FRICTION_OFF)
+			self->state[t] = FRICTION_OFF;
+		if (self->state[t] != FRICTION_WAITING || self->kind[t] != FRICTION_STATIC)
+			continue;
+		if (scalar_abs(self->w[t]) <= small)
+			self->state[t] = FRICTION_HELD;
+		else if (!lcp_friction_drive(self, t))
+			return false;
+	}
+	return true;
+}
+
+/* Clamps what rounding left outside. */
+static void tidy(struct lcp_friction *self)
+{
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (self->kind[i] == FRICTION_NORMAL)
+			self->x[i] = scalar_max(self->x[i], 0);
+		if (self->kind[i] != FRICTION_STATIC)
+			continue;
+		double limit = self->friction[i] * self->x[self->normal[i]];
+		self->x[i] = scalar_clamp(self->x[i], -limit, limit);
+	}
+}
+
+static void hand_out(const struct lcp_friction *self, double *x)
+{
+	for (uint32_t i = 0; i < self->count; i++)
+		x[i] = self->x[i] * self->scale[i];
+}
+
+/* All contacts in the present order; true if all conditions hold. */
+static bool attempt(struct lcp_friction *self, const struct friction_problem *problem,
+		    const struct solver_options *options, double *x, uint8_t *out)
+{
+	self->pivots_max = self->result.pivots +
+			   (options->pivots_max > 0 ? options->pivots_max : 20 * self->count + 100);
+	self->result.status = SOLVER_SOLVED;
+	self->stuck = UINT32_MAX;
+	for (uint32_t i = 0; i < self->count; i++) {
+		self->state[i] = out[self->normal[i]] ? FRICTION_OUT : FRICTION_WAITING;
+		self->x[i] = 0;
+		self->w[i] = self->b[i];
+	}
+	for (uint32_t c = 0; c < self->order_count; c++)
+		if (self->state[self->order[c]] == FRICTION_WAITING &&
+		    !resolve(self, self->order[c]))
+			return false;
+	lcp_friction_correct(self);
+	tidy(self);
+	hand_out(self, x);
+	self->result.residual = lcp_friction_residual(problem, x, self->w, out);
+	return self->result.residual <= options->tolerance;
+}
+
+/* Joints, then contacts, by index. */
+static void begin_order(struct lcp_friction *self)
+{
+	self->order_count = 0;
+	for (uint32_t pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < self->count; i++)
+			if (self->kind[i] == (pass == 0 ? FRICTION_JOINT : FRICTION_NORMAL))
+				self->order[self->order_count++] = i;
+}
+
+/* The stuck contact goes to the front, or to the back; without one the order is turned round. */
+static void change_order(struct lcp_friction *self, uint32_t round)
+{
+	uint32_t *order = self->order, count = self->order_count, joints = 0, at = 0;
+	while (joints < count && self->kind[order[joints]] == FRICTION_JOINT)
+		joints++;
+	while (at < count && order[at] != self->stuck)
+		at++;
+	if (at == count || at < joints) {
+		for (uint32_t i = joints, j = count; i + 1 < j; i++) {
+			uint32_t swap = order[i];
+			order[i] = order[--j];
+			order[j] = swap;
+		}
+		return;
+	}
+	uint32_t moved = order[at];
+	for (; round % 2 == 0 && at > joints; at--)
+		order[at] = order[at - 1];
+	for (; round % 2 == 1 && at + 1 < count; at++)
+		order[at] = order[at + 1];
+	order[at] = moved;
+}
+
+/* Bounds of plan B: `share` of the normals of the last round and the rest of the bounds before; 0:
+ * no friction. The largest change. */
+static double set_limits(struct lcp_friction *self, const uint8_t *out, double share)
+{
+	double change = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		double before = self->upper[i];
+		double limit = self->friction[i] * self->x[self->normal[i]];
+		limit = share * limit + (1 - share) * (share > 0 ? scalar_abs(before) : 0);
+		bool closed = out[self->normal[i]] || self->kind[i] == FRICTION_STATIC ||
+			      self->kind[i] == FRICTION_FORWARD ||
+			      self->kind[i] == FRICTION_BACKWARD;
+		self->upper[i] = closed ? limit : __builtin_inf();
+		if (out[self->normal[i]] || self->kind[i] == FRICTION_BACKWARD)
+			self->upper[i] = out[self->normal[i]] ? 0 : -limit;
+		self->lower[i] = self->kind[i] == FRICTION_JOINT    ? -self->upper[i]
+				 : self->kind[i] == FRICTION_STATIC ? -self->upper[i]
+				 : closed                           ? self->upper[i]
+								    : 0;
+		if (closed)
+			change = scalar_max(change, scalar_abs(self->upper[i] - before));
+	}
+	return change;
+}
+
+static void plan_b(struct lcp_friction *self, const struct friction_problem *problem,
+		   const struct solver_options *options, double *x, uint8_t *out)
+{
+	struct lcp_problem bounded = {self->count, self->count, self->a,
+				      self->b,     self->lower, self->upper};
+	struct solver_options inner = *options;
+	self->result.fallbacks = 1;
+	dense_zero(self->x, self->count);
+	dense_zero(self->upper, self->count);
+	(void)set_limits(self, out, 0);
+	inner.warm = false;
+	for (uint32_t round = 0; round < LIMIT_ROUNDS; round++) {
+		struct solver_result one =
+			lcp_dantzig_solve(&self->lcp, &bounded, &inner, self->x, self->lcp_state);
+		self->result.pivots += one.pivots;
+		inner.warm = true;
+		hand_out(self, x);
+		self->result.residual = lcp_friction_residual(problem, x, self->w, out);
+		if (self->result.residual <= options->tolerance)
+			break;
+		if (round + 1 < LIMIT_ROUNDS &&
+		    set_limits(self, out, round < FULL_ROUNDS ? 1 : 0.5) == 0)
+			break;
+	}
+	self->result.status =
+		self->result.residual <= options->tolerance ? SOLVER_SOLVED : SOLVER_INEXACT;
+	if (lcp_friction_energy(problem, x) <= 0)
+		return;
+	(void)set_limits(self, out, 0);
+	(void)lcp_dantzig_solve(&self->lcp, &bounded, &inner, self->x, self->lcp_state);
+	hand_out(self, x);
+	self->result.residual = lcp_friction_residual(problem, x, self->w, out);
+	self->result.status = SOLVER_INEXACT;
+}
+
+static bool slides(const struct lcp_friction *self, uint32_t normal)
+{
+	for (uint32_t t = normal + 1; t < self->count && self->normal[t] == normal; t++)
+		if (self->kind[t] == FRICTION_FORWARD || self->kind[t] == FRICTION_BACKWARD)
+			return true;
+	return false;
+}
+
+struct solver_result lcp_friction_solve(struct lcp_friction *self,
+					const struct friction_problem *problem,
+					const struct solver_options *options, double *x,
+					uint8_t *collision)
+{
+	self->result =
+		(struct solver_result){.status = SOLVER_NOT_FINITE, .residual = __builtin_inf()};
+	dense_zero(x, problem->count);
+	for (uint32_t i = 0; collision != NULL && i < problem->count; i++)
+		collision[i] = 0;
+	if (!valid(problem))
+		return self->result;
+	take(self, problem);
+	uint8_t *out = collision != NULL ? collision : self->out;
+	for (uint32_t i = 0; i < self->count; i++)
+		out[i] = 0;
+	uint32_t orders = options->rounds_max > 0 ? options->rounds_max : ORDERS_MAX;
+	for (uint32_t left = self->count + 1; left > 0; left--) {
+		begin_order(self);
+		for (uint32_t round = 0; round < orders; round++) {
+			self->result.rounds++;
+			if (attempt(self, problem, options, x, out))
+				return self->result;
+			change_order(self, round);
+		}
+		if (self->stuck == UINT32_MAX || !self->ray || !slides(self, self->stuck))
+			break;
+		out[self->stuck] = 1;
+	}
+	plan_b(self, problem, options, x, out);
+	return self->result;
+}

@@ -1,0 +1,298 @@
+/* lcp_friction_drive.c: driving one row among contacts with friction (I-05…I-07).
+ *
+ * Unknowns are the normals and joints that are on and the tangents that stick. A tangent at its
+ * limit is tied: Δx_t = ±μ Δx_n, so the column of its normal is A e_n ± μ A e_t. The reduced matrix
+ * is unsymmetric as soon as one is tied; it is made and factored (LU) for each direction.
+ *
+ * The step ends at the first of these, by index where equal, the driven row's own goal before all:
+ *   on normal     Δx < 0            x = 0            → off, its tangents with it
+ *   off normal    Δw < 0            w = 0            → on; tangents by the sign of w
+ *   sticking      ±Δx − μ Δx_n > 0  ±x = μ x_n       → at its limit
+ *   at its limit  Δw of the wrong sign, w = 0        → sticks
+ *   held          Δw ≠ 0            at once          → sticks, or on
+ *   driven normal w = 0             → on, done;   driven tangent w = 0 → sticks, done, or at its
+ * limit Corrected against the print: signs at the limits, saturation on both sides while x_n
+ * changes too, the driven tangent leaves its own normal among the unknowns.
+ *
+ * What goes wrong: the reduced matrix is singular (redundant contacts): its diagonal is regularised
+ * and the direction refined. A row returns at once to where it came from, or steps of length zero
+ * go on and on: the order is given up, this contact stuck. Nothing ends the step: a ray, likewise.
+ */
+#include "server/engine/linalg/dense.h"
+#include "server/engine/math/scalar.h"
+#include "server/engine/solvers/lcp_friction.h"
+
+#define NOISE 0x1p-40    /* of the largest |Δx| */
+#define SINGULAR 0x1p-36 /* of the diagonal: a smaller pivot is rounding */
+#define REGULAR 1e-9     /* of the diagonal, added to a singular matrix */
+#define TIE 1e-9
+
+struct step {
+	uint32_t row; /* UINT32_MAX: none */
+	uint8_t to;
+	bool goal;
+	double length, noise;
+};
+
+/* ±μ of a tied tangent, else 0. */
+static double tie(const struct lcp_friction *self, uint32_t t)
+{
+	if (self->kind[t] == FRICTION_FORWARD || self->state[t] == FRICTION_MAX)
+		return self->friction[t];
+	if (self->kind[t] == FRICTION_BACKWARD || self->state[t] == FRICTION_MIN)
+		return -self->friction[t];
+	return 0;
+}
+
+static uint32_t tangents_end(const struct lcp_friction *self, uint32_t n)
+{
+	uint32_t end = n + 1;
+	while (end < self->count && self->normal[end] == n)
+		end++;
+	return end;
+}
+
+/* (A e_c with what is tied to c), entry r. */
+static double tied_entry(const struct lcp_friction *self, uint32_t r, uint32_t c)
+{
+	const double *row = self->a + (size_t)r * self->count;
+	double sum = row[c];
+	if (self->kind[c] != FRICTION_NORMAL)
+		return sum;
+	for (uint32_t t = c + 1, end = tangents_end(self, c); t < end; t++)
+		sum += tie(self, t) * row[t];
+	return sum;
+}
+
+static bool factor(struct lcp_friction *self, double extra)
+{
+	uint32_t k = self->unknown_count;
+	for (uint32_t r = 0; r < k; r++) {
+		for (uint32_t c = 0; c < k; c++)
+			self->matrix[r * k + c] =
+				tied_entry(self, self->unknown[r], self->unknown[c]);
+		self->matrix[r * k + r] += extra;
+	}
+	if (!lu_factor(self->matrix, k, k, self->pivots))
+		return false;
+	for (uint32_t r = 0; r < k; r++)
+		if (!(scalar_abs(self->matrix[r * k + r]) > SINGULAR))
+			return false;
+	return true;
+}
+
+/* Unknowns by index, and their factor. */
+static void prepare(struct lcp_friction *self, uint32_t d)
+{
+	self->unknown_count = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		if (self->state[i] == FRICTION_ON && i != d)
+			self->unknown[self->unknown_count++] = i;
+	self->regularised = !factor(self, 0);
+	if (!self->regularised)
+		return;
+	self->result.regularisations++;
+	double extra = REGULAR;
+	while (!factor(self, extra) && extra < 1)
+		extra *= 16;
+}
+
+static void spread(struct lcp_friction *self)
+{
+	dense_zero(self->dw, self->count);
+	for (uint32_t j = 0; j < self->count; j++)
+		if (self->dx[j] != 0)
+			dense_mul_add(self->dw, self->a + (size_t)j * self->count, self->dx[j],
+				      self->count);
+}
+
+static void follow_ties(struct lcp_friction *self, double *x)
+{
+	for (uint32_t t = 0; t < self->count; t++) {
+		double by = self->normal[t] != t ? tie(self, t) : 0;
+		if (by != 0)
+			x[t] = by * x[self->normal[t]];
+	}
+}
+
+/* dx += the solution of Δw = 0 on the unknowns, given dw. */
+static void follow(struct lcp_friction *self)
+{
+	for (uint32_t p = 0; p < self->unknown_count; p++)
+		self->right[p] = -self->dw[self->unknown[p]];
+	lu_solve(self->matrix, self->unknown_count, self->unknown_count, self->pivots, self->right);
+	for (uint32_t p = 0; p < self->unknown_count; p++)
+		self->dx[self->unknown[p]] += self->right[p];
+	follow_ties(self, self->dx);
+	spread(self);
+}
+
+static double direction(struct lcp_friction *self, uint32_t d, double sigma)
+{
+	prepare(self, d);
+	dense_zero(self->dx, self->count);
+	self->dx[d] = sigma;
+	follow_ties(self, self->dx);
+	spread(self);
+	follow(self);
+	for (uint32_t k = 0; self->regularised && k < 6; k++)
+		follow(self);
+	double most = 1;
+	for (uint32_t p = 0; p < self->unknown_count; p++) {
+		most = scalar_max(most, scalar_abs(self->dx[self->unknown[p]]));
+		if (!self->regularised)
+			self->dw[self->unknown[p]] = 0;
+	}
+	return NOISE * most;
+}
+
+static void offer(struct step *step, uint32_t row, uint8_t to, double length)
+{
+	length = scalar_max(length, 0);
+	if (length < step->length)
+		*step = (struct step){row, to, false, length, step->noise};
+}
+
+static void offer_tangent(const struct lcp_friction *self, struct step *step, uint32_t t)
+{
+	uint32_t n = self->normal[t];
+	double limit = self->friction[t] * self->x[n], grow = self->friction[t] * self->dx[n];
+	double up = self->dx[t] - grow, down = -self->dx[t] - grow;
+	if (up > step->noise)
+		offer(step, t, FRICTION_MAX, (limit - self->x[t]) / up);
+	if (down > step->noise)
+		offer(step, t, FRICTION_MIN, (limit + self->x[t]) / down);
+}
+
+static void offer_row(const struct lcp_friction *self, struct step *step, uint32_t i)
+{
+	double dx = self->dx[i], dw = self->dw[i];
+	bool moves = scalar_abs(dw) > step->noise;
+	switch (self->state[i]) {
+	case FRICTION_HELD:
+		if (moves)
+			offer(step, i, FRICTION_ON, 0);
+		if (self->kind[i] == FRICTION_STATIC)
+			offer_tangent(self, step, i);
+		break;
+	case FRICTION_ON:
+		if (self->kind[i] == FRICTION_STATIC)
+			offer_tangent(self, step, i);
+		else if (self->kind[i] == FRICTION_NORMAL && dx < -step->noise)
+			offer(step, i, FRICTION_OFF, -self->x[i] / dx);
+		break;
+	case FRICTION_OFF:
+		if (self->kind[i] == FRICTION_NORMAL && moves && dw < 0)
+			offer(step, i, FRICTION_ON, -self->w[i] / dw);
+		break;
+	case FRICTION_MAX:
+		if (self->kind[i] == FRICTION_STATIC && moves && dw > 0)
+			offer(step, i, FRICTION_ON, -self->w[i] / dw);
+		break;
+	case FRICTION_MIN:
+		if (self->kind[i] == FRICTION_STATIC && moves && dw < 0)
+			offer(step, i, FRICTION_ON, -self->w[i] / dw);
+		break;
+	}
+}
+
+/* The driven row's own ends win ties: the goal, then a tangent's limit. */
+static void offer_goal(const struct lcp_friction *self, struct step *step, uint32_t d, double sigma)
+{
+	double gain = sigma * self->dw[d], room = __builtin_inf();
+	uint8_t limit = sigma > 0 ? FRICTION_MAX : FRICTION_MIN;
+	if (self->kind[d] == FRICTION_STATIC) {
+		uint32_t n = self->normal[d];
+		double grow = sigma * self->dx[d] - self->friction[d] * self->dx[n];
+		double left = self->friction[d] * self->x[n] - sigma * self->x[d];
+		if (grow > step->noise)
+			room = scalar_max(left / grow, 0);
+	}
+	if (room <= step->length * (1 + TIE) && room <= SCALAR_MAX)
+		*step = (struct step){d, limit, true, room, step->noise};
+	double goal = gain > step->noise ? scalar_abs(self->w[d]) / gain : __builtin_inf();
+	if (goal <= step->length * (1 + TIE) && goal <= SCALAR_MAX)
+		*step = (struct step){d, FRICTION_ON, true, goal, step->noise};
+}
+
+static void enter(struct lcp_friction *self, const struct step *step)
+{
+	uint32_t i = step->row;
+	self->state[i] = step->to;
+	if (step->to == FRICTION_ON)
+		self->w[i] = 0;
+	if (step->to == FRICTION_OFF)
+		self->x[i] = 0;
+	if (self->kind[i] != FRICTION_NORMAL || step->goal)
+		return;
+	for (uint32_t t = i + 1, end = tangents_end(self, i); t < end; t++) {
+		if (step->to == FRICTION_OFF || self->kind[t] != FRICTION_STATIC) {
+			self->state[t] = FRICTION_OFF;
+			self->x[t] =
+				self->kind[t] == FRICTION_STATIC ? 0 : tie(self, t) * self->x[i];
+			continue;
+		}
+		double small = step->noise * lcp_friction_size(self);
+		self->state[t] = self->w[t] < -small  ? FRICTION_MAX
+				 : self->w[t] > small ? FRICTION_MIN
+						      : FRICTION_HELD;
+	}
+}
+
+static bool give_up(struct lcp_friction *self, uint32_t d, bool ray, enum solver_status status)
+{
+	self->stuck = self->normal[d];
+	self->ray = ray;
+	self->result.status = status;
+	return false;
+}
+
+bool lcp_friction_drive(struct lcp_friction *self, uint32_t d)
+{
+	double sigma = self->w[d] < 0 ? 1 : -1;
+	uint32_t still = 0;
+	while (self->state[d] == FRICTION_WAITING) {
+		if (self->result.pivots >= self->pivots_max || still > 3 * self->count + 8)
+			return give_up(self, d, false, SOLVER_LIMIT);
+		struct step step = {UINT32_MAX, 0, false, __builtin_inf(), 0};
+		step.noise = direction(self, d, sigma);
+		for (uint32_t i = 0; i < self->count; i++)
+			if (i != d)
+				offer_row(self, &step, i);
+		offer_goal(self, &step, d, sigma);
+		if (!(step.length <= SCALAR_MAX)) {
+			if (scalar_abs(self->w[d]) > 1e-11 * lcp_friction_size(self))
+				return give_up(self, d, true, SOLVER_UNBOUNDED);
+			self->state[d] = FRICTION_HELD;
+			return true;
+		}
+		self->result.pivots++;
+		still = step.length > 0 ? 0 : still + 1;
+		dense_mul_add(self->x, self->dx, step.length, self->count);
+		dense_mul_add(self->w, self->dw, step.length, self->count);
+		enter(self, &step);
+		follow_ties(self, self->x);
+	}
+	return true;
+}
+
+void lcp_friction_correct(struct lcp_friction *self)
+{
+	prepare(self, UINT32_MAX);
+	for (uint32_t k = 0; k < (self->regularised ? 8u : 3u); k++) {
+		dense_mul_vec(self->a, self->count, self->count, self->count, self->x, self->w);
+		dense_mul_add(self->w, self->b, 1, self->count);
+		for (uint32_t p = 0; p < self->unknown_count; p++)
+			self->right[p] = -self->w[self->unknown[p]];
+		lu_solve(self->matrix, self->unknown_count, self->unknown_count, self->pivots,
+			 self->right);
+		for (uint32_t p = 0; p < self->unknown_count; p++)
+			self->x[self->unknown[p]] += self->right[p];
+		follow_ties(self, self->x);
+	}
+}
+
+double lcp_friction_size(const struct lcp_friction *self)
+{
+	return scalar_max(dense_max_abs(self->b, self->count), dense_max_abs(self->x, self->count));
+}
