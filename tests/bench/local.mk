@@ -20,6 +20,12 @@ tests_bench_bench_ode_CPPFLAGS = $(CAIRN_CPPFLAGS) $(ODE_CFLAGS)
 tests_bench_bench_ode_LDADD = $(ODE_LIBS) -lm
 endif
 
+if HAVE_CLP
+EXTRA_PROGRAMS += tests/bench/bench_lp
+tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c
+tests_bench_bench_lp_LDADD = $(LDADD) -lClp -lCoinUtils
+endif
+
 .PHONY: bench
 bench: $(BENCHES)
 	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)

@@ -18,3 +18,25 @@ UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_lcp \
 	tests/unit/server/engine/solvers/test_friction \
 	tests/property/test_contact_problems
+
+# Linear programs.
+libengine_a_SOURCES += \
+	server/engine/solvers/lp.h \
+	server/engine/solvers/lp.c \
+	server/engine/solvers/lp_basis.c \
+	server/engine/solvers/lp_dual_phase.c \
+	server/engine/solvers/lp_dual_simplex.h \
+	server/engine/solvers/lp_dual_simplex.c \
+	server/engine/solvers/lp_factor.h \
+	server/engine/solvers/lp_factor.c \
+	server/engine/solvers/lp_load.c \
+	server/engine/solvers/lp_primal_phase.c \
+	server/engine/solvers/lp_simplex.h
+
+tests_lib_libtests_a_SOURCES += tests/lib/gen_lp.h tests/lib/gen_lp.c
+UNIT_TESTS += tests/unit/server/engine/solvers/test_lp
+# CLP is the oracle: a test wants it, the product never does.
+if HAVE_CLP
+UNIT_TESTS += tests/property/test_lp_clp
+tests_property_test_lp_clp_LDADD = $(LDADD) -lClp -lCoinUtils
+endif

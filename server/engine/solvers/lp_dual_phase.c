@@ -1,0 +1,312 @@
+/* lp_dual_phase.c: from prices of the right sign to a feasible point.
+ *
+ * A basis is dual feasible when each variable that is not basic stands at the bound its price d wants:
+ * d ≥ 0 at the lower, d ≤ 0 at the upper, d = 0 between. Each pivot takes out the basic variable that
+ * violates a bound most, measured by steepest edge (violation² over the squared length of its row of
+ * B⁻¹, kept up to date), and brings in the one whose price reaches zero first along the row. Boxed
+ * variables may be passed: they flip to their other bound, as long as the violation still has the
+ * same sign (the long step). Of the candidates that end within tolerance of the first that may not be
+ * passed, the largest pivot wins, then the least index.
+ *
+ * Prices of the wrong sign are made right beforehand: boxed variables change bounds, other costs are
+ * shifted by just as much; the primal phase works with the true costs afterwards. Where many pivots
+ * in a row move no price, costs are perturbed by amounts that depend on the index alone; where that
+ * does not help either, the least index decides (Bland), which cannot cycle.
+ *
+ * No candidate: the row of B⁻¹ says that the bounds contradict each other. It is the certificate.
+ */
+#include "server/base/rng.h"
+#include "server/base/sort.h"
+#include "server/engine/linalg/dense.h"
+#include "server/engine/solvers/lp_simplex.h"
+
+#define PERTURBATION 1e-6 /* of 1 + |cost|; more costs more pivots of the primal phase afterwards */
+#define WEIGHT_MIN 1e-4	  /* of steepest edge weights, which are lengths and cannot vanish */
+#define ROUNDING 1e-13	  /* of the largest entry of a certificate */
+#define MISMATCH 1e-7	  /* of a pivot seen by row and by column; more means a tired factor */
+
+static void shift_cost(struct lp_dual_simplex *self, uint32_t j, double by)
+{
+	self->shifted[j] += by;
+	self->price[j] += by;
+	self->shifts = true;
+}
+
+static bool is_fixed(const struct lp_dual_simplex *self, uint32_t j)
+{
+	return self->low[j] == self->high[j];
+}
+
+/* Whether the price wants the variable elsewhere than where it is. */
+static bool is_mispriced(const struct lp_dual_simplex *self, uint32_t j)
+{
+	double d = self->price[j], tolerance = self->tolerance * (1 + scalar_abs(self->shifted[j]));
+	if (self->place[j] == LP_BASIC || is_fixed(self, j))
+		return false;
+	return (d < -tolerance && self->place[j] != LP_HIGH) ||
+	       (d > tolerance && self->place[j] != LP_LOW);
+}
+
+/* Makes every price right; true when a variable changed its bound. */
+static bool make_right(struct lp_dual_simplex *self)
+{
+	bool moved = false;
+	for (uint32_t j = 0; j < lp_variables(self); j++) {
+		if (!is_mispriced(self, j))
+			continue;
+		bool flips = self->price[j] < 0 ? lp_has_high(self, j) : lp_has_low(self, j);
+		if (flips) {
+			self->place[j] = self->price[j] < 0 ? LP_HIGH : LP_LOW;
+			lp_settle(self, j);
+			moved = true;
+		} else {
+			shift_cost(self, j, -self->price[j]);
+		}
+	}
+	return moved;
+}
+
+static void perturb(struct lp_dual_simplex *self)
+{
+	for (uint32_t j = 0; j < lp_variables(self); j++) {
+		if (self->place[j] == LP_BASIC || self->place[j] == LP_BETWEEN || is_fixed(self, j))
+			continue;
+		double share = 0.5 + (double)(rng_mix(j) >> 11) * 0x1p-53;
+		double by = PERTURBATION * (1 + scalar_abs(self->cost[j])) * share;
+		shift_cost(self, j, self->place[j] == LP_LOW ? by : -by);
+	}
+	self->perturbed = true;
+}
+
+/* ---- one pivot ---------------------------------------------------------------------------------- */
+
+struct dual_step {
+	uint32_t row;	  /* of the variable that leaves */
+	double sign;	  /* +1 when it is above its upper bound, −1 below its lower one */
+	double violation; /* > 0 */
+	uint32_t in;	  /* the variable that enters, or LP_NONE */
+	uint32_t count;	  /* candidates */
+	uint32_t passed;  /* the first of them flip */
+};
+
+/* False when the basic point is feasible. */
+static bool choose_row(const struct lp_dual_simplex *self, struct dual_step *step)
+{
+	double best = 0;
+	for (uint32_t i = 0; i < self->matrix.rows; i++) {
+		uint32_t j = self->head[i];
+		double below = self->low[j] - self->x[j], above = self->x[j] - self->high[j];
+		bool is_below = lp_has_low(self, j) && below > lp_slack(self, self->low[j]);
+		bool is_above = lp_has_high(self, j) && above > lp_slack(self, self->high[j]);
+		if (!is_below && !is_above)
+			continue;
+		double violation = is_below ? below : above;
+		double score = violation * violation / self->weight[i];
+		bool better = self->least_index ?
+				      step->row == LP_NONE || j < self->head[step->row] :
+				      step->row == LP_NONE || score > best;
+		if (!better)
+			continue;
+		best = score;
+		step->row = i;
+		step->sign = is_below ? -1 : 1;
+		step->violation = violation;
+	}
+	return step->row != LP_NONE;
+}
+
+/* Candidates, sorted by the step at which their price reaches zero. */
+static void list_candidates(struct lp_dual_simplex *self, struct dual_step *step)
+{
+	step->count = 0;
+	for (uint32_t k = 0; k < self->touched_count; k++) {
+		uint32_t j = self->touched[k];
+		double a = step->sign * self->tableau[j];
+		bool enters = self->place[j] == LP_LOW	? a > LP_PIVOT_MIN :
+			      self->place[j] == LP_HIGH ? a < -LP_PIVOT_MIN :
+							  scalar_abs(a) > LP_PIVOT_MIN;
+		if (!enters || is_fixed(self, j))
+			continue;
+		double ratio = self->place[j] == LP_BETWEEN ? 0 :
+							      scalar_max(self->price[j] / a, 0);
+		self->keys[step->count] = sort_key_of_double(ratio);
+		self->candidates[step->count++] = j;
+	}
+	sort_keys(self->keys, self->candidates, self->keys_scratch, self->candidates_scratch,
+		  step->count);
+}
+
+static double ratio_of(const struct lp_dual_simplex *self, uint32_t j)
+{
+	if (self->place[j] == LP_BETWEEN)
+		return 0;
+	return scalar_max(scalar_abs(self->price[j]) / scalar_abs(self->tableau[j]), 0);
+}
+
+/* How many candidates may be passed by flipping them. */
+static uint32_t count_passed(const struct lp_dual_simplex *self, const struct dual_step *step)
+{
+	uint32_t out = self->head[step->row];
+	double bound = step->sign > 0 ? self->high[out] : self->low[out];
+	double left = step->violation;
+	uint32_t passed = 0;
+	while (passed < step->count) {
+		uint32_t j = self->candidates[passed];
+		if (!lp_has_low(self, j) || !lp_has_high(self, j))
+			break;
+		left -= scalar_abs(self->tableau[j]) * (self->high[j] - self->low[j]);
+		if (!(left > lp_slack(self, bound)))
+			break;
+		passed++;
+	}
+	return passed;
+}
+
+/* The entering variable. LP_NONE: the row proves that there is no feasible point. */
+static void choose_in(struct lp_dual_simplex *self, struct dual_step *step)
+{
+	step->passed = self->least_index ? 0 : count_passed(self, step);
+	step->in = LP_NONE;
+	double limit = LP_INFINITY, largest = 0;
+	for (uint32_t k = step->passed; k < step->count; k++) {
+		uint32_t j = self->candidates[k];
+		double slack = self->least_index ? 0 : self->tolerance;
+		double size = scalar_abs(self->tableau[j]);
+		limit = scalar_min((scalar_abs(self->price[j]) + slack) / size, limit);
+	}
+	for (uint32_t k = step->passed; k < step->count; k++) {
+		uint32_t j = self->candidates[k];
+		double size = scalar_abs(self->tableau[j]);
+		if (ratio_of(self, j) > limit)
+			continue;
+		bool better = self->least_index ? j < step->in :
+						  size > largest ||
+							  (size == largest && j < step->in);
+		if (step->in == LP_NONE || better) {
+			step->in = j;
+			largest = size;
+		}
+	}
+}
+
+/* Passed variables go to their other bounds, and the basic ones follow. */
+static void flip_passed(struct lp_dual_simplex *self, const struct dual_step *step)
+{
+	if (step->passed == 0)
+		return;
+	dense_zero(self->flips, self->matrix.rows);
+	for (uint32_t k = 0; k < step->passed; k++) {
+		uint32_t j = self->candidates[k];
+		double before = self->x[j];
+		self->place[j] = self->place[j] == LP_LOW ? LP_HIGH : LP_LOW;
+		lp_settle(self, j);
+		lp_subtract_column(self, j, self->x[j] - before, self->flips);
+	}
+	lp_factor_solve(&self->factor, self->flips);
+	for (uint32_t i = 0; i < self->matrix.rows; i++)
+		self->x[self->head[i]] += self->flips[i];
+}
+
+/* w_i := |row i of the new B⁻¹|², from that of the old one. */
+static void update_weights(struct lp_dual_simplex *self, uint32_t row)
+{
+	double pivot = self->column[row], weight = self->weight[row];
+	dense_copy(self->tau, self->rho, self->matrix.rows);
+	lp_factor_solve(&self->factor, self->tau);
+	for (uint32_t i = 0; i < self->matrix.rows; i++) {
+		if (self->column[i] == 0 || i == row)
+			continue;
+		double k = self->column[i] / pivot;
+		double w = self->weight[i] - 2 * k * self->tau[i] + k * k * weight;
+		self->weight[i] = scalar_max(w, WEIGHT_MIN);
+	}
+	self->weight[row] = scalar_max(weight / (pivot * pivot), WEIGHT_MIN);
+}
+
+/* Prices that ended on the wrong side within the tolerance of choose_in are shifted to zero. */
+static void right_prices(struct lp_dual_simplex *self)
+{
+	for (uint32_t k = 0; k < self->touched_count; k++)
+		if (is_mispriced(self, self->touched[k]))
+			shift_cost(self, self->touched[k], -self->price[self->touched[k]]);
+}
+
+static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct dual_step *step)
+{
+	uint32_t out = self->head[step->row], in = step->in;
+	double pivot = self->tableau[in];
+	lp_solve_column(self, in, self->column);
+	double mismatch = scalar_abs(self->column[step->row] - pivot);
+	bool tired = !(mismatch <= MISMATCH * (1 + scalar_abs(pivot)));
+	bool small = !(scalar_abs(self->column[step->row]) >= LP_PIVOT_MIN);
+	if (small || (self->factor.updates > 0 && (tired || scalar_abs(pivot) < LP_PIVOT_GOOD)))
+		return lp_try_again(self);
+	flip_passed(self, step);
+	if ((self->place[in] == LP_LOW && self->price[in] < 0) ||
+	    (self->place[in] == LP_HIGH && self->price[in] > 0))
+		shift_cost(self, in, -self->price[in]);
+	bool progress = self->price[in] != 0;
+	lp_move_prices(self, in, out);
+	double bound = step->sign > 0 ? self->high[out] : self->low[out];
+	double t = (self->x[out] - bound) / self->column[step->row];
+	for (uint32_t i = 0; i < self->matrix.rows; i++)
+		self->x[self->head[i]] -= t * self->column[i];
+	self->x[in] += t;
+	self->x[out] = bound;
+	self->place[out] = step->sign > 0 ? LP_HIGH : LP_LOW;
+	update_weights(self, step->row);
+	bool updated = lp_exchange(self, step->row, in);
+	right_prices(self);
+	lp_note_progress(self, progress);
+	return lp_after_exchange(self, updated);
+}
+
+/* Rounding is left out: it would multiply bounds that are not there. */
+static void remember_proof(struct lp_dual_simplex *self, double sign)
+{
+	double least = ROUNDING * dense_max_abs(self->rho, self->matrix.rows);
+	for (uint32_t i = 0; i < self->matrix.rows; i++) {
+		bool counts = scalar_abs(self->rho[i]) > least;
+		self->certificate[i] = counts ? sign * self->rho[i] * self->row_scale[i] : 0;
+	}
+}
+
+/* Prices right, and x where they want it. False: no room. */
+static bool restart(struct lp_dual_simplex *self)
+{
+	return !make_right(self) || lp_refactor(self);
+}
+
+enum lp_outcome lp_dual_phase(struct lp_dual_simplex *self)
+{
+	enum lp_outcome outcome = LP_GOING;
+	uint32_t factors = self->result.refactorings;
+	if (!restart(self))
+		return LP_FULL;
+	while (outcome == LP_GOING) {
+		struct dual_step step = { .row = LP_NONE };
+		if (factors != self->result.refactorings) {
+			if (!restart(self))
+				return LP_FULL;
+			factors = self->result.refactorings;
+		}
+		if (!choose_row(self, &step))
+			return LP_OPTIMAL;
+		if (self->result.pivots >= self->pivots_max)
+			return LP_PIVOTS;
+		if (self->stalls > LP_STALLS_PERTURB && !self->perturbed)
+			perturb(self);
+		lp_solve_row(self, step.row);
+		list_candidates(self, &step);
+		choose_in(self, &step);
+		if (step.in != LP_NONE) {
+			outcome = make_pivot(self, &step);
+		} else if (self->factor.updates > 0) {
+			outcome = lp_try_again(self);
+		} else {
+			remember_proof(self, step.sign);
+			outcome = LP_INFEASIBLE;
+		}
+	}
+	return outcome;
+}

@@ -1,0 +1,234 @@
+/* lp_dual_simplex.c: linear programs, from a basis to an answer.
+ *
+ *   min cᵀx,  A x − s = 0,  bounds on x and on the activities s
+ *
+ * The dual phase makes the basic point feasible with costs shifted where prices had the wrong sign;
+ * then the true costs come back, and the primal phase repairs what that disturbed (usually nothing).
+ * With a feasible point given, the primal phase runs alone. At the end the basis is factored afresh
+ * and everything looked at again; what rounding has spoilt is done again, at most ROUNDS times.
+ *
+ * Any end is judged by lp.c from the problem as given: a solution by its residual, certificates by
+ * multiplication. What does not stand that test is INEXACT.
+ *
+ * Same problem, options and start: same bits. All choices are by size, then by least index; sums run
+ * in the order of columns, rows and pivots; scaling is by powers of two.
+ */
+#include "server/engine/solvers/lp_dual_simplex.h"
+
+#include "server/engine/linalg/dense.h"
+#include "server/engine/solvers/lp_simplex.h"
+
+enum { ROUNDS = 8 };
+
+/* Pivots are chosen with bounds soft by less than what the answer may be off by. */
+#define SLACK_SHARE 0.1
+#define SLACK_MIN 1e-13
+
+static uint32_t default_fill(struct lp_sizes sizes)
+{
+	uint64_t full = (uint64_t)sizes.rows * sizes.rows;
+	uint64_t guess = 8 * (uint64_t)sizes.nonzeros + 32 * (uint64_t)sizes.rows + 1024;
+	uint64_t fill = MAX_OF(MIN_OF(full, guess), sizes.nonzeros);
+	return (uint32_t)MIN_OF(fill, UINT32_MAX / 2);
+}
+
+static void carve(struct lp_dual_simplex *self, struct solver_memory *memory, struct lp_sizes sizes)
+{
+	uint32_t m = sizes.rows, n = sizes.columns, all = m + n;
+	ASSERT(n <= UINT32_MAX / 4 && m <= UINT32_MAX / 4);
+	sizes.fill = MAX_OF(sizes.fill != 0 ? sizes.fill : default_fill(sizes), sizes.nonzeros);
+	*self = (struct lp_dual_simplex){ .sizes = sizes };
+	self->starts = SOLVER_CARVE(memory, uint32_t, n + 1);
+	self->index = SOLVER_CARVE(memory, uint32_t, sizes.nonzeros);
+	self->values = SOLVER_CARVE(memory, double, sizes.nonzeros);
+	self->row_starts = SOLVER_CARVE(memory, uint32_t, m + 1);
+	self->row_columns = SOLVER_CARVE(memory, uint32_t, sizes.nonzeros);
+	self->row_values = SOLVER_CARVE(memory, double, sizes.nonzeros);
+	self->row_scale = SOLVER_CARVE(memory, double, m);
+	self->column_scale = SOLVER_CARVE(memory, double, n);
+	self->cost = SOLVER_CARVE(memory, double, all);
+	self->shifted = SOLVER_CARVE(memory, double, all);
+	self->low = SOLVER_CARVE(memory, double, all);
+	self->high = SOLVER_CARVE(memory, double, all);
+	self->x = SOLVER_CARVE(memory, double, all);
+	self->price = SOLVER_CARVE(memory, double, all);
+	self->place = SOLVER_CARVE(memory, uint8_t, all);
+	self->head = SOLVER_CARVE(memory, uint32_t, m);
+	self->weight = SOLVER_CARVE(memory, double, m);
+	self->column = SOLVER_CARVE(memory, double, m);
+	self->rho = SOLVER_CARVE(memory, double, m);
+	self->tau = SOLVER_CARVE(memory, double, m);
+	self->flips = SOLVER_CARVE(memory, double, m);
+	self->tableau = SOLVER_CARVE(memory, double, all);
+	self->touched = SOLVER_CARVE(memory, uint32_t, all);
+	self->listed = SOLVER_CARVE(memory, bool, all);
+	self->keys = SOLVER_CARVE(memory, uint64_t, all);
+	self->keys_scratch = SOLVER_CARVE(memory, uint64_t, all);
+	self->candidates = SOLVER_CARVE(memory, uint32_t, all);
+	self->candidates_scratch = SOLVER_CARVE(memory, uint32_t, all);
+	self->certificate = SOLVER_CARVE(memory, double, MAX_OF(m, n));
+	self->scratch = SOLVER_CARVE(memory, double, 2 * (size_t)m);
+	lp_factor_init(&self->factor, memory, m, sizes.fill);
+}
+
+size_t lp_dual_simplex_bytes(struct lp_sizes sizes)
+{
+	struct solver_memory memory = { NULL, 0 };
+	struct lp_dual_simplex self;
+	carve(&self, &memory, sizes);
+	return memory.used;
+}
+
+void lp_dual_simplex_init(struct lp_dual_simplex *self, void *bytes, struct lp_sizes sizes)
+{
+	struct solver_memory memory = { bytes, 0 };
+	carve(self, &memory, sizes);
+	for (uint32_t j = 0; j < sizes.rows + sizes.columns; j++)
+		self->listed[j] = false;
+}
+
+/* Begins at problem->start; true when that is feasible. */
+static bool start_at_point(struct lp_dual_simplex *self, const struct lp_problem *problem)
+{
+	if (problem->start == NULL || !solver_finite(problem->start, self->matrix.columns) ||
+	    lp_violation(problem, problem->start, self->scratch) > self->tolerance)
+		return false;
+	lp_basis_start(self, NULL);
+	for (uint32_t j = 0; j < self->matrix.columns; j++) {
+		double x = problem->start[j] / self->column_scale[j];
+		bool low = lp_has_low(self, j) && x <= self->low[j];
+		bool high = lp_has_high(self, j) && x >= self->high[j];
+		self->place[j] = low ? LP_LOW : high ? LP_HIGH : LP_BETWEEN;
+		self->x[j] = low ? self->low[j] : high ? self->high[j] : x;
+	}
+	return true;
+}
+
+static void restore_costs(struct lp_dual_simplex *self)
+{
+	dense_copy(self->shifted, self->cost, lp_variables(self));
+	self->shifts = self->perturbed = false;
+	lp_reprice(self);
+}
+
+/* Whether some price still wants something, by the primal phase's measure. */
+static bool settled(const struct lp_dual_simplex *self)
+{
+	if (lp_basic_violation(self) > 0)
+		return false;
+	for (uint32_t j = 0; j < lp_variables(self); j++) {
+		double d = self->price[j];
+		double tolerance = self->tolerance * (1 + scalar_abs(self->cost[j]));
+		if (self->place[j] == LP_BASIC || self->low[j] == self->high[j])
+			continue;
+		if ((d < -tolerance && self->place[j] != LP_HIGH) ||
+		    (d > tolerance && self->place[j] != LP_LOW))
+			return false;
+	}
+	return true;
+}
+
+static enum lp_outcome run(struct lp_dual_simplex *self, bool feasible)
+{
+	if (!lp_refactor(self))
+		return LP_FULL;
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		enum lp_outcome outcome = LP_OPTIMAL;
+		self->result.rounds++;
+		restore_costs(self);
+		if (!feasible) {
+			for (uint32_t j = 0; j < lp_variables(self); j++)
+				if (self->place[j] == LP_BETWEEN)
+					lp_settle(self, j);
+			if (!lp_refactor(self))
+				return LP_FULL;
+			lp_reprice(self);
+			outcome = lp_dual_phase(self);
+		}
+		if (outcome != LP_OPTIMAL)
+			return outcome;
+		if (self->shifts)
+			restore_costs(self);
+		outcome = lp_primal_phase(self);
+		if (outcome != LP_OPTIMAL)
+			return outcome;
+		if (!lp_refactor(self))
+			return LP_FULL;
+		lp_reprice(self);
+		if (settled(self))
+			return LP_OPTIMAL;
+		feasible = lp_basic_violation(self) == 0;
+		self->result.fallbacks++;
+	}
+	return LP_STUCK;
+}
+
+/* The result of an outcome, checked against the problem as given. */
+static void judge(struct lp_dual_simplex *self, const struct lp_problem *problem,
+		  const struct solver_options *options, enum lp_outcome outcome,
+		  struct lp_solution *solution)
+{
+	struct solver_result *result = &self->result;
+	bool feasible = lp_basic_violation(self) == 0;
+	lp_unload(self, problem, solution);
+	result->objective = lp_objective(problem, solution->x);
+	result->residual = lp_residual(problem, solution->x, solution->dual, self->scratch);
+	result->status = result->residual <= options->tolerance ? SOLVER_SOLVED : SOLVER_INEXACT;
+	if (outcome == LP_OPTIMAL || result->status == SOLVER_SOLVED)
+		return;
+	result->residual = lp_violation(problem, solution->x, self->scratch);
+	if (outcome == LP_INFEASIBLE && lp_infeasibility(problem, self->certificate) > 0) {
+		result->status = SOLVER_INFEASIBLE;
+		result->certificate = self->certificate;
+		result->certificate_count = self->matrix.rows;
+	}
+	if (outcome == LP_UNBOUNDED &&
+	    lp_unboundedness(problem, self->certificate, self->scratch) > 0) {
+		result->status = SOLVER_UNBOUNDED;
+		result->certificate = self->certificate;
+		result->certificate_count = self->matrix.columns;
+	}
+	if (outcome == LP_PIVOTS)
+		result->status = feasible && result->residual <= options->tolerance ?
+					 SOLVER_STOPPED :
+					 SOLVER_LIMIT;
+	if (outcome == LP_FULL)
+		result->status = SOLVER_LIMIT;
+}
+
+static void answer_nothing(const struct lp_problem *problem, struct lp_solution *solution)
+{
+	dense_zero(solution->x, problem->matrix.columns);
+	dense_zero(solution->dual, problem->matrix.rows);
+	for (uint32_t j = 0; j < problem->matrix.columns + problem->matrix.rows; j++)
+		solution->places[j] = j < problem->matrix.columns ? LP_LOW : LP_BASIC;
+}
+
+struct solver_result lp_dual_simplex_solve(struct lp_dual_simplex *self,
+					   const struct lp_problem *problem,
+					   const struct solver_options *options,
+					   struct lp_solution *solution)
+{
+	uint32_t all = problem->matrix.rows + problem->matrix.columns;
+	self->result = (struct solver_result){ .status = SOLVER_NOT_FINITE };
+	self->tolerance = scalar_max(SLACK_SHARE * options->tolerance, SLACK_MIN);
+	self->pivots_max = options->pivots_max != 0 ? options->pivots_max : 1000 + 50 * all;
+	self->shifts = self->perturbed = self->least_index = false;
+	self->stalls = 0;
+	if (!lp_valid(problem)) {
+		answer_nothing(problem, solution);
+		return self->result;
+	}
+	if (lp_crossed(problem) != UINT32_MAX) {
+		answer_nothing(problem, solution);
+		self->result.status = SOLVER_INFEASIBLE;
+		self->result.residual = lp_violation(problem, solution->x, self->scratch);
+		return self->result;
+	}
+	lp_load(self, problem);
+	bool feasible = start_at_point(self, problem);
+	if (!feasible)
+		lp_basis_start(self, options->warm ? solution->places : NULL);
+	judge(self, problem, options, run(self, feasible), solution);
+	return self->result;
+}

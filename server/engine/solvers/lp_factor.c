@@ -1,0 +1,478 @@
+/* lp_factor.c: sparse LU of a simplex basis.
+ *
+ * Most of a basis is triangular up to order: first the rows' own activities, then columns with one
+ * entry left (column singletons), then rows with one column left (row singletons). What remains, the
+ * nucleus, is factored column by column, shortest first: scatter the column, apply the earlier
+ * columns of L in order of their steps, choose a pivot. Among the entries of at least a tenth of the
+ * largest the row with the fewest entries wins (less fill), then the least row: order decides every
+ * bit, so the basis alone determines the factor.
+ *
+ * A row singleton whose pivot is less than 1/100 of its column's largest entry left is left to the
+ * nucleus, which may pivot elsewhere. A column without an entry left that is larger than 1e-11 of its largest
+ * original one is dependent: it is thrown out, and the rows left over at the end get their own
+ * activity back. The caller sees how many.
+ *
+ * Updates are in product form: B' = B E with E the identity but for column r, the solved column. 64
+ * of them at most.
+ */
+#include "server/engine/solvers/lp_factor.h"
+
+#include "server/engine/linalg/dense.h"
+#include "server/engine/math/scalar.h"
+
+#define PIVOT_SHARE 0.1		 /* of the column's largest; larger: more stable, more fill */
+#define SINGLETON_SHARE 0.01	 /* the same for row singletons */
+#define DEPENDENT 1e-11		 /* of the original column */
+#define NONE UINT32_MAX
+
+void lp_factor_init(struct lp_factor *self, struct solver_memory *memory, uint32_t rows_max,
+		    uint32_t fill_max)
+{
+	uint32_t m = rows_max;
+	*self = (struct lp_factor){ .rows_max = rows_max, .fill_max = fill_max };
+	self->pivot_row = SOLVER_CARVE(memory, uint32_t, m);
+	self->lower_starts = SOLVER_CARVE(memory, uint32_t, m + 1);
+	self->upper_starts = SOLVER_CARVE(memory, uint32_t, m + 1);
+	self->lower_index = SOLVER_CARVE(memory, uint32_t, fill_max);
+	self->upper_index = SOLVER_CARVE(memory, uint32_t, fill_max);
+	self->lower_value = SOLVER_CARVE(memory, double, fill_max);
+	self->upper_value = SOLVER_CARVE(memory, double, fill_max);
+	self->upper_diagonal = SOLVER_CARVE(memory, double, m);
+	self->update_index = SOLVER_CARVE(memory, uint32_t, fill_max);
+	self->update_value = SOLVER_CARVE(memory, double, fill_max);
+	self->work = SOLVER_CARVE(memory, double, m);
+	self->pattern = SOLVER_CARVE(memory, uint32_t, m);
+	self->step_of = SOLVER_CARVE(memory, uint32_t, m);
+	self->row_count = SOLVER_CARVE(memory, uint32_t, m);
+	self->row_starts = SOLVER_CARVE(memory, uint32_t, m + 1);
+	self->row_list = SOLVER_CARVE(memory, uint32_t, fill_max);
+	self->column_count = SOLVER_CARVE(memory, uint32_t, m);
+	self->column_of = SOLVER_CARVE(memory, uint32_t, m);
+	self->queue = SOLVER_CARVE(memory, uint32_t, 2 * m);
+}
+
+/* ---- the order of pivots ------------------------------------------------------------------------ */
+
+/* What one factorisation works on. head[position] is a variable; column_of[step] its position. */
+struct making {
+	struct lp_factor *f;
+	const struct lp_matrix *a;
+	uint32_t *head;
+	uint32_t steps;		   /* pivots so far */
+	uint32_t lower, upper;	   /* entries of L and U so far */
+	bool full;		   /* fill_max reached */
+};
+
+static bool is_activity(const struct making *make, uint32_t position)
+{
+	return make->head[position] >= make->a->columns;
+}
+
+/* Enters row `row` and column `position` as the next pivot, with the entries of the column as they
+ * now stand in f->work at pattern[0 … count). Clears the work. */
+static void pivot(struct making *make, uint32_t position, uint32_t row, uint32_t count)
+{
+	struct lp_factor *f = make->f;
+	uint32_t step = make->steps++;
+	double diagonal = f->work[row];
+	f->pivot_row[step] = row;
+	f->column_of[step] = position;
+	f->upper_diagonal[step] = diagonal;
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t i = f->pattern[k];
+		double value = f->work[i];
+		f->work[i] = 0;
+		if (i == row || value == 0)
+			continue;
+		if (make->lower == f->fill_max || make->upper == f->fill_max) {
+			make->full = true;
+		} else if (f->step_of[i] != NONE) {
+			f->upper_index[make->upper] = i;
+			f->upper_value[make->upper++] = value;
+		} else {
+			f->lower_index[make->lower] = i;
+			f->lower_value[make->lower++] = value / diagonal;
+		}
+	}
+	f->step_of[row] = step;
+	f->lower_starts[step + 1] = make->lower;
+	f->upper_starts[step + 1] = make->upper;
+}
+
+/* Puts the column at `position` into f->work; returns the number of its entries. */
+static uint32_t scatter(struct making *make, uint32_t position)
+{
+	struct lp_factor *f = make->f;
+	uint32_t variable = make->head[position], count = 0;
+	if (is_activity(make, position)) {
+		f->pattern[count++] = variable - make->a->columns;
+		f->work[f->pattern[0]] = -1;
+		return count;
+	}
+	for (uint32_t k = make->a->starts[variable]; k < make->a->starts[variable + 1]; k++) {
+		f->pattern[count++] = make->a->index[k];
+		f->work[make->a->index[k]] = make->a->values[k];
+	}
+	return count;
+}
+
+static void pivot_activities(struct making *make)
+{
+	for (uint32_t p = 0; p < make->f->rows; p++)
+		if (is_activity(make, p)) {
+			uint32_t row = make->head[p] - make->a->columns;
+			(void)scatter(make, p);
+			pivot(make, p, row, 1);
+			make->f->column_count[p] = NONE;
+		}
+}
+
+/* Counts the entries of the other columns in the rows that are left, and lists them by row. */
+static bool list_rows(struct making *make)
+{
+	struct lp_factor *f = make->f;
+	const struct lp_matrix *a = make->a;
+	for (uint32_t i = 0; i < f->rows; i++)
+		f->row_count[i] = 0;
+	for (uint32_t p = 0; p < f->rows; p++) {
+		if (f->column_count[p] == NONE)
+			continue;
+		f->column_count[p] = 0;
+		for (uint32_t k = a->starts[make->head[p]]; k < a->starts[make->head[p] + 1]; k++)
+			if (f->step_of[a->index[k]] == NONE) {
+				f->column_count[p]++;
+				f->row_count[a->index[k]]++;
+			}
+	}
+	f->row_starts[0] = 0;
+	for (uint32_t i = 0; i < f->rows; i++)
+		f->row_starts[i + 1] = f->row_starts[i] + f->row_count[i];
+	if (f->row_starts[f->rows] > f->fill_max)
+		return false;
+	for (uint32_t i = 0; i < f->rows; i++)
+		f->row_count[i] = 0;
+	for (uint32_t p = 0; p < f->rows; p++) {
+		if (f->column_count[p] == NONE)
+			continue;
+		for (uint32_t k = a->starts[make->head[p]]; k < a->starts[make->head[p] + 1]; k++) {
+			uint32_t i = a->index[k];
+			if (f->step_of[i] == NONE)
+				f->row_list[f->row_starts[i] + f->row_count[i]++] = p;
+		}
+	}
+	return true;
+}
+
+/* After (row, position) pivoted: counts of the columns that stood in the row, and of the rows that
+ * stood in the column, go down; new singletons join the queue (rows marked by + m). */
+static uint32_t count_down(struct making *make, uint32_t position, uint32_t row, uint32_t tail)
+{
+	struct lp_factor *f = make->f;
+	const struct lp_matrix *a = make->a;
+	f->column_count[position] = NONE;
+	for (uint32_t k = f->row_starts[row]; k < f->row_starts[row + 1]; k++) {
+		uint32_t p = f->row_list[k];
+		if (f->column_count[p] != NONE && --f->column_count[p] == 1)
+			f->queue[tail++] = p;
+	}
+	for (uint32_t k = a->starts[make->head[position]]; k < a->starts[make->head[position] + 1];
+	     k++) {
+		uint32_t i = a->index[k];
+		if (f->step_of[i] == NONE && --f->row_count[i] == 1)
+			f->queue[tail++] = i + f->rows;
+	}
+	return tail;
+}
+
+/* The row of the only active entry of a column, the column of the only active entry of a row. */
+static uint32_t row_left(const struct making *make, uint32_t position)
+{
+	const struct lp_matrix *a = make->a;
+	uint32_t variable = make->head[position];
+	for (uint32_t k = a->starts[variable]; k < a->starts[variable + 1]; k++)
+		if (make->f->step_of[a->index[k]] == NONE)
+			return a->index[k];
+	return NONE;
+}
+
+static uint32_t column_left(const struct making *make, uint32_t row)
+{
+	const struct lp_factor *f = make->f;
+	for (uint32_t k = f->row_starts[row]; k < f->row_starts[row + 1]; k++)
+		if (f->column_count[f->row_list[k]] != NONE)
+			return f->row_list[k];
+	return NONE;
+}
+
+static double largest_left(const struct lp_factor *f, uint32_t count)
+{
+	double most = 0;
+	for (uint32_t k = 0; k < count; k++)
+		if (f->step_of[f->pattern[k]] == NONE)
+			most = scalar_max(scalar_abs(f->work[f->pattern[k]]), most);
+	return most;
+}
+
+static double largest(const struct lp_factor *f, uint32_t count)
+{
+	double most = 0;
+	for (uint32_t k = 0; k < count; k++)
+		most = scalar_max(scalar_abs(f->work[f->pattern[k]]), most);
+	return most;
+}
+
+static void unscatter(struct lp_factor *f, uint32_t count)
+{
+	for (uint32_t k = 0; k < count; k++)
+		f->work[f->pattern[k]] = 0;
+}
+
+static void pivot_singletons(struct making *make)
+{
+	struct lp_factor *f = make->f;
+	uint32_t tail = 0;
+	for (uint32_t p = 0; p < f->rows; p++)
+		if (f->column_count[p] == 1)
+			f->queue[tail++] = p;
+	for (uint32_t i = 0; i < f->rows; i++)
+		if (f->step_of[i] == NONE && f->row_count[i] == 1)
+			f->queue[tail++] = i + f->rows;
+	for (uint32_t at = 0; at < tail; at++) {
+		bool by_row = f->queue[at] >= f->rows;
+		uint32_t row, position;
+		if (by_row) {
+			row = f->queue[at] - f->rows;
+			position = f->step_of[row] == NONE ? column_left(make, row) : NONE;
+		} else {
+			position = f->queue[at];
+			row = f->column_count[position] != NONE ? row_left(make, position) : NONE;
+		}
+		if (row == NONE || position == NONE)
+			continue;
+		uint32_t count = scatter(make, position);
+		double least = scalar_max(SINGLETON_SHARE * largest_left(f, count),
+					  DEPENDENT * largest(f, count));
+		if (scalar_abs(f->work[row]) > least) {
+			pivot(make, position, row, count);
+			tail = count_down(make, position, row, tail);
+		} else {
+			unscatter(f, count);
+		}
+	}
+}
+
+/* ---- the nucleus -------------------------------------------------------------------------------- */
+
+/* The row to pivot in, or NONE when the column is dependent. */
+static uint32_t choose_row(const struct lp_factor *f, uint32_t count, double original)
+{
+	double most = largest_left(f, count);
+	uint32_t best = NONE;
+	if (!(most > DEPENDENT * original))
+		return NONE;
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t i = f->pattern[k];
+		if (f->step_of[i] != NONE || scalar_abs(f->work[i]) < PIVOT_SHARE * most)
+			continue;
+		if (best == NONE || f->row_count[i] < f->row_count[best] ||
+		    (f->row_count[i] == f->row_count[best] && i < best))
+			best = i;
+	}
+	return best;
+}
+
+/* Applies L's columns from step `first` on to the scattered column; returns its new count. The
+ * pattern is marked by row_starts[row] = NONE, which is no longer used as a list then. */
+static uint32_t apply_lower(struct making *make, uint32_t first, uint32_t count)
+{
+	struct lp_factor *f = make->f;
+	for (uint32_t k = 0; k < count; k++)
+		f->row_starts[f->pattern[k]] = NONE;
+	for (uint32_t step = first; step < make->steps; step++) {
+		double x = f->work[f->pivot_row[step]];
+		if (x == 0)
+			continue;
+		for (uint32_t k = f->lower_starts[step]; k < f->lower_starts[step + 1]; k++) {
+			uint32_t i = f->lower_index[k];
+			if (f->row_starts[i] != NONE) {
+				f->row_starts[i] = NONE;
+				f->pattern[count++] = i;
+			}
+			f->work[i] -= f->lower_value[k] * x;
+		}
+	}
+	for (uint32_t k = 0; k < count; k++)
+		f->row_starts[f->pattern[k]] = 0;
+	return count;
+}
+
+/* Positions of the nucleus, by count, then position, into the queue; how many. */
+static uint32_t order_nucleus(struct lp_factor *f)
+{
+	uint32_t *starts = f->queue + f->rows, count = 0;
+	for (uint32_t i = 0; i < f->rows; i++)
+		starts[i] = 0;
+	for (uint32_t p = 0; p < f->rows; p++)
+		if (f->column_count[p] != NONE && f->column_count[p] < f->rows)
+			starts[f->column_count[p]]++;
+	for (uint32_t c = 0, at = 0; c < f->rows; c++) {
+		uint32_t here = starts[c];
+		starts[c] = at;
+		at += here;
+	}
+	for (uint32_t p = 0; p < f->rows; p++)
+		if (f->column_count[p] != NONE && f->column_count[p] < f->rows) {
+			f->queue[starts[f->column_count[p]]++] = p;
+			count++;
+		}
+	/* Columns with an entry in every row come last. */
+	for (uint32_t p = 0; p < f->rows; p++)
+		if (f->column_count[p] != NONE && f->column_count[p] >= f->rows)
+			f->queue[count++] = p;
+	return count;
+}
+
+static void pivot_nucleus(struct making *make)
+{
+	struct lp_factor *f = make->f;
+	uint32_t first = make->steps, nucleus = order_nucleus(f);
+	for (uint32_t at = 0; at < nucleus && !make->full; at++) {
+		uint32_t position = f->queue[at];
+		uint32_t count = scatter(make, position);
+		double original = largest(f, count);
+		count = apply_lower(make, first, count);
+		uint32_t row = choose_row(f, count, original);
+		if (row == NONE) {
+			unscatter(f, count);
+			continue;
+		}
+		pivot(make, position, row, count);
+		f->column_count[position] = NONE;
+	}
+}
+
+/* Gives rows without a pivot their activity, in the places of the columns that had none. */
+static uint32_t replace_dependent(struct making *make)
+{
+	struct lp_factor *f = make->f;
+	uint32_t replaced = 0, position = 0;
+	for (uint32_t row = 0; row < f->rows; row++) {
+		if (f->step_of[row] != NONE)
+			continue;
+		while (f->column_count[position] == NONE)
+			position++;
+		make->head[position] = make->a->columns + row;
+		(void)scatter(make, position);
+		pivot(make, position, row, 1);
+		f->column_count[position] = NONE;
+		replaced++;
+	}
+	return replaced;
+}
+
+bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix, uint32_t *head,
+		    uint32_t *replaced)
+{
+	struct making make = { .f = self, .a = matrix, .head = head };
+	ASSERT(matrix->rows <= self->rows_max);
+	self->rows = matrix->rows;
+	self->updates = 0;
+	self->update_starts[0] = 0;
+	self->lower_starts[0] = self->upper_starts[0] = 0;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		self->step_of[i] = NONE;
+		self->column_count[i] = 0;
+		self->work[i] = 0;
+	}
+	*replaced = 0;
+	pivot_activities(&make);
+	make.full = !list_rows(&make);
+	if (!make.full) {
+		pivot_singletons(&make);
+		pivot_nucleus(&make);
+	}
+	if (make.full) {
+		/* Of no use; solving with it does nothing. */
+		self->rows = self->lower_first = 0;
+		return false;
+	}
+	*replaced = replace_dependent(&make);
+	self->lower_first = 0;
+	while (self->lower_first < self->rows && self->lower_starts[self->lower_first + 1] == 0)
+		self->lower_first++;
+	for (uint32_t step = 0; step < self->rows; step++)
+		self->queue[self->pivot_row[step]] = head[self->column_of[step]];
+	for (uint32_t row = 0; row < self->rows; row++)
+		head[row] = self->queue[row];
+	return true;
+}
+
+/* ---- solving ------------------------------------------------------------------------------------ */
+
+void lp_factor_solve(const struct lp_factor *self, double *v)
+{
+	for (uint32_t step = self->lower_first; step < self->rows; step++) {
+		double x = v[self->pivot_row[step]];
+		if (x == 0)
+			continue;
+		for (uint32_t k = self->lower_starts[step]; k < self->lower_starts[step + 1]; k++)
+			v[self->lower_index[k]] -= self->lower_value[k] * x;
+	}
+	for (uint32_t step = self->rows; step-- > 0;) {
+		uint32_t row = self->pivot_row[step];
+		if (v[row] == 0)
+			continue;
+		double x = v[row] /= self->upper_diagonal[step];
+		for (uint32_t k = self->upper_starts[step]; k < self->upper_starts[step + 1]; k++)
+			v[self->upper_index[k]] -= self->upper_value[k] * x;
+	}
+	for (uint32_t u = 0; u < self->updates; u++) {
+		double x = v[self->update_row[u]];
+		if (x == 0)
+			continue;
+		x = v[self->update_row[u]] = x / self->update_pivot[u];
+		for (uint32_t k = self->update_starts[u]; k < self->update_starts[u + 1]; k++)
+			v[self->update_index[k]] -= self->update_value[k] * x;
+	}
+}
+
+void lp_factor_solve_transposed(const struct lp_factor *self, double *v)
+{
+	for (uint32_t u = self->updates; u-- > 0;) {
+		double x = v[self->update_row[u]];
+		for (uint32_t k = self->update_starts[u]; k < self->update_starts[u + 1]; k++)
+			x -= self->update_value[k] * v[self->update_index[k]];
+		v[self->update_row[u]] = x / self->update_pivot[u];
+	}
+	for (uint32_t step = 0; step < self->rows; step++) {
+		double x = v[self->pivot_row[step]];
+		for (uint32_t k = self->upper_starts[step]; k < self->upper_starts[step + 1]; k++)
+			x -= self->upper_value[k] * v[self->upper_index[k]];
+		v[self->pivot_row[step]] = x == 0 ? 0 : x / self->upper_diagonal[step];
+	}
+	for (uint32_t step = self->rows; step-- > self->lower_first;) {
+		double x = v[self->pivot_row[step]];
+		for (uint32_t k = self->lower_starts[step]; k < self->lower_starts[step + 1]; k++)
+			x -= self->lower_value[k] * v[self->lower_index[k]];
+		v[self->pivot_row[step]] = x;
+	}
+}
+
+bool lp_factor_update(struct lp_factor *self, uint32_t row, const double *column)
+{
+	if (self->updates == LP_FACTOR_UPDATES_MAX)
+		return false;
+	uint32_t at = self->update_starts[self->updates];
+	for (uint32_t i = 0; i < self->rows; i++) {
+		if (column[i] == 0 || i == row)
+			continue;
+		if (at == self->fill_max)
+			return false;
+		self->update_index[at] = i;
+		self->update_value[at++] = column[i];
+	}
+	self->update_row[self->updates] = row;
+	self->update_pivot[self->updates] = column[row];
+	self->update_starts[++self->updates] = at;
+	return true;
+}

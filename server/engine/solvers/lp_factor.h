@@ -1,0 +1,48 @@
+/* lp_factor.h: B = L U of a basis of a linear program, sparse, and its update from pivot to pivot.
+ *
+ * A basis is a list of m variables, `head`: below `columns` a column of A, else the activity of row
+ * variable − columns, whose column is −e_row (the rows of the program are A x − s = 0). Vectors are
+ * dense with m entries. lp_factor_make reorders `head` so that the variable that pivots in row i is
+ * head[i]: from then on positions in the basis and rows are the same indices.
+ */
+#ifndef CAIRN_ENGINE_SOLVERS_LP_FACTOR_H
+#define CAIRN_ENGINE_SOLVERS_LP_FACTOR_H
+
+#include "server/engine/solvers/lp.h"
+
+enum { LP_FACTOR_UPDATES_MAX = 64 }; /* more makes each solve longer, fewer factors more often */
+
+struct lp_factor {
+	uint32_t rows_max, fill_max;
+	uint32_t rows;
+	uint32_t lower_first;			 /* first step whose L column has entries */
+	uint32_t *pivot_row, *lower_starts, *upper_starts; /* by step; starts have one more */
+	uint32_t *lower_index, *upper_index;	 /* rows */
+	double *lower_value, *upper_value, *upper_diagonal;
+	/* B after k pivots is L U E_1 … E_k; E has one column that is not a unit vector's. */
+	uint32_t updates, update_starts[LP_FACTOR_UPDATES_MAX + 1], update_row[LP_FACTOR_UPDATES_MAX];
+	double update_pivot[LP_FACTOR_UPDATES_MAX];
+	uint32_t *update_index;
+	double *update_value;
+	/* While factoring. */
+	double *work;
+	uint32_t *pattern, *step_of, *row_count, *row_starts, *row_list, *column_count, *column_of,
+		*queue;
+};
+
+/* With `memory->memory` NULL only counts. `fill_max` bounds the entries of L, of U and of the
+ * updates, each. */
+void lp_factor_init(struct lp_factor *self, struct solver_memory *memory, uint32_t rows_max,
+		    uint32_t fill_max);
+/* Factors; dependent columns are replaced by rows' activities (lowest row first), *replaced counts
+ * them. False when fill_max is too small. */
+bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix, uint32_t *head,
+		    uint32_t *replaced) MUST_CHECK;
+/* v := B⁻¹ v; v := B⁻ᵀ v. */
+void lp_factor_solve(const struct lp_factor *self, double *v);
+void lp_factor_solve_transposed(const struct lp_factor *self, double *v);
+/* Column `row` of the basis is replaced; `column` is B⁻¹ of the new one, column[row] ≠ 0. False when
+ * it is time to factor anew (nothing is changed then). */
+bool lp_factor_update(struct lp_factor *self, uint32_t row, const double *column) MUST_CHECK;
+
+#endif

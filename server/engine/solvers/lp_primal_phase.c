@@ -1,0 +1,178 @@
+/* lp_primal_phase.c: from a feasible point down to the optimum.
+ *
+ * Runs after the dual phase when that had to shift costs, and alone when the caller has a feasible
+ * point: then every point on the way is feasible and the objective never rises. Columns of a given
+ * point may stand between their bounds without being basic; each is brought to a bound or into the
+ * basis when its price says so.
+ *
+ * Brings in the variable with the most wrong price; it moves until a basic one, or itself, meets a
+ * bound. The test has two passes: first the farthest step that violates no bound by more than the
+ * tolerance, then, of the basic variables that stop it before that, the one with the largest entry,
+ * then the least index. After many pivots without progress the least index decides throughout
+ * (Bland), which cannot cycle. Nothing stops it: the direction is the certificate.
+ */
+#include "server/engine/linalg/dense.h"
+#include "server/engine/solvers/lp_simplex.h"
+
+struct primal_step {
+	uint32_t in;
+	double sign;	/* direction of x_in */
+	uint32_t row;	/* that stops it, or LP_NONE */
+	double length;	/* LP_INFINITY when nothing does */
+};
+
+/* The variable with the most wrong price; LP_NONE: x is optimal. */
+static uint32_t choose_in(const struct lp_dual_simplex *self)
+{
+	uint32_t best = LP_NONE;
+	double largest = 0;
+	for (uint32_t j = 0; j < lp_variables(self); j++) {
+		double d = self->price[j], size = scalar_abs(d);
+		if (self->place[j] == LP_BASIC || self->low[j] == self->high[j] ||
+		    size <= self->tolerance * (1 + scalar_abs(self->cost[j])))
+			continue;
+		if ((d > 0 && self->place[j] == LP_LOW) || (d < 0 && self->place[j] == LP_HIGH))
+			continue;
+		if (size > largest) {
+			best = j;
+			largest = size;
+		}
+		if (self->least_index)
+			break;
+	}
+	return best;
+}
+
+/* How far basic variable `row` lets x_in go; LP_INFINITY when it does not mind. */
+static double room(const struct lp_dual_simplex *self, const struct primal_step *step, uint32_t row)
+{
+	uint32_t j = self->head[row];
+	double a = step->sign * self->column[row];
+	if (a > LP_PIVOT_MIN && lp_has_low(self, j))
+		return self->x[j] - self->low[j];
+	if (a < -LP_PIVOT_MIN && lp_has_high(self, j))
+		return self->high[j] - self->x[j];
+	return LP_INFINITY;
+}
+
+static double room_slack(const struct lp_dual_simplex *self, const struct primal_step *step,
+			 uint32_t row)
+{
+	uint32_t j = self->head[row];
+	if (self->least_index)
+		return 0;
+	return lp_slack(self, step->sign * self->column[row] > 0 ? self->low[j] : self->high[j]);
+}
+
+static void choose_row(const struct lp_dual_simplex *self, struct primal_step *step)
+{
+	double limit = LP_INFINITY, largest = 0;
+	step->row = LP_NONE;
+	for (uint32_t i = 0; i < self->matrix.rows; i++) {
+		double way = room(self, step, i);
+		if (way >= LP_INFINITY)
+			continue;
+		way = scalar_max(way, 0) + room_slack(self, step, i);
+		limit = scalar_min(way / scalar_abs(self->column[i]), limit);
+	}
+	step->length = LP_INFINITY;
+	for (uint32_t i = 0; i < self->matrix.rows; i++) {
+		double way = scalar_max(room(self, step, i), 0), size = scalar_abs(self->column[i]);
+		if (way >= LP_INFINITY || way / size > limit)
+			continue;
+		bool same = size == largest || self->least_index;
+		if (step->row == LP_NONE || (!self->least_index && size > largest) ||
+		    (same && self->head[i] < self->head[step->row])) {
+			step->row = i;
+			step->length = way / size;
+			largest = size;
+		}
+	}
+}
+
+/* How far x_in may go by its own bounds. */
+static double own_room(const struct lp_dual_simplex *self, const struct primal_step *step)
+{
+	if (step->sign > 0)
+		return lp_has_high(self, step->in) ? self->high[step->in] - self->x[step->in] :
+						     LP_INFINITY;
+	return lp_has_low(self, step->in) ? self->x[step->in] - self->low[step->in] : LP_INFINITY;
+}
+
+static void move(struct lp_dual_simplex *self, const struct primal_step *step, double length)
+{
+	for (uint32_t i = 0; i < self->matrix.rows; i++)
+		self->x[self->head[i]] -= step->sign * length * self->column[i];
+	self->x[step->in] += step->sign * length;
+}
+
+static enum lp_outcome flip(struct lp_dual_simplex *self, const struct primal_step *step,
+			    double length)
+{
+	move(self, step, length);
+	self->place[step->in] = step->sign > 0 ? LP_HIGH : LP_LOW;
+	lp_settle(self, step->in);
+	self->result.pivots++;
+	lp_note_progress(self, length > 0);
+	return LP_GOING;
+}
+
+static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct primal_step *step)
+{
+	uint32_t out = self->head[step->row];
+	double pivot = self->column[step->row];
+	if (self->factor.updates > 0 && scalar_abs(pivot) < LP_PIVOT_GOOD)
+		return lp_try_again(self);
+	lp_solve_row(self, step->row);
+	double mismatch = scalar_abs(self->tableau[step->in] - pivot);
+	if (self->factor.updates > 0 && !(mismatch <= 1e-7 * (1 + scalar_abs(pivot))))
+		return lp_try_again(self);
+	self->tableau[step->in] = pivot;
+	lp_move_prices(self, step->in, out);
+	move(self, step, step->length);
+	self->place[out] = step->sign * pivot > 0 ? LP_LOW : LP_HIGH;
+	lp_settle(self, out);
+	self->weight[step->row] = 1;
+	lp_note_progress(self, step->length > 0);
+	return lp_after_exchange(self, lp_exchange(self, step->row, step->in));
+}
+
+static void remember_ray(struct lp_dual_simplex *self, const struct primal_step *step)
+{
+	dense_zero(self->certificate, self->matrix.columns);
+	for (uint32_t i = 0; i < self->matrix.rows; i++) {
+		uint32_t j = self->head[i];
+		if (j < self->matrix.columns && scalar_abs(self->column[i]) > LP_PIVOT_MIN)
+			self->certificate[j] = -step->sign * self->column[i] * self->column_scale[j];
+	}
+	if (step->in < self->matrix.columns)
+		self->certificate[step->in] = step->sign * self->column_scale[step->in];
+}
+
+enum lp_outcome lp_primal_phase(struct lp_dual_simplex *self)
+{
+	enum lp_outcome outcome = LP_GOING;
+	lp_note_progress(self, true);
+	while (outcome == LP_GOING) {
+		struct primal_step step = { .in = choose_in(self) };
+		if (step.in == LP_NONE)
+			return LP_OPTIMAL;
+		if (self->result.pivots >= self->pivots_max)
+			return LP_PIVOTS;
+		step.sign = self->price[step.in] < 0 ? 1 : -1;
+		lp_solve_column(self, step.in, self->column);
+		choose_row(self, &step);
+		double own = own_room(self, &step);
+		if (own < LP_INFINITY && own <= step.length) {
+			outcome = flip(self, &step, own);
+		} else if (step.row != LP_NONE) {
+			outcome = make_pivot(self, &step);
+		} else if (self->factor.updates > 0) {
+			outcome = lp_try_again(self);
+		} else {
+			remember_ray(self, &step);
+			outcome = LP_UNBOUNDED;
+		}
+	}
+	return outcome;
+}

@@ -1,0 +1,174 @@
+/* Our dual simplex beside CLP: the same verdicts and optima, certificates multiplied out.
+ * Where the two differ the residual decides, which both can be held to.
+ *
+ * CAIRN_LP_CASES sets the number of random problems (default 2000; 10000 in the long run). */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <coin/Clp_C_Interface.h>
+
+#include "tests/lib/check_main.h"
+#include "tests/lib/gen_lp.h"
+
+enum { ROWS = 256, COLUMNS = 1024, NONZEROS = 8192, STACKS = 200, BRICKS = 40 };
+
+static struct gen_lp gen;
+static Clp_Simplex *clp;
+static uint32_t clp_missed; /* unbounded programs that CLP called solved */
+static uint32_t clp_failed; /* "errors", or a residual > 1e-9: ours stands alone, by its own */
+
+static void make_both(void)
+{
+	gen_lp_init(&gen, ROWS, COLUMNS, NONZEROS);
+	clp = Clp_newModel();
+	Clp_setLogLevel(clp, 0);
+	Clp_setPrimalTolerance(clp, 1e-9);
+	Clp_setDualTolerance(clp, 1e-9);
+	Clp_setPerturbation(clp, 100); /* off: it is not always taken back */
+}
+
+static void release_both(void)
+{
+	Clp_deleteModel(clp);
+	gen_lp_release(&gen);
+}
+
+/* 0 optimal, 1 infeasible, 2 unbounded. */
+static int solve_clp(double *objective)
+{
+	const struct lp_problem *p = &gen.problem;
+	static int starts[COLUMNS + 1], index[NONZEROS];
+	static double bounds[4][COLUMNS];
+	for (uint32_t j = 0; j <= p->matrix.columns; j++)
+		starts[j] = (int)p->matrix.starts[j];
+	for (uint32_t k = 0; k < p->matrix.starts[p->matrix.columns]; k++)
+		index[k] = (int)p->matrix.index[k];
+	for (uint32_t j = 0; j < p->matrix.columns; j++) {
+		bounds[0][j] = p->column_low[j] <= -LP_INFINITY ? -DBL_MAX : p->column_low[j];
+		bounds[1][j] = p->column_high[j] >= LP_INFINITY ? DBL_MAX : p->column_high[j];
+	}
+	for (uint32_t i = 0; i < p->matrix.rows; i++) {
+		bounds[2][i] = p->row_low[i] <= -LP_INFINITY ? -DBL_MAX : p->row_low[i];
+		bounds[3][i] = p->row_high[i] >= LP_INFINITY ? DBL_MAX : p->row_high[i];
+	}
+	Clp_loadProblem(clp, (int)p->matrix.columns, (int)p->matrix.rows, starts, index,
+			p->matrix.values, bounds[0], bounds[1], p->cost, bounds[2], bounds[3]);
+	/* Not Clp_initialSolve, whose presolve loses digits on its way back. */
+	Clp_dual(clp, 0);
+	*objective = Clp_objectiveValue(clp);
+	return Clp_status(clp);
+}
+
+/* What CLP's solution is worth by our measure. */
+static double residual_clp(void)
+{
+	return lp_residual(&gen.problem, Clp_primalColumnSolution(clp), Clp_dualRowSolution(clp),
+			   gen.scratch);
+}
+
+static const char *const families[] = { "boxed",     "general", "integer", "degenerate", "redundant",
+					"equations", "free",	"empty",   "scales",	 "assignment" };
+
+/* One problem: our answer proves itself, and CLP's is the same. Returns our status. */
+static enum solver_status compare(const char *what, uint32_t number)
+{
+	struct solver_options options = solver_options_default();
+	double theirs;
+	struct solver_result result = gen_lp_solve(&gen, &options);
+	int verdict = solve_clp(&theirs);
+	bool failed = verdict > 2 || (verdict == 0 && residual_clp() > 1e-9);
+	clp_failed += failed;
+	if (result.status == SOLVER_SOLVED) {
+		/* A point is a proof, whoever says that there is none. */
+		bool denied = verdict == 1 || verdict == 2;
+		failed |= denied && lp_violation(&gen.problem, gen.solution.x, gen.scratch) < 1e-12;
+		clp_failed += denied;
+		double size = 1 + fabs(theirs), off = fabs(result.objective - theirs) / size;
+		ck_assert_msg(result.residual <= options.tolerance, "%s %u: residual %g", what,
+			      number, result.residual);
+		ck_assert_msg(failed || verdict == 0, "%s %u: solved (%.12g), CLP says %d", what, number,
+			      result.objective, verdict);
+		ck_assert_msg(failed || off <= 1e-9, "%s %u: %.12g (residual %.3g), CLP %.12g (%.3g)", what,
+			      number,
+			      result.objective, result.residual, theirs, residual_clp());
+	} else if (result.status == SOLVER_INFEASIBLE) {
+		ck_assert_msg(lp_infeasibility(&gen.problem, result.certificate) > 0,
+			      "%s %u: no proof", what, number);
+		/* Its "unbounded" means that the dual has no solution, which may hold as well. */
+		ck_assert_msg(failed || verdict != 0, "%s %u: infeasible, CLP says %d", what, number,
+			      verdict);
+	} else if (result.status == SOLVER_UNBOUNDED) {
+		/* A feasible point and a ray are a proof; CLP sometimes stops far out on it. */
+		ck_assert_msg(lp_unboundedness(&gen.problem, result.certificate, gen.scratch) > 0,
+			      "%s %u: no ray", what, number);
+		ck_assert_msg(result.residual <= options.tolerance, "%s %u: no point", what,
+			      number);
+		clp_missed += verdict == 0;
+	} else {
+		ck_abort_msg("%s %u: %s, residual %g, CLP says %d", what, number,
+			     solver_status_name(result.status), result.residual, verdict);
+	}
+	return result.status;
+}
+
+/* papers P-18 and the issue's: same optima on random and degenerate problems. */
+START_TEST(random_and_degenerate_programs_have_the_optima_of_clp)
+{
+	const char *cases = getenv("CAIRN_LP_CASES");
+	uint32_t count = cases != NULL ? (uint32_t)strtoul(cases, NULL, 10) : 2000;
+	struct rng rng = rng_seeded(check_seed());
+	uint32_t seen[GEN_LP_FAMILIES][SOLVER_STATUSES] = { { 0 } };
+	for (uint32_t number = 0; number < count; number++) {
+		enum gen_lp_family family = (enum gen_lp_family)(number % GEN_LP_FAMILIES);
+		gen_lp_random(&gen, &rng, family);
+		seen[family][compare(families[family], number)]++;
+	}
+	for (uint32_t f = 0; f < GEN_LP_FAMILIES; f++)
+		printf("# %-10s solved %5u infeasible %5u unbounded %5u\n", families[f],
+		       seen[f][SOLVER_SOLVED], seen[f][SOLVER_INFEASIBLE],
+		       seen[f][SOLVER_UNBOUNDED]);
+	printf("# CLP called %u unbounded programs solved and failed on %u\n", clp_missed,
+	       clp_failed);
+	ck_assert_uint_gt(seen[GEN_LP_GENERAL][SOLVER_UNBOUNDED], 0);
+	ck_assert_uint_gt(seen[GEN_LP_GENERAL][SOLVER_INFEASIBLE], 0);
+}
+END_TEST
+
+START_TEST(equilibrium_programs_of_piles_have_the_optima_of_clp)
+{
+	struct rng rng = rng_seeded(check_seed());
+	struct gen_lp_brick bricks[BRICKS];
+	uint32_t stable = 0;
+	for (uint32_t number = 0; number < STACKS; number++) {
+		uint32_t count = gen_lp_pile(&rng, bricks, BRICKS);
+		gen_lp_stack(&gen, bricks, count, false);
+		ck_assert_int_eq(compare("pile", number), SOLVER_SOLVED);
+		bool balanced = lp_objective(&gen.problem, gen.solution.x) < 1e-9;
+		gen_lp_stack(&gen, bricks, count, true);
+		enum solver_status hard = compare("hard pile", number);
+		ck_assert_msg(hard == (balanced ? SOLVER_SOLVED : SOLVER_INFEASIBLE),
+			      "pile %u: %d with balance %d", number, (int)hard, balanced);
+		stable += balanced;
+	}
+	printf("# %u of %d piles are stable\n", stable, STACKS);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("lp_clp");
+	TCase *optima = tcase_create("optima");
+	tcase_add_checked_fixture(optima, make_both, release_both);
+	tcase_add_test(optima, random_and_degenerate_programs_have_the_optima_of_clp);
+	tcase_add_test(optima, equilibrium_programs_of_piles_have_the_optima_of_clp);
+	tcase_set_timeout(optima, 60);
+	suite_add_tcase(suite, optima);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
