@@ -14,7 +14,12 @@ libengine_a_SOURCES += \
 	server/engine/collision/face_contact.c \
 	server/engine/collision/gjk.h \
 	server/engine/collision/gjk.c \
+	server/engine/collision/hierarchy.h \
+	server/engine/collision/hierarchy.c \
+	server/engine/collision/hierarchy_walk.c \
 	server/engine/collision/manifold.h \
+	server/engine/collision/obb.h \
+	server/engine/collision/obb.c \
 	server/engine/collision/pairs.h \
 	server/engine/collision/pairs.c \
 	server/engine/collision/pairs_box.c \
@@ -28,6 +33,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/query.c \
 	server/engine/collision/sat.h \
 	server/engine/collision/sat.c \
+	server/engine/collision/sphere_tree.h \
+	server/engine/collision/sphere_tree.c \
 	server/engine/collision/tree.h \
 	server/engine/collision/tree.c
 
@@ -35,6 +42,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_broad_phase \
 	tests/unit/server/engine/collision/test_continuous \
 	tests/unit/server/engine/collision/test_gjk \
+	tests/unit/server/engine/collision/test_hierarchy \
 	tests/unit/server/engine/collision/test_manifold \
 	tests/unit/server/engine/collision/test_pairs \
 	tests/unit/server/engine/collision/test_query \

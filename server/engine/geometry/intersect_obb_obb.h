@@ -24,16 +24,21 @@ static inline bool intersect_obb_obb(const struct obb *a, const struct obb *b)
 	return intersect_obb_obb_axis(a, b) == OBB_OVERLAP;
 }
 
+/* The same box, but for the rounding of its centre, for which there is room. */
 static inline struct obb obb_of_aabb(struct aabb box)
 {
-	return (struct obb){ aabb_centre(box), mat3_identity(), aabb_half(box) };
+	vec3 half = vec3_scale(aabb_half(box), 1 + 4 * SCALAR_EPSILON);
+	return (struct obb){ aabb_centre(box), mat3_identity(), half };
 }
 
-/* `rotation` is that of `at`, which the caller has once for many boxes. */
+/* A box of a body that stands at `at`, with room for the rounding of the way there. `rotation` is that of
+ * `at`, which the caller has once for many boxes. */
 static inline struct obb obb_placed(const struct obb *box, const pose *at, const mat3 *rotation)
 {
+	vec3 far = vec3_add(vec3_abs(at->position), vec3_add(vec3_abs(box->centre), box->half));
+	double room = 8 * SCALAR_EPSILON * (far.x + far.y + far.z);
 	return (struct obb){ vec3_add(at->position, mat3_mul_vec(*rotation, box->centre)),
-			     mat3_mul(*rotation, box->axes), box->half };
+			     mat3_mul(*rotation, box->axes), vec3_add(box->half, vec3_all(room)) };
 }
 
 #endif

@@ -1,0 +1,100 @@
+/* hierarchy.h: trees of bounding volumes over triangles or boxes, and walking two or one of them (ch1-3
+ * G-01…G-04, G-06, G-08, G-14, G-15).
+ *
+ * A tree is built once, in the frame of what it bounds; walks place its volumes only where they look.
+ * Nodes stand in the order of decreasing depth: children before parents, the root last. All memory is
+ * taken at the build; refits and walks take none.
+ */
+#ifndef CAIRN_ENGINE_COLLISION_HIERARCHY_H
+#define CAIRN_ENGINE_COLLISION_HIERARCHY_H
+
+#include "server/base/status.h"
+#include "server/engine/geometry/intersect_obb_obb.h"
+#include "server/engine/geometry/intersect_sphere_sphere.h"
+#include "server/engine/math/interpolate.h"
+
+enum hierarchy_kind { HIERARCHY_AABB, HIERARCHY_OBB, HIERARCHY_BALL };
+
+/* What is bounded: triangles, or with triangles NULL, boxes. Borrowed for the call. */
+struct hierarchy_source {
+	const vec3 *vertices;
+	const uint32_t (*triangles)[3];
+	const struct aabb *boxes;
+	uint32_t count; /* of triangles or boxes, > 0 */
+};
+
+#define HIERARCHY_LEAF UINT32_MAX
+enum { HIERARCHY_DEPTH_MAX = 76 };
+
+struct hierarchy_node {
+	uint32_t left, right; /* HIERARCHY_LEAF, both, for a leaf */
+	uint32_t first, count; /* the primitives under it: order[first … first + count) */
+	uint32_t depth;	       /* of the root 0 */
+};
+
+struct hierarchy {
+	enum hierarchy_kind kind;
+	uint32_t primitive_count, node_count;
+	struct hierarchy_node *nodes; /* owned, as all below */
+	uint32_t *order;	      /* primitives in the order of leaves */
+	struct aabb *boxes;	      /* of each node, of the kind; the other two are NULL */
+	struct obb *obbs;
+	struct ball *balls;
+};
+
+/* Boxes are bounded by HIERARCHY_AABB only. STATUS_NO_MEMORY leaves *self empty (release is allowed).
+ * Leaves hold one primitive, or several whose centres are in one place. */
+MUST_CHECK enum status hierarchy_build(struct hierarchy *self, enum hierarchy_kind kind,
+				       const struct hierarchy_source *source);
+void hierarchy_release(struct hierarchy *self);
+static inline uint32_t hierarchy_root(const struct hierarchy *self)
+{
+	return self->node_count - 1;
+}
+
+/* G-08, of a HIERARCHY_AABB: the same tree around other boxes, one for each primitive. */
+void hierarchy_refit_boxes(struct hierarchy *self, const struct aabb *boxes);
+/* Around triangles whose vertices go straight from `from` to `to`. */
+void hierarchy_refit_ways(struct hierarchy *self, const uint32_t (*triangles)[3], const vec3 *from,
+			  const vec3 *to);
+/* Around triangles of a body (vertices in its frame) during a whole motion, turning included; in the
+ * frame the motion is given in. */
+void hierarchy_refit_motion(struct hierarchy *self, const uint32_t (*triangles)[3],
+			    const vec3 *vertices, const struct motion *motion);
+
+/* The box around a point of a body, given in its frame, during a motion. */
+struct aabb motion_point_aabb(const struct motion *motion, vec3 point);
+
+/* ---- walks: candidates, pair by pair ---------------------------------------------------------- */
+
+struct hierarchy_walk {
+	const struct hierarchy *a, *b; /* borrowed */
+	bool self;		       /* a = b: unordered pairs, none with itself */
+	bool placed;		       /* b is seen from a through `b_in_a` */
+	pose b_in_a;
+	mat3 rotation;
+	uint32_t depth;
+	struct {
+		uint32_t a, b;
+	} stack[4 * HIERARCHY_DEPTH_MAX];
+	uint32_t leaf_a, leaf_b, next_a, next_b; /* pairs left of the current two leaves */
+	bool in_leaves;
+	uint32_t cached; /* the node of b that `place` holds, or HIERARCHY_LEAF */
+	union {
+		struct obb obb;
+		struct ball ball;
+	} place;
+	uint64_t tested; /* pairs of nodes looked at */
+	uint64_t moved;	 /* volumes of b taken to a's frame */
+};
+
+/* Two trees of one kind; `b_in_a` NULL when they share a frame. */
+void hierarchy_walk_pair(struct hierarchy_walk *self, const struct hierarchy *a,
+			 const struct hierarchy *b, const pose *b_in_a);
+/* One tree with itself. */
+void hierarchy_walk_self(struct hierarchy_walk *self, const struct hierarchy *tree);
+/* The next two primitives whose leaves overlap: i of a, j of b (of a tree with itself i < j). Each pair
+ * once, in an order that depends on the trees alone. False at the end. */
+bool hierarchy_walk_next(struct hierarchy_walk *self, uint32_t *i, uint32_t *j);
+
+#endif

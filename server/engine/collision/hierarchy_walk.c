@@ -1,0 +1,166 @@
+/* hierarchy_walk.c: two trees, or one with itself, walked without recursion (ch1-3 G-01, G-14, G-15).
+ *
+ * A stack of pairs of nodes still to be looked at. A pair that overlaps and is not two leaves is
+ * replaced by the larger node's children with the other node (exercise 1), so two pairs replace one
+ * and the stack never holds more than the two depths together. A node with itself is replaced by
+ * left–left, right–right and left–right: every unordered pair of leaves comes up once. b's volumes are
+ * taken to a's frame only when a pair that holds them is looked at, and the last one is remembered,
+ * because the other node of a pair usually changes first.
+ */
+#include "server/engine/collision/hierarchy.h"
+
+static bool is_leaf(const struct hierarchy *tree, uint32_t node)
+{
+	return tree->nodes[node].left == HIERARCHY_LEAF;
+}
+
+/* A number that grows with a volume. */
+static double size_of(const struct hierarchy *tree, uint32_t node)
+{
+	if (tree->kind == HIERARCHY_AABB)
+		return aabb_area(tree->boxes[node]);
+	if (tree->kind == HIERARCHY_BALL)
+		return tree->balls[node].radius;
+	vec3 half = tree->obbs[node].half;
+	return 8 * (half.x * half.y + half.y * half.z + half.z * half.x);
+}
+
+static struct obb box_of(const struct hierarchy *tree, uint32_t node)
+{
+	return tree->kind == HIERARCHY_OBB ? tree->obbs[node] : obb_of_aabb(tree->boxes[node]);
+}
+
+/* Takes node b to a's frame, unless it is there. */
+static void place(struct hierarchy_walk *self, uint32_t node)
+{
+	if (self->cached == node)
+		return;
+	self->cached = node;
+	self->moved++;
+	if (self->b->kind == HIERARCHY_BALL) {
+		self->place.ball = self->b->balls[node];
+		self->place.ball.centre =
+			vec3_add(self->b_in_a.position,
+				 mat3_mul_vec(self->rotation, self->place.ball.centre));
+		/* Rounding of the way there. */
+		vec3 far = vec3_add(vec3_abs(self->place.ball.centre),
+				    vec3_abs(self->b_in_a.position));
+		self->place.ball.radius += 8 * SCALAR_EPSILON * (far.x + far.y + far.z);
+	} else {
+		struct obb box = box_of(self->b, node);
+		self->place.obb = obb_placed(&box, &self->b_in_a, &self->rotation);
+	}
+}
+
+static bool overlaps(struct hierarchy_walk *self, uint32_t a, uint32_t b)
+{
+	self->tested++;
+	if (self->placed)
+		place(self, b);
+	if (self->a->kind == HIERARCHY_BALL)
+		return intersect_sphere_sphere(self->a->balls[a],
+					       self->placed ? self->place.ball : self->b->balls[b]);
+	if (self->a->kind == HIERARCHY_AABB && !self->placed)
+		return aabb_overlaps(self->a->boxes[a], self->b->boxes[b]);
+	struct obb one = box_of(self->a, a);
+	return intersect_obb_obb(&one, self->placed ? &self->place.obb : &self->b->obbs[b]);
+}
+
+static void push(struct hierarchy_walk *self, uint32_t a, uint32_t b)
+{
+	ASSERT(self->depth < COUNT_OF(self->stack));
+	self->stack[self->depth].a = a;
+	self->stack[self->depth].b = b;
+	self->depth++;
+}
+
+static void start(struct hierarchy_walk *self, const struct hierarchy *a, const struct hierarchy *b)
+{
+	ASSERT(a->kind == b->kind);
+	self->a = a;
+	self->b = b;
+	self->self = self->placed = self->in_leaves = false;
+	self->depth = 0;
+	self->cached = HIERARCHY_LEAF;
+	self->tested = self->moved = 0;
+	push(self, hierarchy_root(a), hierarchy_root(b));
+}
+
+void hierarchy_walk_pair(struct hierarchy_walk *self, const struct hierarchy *a,
+			 const struct hierarchy *b, const pose *b_in_a)
+{
+	start(self, a, b);
+	if (b_in_a == NULL)
+		return;
+	self->placed = true;
+	self->b_in_a = *b_in_a;
+	self->rotation = mat3_from_quat(b_in_a->rotation);
+}
+
+void hierarchy_walk_self(struct hierarchy_walk *self, const struct hierarchy *tree)
+{
+	start(self, tree, tree);
+	self->self = true;
+}
+
+static void descend(struct hierarchy_walk *self, uint32_t a, uint32_t b)
+{
+	const struct hierarchy_node *of_a = &self->a->nodes[a], *of_b = &self->b->nodes[b];
+	if (self->self && a == b) {
+		push(self, of_a->left, of_a->right);
+		push(self, of_a->right, of_a->right);
+		push(self, of_a->left, of_a->left);
+	} else if (is_leaf(self->b, b) ||
+		   (!is_leaf(self->a, a) && size_of(self->a, a) >= size_of(self->b, b))) {
+		push(self, of_a->right, b);
+		push(self, of_a->left, b);
+	} else {
+		push(self, a, of_b->right);
+		push(self, a, of_b->left);
+	}
+}
+
+/* The next pair of the current leaves. */
+static bool next_in_leaves(struct hierarchy_walk *self, uint32_t *i, uint32_t *j)
+{
+	const struct hierarchy_node *a = &self->a->nodes[self->leaf_a];
+	const struct hierarchy_node *b = &self->b->nodes[self->leaf_b];
+	bool same = self->self && self->leaf_a == self->leaf_b;
+	if (self->next_b >= b->count) {
+		self->next_a++;
+		self->next_b = same ? self->next_a + 1 : 0;
+	}
+	if (self->next_a >= a->count || self->next_b >= b->count)
+		return false;
+	uint32_t one = self->a->order[a->first + self->next_a];
+	uint32_t other = self->b->order[b->first + self->next_b];
+	self->next_b++;
+	*i = self->self ? MIN_OF(one, other) : one;
+	*j = self->self ? MAX_OF(one, other) : other;
+	return true;
+}
+
+bool hierarchy_walk_next(struct hierarchy_walk *self, uint32_t *i, uint32_t *j)
+{
+	for (;;) {
+		if (self->in_leaves && next_in_leaves(self, i, j))
+			return true;
+		self->in_leaves = false;
+		if (self->depth == 0)
+			return false;
+		self->depth--;
+		uint32_t a = self->stack[self->depth].a, b = self->stack[self->depth].b;
+		bool same = self->self && a == b;
+		if (!same && !overlaps(self, a, b))
+			continue;
+		if (!is_leaf(self->a, a) || !is_leaf(self->b, b)) {
+			descend(self, a, b);
+			continue;
+		}
+		self->in_leaves = true;
+		self->leaf_a = a;
+		self->leaf_b = b;
+		self->next_a = 0;
+		self->next_b = same ? 1 : 0;
+	}
+}
