@@ -32,7 +32,7 @@ struct life {
 	struct fate fates[FATES_MAX];
 	uint32_t fate_count;
 	uint64_t next_sub;
-	bool left[SERVER_SIM_CLIENTS_MAX]; /* a world, at some time: results may have come while it was away */
+	bool left[SERVER_SIM_CLIENTS_MAX]; /* a world, at some time: results may have come since */
 };
 
 static uint32_t draw(struct life *life, uint32_t below)
