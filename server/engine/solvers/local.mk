@@ -10,12 +10,17 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lcp_dantzig.c \
 	server/engine/solvers/lcp_friction.h \
 	server/engine/solvers/lcp_friction.c \
-	server/engine/solvers/lcp_friction_drive.c
+	server/engine/solvers/lcp_friction_drive.c \
+	server/engine/solvers/qp.h \
+	server/engine/solvers/qp.c \
+	server/engine/solvers/qp_dual_active_set.h \
+	server/engine/solvers/qp_dual_active_set.c
 
 tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_lcp \
+	tests/unit/server/engine/solvers/test_qp \
 	tests/unit/server/engine/solvers/test_friction \
 	tests/property/test_contact_problems
 

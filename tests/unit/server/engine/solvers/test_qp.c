@@ -1,0 +1,273 @@
+/* test_qp.c: the dual active set: conditions of optimality on random programs, certificates,
+ * agreement with the LCP. CAIRN_SOLVER_COUNT is the number of random programs (default 10000). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/engine/solvers/qp_dual_active_set.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/gen_lcp.h"
+
+enum { N = 36, M = 36 };
+static struct qp_dual_active_set solver;
+static void *memory;
+static struct solver_options options;
+static double g[N * N], c[N], rows[M * N], d[M], x[N], lambda[M];
+static bool equal[M];
+
+static void setup(void)
+{
+	memory = heap_alloc_aligned(qp_dual_active_set_bytes(N, M));
+	ck_assert_ptr_nonnull(memory);
+	memset(memory, 0x7f, qp_dual_active_set_bytes(N, M));
+	qp_dual_active_set_init(&solver, memory, N, M);
+	options = solver_options_default();
+}
+
+static void teardown(void)
+{
+	heap_free(memory);
+}
+
+static uint32_t random_count(void)
+{
+	const char *text = getenv("CAIRN_SOLVER_COUNT");
+	return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 10000;
+}
+
+/* G of `rank`; rows from small integers (ties) or not, some twice, some equal; d such that a point
+ * is admissible, often just so. */
+static struct qp_problem random_program(struct rng *rng, bool definite)
+{
+	uint32_t n = 1 + rng_below(rng, 8), m = rng_below(rng, 13), rank = definite ? n : n / 2;
+	bool integer = rng_below(rng, 2) == 0;
+	double root[8][8], inside[8];
+	for (uint32_t i = 0; i < n * n; i++)
+		root[i / n][i % n] = i % n < rank ? rng_range(rng, -1, 1) : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < n; j++) {
+			g[i * n + j] = definite && i == j ? 0.1 : 0;
+			for (uint32_t k = 0; k < n; k++)
+				g[i * n + j] += root[i][k] * root[j][k];
+		}
+		c[i] = integer ? (double)rng_below(rng, 7) - 3 : rng_range(rng, -3, 3);
+		inside[i] = integer ? (double)rng_below(rng, 3) - 1 : rng_range(rng, -1, 1);
+	}
+	for (uint32_t k = 0; k < m; k++) {
+		uint32_t twin = rng_below(rng, m + 2);
+		equal[k] = k < n / 3 && rng_below(rng, 3) == 0;
+		d[k] = 0;
+		for (uint32_t i = 0; i < n; i++) {
+			rows[k * n + i] = twin < k  ? rows[twin * n + i]
+					  : integer ? (double)rng_below(rng, 5) - 2
+						    : rng_range(rng, -1, 1);
+			d[k] += rows[k * n + i] * inside[i];
+		}
+		if (!equal[k] && rng_below(rng, 2) == 0)
+			d[k] -= rng_below(rng, 3);
+	}
+	return (struct qp_problem){n, m, g, c, rows, d, equal};
+}
+
+START_TEST(every_admissible_program_is_solved)
+{
+	struct rng rng = rng_seeded(check_seed());
+	uint32_t count = random_count();
+	for (uint32_t i = 0; i < count; i++) {
+		struct qp_problem problem = random_program(&rng, true);
+		struct solver_result result =
+			qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
+		ck_assert_int_eq(result.status, SOLVER_SOLVED);
+		ck_assert_uint_eq(result.fallbacks, 0);
+		ck_assert_double_le(result.residual, 1e-10);
+		ck_assert_double_eq(result.residual, qp_residual(&problem, x, lambda));
+	}
+}
+END_TEST
+
+START_TEST(a_semidefinite_program_is_solved_or_has_a_ray)
+{
+	struct rng rng = rng_seeded(check_seed() + 1);
+	uint32_t solved = 0, rays = 0, count = random_count() / 20;
+	for (uint32_t i = 0; i < count; i++) {
+		struct qp_problem problem = random_program(&rng, false);
+		uint32_t n = problem.variables;
+		struct solver_result result =
+			qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
+		solved += result.status == SOLVER_SOLVED;
+		if (result.status != SOLVER_UNBOUNDED)
+			continue;
+		rays++;
+		ck_assert_uint_eq(result.certificate_count, n);
+		double down = 0, size = 0;
+		for (uint32_t j = 0; j < n; j++) {
+			down += c[j] * result.certificate[j];
+			size = fmax(size, fabs(result.certificate[j]));
+		}
+		ck_assert_double_lt(down, 0);
+		for (uint32_t k = 0; k < problem.rows; k++) {
+			double sum = 0;
+			for (uint32_t j = 0; j < n; j++)
+				sum += rows[k * n + j] * result.certificate[j];
+			ck_assert_double_ge(sum, -1e-7 * size);
+		}
+	}
+	ck_assert_uint_gt(rays, 0);
+	ck_assert_uint_ge(solved + rays, count - count / 50);
+}
+END_TEST
+
+START_TEST(contradicting_rows_are_proved_to_contradict)
+{
+	struct rng rng = rng_seeded(check_seed() + 2);
+	uint32_t proved = 0, unproved = 0;
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct qp_problem problem = random_program(&rng, true);
+		uint32_t n = problem.variables, m = problem.rows;
+		for (uint32_t k = 0; k < m; k++)
+			d[k] += rng_range(&rng, 0, 2);
+		struct solver_result result =
+			qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
+		if (result.status == SOLVER_SOLVED)
+			continue;
+		/* Contradictions within rounding can be unproved; then the answer says so. */
+		if (result.status == SOLVER_INEXACT) {
+			ck_assert_double_gt(result.residual, options.tolerance);
+			unproved++;
+			continue;
+		}
+		ck_assert_int_eq(result.status, SOLVER_INFEASIBLE);
+		ck_assert_uint_eq(result.certificate_count, m);
+		const double *z = result.certificate;
+		double gain = 0, size = 0;
+		for (uint32_t k = 0; k < m; k++) {
+			ck_assert(equal[k] || z[k] >= -1e-12);
+			gain += d[k] * z[k];
+			size = fmax(size, fabs(z[k]));
+		}
+		ck_assert_double_gt(gain, 0);
+		for (uint32_t j = 0; j < n; j++) {
+			double sum = 0;
+			for (uint32_t k = 0; k < m; k++)
+				sum += rows[k * n + j] * z[k];
+			ck_assert_double_le(fabs(sum), 1e-6 * size);
+		}
+		proved++;
+	}
+	ck_assert_uint_gt(proved, 200);
+	ck_assert_uint_le(unproved, 3);
+}
+END_TEST
+
+START_TEST(projected_velocities_are_those_of_the_lcp)
+{
+	/* C-07: ẋ⁺ = argmin ½ vᵀM v − vᵀM ẋ⁻, Nᵀ v ≥ 0; and R-11: masses 1 and 3. */
+	struct rng rng = rng_seeded(check_seed() + 3);
+	struct lcp_dantzig lcp;
+	struct gen_lcp gen;
+	void *other = heap_alloc_aligned(lcp_dantzig_bytes(M));
+	lcp_dantzig_init(&lcp, other, M);
+	gen_lcp_init(&gen, M);
+	for (uint32_t round = 0; round < 400; round++) {
+		uint32_t k = 1 + round % 6;
+		struct gen_scene scene = round % 2 == 0 ? gen_tower(k, 1 + 20 * (round % 3))
+							: gen_wall(1 + round % 3);
+		uint32_t n = 6 * scene.bodies, m = scene.contacts;
+		double impulses[M], after[6][6];
+		gen_scene_fall(&scene, &rng, 0.4);
+		gen_scene_lcp(&scene, 1, NULL, &gen);
+		ck_assert_int_eq(
+			lcp_dantzig_solve(&lcp, &gen.problem, &options, impulses, NULL).status,
+			SOLVER_SOLVED);
+		gen_scene_velocities(&scene, 1, NULL, impulses, after);
+		memset(g, 0, sizeof g);
+		memset(rows, 0, sizeof rows);
+		memset(d, 0, sizeof d);
+		for (uint32_t i = 0; i < n; i++) {
+			g[i * n + i] = 1 / scene.mass_inv[i / 6][i % 6];
+			c[i] = -g[i * n + i] * scene.velocity[i / 6][i % 6];
+		}
+		for (uint32_t r = 0; r < 2 * m; r++) {
+			int32_t body = scene.contact[r / 2].body[r % 2];
+			for (uint32_t i = 0; i < 6 && body != GEN_GROUND; i++)
+				rows[r / 2 * n + 6 * (uint32_t)body + i] =
+					scene.contact[r / 2].row[0][r % 2][i];
+		}
+		struct qp_problem problem = {n, m, g, c, rows, d, NULL};
+		struct solver_result result =
+			qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
+		ck_assert_int_eq(result.status, SOLVER_SOLVED);
+		for (uint32_t i = 0; i < n; i++)
+			ck_assert_double_eq_tol(x[i], after[i / 6][i % 6], 1e-10);
+		gen_scene_release(&scene);
+	}
+	double mass[4] = {1, 0, 0, 3}, pull[2] = {-1, 0}, gap[2] = {-1, 1}, zero[1] = {0};
+	struct qp_problem two = {2, 1, mass, pull, gap, zero, NULL};
+	(void)qp_dual_active_set_solve(&solver, &two, &options, x, lambda, NULL);
+	ck_assert_double_eq_tol(x[0], 0.25, 1e-15);
+	ck_assert_double_eq_tol(x[1], 0.25, 1e-15);
+	gen_lcp_release(&gen);
+	heap_free(other);
+}
+END_TEST
+
+START_TEST(a_warm_start_gives_the_same_minimum_without_pivots)
+{
+	struct rng rng = rng_seeded(check_seed() + 4);
+	for (uint32_t i = 0; i < 500; i++) {
+		struct qp_problem problem = random_program(&rng, true);
+		double first[N];
+		uint8_t state[M];
+		options.warm = false;
+		(void)qp_dual_active_set_solve(&solver, &problem, &options, first, lambda, state);
+		options.warm = true;
+		struct solver_result result =
+			qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, state);
+		ck_assert_int_eq(result.status, SOLVER_SOLVED);
+		ck_assert_uint_le(result.pivots, 2);
+		for (uint32_t j = 0; j < problem.variables; j++)
+			ck_assert_double_eq_tol(x[j], first[j], 1e-9 * (1 + fabs(x[j])));
+	}
+}
+END_TEST
+
+START_TEST(bad_numbers_and_empty_programs_have_their_status)
+{
+	double one[1] = {1}, bad[1] = {NAN};
+	struct qp_problem problem = {1, 1, one, one, one, bad, NULL};
+	ck_assert_int_eq(
+		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL).status,
+		SOLVER_NOT_FINITE);
+	problem.rows = 0;
+	ck_assert_int_eq(
+		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL).status,
+		SOLVER_SOLVED);
+	ck_assert_double_eq(x[0], -1);
+	double not_convex[1] = {-1};
+	problem.g = not_convex;
+	ck_assert_int_eq(
+		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL).status,
+		SOLVER_INEXACT);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("qp");
+	TCase *tcase = tcase_create("dual active set");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, every_admissible_program_is_solved);
+	tcase_add_test(tcase, a_semidefinite_program_is_solved_or_has_a_ray);
+	tcase_add_test(tcase, contradicting_rows_are_proved_to_contradict);
+	tcase_add_test(tcase, projected_velocities_are_those_of_the_lcp);
+	tcase_add_test(tcase, a_warm_start_gives_the_same_minimum_without_pivots);
+	tcase_add_test(tcase, bad_numbers_and_empty_programs_have_their_status);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
