@@ -5,13 +5,19 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/collide.c \
 	server/engine/dynamics/contact.c \
 	server/engine/dynamics/contact.h \
+	server/engine/dynamics/coupled_motion.c \
+	server/engine/dynamics/coupled_motion.h \
 	server/engine/dynamics/dynamics.c \
 	server/engine/dynamics/dynamics.h \
 	server/engine/dynamics/force.c \
 	server/engine/dynamics/force.h \
+	server/engine/dynamics/frame_rate.c \
+	server/engine/dynamics/frame_rate.h \
 	server/engine/dynamics/integrate.c \
 	server/engine/dynamics/integrate.h \
 	server/engine/dynamics/island.c \
+	server/engine/dynamics/ode.c \
+	server/engine/dynamics/ode.h \
 	server/engine/dynamics/pairs.c \
 	server/engine/dynamics/row.h \
 	server/engine/dynamics/tuning.h
@@ -21,5 +27,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
 
 UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_dynamics \
+	tests/unit/server/engine/dynamics/test_frame_rate \
+	tests/unit/server/engine/dynamics/test_ode \
 	tests/property/test_extremes \
 	tests/property/test_workers

@@ -1,0 +1,101 @@
+/* ode.h: stepping Y' = f(t, Y) for any flat state, in the ways of the book's appendix B.
+ *
+ * The workspace is sized once for a largest state over the caller's memory (aligned to 64); nothing
+ * is allocated while stepping. States are arrays of doubles, changed in place. Each step evaluates f
+ * a fixed number of times (EULER 1, RK2 2, RK4 4; IMPLICIT_EULER 1 + 2 × size), so callers can count
+ * on what their forces see.
+ */
+#ifndef CAIRN_ENGINE_DYNAMICS_ODE_H
+#define CAIRN_ENGINE_DYNAMICS_ODE_H
+
+#include "server/base/base.h"
+
+enum ode_method { ODE_EULER, ODE_IMPLICIT_EULER, ODE_RK2, ODE_RK4, ODE_METHODS };
+
+struct ode {
+	uint32_t size;
+	/* rate := f(time, state). A pure function of its arguments and the context. */
+	void (*rate)(const struct ode *self, double time, const double *state, double *rate);
+	/* Puts a state back where states live (unit quaternions) after each combination; or NULL. */
+	void (*repair)(const struct ode *self, double *state);
+	/* What an error of 1 in each component is divided by, > 0; or NULL: 1. */
+	const double *scale;
+	const void *context; /* borrowed */
+};
+
+struct ode_work {
+	uint32_t size_max;
+	double *k[4], *stage, *saved, *coarse; /* size_max each */
+	double *matrix, *high;		       /* for IMPLICIT_EULER: size_max², size_max; else NULL */
+	uint32_t *pivots;
+};
+
+size_t ode_work_bytes(uint32_t size_max, bool implicit);
+void ode_work_init(struct ode_work *self, void *memory, uint32_t size_max, bool implicit);
+
+/* One step from `time` by `h`. False, and the state as it was, when IMPLICIT_EULER's matrix is singular
+ * or the new state is not finite. */
+bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method method, double time,
+	      double h, double *state) MUST_CHECK;
+
+/* ---- step doubling (B-05) ------------------------------------------------------------------------ */
+
+struct ode_limits {
+	double tolerance; /* of the scaled error of a step, > 0 */
+	double h_min, h_max; /* s, 0 < h_min ≤ h_max */
+	double growth;	  /* largest h / last h, > 1; the book has none, and needs one where Δ = 0 */
+};
+
+struct ode_trial {
+	bool accepted; /* false: the state is what it was, bit for bit */
+	double error;  /* max |Δ_i| / scale_i of one step against two halves */
+	double h_ideal; /* h (tolerance / error)^(1/p), p the order of the local error; unlimited */
+	double h_next; /* what to try next, within the limits */
+};
+
+/* Two steps of h/2, judged by one of h. At h ≤ h_min everything finite is accepted. Not for
+ * IMPLICIT_EULER, for which the book defines no exponent; it is taken as EULER's. */
+struct ode_trial ode_try(struct ode_work *self, const struct ode *ode, enum ode_method method,
+			 double time, double h, const struct ode_limits *limits, double *state);
+
+struct ode_run {
+	uint32_t accepted, rejected, forced; /* steps; forced: accepted at h_min, over tolerance */
+	double error;			     /* largest of an accepted step */
+	double h;			     /* to begin with next time */
+	bool failed; /* a step at h_min was not finite: the state is that of the start */
+};
+
+/* From `from` to `to` > from, beginning with `h`. */
+struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_method method,
+		       double from, double to, double h, const struct ode_limits *limits,
+		       double *state);
+
+/* ---- equal sub-steps, doubled and halved (B-06, A-11) -------------------------------------------- */
+
+struct ode_substeps {
+	uint32_t count;	    /* N ≥ 1, what the next frame begins with */
+	uint32_t count_max; /* the book has none; at it everything finite is accepted */
+	uint32_t calm;	    /* frames accepted in a row */
+	uint32_t calm_limit; /* frames until N is halved; 4 is common */
+};
+
+static inline struct ode_substeps ode_substeps_default(void)
+{
+	return (struct ode_substeps){ 1, 1024, 0, 4 };
+}
+
+struct ode_frame {
+	uint32_t count;	   /* N of the frame as accepted */
+	uint32_t rejected; /* times it was begun again */
+	double error;	   /* largest of a sub-step */
+	bool forced;	   /* over tolerance at count_max */
+	bool failed;	   /* not finite even so: the state is that of the frame's start */
+};
+
+/* A whole frame of dt in N sub-steps, each judged by step doubling. One over tolerance restores the
+ * state of the frame's start bit for bit, doubles N and does the frame again. */
+struct ode_frame ode_frame(struct ode_work *self, const struct ode *ode, enum ode_method method,
+			   double time, double dt, double tolerance, struct ode_substeps *substeps,
+			   double *state);
+
+#endif
