@@ -269,6 +269,7 @@ static void ping(struct session *self, uint64_t now)
 	ping.ping.t = now / NS_PER_US;
 	session_send(self, &ping);
 	self->pinged = true;
+	self->pinged_at = now;
 }
 
 void session_look_after(struct session *self, uint64_t now)
@@ -287,7 +288,7 @@ void session_look_after(struct session *self, uint64_t now)
 		session_goodbye(self, STATUS_MALFORMED, "a frame was begun and not ended in time");
 	} else if (outbox_verdict(&self->outbox, now) != STATUS_OK) {
 		session_goodbye(self, STATUS_SLOW, "too many answers and events wait for it");
-	} else if (now - self->heard_at > 2 * silence) {
+	} else if (self->pinged && now - self->pinged_at > silence) {
 		session_goodbye(self, STATUS_CLOSED, "silent for too long");
 	} else if (now - self->heard_at > silence && !self->pinged) {
 		ping(self, now);

@@ -69,7 +69,8 @@ struct session {
 	bool starved;	    /* there was no memory to read into: asked again later */
 	uint64_t opened_at, heard_at; /* instants */
 	uint64_t frame_since;	      /* first byte of a partial frame, or INSTANT_NEVER */
-	bool pinged;
+	bool pinged;	    /* a PING is not answered yet */
+	uint64_t pinged_at; /* instant */
 	ARRAY_OF(struct membership) memberships;
 	ARRAY_OF(struct session_subscription) subscriptions;
 	ARRAY_OF(struct upload) uploads;
