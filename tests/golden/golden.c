@@ -8,12 +8,13 @@
  *   abi NUMBER
  *   SCENE TICK TICK_HASH STATE_HASH         16 hex digits each
  *
- * --print writes such a list of this build instead of TAP. Each scene runs in three ways: plainly; with
- * workers; and saved and loaded at a tick of its own, with all caches made anew at another.
+ * --print writes such a list of this build instead of TAP. Each scene runs in three ways: plainly;
+ * with workers; and saved and loaded at a tick of its own, with all caches made anew at another.
  */
 #include "server/base/rng.h"
 #include "server/io/parallel_pool.h"
 #include "tests/golden/scenes.h"
+#include "tests/golden/solvers.h"
 #include "tests/lib/worlds.h"
 
 #include <stdio.h>
@@ -49,29 +50,40 @@ static bool read_list(const char *path)
 	return true;
 }
 
-static void compare(const struct scene *scene, const char *way, const struct world *world)
+static void compare_line(const char *name, const char *way, struct line now)
 {
-	struct line now = { .tick = world_info(world).tick,
-			    .tick_hash = world_tick_hash(world),
-			    .state_hash = test_hash(world) };
 	if (print) {
-		printf("%s %llu %016llx %016llx\n", scene->name, now.tick, now.tick_hash,
-		       now.state_hash);
+		printf("%s %llu %016llx %016llx\n", name, now.tick, now.tick_hash, now.state_hash);
 		return;
 	}
 	const struct line *wanted = NULL;
 	for (uint32_t i = 0; i < listed_count && wanted == NULL; i++)
-		if (strcmp(listed[i].scene, scene->name) == 0 && listed[i].tick == now.tick)
+		if (strcmp(listed[i].scene, name) == 0 && listed[i].tick == now.tick)
 			wanted = &listed[i];
 	bool same = wanted != NULL && wanted->tick_hash == now.tick_hash &&
 		    wanted->state_hash == now.state_hash;
 	failures += !same;
-	printf("%s %u - %s %s tick %llu %016llx %016llx\n", same ? "ok" : "not ok", ++tests,
-	       scene->name, way, now.tick, now.tick_hash, now.state_hash);
+	printf("%s %u - %s %s tick %llu %016llx %016llx\n", same ? "ok" : "not ok", ++tests, name,
+	       way, now.tick, now.tick_hash, now.state_hash);
 	if (!same && wanted == NULL)
 		printf("# not in the list\n");
 	else if (!same)
 		printf("# the list has %016llx %016llx\n", wanted->tick_hash, wanted->state_hash);
+}
+
+static void compare(const struct scene *scene, const char *way, const struct world *world)
+{
+	compare_line(scene->name, way,
+		     (struct line){.tick = world_info(world).tick,
+				   .tick_hash = world_tick_hash(world),
+				   .state_hash = test_hash(world)});
+}
+
+/* Problems take the place of ticks. */
+static void compare_solver(const char *name, uint32_t count, uint64_t values, uint64_t ways)
+{
+	compare_line(name, "solved",
+		     (struct line){.tick = count, .tick_hash = values, .state_hash = ways});
 }
 
 /* Trades the world for one loaded from its image. */
@@ -100,8 +112,7 @@ static void run(const struct scene *scene, const char *way, const struct paralle
 		struct reason why;
 		if (tick > 0 && tick == load_at)
 			world = reload(world);
-		if (tick > 0 && tick == rebuild_at &&
-		    world_rebuild_caches(world) != STATUS_OK)
+		if (tick > 0 && tick == rebuild_at && world_rebuild_caches(world) != STATUS_OK)
 			exit(1);
 		scene->send(world, tick);
 		if (world_step(world, parallel, &why) != STATUS_OK) {
@@ -131,7 +142,8 @@ int main(int count, char **arguments)
 	}
 	if (print) {
 		printf("# Made by golden --print; docs/DETERMINISM.md says when this may change.\n"
-		       "abi %d\n", ENGINE_ABI);
+		       "abi %d\n",
+		       ENGINE_ABI);
 	} else if (!read_list(path) || listed_abi != ENGINE_ABI) {
 		printf("Bail out! %s is missing or of another abi than %d\n", path, ENGINE_ABI);
 		return 1;
@@ -149,6 +161,7 @@ int main(int count, char **arguments)
 		run(&scenes[i], "interrupted", &parallel_serial, true);
 	}
 	parallel_pool_destroy(pool);
+	golden_solvers(compare_solver);
 	if (!print)
 		printf("1..%u\n", tests);
 	return failures > 0;

@@ -1,0 +1,144 @@
+/* solvers.c: what the exact solvers answer, as two hashes a family: of the solutions, and of how
+ * they were found (status, pivots, rounds). Any change of an order or of a rounding shows. */
+#include "tests/golden/solvers.h"
+
+#include "server/base/hash.h"
+#include "server/base/heap.h"
+#include "server/engine/solvers/lcp_friction.h"
+#include "server/engine/solvers/qp_dual_active_set.h"
+#include "tests/lib/gen_lcp.h"
+
+enum { ROWS = 120, SMALL = 24 };
+
+struct golden {
+	struct hasher values, ways;
+	void *memory;
+	struct solver_options options;
+	struct gen_lcp gen;
+	double x[ROWS], y[ROWS];
+};
+
+static void begin(struct golden *self, size_t bytes, uint32_t capacity)
+{
+	hasher_init(&self->values, 1);
+	hasher_init(&self->ways, 2);
+	self->memory = heap_alloc_aligned(bytes);
+	ASSERT(self->memory != NULL);
+	self->options = solver_options_default();
+	gen_lcp_init(&self->gen, capacity);
+}
+
+static void add(struct golden *self, struct solver_result result, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		hasher_f64(&self->values, self->x[i]);
+	hasher_f64(&self->values, result.residual);
+	hasher_u32(&self->ways, (uint32_t)result.status);
+	hasher_u32(&self->ways, result.pivots);
+	hasher_u32(&self->ways, result.rounds);
+}
+
+static void end(struct golden *self, golden_line *line, const char *name, uint32_t count)
+{
+	line(name, count, hasher_digest(&self->values), hasher_digest(&self->ways));
+	heap_free(self->memory);
+	gen_lcp_release(&self->gen);
+}
+
+static void random_lcp(struct golden *self, golden_line *line)
+{
+	struct lcp_dantzig solver;
+	struct rng rng = rng_seeded(4);
+	begin(self, lcp_dantzig_bytes(SMALL), SMALL);
+	lcp_dantzig_init(&solver, self->memory, SMALL);
+	for (uint32_t i = 0; i < 800; i++) {
+		gen_lcp_random(&self->gen, (enum gen_family)(i % GEN_FAMILIES), &rng, SMALL);
+		add(self,
+		    lcp_dantzig_solve(&solver, &self->gen.problem, &self->options, self->x, NULL),
+		    self->gen.problem.count);
+	}
+	end(self, line, "solver-lcp-random", 800);
+}
+
+static void stacked_lcp(struct golden *self, golden_line *line)
+{
+	struct lcp_dantzig solver;
+	struct rng rng = rng_seeded(5);
+	begin(self, lcp_dantzig_bytes(ROWS), ROWS);
+	lcp_dantzig_init(&solver, self->memory, ROWS);
+	for (uint32_t i = 0; i < 40; i++) {
+		struct gen_scene scene =
+			i % 2 == 0 ? gen_tower(1 + i / 2, 1 + 10 * (i % 3)) : gen_wall(1 + i / 8);
+		gen_scene_fall(&scene, &rng, i % 4 < 2 ? 0 : 0.2);
+		gen_scene_lcp(&scene, 1, NULL, &self->gen);
+		add(self,
+		    lcp_dantzig_solve(&solver, &self->gen.problem, &self->options, self->x, NULL),
+		    self->gen.problem.count);
+		gen_scene_release(&scene);
+	}
+	end(self, line, "solver-lcp-stacks", 40);
+}
+
+static void friction(struct golden *self, golden_line *line)
+{
+	static const double mus[] = {0.2, 0.6, 1};
+	struct lcp_friction solver;
+	struct rng rng = rng_seeded(6);
+	uint8_t kind[ROWS];
+	double mu[ROWS];
+	begin(self, lcp_friction_bytes(ROWS), ROWS);
+	lcp_friction_init(&solver, self->memory, ROWS);
+	for (uint32_t i = 0; i < 24; i++) {
+		struct gen_scene scene = i % 2 == 0 ? gen_tower(1 + i / 4, 1) : gen_wall(1 + i / 8);
+		gen_scene_fall(&scene, &rng, i % 4 < 2 ? 0 : 0.2);
+		gen_scene_lcp(&scene, 3, NULL, &self->gen);
+		const struct lcp_problem *p = &self->gen.problem;
+		for (uint32_t r = 0; r < p->count; r++) {
+			kind[r] = r % 3 == 0 ? FRICTION_NORMAL : FRICTION_STATIC;
+			mu[r] = mus[i % 3];
+		}
+		struct friction_problem problem = {p->count, p->stride, p->a, p->b, kind, mu};
+		add(self, lcp_friction_solve(&solver, &problem, &self->options, self->x, NULL),
+		    p->count);
+		gen_scene_release(&scene);
+	}
+	end(self, line, "solver-friction", 24);
+}
+
+static void quadratic(struct golden *self, golden_line *line)
+{
+	struct qp_dual_active_set solver;
+	struct rng rng = rng_seeded(7);
+	double c[SMALL], matrix[SMALL * SMALL], d[SMALL];
+	begin(self, qp_dual_active_set_bytes(SMALL, SMALL), SMALL);
+	qp_dual_active_set_init(&solver, self->memory, SMALL, SMALL);
+	for (uint32_t i = 0; i < 300; i++) {
+		/* Every third G is only semidefinite. */
+		gen_lcp_random(&self->gen, i % 3 == 0 ? GEN_REDUNDANT : GEN_DEFINITE, &rng, 10);
+		uint32_t n = self->gen.problem.count, m = 1 + rng_below(&rng, SMALL);
+		double g[SMALL * SMALL];
+		for (uint32_t r = 0; r < n * n; r++)
+			g[r] = self->gen.a[r / n * SMALL + r % n];
+		for (uint32_t r = 0; r < n; r++)
+			c[r] = self->gen.b[r];
+		for (uint32_t r = 0; r < m; r++)
+			d[r] = -(double)rng_below(&rng, 2);
+		for (uint32_t r = 0; r < m * n; r++)
+			matrix[r] = (double)rng_below(&rng, 5) - 2;
+		struct qp_problem problem = {n, m, g, c, matrix, d, NULL};
+		add(self,
+		    qp_dual_active_set_solve(&solver, &problem, &self->options, self->x, self->y,
+					     NULL),
+		    n);
+	}
+	end(self, line, "solver-qp", 300);
+}
+
+void golden_solvers(golden_line *line)
+{
+	static struct golden self;
+	random_lcp(&self, line);
+	stacked_lcp(&self, line);
+	friction(&self, line);
+	quadratic(&self, line);
+}
