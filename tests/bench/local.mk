@@ -20,6 +20,17 @@ tests_bench_bench_ode_CPPFLAGS = $(CAIRN_CPPFLAGS) $(ODE_CFLAGS)
 tests_bench_bench_ode_LDADD = $(ODE_LIBS) -lm
 endif
 
+EXTRA_PROGRAMS += tests/bench/bench_lcp
+tests_bench_bench_lcp_SOURCES = tests/bench/bench_lcp.c tests/bench/bench_lcp.h
+tests_bench_bench_lcp_LDADD = $(LDADD) -lm
+if HAVE_BULLET
+tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_bullet.cpp
+tests_bench_bench_lcp_CPPFLAGS = $(AM_CPPFLAGS) $(BULLET_CFLAGS)
+tests_bench_bench_lcp_LDADD += $(BULLET_LIBS)
+else
+tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_alone.c
+endif
+
 if HAVE_CLP
 EXTRA_PROGRAMS += tests/bench/bench_lp
 tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c
@@ -30,4 +41,4 @@ endif
 bench: $(BENCHES)
 	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)
 
-EXTRA_DIST += tests/bench/run
+EXTRA_DIST += tests/bench/run tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c

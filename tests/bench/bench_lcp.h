@@ -1,0 +1,19 @@
+/* bench_lcp.h: the peers of bench_lcp, behind a C door. */
+#ifndef CAIRN_BENCH_BENCH_LCP_H
+#define CAIRN_BENCH_BENCH_LCP_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+bool bench_has_bullet(void);
+/* which: 0 Dantzig, 1 Lemke. A x + b = w; false when the solver says that it failed. */
+bool bench_bullet_lcp(int which, int rows, int stride, const double *a, const double *b, double *x);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
