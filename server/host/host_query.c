@@ -43,8 +43,11 @@ static struct query_filter filter_of(const struct wire_query *query)
 /* A packer over fresh room at the end of `out`; sticky when there is no memory. */
 static struct wire_packer packer_into(struct bytes *out, size_t room)
 {
-	if (bytes_reserve(out, room) != STATUS_OK)
-		return wire_packer_over(out->data, 0);
+	if (bytes_reserve(out, room) != STATUS_OK) {
+		struct wire_packer none = wire_packer_over(out->data, 0);
+		none.status = STATUS_NO_MEMORY;
+		return none;
+	}
 	return wire_packer_over(out->data + out->count, (uint32_t)room);
 }
 

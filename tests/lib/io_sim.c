@@ -44,12 +44,20 @@ static bool earlier(const struct sim_event *a, const struct sim_event *b)
 	return a->serial < b->serial;
 }
 
+void *sim_realloc(void *block, size_t bytes)
+{
+	void *memory = heap_realloc(block, bytes);
+	if (memory == NULL)
+		memory = heap_realloc(block, bytes);
+	ASSERT(memory != NULL);
+	return memory;
+}
+
 static void event_push(struct io_sim *sim, struct sim_event event)
 {
 	if (sim->event_count == sim->event_capacity) {
 		uint32_t capacity = MAX_OF(sim->event_capacity * 2, 256);
-		sim->events = heap_realloc(sim->events, capacity * sizeof *sim->events);
-		ASSERT(sim->events != NULL);
+		sim->events = sim_realloc(sim->events, capacity * sizeof *sim->events);
 		sim->event_capacity = capacity;
 	}
 	uint32_t slot = sim->event_count++;

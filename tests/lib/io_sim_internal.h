@@ -90,6 +90,9 @@ static inline struct sim_host *sim_host_of(const struct io *io)
 	return (struct sim_host *)io;
 }
 
+/* Memory of the simulation's own: where a test makes an allocation fail, that of the daemon is meant, so
+ * a failure that strikes here is spent and the second try succeeds. */
+void *sim_realloc(void *block, size_t bytes);
 /* `target` gets a reference for as long as the event waits. Most targets begin with their
  * sim_object; hosts and links begin with the door's part, and `fire` finds them from the member. */
 void sim_schedule(struct io_sim *sim, uint32_t actor, uint64_t at, sim_fire *fire,

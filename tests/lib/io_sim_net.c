@@ -448,8 +448,7 @@ static void queue_push(struct sim_link *link, struct frame *frame, uint32_t sent
 	struct waiting waiting = { frame_retain(frame), sent };
 	if (link->queue.count == link->queue.capacity) {
 		uint32_t capacity = link->queue.capacity * 2;
-		struct waiting *storage = heap_alloc(capacity * sizeof *storage);
-		ASSERT(storage != NULL);
+		struct waiting *storage = sim_realloc(NULL, capacity * sizeof *storage);
 		struct ring larger;
 		ring_init(&larger, storage, capacity, sizeof *storage);
 		struct waiting moved;

@@ -139,6 +139,16 @@ static bool shows(const struct mirror *mirror, const struct sim_state *state)
 	return true;
 }
 
+/* A RESTORE and the tick after it may fall into one event: the state between them is not seen. */
+static bool may_be_missed(const struct sim_truth *truth, const struct mirror *mirror)
+{
+	for (uint32_t i = 1; i < truth->states.count; i++)
+		if (truth->states.items[i].epoch == mirror->epoch &&
+		    truth->states.items[i - 1].epoch < mirror->epoch)
+			return truth->states.items[i].tick == mirror->tick + 1;
+	return false;
+}
+
 void server_sim_compare(struct server_sim *self, uint32_t world, const struct mirror *mirror)
 {
 	if (!self->keeps_truth)
@@ -154,7 +164,7 @@ void server_sim_compare(struct server_sim *self, uint32_t world, const struct mi
 		right = shows(mirror, state);
 	}
 	self->compared++;
-	self->unknown_states += !known;
+	self->unknown_states += !known && !may_be_missed(truth, mirror);
 	self->false_states += known && !right;
 }
 
@@ -364,5 +374,6 @@ bool server_sim_sound(const struct server_sim *self)
 		       ", unknown %" PRIu64 " of %" PRIu64 " frames\n",
 		       self->malformed, self->diverged, self->false_states, self->unknown_states,
 		       self->compared);
+	fflush(stdout);
 	return wrong == 0;
 }
