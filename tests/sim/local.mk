@@ -9,4 +9,6 @@ tests_lib_libtests_a_SOURCES += \
 UNIT_TESTS += \
 	tests/sim/test_memory \
 	tests/sim/test_random \
-	tests/sim/test_smoke
+	tests/sim/test_smoke \
+	tests/sim/test_snapshots \
+	tests/sim/test_stepping
