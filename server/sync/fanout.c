@@ -314,6 +314,8 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	if (status != STATUS_OK)
 		return status;
 	uint32_t count = self->subscriptions.count;
+	/* No tick follows one that could not be made: what it has to say does not wait for one. */
+	bool last_words = !report->step && report->event_count > 0;
 	self->turn++;
 	for (uint32_t i = 0; i < count; i++) {
 		struct subscription *sub = self->subscriptions.items[(i + self->turn) % count];
@@ -321,7 +323,8 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 		subscription_note_events(sub, report);
 		if (report->whole)
 			sub->snapshot_due = true;
-		if (!subscription_is_due(sub, report->step))
+		if (!subscription_is_due(sub, report->step) &&
+		    !(last_words && sub->events.count > 0))
 			continue;
 		if (subscription_has_room(sub, now))
 			serve(self, sub, now);

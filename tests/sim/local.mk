@@ -7,6 +7,7 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/sim_script.c
 
 UNIT_TESTS += \
+	tests/sim/test_flow \
 	tests/sim/test_memory \
 	tests/sim/test_random \
 	tests/sim/test_smoke \
