@@ -24,7 +24,9 @@ struct host_options host_options_default(void)
 void host_send(struct host *host, struct report *report)
 {
 	report_queue_push(&host->reports, report);
-	executor_ring(host->executor, EXECUTOR_LOOP, &host->bell);
+	host->told_in_slice = host->in_slice;
+	if (!host->in_slice)
+		executor_ring(host->executor, EXECUTOR_LOOP, &host->bell);
 }
 
 struct report *host_reply(struct host *host, struct asker *asker)
@@ -116,7 +118,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	if (status == STATUS_OK)
 		status = inbox_create(&limits, &host->inbox);
 	if (status == STATUS_OK)
-		status = arena_init(&host->scratch, 64u << 10);
+		status = arena_init(&host->scratch, 0);
 	if (status != STATUS_OK) {
 		if (host->inbox != NULL)
 			inbox_destroy(host->inbox, NULL, NULL);

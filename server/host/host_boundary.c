@@ -487,8 +487,14 @@ static bool take_turn(struct host *host, uint64_t now)
 void host_run(struct runnable *runnable, uint64_t now)
 {
 	struct host *host = (struct host *)runnable;
+	/* The tick and its answers wake the loop once, not each of them. */
+	host->in_slice = true;
+	host->told_in_slice = false;
 	if (host->boundary.stage != BOUNDARY_IDLE || take_turn(host, now))
 		host_go_on(host);
+	host->in_slice = false;
+	if (host->told_in_slice)
+		executor_ring(host->executor, EXECUTOR_LOOP, &host->bell);
 }
 
 void host_boundary_release(struct host *host)

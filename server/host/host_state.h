@@ -130,6 +130,7 @@ struct host {
 
 	struct report_queue reports; /* worker → LOOP */
 	struct bell bell;	     /* rung for LOOP when reports wait */
+	bool in_slice, told_in_slice; /* one ring for all reports of a slice, at its end */
 	host_reports *on_reports;
 	void *reports_context;
 	struct pool *pool;

@@ -36,6 +36,7 @@ struct fanout {
 	ARRAY_OF(struct group) groups;
 	uint32_t group_count; /* in use; the others keep their memory */
 	struct view_delta delta;
+	/* From the first frame on: a world that nobody watches needs neither. */
 	struct delta_part *parts;
 	uint8_t *scratch; /* one part, before it is copied into a frame of its size */
 	uint32_t turn; /* first to be served; moves on each report */
@@ -48,13 +49,7 @@ enum status fanout_create(struct frame_pool *pool, struct fanout **out)
 	if (self == NULL)
 		return STATUS_NO_MEMORY;
 	self->pool = pool;
-	self->parts = heap_alloc(PARTS_MAX * sizeof *self->parts);
-	self->scratch = heap_alloc(WIRE_FRAME_DOWN + WIRE_FRAME_HEADER);
-	enum status status = view_init(&self->view);
-	if (status != STATUS_OK || self->parts == NULL || self->scratch == NULL) {
-		fanout_destroy(self);
-		return STATUS_NO_MEMORY;
-	}
+	view_init(&self->view);
 	*out = self;
 	return STATUS_OK;
 }
@@ -118,10 +113,21 @@ static enum status plan(struct fanout *self, const struct group *group,
 	return status;
 }
 
+static enum status have_workplace(struct fanout *self)
+{
+	if (self->parts == NULL)
+		self->parts = heap_alloc(PARTS_MAX * sizeof *self->parts);
+	if (self->scratch == NULL)
+		self->scratch = heap_alloc(WIRE_FRAME_DOWN + WIRE_FRAME_HEADER);
+	return self->parts != NULL && self->scratch != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 /* Encodes what the group needs. A base the history does not reach any more falls back to a SNAPSHOT. */
 static enum status encode(struct fanout *self, struct group *group, uint64_t base_tick)
 {
 	struct view *view = &self->view;
+	if (have_workplace(self) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	enum status status = STATUS_MISSING;
 	if (group->base != 0)
 		status = view_collect(view, group->base, group->fields, &self->delta);

@@ -6,12 +6,10 @@
 #include "server/base/body_hash.h"
 #include "server/base/heap.h"
 
-enum status view_init(struct view *self)
+void view_init(struct view *self)
 {
 	memset(self, 0, sizeof *self);
 	table_init(&self->index);
-	self->removals = heap_alloc(VIEW_REMOVALS_MAX * sizeof *self->removals);
-	return self->removals != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static void drop_row(struct view_row *row)
@@ -141,13 +139,32 @@ static enum status update(struct view *self, const struct tick_report *report,
 	return note_change(self, index);
 }
 
+/* A ring that has never gone round may simply be longer: no entry changes its place. */
+static enum status make_room_for_removal(struct view *self)
+{
+	if (self->removal_count < self->removal_capacity ||
+	    self->removal_capacity == VIEW_REMOVALS_MAX)
+		return STATUS_OK;
+	uint32_t capacity = MAX_OF(2 * self->removal_capacity, 64u);
+	void *longer = heap_realloc(self->removals, capacity * sizeof *self->removals);
+	if (longer == NULL)
+		return STATUS_NO_MEMORY;
+	self->removals = longer;
+	self->removal_capacity = capacity;
+	return STATUS_OK;
+}
+
 static enum status remove_body(struct view *self, uint32_t id)
 {
 	uint32_t index;
 	if (!table_find(&self->index, id, &index))
 		return STATUS_CORRUPT;
+	enum status status = make_room_for_removal(self);
+	if (status != STATUS_OK)
+		return status;
 	struct view_row *row = &self->rows[index];
-	struct view_removal *entry = &self->removals[self->removal_count++ % VIEW_REMOVALS_MAX];
+	struct view_removal *entry =
+		&self->removals[self->removal_count++ % self->removal_capacity];
 	*entry = (struct view_removal){ self->serial, row->created, id };
 	self->tick_sum -= row->tick_hash;
 	table_remove(&self->index, id);
@@ -257,12 +274,12 @@ static enum status take_removals(struct view *self, uint64_t base, struct view_d
 				  ? self->removal_count - VIEW_REMOVALS_MAX
 				  : 0;
 	uint64_t first = self->removal_count;
-	while (first > oldest && self->removals[(first - 1) % VIEW_REMOVALS_MAX].serial > base)
+	while (first > oldest && self->removals[(first - 1) % self->removal_capacity].serial > base)
 		first--;
 	if (first == oldest && oldest > 0)
 		return STATUS_MISSING; /* the log does not reach back to the base */
 	for (uint64_t i = first; i < self->removal_count; i++) {
-		const struct view_removal *removal = &self->removals[i % VIEW_REMOVALS_MAX];
+		const struct view_removal *removal = &self->removals[i % self->removal_capacity];
 		if (removal->created > base)
 			continue; /* came and went between two frames */
 		if (ARRAY_RESERVE(&delta->removed, delta->removed.count + 1u) != STATUS_OK)

@@ -54,14 +54,16 @@ struct view {
 	struct view_row *rows; /* owned */
 	struct table index;    /* id → row */
 	struct view_changes ring[WIRE_RING_TICKS];
-	struct view_removal *removals; /* owned ring of VIEW_REMOVALS_MAX */
-	uint64_t removal_count;	       /* ever; entry i stands at i % VIEW_REMOVALS_MAX */
+	/* Owned ring; it doubles as it fills, up to VIEW_REMOVALS_MAX. */
+	struct view_removal *removals;
+	uint32_t removal_capacity;
+	uint64_t removal_count; /* ever; entry i stands at i % removal_capacity */
 	uint64_t compacted; /* serial of the last compaction: the ring before it is void */
 	uint64_t stamp;
 	uint64_t tick_sum;
 };
 
-MUST_CHECK enum status view_init(struct view *self);
+void view_init(struct view *self);
 void view_release(struct view *self);
 /* Applies one TICK report as the next serial. NO_MEMORY or CORRUPT (the report does not fit the
  * mirror, or V4): the mirror must be refilled by a `whole` report. */

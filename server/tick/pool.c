@@ -18,7 +18,7 @@
 #include "server/base/ring.h"
 #include "server/io/lock.h"
 
-enum { NOWHERE = UINT32_MAX };
+enum { NOWHERE = UINT32_MAX, LETTERS_FIRST = 8 };
 
 const struct pool_options pool_options_default = { 1024, 256 };
 
@@ -35,7 +35,8 @@ struct pooled {
 	struct bell gone;		/* tells LOOP that it has left */
 	/* under `lock` */
 	struct lock lock;
-	struct ring mail;
+	struct ring mail; /* in `letters`, which double as they fill, up to mail_max */
+	struct letter *letters;
 	uint32_t worker; /* that holds it or is to take it in */
 	uint32_t target; /* that shall hold it */
 	uint32_t refs;
@@ -52,7 +53,6 @@ struct pooled {
 	double share;
 	pool_removed *removed;
 	void *removed_context;
-	struct letter letters[];
 };
 
 /* One worker's runnables, a heap with the least (due, id) on top, and those of the round at
@@ -163,15 +163,24 @@ static void crew_round(void *context)
 }
 
 /* ---- bells and notes ------------------------------------------------------------------------- */
-/* Under the runnable's lock. */
-static void ring_locked(struct pooled *pooled)
+/* Under the runnable's lock: which thread is to be rung once the lock is given back (give_and_ring), or the
+ * woken worker would meet the lock at once. The bell's own reference keeps the runnable until then. */
+static uint32_t note_bell(struct pooled *pooled)
 {
 	if (pooled->rung)
-		return;
+		return NOWHERE;
 	pooled->rung = true;
 	pooled->refs++;
-	executor_ring(pooled->pool->executor,
-		      (enum executor_thread)(EXECUTOR_WORKER + pooled->worker), &pooled->bell);
+	return pooled->worker;
+}
+
+static void give_and_ring(struct pooled *pooled, uint32_t worker)
+{
+	struct executor *executor = pooled->pool->executor;
+	lock_give(&pooled->lock);
+	if (worker != NOWHERE)
+		executor_ring(executor, (enum executor_thread)(EXECUTOR_WORKER + worker),
+			      &pooled->bell);
 }
 
 static void pooled_free(struct pooled *pooled)
@@ -186,6 +195,7 @@ static void pooled_free(struct pooled *pooled)
 		pooled->next->previous = pooled->previous;
 	lock_give(&pool->lock);
 	lock_release(&pooled->lock);
+	heap_free(pooled->letters);
 	heap_free(pooled);
 }
 
@@ -217,9 +227,7 @@ static bool answer_here(struct pooled *pooled, uint32_t here)
 	lock_take(&pooled->lock);
 	pooled->rung = false;
 	bool mine = pooled->worker == here;
-	if (!mine)
-		ring_locked(pooled);
-	lock_give(&pooled->lock);
+	give_and_ring(pooled, mine ? NOWHERE : note_bell(pooled));
 	return mine;
 }
 
@@ -232,11 +240,8 @@ static bool part(struct pooled *pooled, struct crew *crew)
 	if (leaves || moves)
 		crew_take(crew, pooled);
 	pooled->left = leaves;
-	if (moves) {
-		pooled->worker = pooled->target;
-		ring_locked(pooled);
-	}
-	lock_give(&pooled->lock);
+	pooled->worker = moves ? pooled->target : pooled->worker;
+	give_and_ring(pooled, moves ? note_bell(pooled) : NOWHERE);
 	if (leaves)
 		executor_ring(crew->pool->executor, EXECUTOR_LOOP, &pooled->gone);
 	return leaves || moves;
@@ -341,10 +346,15 @@ static uint32_t least_loaded(const struct pool *pool)
 
 static struct pooled *pooled_create(struct pool *pool, struct runnable *runnable)
 {
-	uint32_t letters = pool->options.mail_max;
-	struct pooled *pooled = heap_alloc_zero(sizeof *pooled + letters * sizeof(struct letter));
+	uint32_t letters = MIN_OF(pool->options.mail_max, (uint32_t)LETTERS_FIRST);
+	struct pooled *pooled = heap_alloc_zero(sizeof *pooled);
 	if (pooled == NULL)
 		return NULL;
+	pooled->letters = heap_alloc(letters * sizeof *pooled->letters);
+	if (pooled->letters == NULL) {
+		heap_free(pooled);
+		return NULL;
+	}
 	pooled->runnable = runnable;
 	pooled->pool = pool;
 	bell_init(&pooled->bell, look, pooled);
@@ -389,8 +399,31 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 	pooled->removed_context = context;
 	lock_take(&pooled->lock);
 	pooled->leaving = true;
-	ring_locked(pooled);
-	lock_give(&pooled->lock);
+	give_and_ring(pooled, note_bell(pooled));
+}
+
+/* Under the lock: room for one more letter, if there may be. */
+static enum status make_room_for_letter(struct pooled *pooled)
+{
+	uint32_t capacity = pooled->mail.capacity, most = pooled->pool->options.mail_max;
+	if (pooled->mail.count < capacity)
+		return STATUS_OK;
+	if (capacity >= most)
+		return STATUS_FULL;
+	capacity = MIN_OF(2 * capacity, most);
+	struct letter *letters = heap_alloc(capacity * sizeof *letters), letter;
+	if (letters == NULL)
+		return STATUS_NO_MEMORY;
+	struct ring longer;
+	ring_init(&longer, letters, capacity, sizeof *letters);
+	enum status status = STATUS_OK;
+	while (ring_pop(&pooled->mail, &letter))
+		status = ring_push(&longer, &letter);
+	ASSERT(status == STATUS_OK);
+	heap_free(pooled->letters);
+	pooled->letters = letters;
+	pooled->mail = longer;
+	return STATUS_OK;
 }
 
 enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context)
@@ -398,10 +431,10 @@ enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *cont
 	struct pooled *pooled = runnable->pooled;
 	struct letter letter = { mail, context };
 	lock_take(&pooled->lock);
-	enum status status = pooled->leaving ? STATUS_CLOSED : ring_push(&pooled->mail, &letter);
+	enum status status = pooled->leaving ? STATUS_CLOSED : make_room_for_letter(pooled);
 	if (status == STATUS_OK)
-		ring_locked(pooled);
-	lock_give(&pooled->lock);
+		status = ring_push(&pooled->mail, &letter);
+	give_and_ring(pooled, status == STATUS_OK ? note_bell(pooled) : NOWHERE);
 	return status;
 }
 
@@ -409,8 +442,7 @@ void pool_wake(struct runnable *runnable)
 {
 	struct pooled *pooled = runnable->pooled;
 	lock_take(&pooled->lock);
-	ring_locked(pooled);
-	lock_give(&pooled->lock);
+	give_and_ring(pooled, note_bell(pooled));
 }
 
 uint32_t pool_worker_of(const struct runnable *runnable)
@@ -487,8 +519,7 @@ static bool move_one(struct pool *pool)
 		return false;
 	lock_take(&pooled->lock);
 	pooled->target = idlest;
-	ring_locked(pooled);
-	lock_give(&pooled->lock);
+	give_and_ring(pooled, note_bell(pooled));
 	pool->loads[busiest].runnables--;
 	pool->loads[idlest].runnables++;
 	pool->loads[busiest].share -= pooled->share;

@@ -45,7 +45,7 @@ enum status pool_add(struct pool *pool, struct runnable *runnable) MUST_CHECK;
 void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *removed,
 		 void *context);
 /* Any thread: puts a letter into the runnable's box and wakes its worker. First in, first out.
- * FULL, or CLOSED once it is being removed. */
+ * FULL, NO_MEMORY, or CLOSED once it is being removed. */
 enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context) MUST_CHECK;
 /* Any thread: has its `due` asked again. Cannot fail. */
 void pool_wake(struct runnable *runnable);

@@ -42,3 +42,11 @@ bench: $(BENCHES)
 	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)
 
 EXTRA_DIST += tests/bench/run tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c
+
+# make bench-server: a cairnd of this build and its clients: round trips, fan-out, many worlds, commands.
+EXTRA_PROGRAMS += tests/bench/bench_step
+tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
+.PHONY: bench-server
+bench-server: tests/bench/bench_step cairnd
+	$(PYTHON) $(top_srcdir)/tests/bench/server $(abs_top_srcdir) $(abs_top_builddir)
+EXTRA_DIST += tests/bench/server
