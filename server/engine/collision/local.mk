@@ -1,5 +1,7 @@
 # Collision: broad phase, distances, separating axes, manifolds.
 libengine_a_SOURCES += \
+	server/engine/collision/advance.h \
+	server/engine/collision/advance.c \
 	server/engine/collision/broad_phase.h \
 	server/engine/collision/broad_phase.c \
 	server/engine/collision/clip.h \
@@ -39,6 +41,7 @@ libengine_a_SOURCES += \
 	server/engine/collision/tree.c
 
 UNIT_TESTS += \
+	tests/unit/server/engine/collision/test_advance \
 	tests/unit/server/engine/collision/test_broad_phase \
 	tests/unit/server/engine/collision/test_continuous \
 	tests/unit/server/engine/collision/test_gjk \
