@@ -19,6 +19,8 @@ libengine_a_SOURCES += \
 	server/engine/geometry/intersect_coplanar.c \
 	server/engine/geometry/intersect_obb_obb.h \
 	server/engine/geometry/intersect_obb_obb.c \
+	server/engine/geometry/intersect_point_mesh.h \
+	server/engine/geometry/intersect_point_mesh.c \
 	server/engine/geometry/intersect_segment_box.h \
 	server/engine/geometry/intersect_segment_box.c \
 	server/engine/geometry/intersect_segment_sphere.h \
@@ -51,6 +53,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_closest \
 	tests/unit/server/engine/geometry/test_hull \
 	tests/unit/server/engine/geometry/test_intersect \
+	tests/unit/server/engine/geometry/test_intersect_mesh \
 	tests/unit/server/engine/geometry/test_mass \
 	tests/unit/server/engine/geometry/test_mesh \
 	tests/unit/server/engine/geometry/test_orient \

@@ -1,0 +1,127 @@
+/* intersect_point_mesh.c: ch1-3 G-28, by winding numbers.
+ *
+ * A ray from p along +x leaves the solid through faces whose normal has x > 0 and enters through the
+ * others; exits minus entries is how often the surface winds round p. The book shoots six rays and
+ * asks each nearest face for its side, to survive hits on edges. Here none happens: the ray is taken
+ * to start at p + (0, ε, ε²) with ε smaller than anything (simulation of simplicity, Edelsbrunner and
+ * Mücke 1990), so that in the shadow along x it passes every edge on one side or the other, and two
+ * triangles that share the edge agree about it. All signs are exact (orient.h), one ray is
+ * enough, and only triangles whose boxes the ray meets are looked at.
+ * A point of the surface itself is found first, as lying in a triangle's plane and in it.
+ */
+#include "server/engine/geometry/intersect_point_mesh.h"
+
+#include "server/engine/geometry/intersect_coplanar.h"
+#include "server/engine/geometry/orient.h"
+
+/* On which side of the line a → b, seen along x, the moved p lies; 0 only when a and b look the same.
+ * Exchanging a and b turns the sign. */
+static int side_of(vec3 a, vec3 b, vec3 p)
+{
+	int side = orient_line(0, a, b, p);
+	if (side != 0)
+		return side;
+	if (b.z != a.z)
+		return b.z > a.z ? -1 : 1;
+	return (b.y > a.y) - (b.y < a.y);
+}
+
+/* The ray's share in the winding: 1 for leaving through the triangle, −1 for entering, 0 for a miss. */
+static int crossing(vec3 a, vec3 b, vec3 c, int plane_side, vec3 p)
+{
+	int ab = side_of(a, b, p), bc = side_of(b, c, p), ca = side_of(c, a, p);
+	if (ab == 0 || ab != bc || ab != ca)
+		return 0;
+	/* All positive: counter-clockwise along −x, a normal with x > 0; p is before it when under it. */
+	return plane_side == -ab ? ab : 0;
+}
+
+enum point_mesh intersect_point_mesh(const struct mesh *mesh, vec3 p)
+{
+	struct mesh_walk walk;
+	uint32_t triangle;
+	int winding = 0;
+	mesh_walk_init(&walk, mesh, aabb_make(p, vec3_make(AABB_EVERYWHERE, p.y, p.z)));
+	while (mesh_walk_next(&walk, &triangle)) {
+		vec3 a = mesh_corner(mesh, triangle, 0), b = mesh_corner(mesh, triangle, 1),
+		     c = mesh_corner(mesh, triangle, 2);
+		int plane_side = orient_plane(a, b, c, p);
+		if (plane_side == 0 && intersect_point_triangle(p, a, b, c))
+			return POINT_MESH_ON;
+		winding += crossing(a, b, c, plane_side, p);
+	}
+	return winding > 0 ? POINT_MESH_INSIDE : POINT_MESH_OUTSIDE;
+}
+
+/* ---- how deep --------------------------------------------------------------------------------- */
+
+static double square_to_node(const struct mesh_node *node, vec3 p)
+{
+	vec3 near = vec3_min(vec3_max(p, node->min), node->max);
+	return vec3_distance_squared(near, p);
+}
+
+static void nearest_in_leaf(const struct mesh *mesh, const struct mesh_node *node, vec3 p,
+			    struct mesh_point *best, double *square)
+{
+	for (uint32_t i = node->first; i < node->first + node->count; i++) {
+		uint32_t triangle = mesh->order[i];
+		struct triangle_point near = closest_point_triangle(
+			p, mesh_corner(mesh, triangle, 0), mesh_corner(mesh, triangle, 1),
+			mesh_corner(mesh, triangle, 2));
+		bool same = near.distance_squared == *square && triangle < best->triangle;
+		if (!(near.distance_squared < *square || same))
+			continue;
+		*square = near.distance_squared;
+		best->point = near.point;
+		best->triangle = triangle;
+		best->feature = near.feature;
+	}
+}
+
+/* Nodes are left out only when they begin beyond the best (with room for rounding), so the order of
+ * the walk, nearer half first, cannot show in the answer. */
+struct mesh_point intersect_nearest_on_mesh(const struct mesh *mesh, vec3 p)
+{
+	struct mesh_point best = { .triangle = UINT32_MAX };
+	uint32_t stack[MESH_DEPTH_MAX], depth = 1;
+	double square = SCALAR_MAX;
+	stack[0] = 0;
+	while (depth > 0) {
+		uint32_t at = stack[--depth];
+		const struct mesh_node *node = &mesh->nodes[at];
+		if (square_to_node(node, p) * (1 - 1e-9) > square)
+			continue;
+		if (node->count > 0) {
+			nearest_in_leaf(mesh, node, p, &best, &square);
+			continue;
+		}
+		double left = square_to_node(node + 1, p);
+		bool left_first = left <= square_to_node(&mesh->nodes[node->first], p);
+		stack[depth++] = left_first ? node->first : at + 1;
+		stack[depth++] = left_first ? at + 1 : node->first;
+	}
+	best.distance = scalar_sqrt(square);
+	return best;
+}
+
+double intersect_vertex_depth(const struct mesh *mesh, vec3 p, struct mesh_point *nearest)
+{
+	struct mesh_point found = intersect_nearest_on_mesh(mesh, p);
+	if (nearest != NULL)
+		*nearest = found;
+	return intersect_point_mesh(mesh, p) == POINT_MESH_INSIDE ? found.distance : 0;
+}
+
+/* ---- one in the other ------------------------------------------------------------------------- */
+
+enum mesh_nesting intersect_mesh_nesting(const struct mesh *a, const struct mesh *b,
+					 const pose *b_in_a)
+{
+	if (intersect_point_mesh(a, pose_point(*b_in_a, b->vertices[0])) != POINT_MESH_OUTSIDE)
+		return MESH_NESTING_B_IN_A;
+	if (intersect_point_mesh(b, pose_inverse_point(*b_in_a, a->vertices[0])) !=
+	    POINT_MESH_OUTSIDE)
+		return MESH_NESTING_A_IN_B;
+	return MESH_NESTING_NONE;
+}

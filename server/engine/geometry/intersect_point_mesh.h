@@ -1,0 +1,39 @@
+/* intersect_point_mesh.h: is a point inside a closed mesh, and one mesh inside another (ch1-3 G-28,
+ * G-16); how deep it lies (G-29, a vertex).
+ */
+#ifndef CAIRN_ENGINE_GEOMETRY_INTERSECT_POINT_MESH_H
+#define CAIRN_ENGINE_GEOMETRY_INTERSECT_POINT_MESH_H
+
+#include "server/engine/geometry/closest.h"
+#include "server/engine/geometry/mesh.h"
+#include "server/engine/math/pose.h"
+
+enum point_mesh { POINT_MESH_OUTSIDE, POINT_MESH_ON, POINT_MESH_INSIDE };
+
+/* Exact for the doubles given, for a mesh that is closed (mesh->closed): inside is where the surface
+ * winds round the point a positive number of times, so a void whose walls face it is outside. Of a mesh
+ * with a hole only ON is sure. Allocates nothing. */
+enum point_mesh intersect_point_mesh(const struct mesh *mesh, vec3 p);
+
+struct mesh_point {
+	vec3 point;	   /* of the surface, nearest to the one asked about */
+	double distance;   /* m, ≥ 0 */
+	uint32_t triangle; /* of equally near ones the least */
+	enum triangle_feature feature;
+};
+
+/* The surface's point nearest to p. Allocates nothing. */
+struct mesh_point intersect_nearest_on_mesh(const struct mesh *mesh, vec3 p);
+
+/* How deep a vertex lies in a closed mesh (ch1-3 G-29, for one vertex): its distance to the surface, 0
+ * when it is on it or outside. *nearest (may be NULL) is the surface's point in any case. */
+double intersect_vertex_depth(const struct mesh *mesh, vec3 p, struct mesh_point *nearest);
+
+enum mesh_nesting { MESH_NESTING_NONE, MESH_NESTING_A_IN_B, MESH_NESTING_B_IN_A };
+
+/* Whether one of two closed meshes lies wholly in the other, given that their surfaces do not meet: then
+ * one vertex of each tells. ON counts as inside. */
+enum mesh_nesting intersect_mesh_nesting(const struct mesh *a, const struct mesh *b,
+					 const pose *b_in_a);
+
+#endif
