@@ -19,8 +19,7 @@ struct arena_block {
 
 _Static_assert(sizeof(struct arena_block) == HEAP_LINE_BYTES, "items start on a line");
 
-/* An empty world has two arenas: a thousand of them should cost little. */
-enum { ARENA_BLOCK_MIN = 1024 };
+enum { ARENA_BLOCK_MIN = 16 * 1024 };
 
 /* Rounds up to whole lines; 0 stays 0. SIZE_MAX when there is no such number. */
 static size_t arena_round(size_t bytes)
