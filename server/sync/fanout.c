@@ -243,6 +243,8 @@ static void send_events(struct subscription *sub)
 		(sub->events.items[ready].epoch == sub->pending_epoch &&
 		 sub->events.items[ready].tick <= sub->pending_tick)))
 		ready++;
+	if (ready == 0)
+		return;
 	while (sent < ready)
 		sent += send_events_of_tick(sub, sent);
 	sub->events.count -= ready;
