@@ -101,6 +101,11 @@ struct report *host_take_report(struct host *host)
 	return report;
 }
 
+void host_return_report(struct host *host, struct report *report)
+{
+	report_queue_return(&host->reports, report);
+}
+
 /* ---- life -------------------------------------------------------------------------------------- */
 
 static const struct runnable_ops host_ops = { host_due, host_run };

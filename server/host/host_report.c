@@ -5,22 +5,9 @@
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
-/* A list under construction inside a report. */
-static void *copy_of(const void *items, uint32_t count, size_t item_bytes, bool *failed)
-{
-	if (count == 0)
-		return NULL;
-	void *copy = heap_alloc(count * item_bytes);
-	if (copy == NULL)
-		*failed = true;
-	else
-		memcpy(copy, items, count * item_bytes);
-	return copy;
-}
-
 /* Appends one body; its shapes too when a client may not know them yet. */
-static enum status add_body(const struct world *world, struct tick_report *ticked,
-			    uint32_t *shape_capacity, body_id id, uint8_t why)
+static enum status add_body(const struct world *world, struct tick_report *ticked, body_id id,
+			    uint8_t why)
 {
 	struct report_body *body = &ticked->bodies[ticked->body_count];
 	enum status status = world_body(world, id, &body->view);
@@ -34,7 +21,7 @@ static enum status add_body(const struct world *world, struct tick_report *ticke
 		return STATUS_OK;
 	struct placement_view placements[ATTACHMENTS_MAX];
 	uint32_t count = world_body_placements(world, id, placements, ATTACHMENTS_MAX);
-	status = array_reserve(&ticked->shapes, shape_capacity,
+	status = array_reserve(&ticked->shapes, &ticked->shape_room,
 			       (uint64_t)ticked->shape_count + count, sizeof *ticked->shapes);
 	if (status != STATUS_OK)
 		return status;
@@ -51,14 +38,16 @@ static enum status add_body(const struct world *world, struct tick_report *ticke
 /* Every body, as created. */
 static enum status add_all(const struct world *world, struct tick_report *ticked)
 {
-	uint32_t count = world_bodies(world, NULL, 0), shape_capacity = 0;
+	uint32_t count = world_bodies(world, NULL, 0);
 	body_id *ids = heap_alloc(MAX_OF(count, 1u) * sizeof *ids);
-	ticked->bodies = heap_alloc(MAX_OF(count, 1u) * sizeof *ticked->bodies);
-	enum status status = ids != NULL && ticked->bodies != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	enum status status = ids != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		status = array_reserve(&ticked->bodies, &ticked->body_room, count,
+				       sizeof *ticked->bodies);
 	if (status == STATUS_OK)
 		world_bodies(world, ids, count);
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-		status = add_body(world, ticked, &shape_capacity, ids[i], REPORT_CREATED);
+		status = add_body(world, ticked, ids[i], REPORT_CREATED);
 	heap_free(ids);
 	return status;
 }
@@ -71,28 +60,26 @@ static enum status add_changes(const struct world *world, struct tick_report *ti
 	uint32_t counts[3] = { changes->created_count, changes->moved_count,
 			       changes->changed_count };
 	static const uint8_t reasons[3] = { REPORT_CREATED, REPORT_MOVED, REPORT_CHANGED };
-	uint32_t next[3] = { 0, 0, 0 }, shape_capacity = 0;
-	uint64_t most = (uint64_t)counts[0] + counts[1] + counts[2];
-	ticked->bodies = heap_alloc(MAX_OF(most, 1u) * sizeof *ticked->bodies);
-	if (ticked->bodies == NULL)
-		return STATUS_NO_MEMORY;
-	for (;;) {
+	uint32_t next[3] = { 0, 0, 0 };
+	enum status status =
+		array_reserve(&ticked->bodies, &ticked->body_room,
+			      (uint64_t)counts[0] + counts[1] + counts[2], sizeof *ticked->bodies);
+	while (status == STATUS_OK) {
 		body_id least = UINT32_MAX;
 		for (int k = 0; k < 3; k++)
 			if (next[k] < counts[k])
 				least = MIN_OF(least, lists[k][next[k]]);
 		if (least == UINT32_MAX)
-			return STATUS_OK;
+			break;
 		uint8_t why = 0;
 		for (int k = 0; k < 3; k++)
 			if (next[k] < counts[k] && lists[k][next[k]] == least) {
 				why |= reasons[k];
 				next[k]++;
 			}
-		enum status status = add_body(world, ticked, &shape_capacity, least, why);
-		if (status != STATUS_OK)
-			return status;
+		status = add_body(world, ticked, least, why);
 	}
+	return status;
 }
 
 /* Results of a boundary come in three lists: of the engine, of kept batches, of what never got there. */
@@ -134,14 +121,15 @@ static enum status add_results(struct tick_report *ticked, const struct result_l
 			values += lists[k].items[i].value_count;
 			count++;
 		}
-	ticked->results = heap_alloc_zero(MAX_OF(count, 1u) * sizeof *ticked->results);
-	ticked->values = heap_alloc(MAX_OF(values, 1u) * sizeof *ticked->values);
-	if (ticked->results == NULL || ticked->values == NULL)
-		return STATUS_NO_MEMORY;
-	for (uint32_t k = 0; k < RESULT_LISTS; k++)
+	enum status status = array_reserve(&ticked->results, &ticked->result_room, count,
+					   sizeof *ticked->results);
+	if (status == STATUS_OK)
+		status = array_reserve(&ticked->values, &ticked->value_room, values,
+				       sizeof *ticked->values);
+	for (uint32_t k = 0; k < RESULT_LISTS && status == STATUS_OK; k++)
 		for (uint32_t i = 0; i < lists[k].count; i++)
 			add_result(ticked, &lists[k].items[i]);
-	return STATUS_OK;
+	return status;
 }
 
 /* The events that are news: a boundary that stays open tells of its limit, and the step that closes it of
@@ -152,9 +140,10 @@ static enum status add_events(const struct host *host, const struct boundary *bo
 	uint32_t count;
 	const struct event *events = world_events(host->world, &count);
 	bool failed = boundary->status != STATUS_OK;
-	ticked->events = heap_alloc(MAX_OF(count, 1u) * sizeof *events);
-	if (ticked->events == NULL)
-		return STATUS_NO_MEMORY;
+	enum status status = array_reserve(&ticked->events, &ticked->event_room, count,
+					   sizeof *ticked->events);
+	if (status != STATUS_OK)
+		return status;
 	for (uint32_t i = 0; i < count; i++) {
 		bool limit = events[i].kind == EVENT_LIMIT;
 		if (failed ? limit && !host->open : !limit)
@@ -169,11 +158,15 @@ static enum status add_bodies(const struct world *world, struct tick_report *tic
 	if (ticked->whole)
 		return add_all(world, ticked);
 	struct world_changes changes = world_changes(world);
-	bool failed = false;
-	ticked->removed = copy_of(changes.removed, changes.removed_count, sizeof *changes.removed,
-				  &failed);
-	ticked->removed_count = failed ? 0 : changes.removed_count;
-	return failed ? STATUS_NO_MEMORY : add_changes(world, ticked, &changes);
+	enum status status = array_reserve(&ticked->removed, &ticked->removed_room,
+					   changes.removed_count, sizeof *ticked->removed);
+	if (status != STATUS_OK)
+		return status;
+	ticked->removed_count = changes.removed_count;
+	if (changes.removed_count > 0)
+		memcpy(ticked->removed, changes.removed,
+		       changes.removed_count * sizeof *ticked->removed);
+	return add_changes(world, ticked, &changes);
 }
 
 static enum status add_news(const struct host *host, const struct boundary *boundary,
@@ -215,10 +208,9 @@ static void add_figures(const struct host *host, const struct boundary *boundary
 
 enum status host_report_tick(struct host *host, const struct boundary *boundary)
 {
-	struct report *report = heap_alloc_zero(sizeof *report);
+	struct report *report = report_queue_tick(&host->reports);
 	if (report == NULL)
 		return STATUS_NO_MEMORY;
-	report->kind = REPORT_TICK;
 	struct tick_report *ticked = &report->ticked;
 	/* A report about control alone repeats no change and no event of the boundary before it; the
 	 * changes of one that was left open are counted from the last step that was made. */
@@ -229,7 +221,7 @@ enum status host_report_tick(struct host *host, const struct boundary *boundary)
 	if (status == STATUS_OK && boundary->stepping)
 		status = add_news(host, boundary, ticked);
 	if (status != STATUS_OK) {
-		report_destroy(report);
+		report_queue_return(&host->reports, report);
 		return status;
 	}
 	add_figures(host, boundary, ticked);

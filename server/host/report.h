@@ -60,6 +60,8 @@ struct tick_report {
 	uint64_t late, dropped; /* so far: ticks begun a period late, ticks given up by the clock */
 	uint32_t pace;	/* world time per wall time, thousandths */
 	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
+	/* Room in each of the lists below, which a report keeps when it is used again. */
+	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;
 	struct report_body *bodies; /* ascending ids */
 	struct report_shape *shapes;
 	body_id *removed; /* ascending */

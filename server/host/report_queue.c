@@ -22,27 +22,87 @@ void report_destroy(struct report *report)
 	heap_free(report);
 }
 
+static void push_onto(_Atomic(struct report *) *stack, struct report *report)
+{
+	struct report *newest = atomic_load_explicit(stack, memory_order_relaxed);
+	do
+		report->next = newest;
+	while (!atomic_compare_exchange_weak_explicit(stack, &newest, report, memory_order_release,
+						      memory_order_relaxed));
+}
+
+static struct report *take_spare(struct report_queue *self)
+{
+	if (self->spare == NULL)
+		self->spare = atomic_exchange_explicit(&self->returned, NULL, memory_order_acquire);
+	struct report *report = self->spare;
+	if (report != NULL) {
+		self->spare = report->next;
+		atomic_fetch_sub_explicit(&self->spare_count, 1, memory_order_relaxed);
+	}
+	return report;
+}
+
 void report_queue_init(struct report_queue *self)
 {
 	atomic_init(&self->newest, NULL);
 	self->oldest = NULL;
 	atomic_init(&self->count, 0);
+	atomic_init(&self->returned, NULL);
+	self->spare = NULL;
+	atomic_init(&self->spare_count, 0);
 }
 
 void report_queue_release(struct report_queue *self)
 {
 	for (struct report *report; (report = report_queue_take(self)) != NULL;)
 		report_destroy(report);
+	for (struct report *report; (report = take_spare(self)) != NULL;)
+		report_destroy(report);
+}
+
+struct report *report_queue_tick(struct report_queue *self)
+{
+	struct report *report = take_spare(self);
+	if (report == NULL) {
+		report = heap_alloc_zero(sizeof *report);
+		if (report != NULL)
+			report->kind = REPORT_TICK;
+		return report;
+	}
+	struct tick_report *ticked = &report->ticked;
+	*ticked = (struct tick_report){
+		.body_room = ticked->body_room,
+		.shape_room = ticked->shape_room,
+		.removed_room = ticked->removed_room,
+		.event_room = ticked->event_room,
+		.result_room = ticked->result_room,
+		.value_room = ticked->value_room,
+		.bodies = ticked->bodies,
+		.shapes = ticked->shapes,
+		.removed = ticked->removed,
+		.events = ticked->events,
+		.results = ticked->results,
+		.values = ticked->values,
+	};
+	return report;
+}
+
+void report_queue_return(struct report_queue *self, struct report *report)
+{
+	if (report->kind != REPORT_TICK ||
+	    atomic_load_explicit(&self->spare_count, memory_order_relaxed) >= REPORTS_SPARE_MAX) {
+		report_destroy(report);
+		return;
+	}
+	atomic_fetch_add_explicit(&self->spare_count, 1, memory_order_relaxed);
+	push_onto(&self->returned, report);
 }
 
 void report_queue_push(struct report_queue *self, struct report *report)
 {
 	atomic_fetch_add_explicit(&self->count, 1, memory_order_relaxed);
-	struct report *newest = atomic_load_explicit(&self->newest, memory_order_relaxed);
-	do
-		report->next = newest;
-	while (!atomic_compare_exchange_weak_explicit(&self->newest, &newest, report,
-						      memory_order_release, memory_order_relaxed));
+	push_onto(&self->newest, report);
 }
 
 struct report *report_queue_take(struct report_queue *self)

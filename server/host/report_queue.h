@@ -16,7 +16,12 @@ struct report_queue {
 	_Atomic(struct report *) newest; /* pushed, newest first */
 	struct report *oldest;		 /* the consumer's: turned round, oldest first */
 	atomic_uint count;
+	/* Spent reports on their way back, so that a steady tick asks the heap for nothing. */
+	_Atomic(struct report *) returned; /* by the consumer, any order */
+	struct report *spare;		   /* the producer's */
+	atomic_uint spare_count;	   /* of both */
 };
+enum { REPORTS_SPARE_MAX = 2 };
 
 void report_queue_init(struct report_queue *self);
 /* Destroys what was never taken. */
@@ -24,6 +29,10 @@ void report_queue_release(struct report_queue *self);
 void report_queue_push(struct report_queue *self, struct report *report); /* taken */
 /* Returned owned, or NULL. */
 struct report *report_queue_take(struct report_queue *self);
+/* The producer: an empty TICK report, whose lists keep their room. Returned owned; NULL: out of memory. */
+struct report *report_queue_tick(struct report_queue *self);
+/* The consumer: one that it has taken, or the producer: one that it has not pushed. Taken. */
+void report_queue_return(struct report_queue *self, struct report *report);
 uint32_t report_queue_count(const struct report_queue *self);
 
 #endif

@@ -528,6 +528,6 @@ void world_reports(struct host *host, void *context)
 			continue;
 		else
 			deliver(world, &report->reply);
-		report_destroy(report);
+		host_return_report(host, report);
 	}
 }
