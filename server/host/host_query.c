@@ -93,7 +93,7 @@ static enum status answer_overlap(struct host *host, const struct wire_query *qu
 				  struct bytes *out, struct reason *why)
 {
 	struct shape *shape;
-	enum status status = shape_cook(query->shape.at, query->shape.bytes, NULL, &shape, why);
+	enum status status = shape_book_cook(query->shape, NULL, &shape, why);
 	if (status != STATUS_OK)
 		return status;
 	body_id *ids = ARENA_ARRAY(&host->scratch, body_id, query->limit);

@@ -79,6 +79,15 @@ const struct shape *shape_book_at(const struct shape_book *self, uint32_t index)
 	return self->entries[index].shape;
 }
 
+enum status shape_book_cook(struct wire_slice canonical, const uint8_t *name, struct shape **out,
+			    struct reason *why)
+{
+	enum status status = shape_cook(canonical.at, canonical.bytes, name, out, why);
+	if (status == STATUS_MALFORMED)
+		status = why->status = STATUS_CORRUPT;
+	return status;
+}
+
 static const struct shape *find_in_book(void *context, const uint8_t name[SHAPE_NAME_BYTES])
 {
 	return shape_book_find(context, name);

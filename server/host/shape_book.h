@@ -2,6 +2,7 @@
 #ifndef CAIRN_HOST_SHAPE_BOOK_H
 #define CAIRN_HOST_SHAPE_BOOK_H
 
+#include "protocol/message.h"
 #include "server/base/table.h"
 #include "server/engine/engine.h"
 
@@ -23,6 +24,10 @@ const struct shape *shape_book_find(const struct shape_book *self,
 				    const uint8_t name[SHAPE_NAME_BYTES]);
 /* The i-th, in the order they were added; borrowed. */
 const struct shape *shape_book_at(const struct shape_book *self, uint32_t index);
+/* shape_cook of bytes that a peer sent, whose frame was whole: where they make no sense the answer is
+ * CORRUPT, not MALFORMED, which would end the connection. `name` may be NULL. */
+MUST_CHECK enum status shape_book_cook(struct wire_slice canonical, const uint8_t *name,
+				       struct shape **out, struct reason *why);
 /* For world_options.shapes: looks into this book. */
 struct shape_source shape_book_source(struct shape_book *self);
 

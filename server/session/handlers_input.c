@@ -96,8 +96,14 @@ static bool step_repeated(struct session *self, struct membership *membership,
 			  const struct message *message)
 {
 	uint64_t request = message->step.request;
+	struct reason why;
 	if (request > membership->step)
 		return false;
+	if (request == 0) {
+		reason_set(&why, STATUS_SEQUENCE, -1, "request", "requests are numbered from 1");
+		session_refuse(self, message, &why);
+		return true;
+	}
 	if (request < membership->step)
 		session_refuse_status(self, message, STATUS_EXPIRED);
 	else if (membership->stepped != NULL)

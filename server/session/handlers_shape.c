@@ -13,6 +13,8 @@
 #include "server/server.h"
 #include "server/session/session.h"
 
+#define LIBRARY_BYTES_MAX ((uint64_t)4 << 30)
+
 /* A shape on its way through the helper. */
 struct cooking {
 	struct server *server;
@@ -60,13 +62,21 @@ static void offer_shape(struct session *self, uint32_t world, uint64_t ref,
 		session_refuse_status(self, about, status == STATUS_FULL ? STATUS_BUSY : status);
 }
 
+/* The library knows every shape cooked here; what it may hold is bounded. */
+static enum status library_add(struct shape_book *library, const struct shape *shape)
+{
+	if (library->bytes + shape->memory_bytes > LIBRARY_BYTES_MAX)
+		return shape_book_find(library, shape->name) != NULL ? STATUS_EXISTS : STATUS_LIMIT;
+	return shape_book_add(library, shape);
+}
+
 /* LOOP: what the helper made of it. The session, or its world, may be gone. */
 static void cooked(void *context)
 {
 	struct cooking *job = context;
 	struct session *session = registry_find(&job->server->sessions, job->session);
 	if (job->status == STATUS_OK) {
-		enum status status = shape_book_add(&job->server->library, job->shape);
+		enum status status = library_add(&job->server->library, job->shape);
 		if (status != STATUS_OK && status != STATUS_EXISTS)
 			job->status = reason_set(&job->why, status, -1, "shape", "%s",
 						 status_text(status));
@@ -99,8 +109,9 @@ static void cook(void *context)
 		job->status = reason_set(&job->why, STATUS_CORRUPT, -1, "shape",
 					 "the name is not the SHA-256 of the bytes");
 	else
-		job->status = shape_cook(job->data.data, job->data.count, job->name.bytes,
-					 &job->shape, &job->why);
+		job->status = shape_book_cook((struct wire_slice){ job->data.data,
+								   (uint32_t)job->data.count },
+					      job->name.bytes, &job->shape, &job->why);
 	executor_ring(job->server->executor, EXECUTOR_LOOP, &job->done);
 }
 

@@ -14,9 +14,9 @@ void quota_init(struct quota *self, enum wire_role role, uint64_t now)
 	for (int k = 0; k < QUOTA_KINDS; k++) {
 		self->rate[k] = rates[role][k];
 		self->tokens[k] = 2 * self->rate[k];
+		self->over_since[k] = INSTANT_NEVER;
 	}
 	self->filled_at = now;
-	self->over_since = INSTANT_NEVER;
 	self->refusals = 0;
 }
 
@@ -36,19 +36,22 @@ bool quota_take(struct quota *self, enum quota_kind kind, double amount, uint64_
 	fill(self, now);
 	if (self->tokens[kind] < amount) {
 		self->refusals++;
-		if (self->over_since == INSTANT_NEVER)
-			self->over_since = now;
+		if (self->over_since[kind] == INSTANT_NEVER)
+			self->over_since[kind] = now;
 		return false;
 	}
 	self->tokens[kind] -= amount;
 	/* A bucket half full again ends the run. */
 	if (self->tokens[kind] >= self->rate[kind])
-		self->over_since = INSTANT_NEVER;
+		self->over_since[kind] = INSTANT_NEVER;
 	return true;
 }
 
 bool quota_exhausted(const struct quota *self, uint64_t now)
 {
-	return self->over_since != INSTANT_NEVER &&
-	       now - self->over_since > QUOTA_SUSTAINED_MS * NS_PER_MS;
+	for (int k = 0; k < QUOTA_KINDS; k++)
+		if (self->over_since[k] != INSTANT_NEVER &&
+		    now - self->over_since[k] > QUOTA_SUSTAINED_MS * NS_PER_MS)
+			return true;
+	return false;
 }

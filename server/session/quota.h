@@ -18,7 +18,8 @@ struct quota {
 	double tokens[QUOTA_KINDS];
 	double rate[QUOTA_KINDS]; /* per second; the burst is twice that */
 	uint64_t filled_at;	  /* instant of the last filling */
-	uint64_t over_since;	  /* first refusal of an unbroken run, INSTANT_NEVER none */
+	/* First refusal of an unbroken run, by kind; INSTANT_NEVER none. */
+	uint64_t over_since[QUOTA_KINDS];
 	uint64_t refusals;
 };
 

@@ -362,7 +362,6 @@ void server_sim_destroy(struct server_sim *self)
 	frame_pool_destroy(self->frames);
 	heap_free(self->options);
 	heap_free(self);
-	log_set_sink(NULL, NULL);
 }
 
 bool server_sim_sound(const struct server_sim *self)

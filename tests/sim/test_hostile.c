@@ -1,0 +1,751 @@
+/* What a hostile or mistaken peer can send: each has its named error, closes only what must be closed and
+ * changes nothing. The whole table goes through the daemon on the twin, byte for byte. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/packer.h"
+#include "server/base/heap.h"
+#include "server/session/session.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/server_sim.h"
+#include "tests/lib/worlds.h"
+
+/* ---- messages as text ---------------------------------------------------------------------------- */
+
+/* Packs what reads like JSON: numbers, nil, true, nan, inf, 'text', <hex of a bin>, [...], {k v ...}. */
+static const char *pack_one(struct wire_packer *out, const char *at);
+
+static void pack_raw_real(struct wire_packer *out, double value)
+{
+	uint8_t bytes[9] = { 0xcb };
+	put_be64(bytes + 1, bits_of_f64(value));
+	wire_pack_raw(out, bytes, sizeof bytes);
+}
+
+static const char *pack_list(struct wire_packer *out, const char *at, char end)
+{
+	uint8_t items[1 << 16];
+	struct wire_packer inner = wire_packer_over(items, sizeof items);
+	uint32_t count = 0;
+	for (at++; *at != end; count++) {
+		at = pack_one(&inner, at);
+		while (*at == ' ')
+			at++;
+	}
+	if (end == ']')
+		wire_pack_array(out, count);
+	else
+		wire_pack_map(out, count / 2);
+	wire_pack_raw(out, items, inner.bytes);
+	return at + 1;
+}
+
+static const char *pack_bin(struct wire_packer *out, const char *at)
+{
+	uint8_t bytes[512];
+	uint32_t count = 0;
+	for (at++; *at != '>'; at += 2) {
+		unsigned value;
+		ck_assert_int_eq(sscanf(at, "%2x", &value), 1);
+		bytes[count++] = (uint8_t)value;
+	}
+	wire_pack_bin(out, bytes, count);
+	return at + 1;
+}
+
+static const char *pack_number(struct wire_packer *out, const char *at)
+{
+	char *end, *real_end;
+	long long integer = strtoll(at, &end, 10);
+	double real = strtod(at, &real_end);
+	if (real_end > end)
+		pack_raw_real(out, real);
+	else
+		wire_pack_int(out, integer);
+	return real_end;
+}
+
+static const char *pack_one(struct wire_packer *out, const char *at)
+{
+	while (*at == ' ')
+		at++;
+	if (*at == '[')
+		return pack_list(out, at, ']');
+	if (*at == '{')
+		return pack_list(out, at, '}');
+	if (*at == '<')
+		return pack_bin(out, at);
+	if (*at == '\'') {
+		const char *end = strchr(at + 1, '\'');
+		wire_pack_text(out, (struct wire_slice){ (const uint8_t *)at + 1,
+							 (uint32_t)(end - at - 1) });
+		return end + 1;
+	}
+	if (strncmp(at, "nil", 3) == 0) {
+		wire_pack_nil(out);
+		return at + 3;
+	}
+	if (strncmp(at, "true", 4) == 0) {
+		wire_pack_bool(out, true);
+		return at + 4;
+	}
+	if (strncmp(at, "nan", 3) == 0 || strncmp(at, "inf", 3) == 0) {
+		pack_raw_real(out, at[0] == 'n' ? (double)NAN : (double)INFINITY);
+		return at + 3;
+	}
+	return pack_number(out, at);
+}
+
+static void send_text(struct sim_client *client, const char *text)
+{
+	uint8_t bytes[1 << 16];
+	struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
+	(void)pack_one(&out, text);
+	ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
+	sim_send_content(client, bytes, out.bytes);
+}
+
+/* ---- the stage ----------------------------------------------------------------------------------- */
+
+struct stage {
+	struct server_sim *sim;
+	struct sim_client *keeper;
+	uint32_t world;	  /* 1: a sphere's shape, and bodies 1 (the keeper's) and 2 (nobody's) */
+	uint64_t hash;
+};
+
+static void set_up(struct stage *stage, uint64_t seed)
+{
+	struct server_sim_options options = server_sim_options_default(seed);
+	struct sim_client_options who = sim_client_options_default();
+	struct command commands[3];
+	options.io.quiet = true;
+	stage->sim = server_sim_create(&options);
+	who.address = SIM_UNIX;
+	stage->keeper = server_sim_guest(stage->sim, &who);
+	stage->world = sim_make_world(stage->keeper, "stage", NULL);
+	ck_assert_uint_eq(stage->world, 1);
+	sim_upload(stage->keeper, 1, TEST_SPHERE);
+	command_defaults(&commands[0], COMMAND_SHAPE_USE);
+	commands[0].shape_use.name = test_shape_name(TEST_SPHERE);
+	commands[1] = sim_spawn(0, 1, 0, 1, true);
+	commands[1].spawn.owner = stage->keeper->handshake.session;
+	commands[2] = sim_spawn(3, 1, 0, 2, true);
+	const struct message *stepped = sim_step(stage->keeper, 1, 1, 0, commands, 3);
+	ck_assert_ptr_nonnull(stepped);
+	ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
+	stage->hash = sim_hash(stage->keeper, 1);
+}
+
+static void tear_down(struct stage *stage)
+{
+	ck_assert(server_sim_sound(stage->sim));
+	ck_assert(server_sim_drain(stage->sim, 60 * NS_PER_S));
+	server_sim_destroy(stage->sim);
+}
+
+static struct sim_client *stranger(struct stage *stage, const char *role, bool joined)
+{
+	struct sim_client_options who = sim_client_options_default();
+	who.role = role;
+	struct sim_client *client = server_sim_guest(stage->sim, &who);
+	if (joined)
+		sim_join(client, 1);
+	return client;
+}
+
+/* The first ERROR that came, NULL none. */
+static const struct msg_error *first_error(const struct sim_client *client)
+{
+	for (uint32_t i = 0; i < client->received.count; i++)
+		if (client->received.items[i].message.type == MESSAGE_ERROR)
+			return &client->received.items[i].message.error;
+	return NULL;
+}
+
+/* Nothing has changed, the world is served as before, and the peer is where it should be. */
+static void check_after(struct stage *stage, const struct sim_client *client, const char *what,
+			enum status status, bool closes)
+{
+	const struct msg_error *error = first_error(client);
+	ck_assert_msg(error != NULL, "%s: no error", what);
+	ck_assert_msg(error->code == status, "%s: status %d (%.*s) instead of %d", what,
+		      (int)error->code, (int)error->text.bytes, (const char *)error->text.at,
+		      (int)status);
+	ck_assert_msg(client->closed == closes, "%s: %s", what,
+		      client->closed ? "closed" : "not closed");
+	ck_assert_msg(sim_hash(stage->keeper, 1) == stage->hash, "%s: changed the world", what);
+}
+
+/* ---- frames -------------------------------------------------------------------------------------- */
+
+struct frame_row {
+	const char *what, *bytes;
+	size_t count;
+	enum status status;
+};
+#define BYTES(text) text, sizeof(text) - 1
+
+static const struct frame_row frames[] = {
+	{ "another protocol", BYTES("GET / HTTP/1.1\r\n\r\n"), STATUS_MALFORMED },
+	{ "an empty frame", BYTES("\xc6\x00\x00\x00\x00"), STATUS_MALFORMED },
+	{ "a frame of 4 GiB", BYTES("\xc6\xff\xff\xff\xff"), STATUS_TOO_LARGE },
+	{ "one byte over the limit", BYTES("\xc6\x00\x01\x00\x01"), STATUS_TOO_LARGE },
+	{ "a message that is no array", BYTES("\xc6\x00\x00\x00\x01\x04"), STATUS_MALFORMED },
+	{ "an empty array", BYTES("\xc6\x00\x00\x00\x01\x90"), STATUS_MALFORMED },
+	{ "a type that is text", BYTES("\xc6\x00\x00\x00\x03\x91\xa1x"), STATUS_MALFORMED },
+	{ "2^31 elements in five bytes", BYTES("\xc6\x00\x00\x00\x05\xdd\x80\x00\x00\x00"),
+	  STATUS_MALFORMED },
+	{ "a map of 2^31 pairs", BYTES("\xc6\x00\x00\x00\x07\x92\x01\xdf\x80\x00\x00\x00"),
+	  STATUS_MALFORMED },
+	{ "a text that goes past the end", BYTES("\xc6\x00\x00\x00\x05\x93\x0c\x01\xa9x"),
+	  STATUS_MALFORMED },
+	{ "bytes behind the message", BYTES("\xc6\x00\x00\x00\x04\x92\x04\x01\x01"),
+	  STATUS_MALFORMED },
+	{ "an extension", BYTES("\xc6\x00\x00\x00\x05\x92\x04\xd4\x01\x02"), STATUS_MALFORMED },
+	{ "the type nobody uses", BYTES("\xc6\x00\x00\x00\x03\x92\x04\xc1"), STATUS_MALFORMED },
+	{ "a text that is no UTF-8", BYTES("\xc6\x00\x00\x00\x06\x94\x0c\x01\x00\xa1\xff"),
+	  STATUS_MALFORMED },
+	{ "a text with a NUL", BYTES("\xc6\x00\x00\x00\x06\x94\x0c\x01\x00\xa1\x00"),
+	  STATUS_MALFORMED },
+	{ "an integer of 64 bits", BYTES("\xc6\x00\x00\x00\x0b\x92\x04\xcf\xff\xff\xff\xff\xff\xff"
+					 "\xff\xff"),
+	  STATUS_MALFORMED },
+	{ "a NaN", BYTES("\xc6\x00\x00\x00\x0b\x92\x04\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00"),
+	  STATUS_MALFORMED },
+	{ "a float of 32 bits that is infinite", BYTES("\xc6\x00\x00\x00\x07\x92\x04\xca\x7f\x80\x00"
+						       "\x00"),
+	  STATUS_MALFORMED },
+	{ "nine levels", BYTES("\xc6\x00\x00\x00\x0a\x91\x91\x91\x91\x91\x91\x91\x91\x91\x90"),
+	  STATUS_TOO_DEEP },
+	{ "a key that is no text", BYTES("\xc6\x00\x00\x00\x05\x92\x01\x81\x01\x02"),
+	  STATUS_MALFORMED },
+};
+
+START_TEST(a_broken_frame_is_named_and_closes)
+{
+	struct stage stage;
+	set_up(&stage, check_seed());
+	for (size_t i = 0; i < COUNT_OF(frames); i++) {
+		const struct frame_row *row = &frames[i];
+		struct sim_client *client = stranger(&stage, NULL, true);
+		sim_send_bytes(client, row->bytes, row->count);
+		server_sim_run(stage.sim, 2 * NS_PER_S);
+		check_after(&stage, client, row->what, row->status, true);
+		ck_assert_msg(client->goodbye == row->status, "%s: goodbye %d", row->what,
+			      client->goodbye);
+	}
+	tear_down(&stage);
+}
+END_TEST
+
+START_TEST(too_many_elements_are_refused)
+{
+	struct stage stage;
+	uint8_t bytes[WIRE_ELEMENTS_UP + 16] = { 0x92, 40, 0xdc };
+	set_up(&stage, check_seed());
+	struct sim_client *client = stranger(&stage, NULL, true);
+	bytes[3] = (WIRE_ELEMENTS_UP + 1) >> 8;
+	bytes[4] = (WIRE_ELEMENTS_UP + 1) & 0xff;
+	sim_send_content(client, bytes, WIRE_ELEMENTS_UP + 6);
+	server_sim_run(stage.sim, 2 * NS_PER_S);
+	const struct msg_error *error = first_error(client);
+	ck_assert_ptr_nonnull(error);
+	check_after(&stage, client, "elements", (enum status)error->code, true);
+	ck_assert(error->code == STATUS_TOO_LARGE || error->code == STATUS_MALFORMED);
+	tear_down(&stage);
+}
+END_TEST
+
+START_TEST(cut_anywhere_a_frame_waits_for_its_rest)
+{
+	struct stage stage;
+	static const char ping[] = "\xc6\x00\x00\x00\x02\x92\x04";
+	set_up(&stage, check_seed());
+	for (size_t cut = 1; cut < 8; cut++) {
+		struct sim_client *client = stranger(&stage, NULL, false);
+		uint8_t bytes[8];
+		memcpy(bytes, ping, 7);
+		bytes[4] = 3; /* [4, 7] */
+		bytes[7] = 7;
+		sim_send_bytes(client, bytes, cut);
+		server_sim_run(stage.sim, NS_PER_S);
+		ck_assert_ptr_null(first_error(client));
+		if (cut % 2 == 0) {
+			/* The rest in time. */
+			sim_send_bytes(client, bytes + cut, 8 - cut);
+			server_sim_run(stage.sim, 100 * NS_PER_MS);
+			ck_assert_ptr_nonnull(sim_wait(client, MESSAGE_PONG, 7));
+		} else {
+			server_sim_run(stage.sim, 3 * NS_PER_S);
+			ck_assert(client->closed);
+			ck_assert_int_eq(client->goodbye, STATUS_MALFORMED);
+		}
+	}
+	tear_down(&stage);
+}
+END_TEST
+
+/* ---- before the handshake ------------------------------------------------------------------------ */
+
+struct greeting_row {
+	const char *what, *text;
+	enum status status;
+	bool closes;
+};
+
+static const struct greeting_row greetings[] = {
+	{ "PING first", "[4 1]", STATUS_HANDSHAKE, true },
+	{ "a WELCOME of one's own", "[2 {'protocol' [1 0]}]", STATUS_HANDSHAKE, true },
+	{ "another major version", "[1 {'protocol' [2 0]}]", STATUS_HANDSHAKE, true },
+	{ "no version", "[1 {}]", STATUS_TYPE, false },
+	{ "HELLO as an array", "[1 [1 0]]", STATUS_TYPE, false },
+	{ "more rights than one has", "[1 {'protocol' [1 0] 'role' 'admin'}]", STATUS_FORBIDDEN,
+	  false },
+	{ "a role that is none", "[1 {'protocol' [1 0] 'role' 'king'}]", STATUS_RANGE, false },
+	{ "a token", "[1 {'protocol' [1 0] 'token' <0102>}]", STATUS_UNSUPPORTED, false },
+	{ "a resumed session", "[1 {'protocol' [1 0] 'resume' <00112233445566778899aabbccddeeff>}]",
+	  STATUS_UNSUPPORTED, false },
+	{ "a type that is none", "[126 1]", STATUS_UNKNOWN_MESSAGE, false },
+};
+
+START_TEST(who_has_not_said_hello_may_do_nothing_else)
+{
+	struct stage stage;
+	set_up(&stage, check_seed());
+	for (size_t i = 0; i < COUNT_OF(greetings); i++) {
+		struct sim_client_options who = sim_client_options_default();
+		who.raw = true;
+		struct sim_client *client = server_sim_client(stage.sim, &who);
+		server_sim_run(stage.sim, 100 * NS_PER_MS);
+		send_text(client, greetings[i].text);
+		server_sim_run(stage.sim, 500 * NS_PER_MS);
+		check_after(&stage, client, greetings[i].what, greetings[i].status,
+			    greetings[i].closes);
+		if (greetings[i].closes)
+			continue;
+		/* It may be tried in another way. */
+		send_text(client, "[1 {'protocol' [1 7] 'role' 'observer' 'what' 'else'}]");
+		server_sim_run(stage.sim, 500 * NS_PER_MS);
+		ck_assert_msg(client->open, "%s: not let in afterwards", greetings[i].what);
+	}
+	/* A frame that is longer than any HELLO. */
+	struct sim_client_options who = sim_client_options_default();
+	who.raw = true;
+	struct sim_client *client = server_sim_client(stage.sim, &who);
+	sim_send_bytes(client, "\xc6\x00\x00\x10\x01", 5);
+	server_sim_run(stage.sim, NS_PER_S);
+	check_after(&stage, client, "a long HELLO", STATUS_TOO_LARGE, true);
+	tear_down(&stage);
+}
+END_TEST
+
+/* ---- messages ------------------------------------------------------------------------------------ */
+
+struct message_row {
+	const char *what, *text;
+	enum status status;
+	uint64_t ref;
+	bool closes;
+};
+
+static const struct message_row messages[] = {
+	{ "a number that is no message", "[99 7]", STATUS_UNKNOWN_MESSAGE, 0, false },
+	{ "a reserved one", "[69 7 1]", STATUS_UNSUPPORTED, 0, false },
+	{ "another reserved one", "[87]", STATUS_UNSUPPORTED, 0, false },
+	{ "a second HELLO", "[1 {'protocol' [1 0]}]", STATUS_PROTOCOL, 0, true },
+	{ "what only a server says", "[41 1 []]", STATUS_PROTOCOL, 0, true },
+	{ "a field too few", "[12 7]", STATUS_TYPE, 7, false },
+	{ "a field of another type", "[12 7 'one']", STATUS_TYPE, 7, false },
+	{ "a negative number", "[12 7 -1]", STATUS_RANGE, 7, false },
+	{ "a ref that is a list", "[10 [1]]", STATUS_TYPE, 0, false },
+	{ "an unknown world", "[12 7 99]", STATUS_UNKNOWN_WORLD, 7, false },
+	{ "an unknown name", "[12 7 0 'nowhere']", STATUS_UNKNOWN_WORLD, 7, false },
+	{ "a world number of 33 bits", "[12 7 4294967296]", STATUS_RANGE, 7, false },
+	{ "leaving where one is not", "[13 7 5]", STATUS_NOT_JOINED, 7, false },
+	{ "destroying without the right", "[14 7 1]", STATUS_FORBIDDEN, 7, false },
+	{ "a name with a slash", "[11 7 '../etc']", STATUS_RANGE, 7, false },
+	{ "a name that is hidden", "[11 7 '.x']", STATUS_RANGE, 7, false },
+	{ "no name", "[11 7 '']", STATUS_RANGE, 7, false },
+	{ "a name in use", "[11 7 'stage']", STATUS_EXISTS, 7, false },
+	{ "an option that is none", "[11 7 'x' {'colour' 1}]", STATUS_UNKNOWN_PARAMETER, 7, false },
+	{ "a rate of nothing", "[11 7 'x' {'rate' [0 1]}]", STATUS_RANGE, 7, false },
+	{ "a rate over nothing", "[11 7 'x' {'rate' [60 0]}]", STATUS_RANGE, 7, false },
+	{ "a rate that is text", "[11 7 'x' {'rate' 'fast'}]", STATUS_TYPE, 7, false },
+	{ "a gravity of 1e300", "[11 7 'x' {'gravity' [0 1e300 0]}]", STATUS_RANGE, 7, false },
+	{ "a gravity of two", "[11 7 'x' {'gravity' [0 1]}]", STATUS_TYPE, 7, false },
+	{ "a method that is none", "[11 7 'x' {'method' 'magic'}]", STATUS_UNKNOWN_METHOD, 7, false },
+	{ "a limit of nothing", "[11 7 'x' {'bodies_max' 0}]", STATUS_RANGE, 7, false },
+	{ "an upload from the middle", "[20 7 1 <0000000000000000000000000000000000000000000000000000"
+				       "000000000000> 1 3 <01>]",
+	  STATUS_SEQUENCE, 7, false },
+	{ "an upload under another name", "[20 7 1 <000000000000000000000000000000000000000000000000"
+					  "0000000000000000> 0 1 <01010000000000000000f03f>]",
+	  STATUS_CORRUPT, 7, false },
+	{ "an upload to nowhere", "[20 7 9 <0000000000000000000000000000000000000000000000000000000000"
+				  "000000> 0 1 <01>]",
+	  STATUS_NOT_JOINED, 7, false },
+	{ "a name of 31 bytes", "[20 7 1 <00000000000000000000000000000000000000000000000000000000000000"
+				"> 0 1 <01>]",
+	  STATUS_RANGE, 7, false },
+	{ "a world one has not joined", "[30 7 5]", STATUS_NOT_JOINED, 7, false },
+	{ "no columns", "[30 7 1 0]", STATUS_RANGE, 7, false },
+	{ "columns that are none", "[30 7 1 128]", STATUS_RANGE, 7, false },
+	{ "an area", "[30 7 1 31 [0 0 0 1 1 1]]", STATUS_UNSUPPORTED, 7, false },
+	{ "an area turned over", "[30 7 1 31 [1 0 0 0 1 1]]", STATUS_RANGE, 7, false },
+	{ "following", "[30 7 1 31 nil [1]]", STATUS_UNSUPPORTED, 7, false },
+	{ "every 0th tick", "[30 7 1 31 nil [] 0]", STATUS_RANGE, 7, false },
+	{ "every 3601st tick", "[30 7 1 31 nil [] 3601]", STATUS_RANGE, 7, false },
+	{ "a profile to come", "[30 7 1 31 nil [] 1 2]", STATUS_UNSUPPORTED, 7, false },
+	{ "a profile that is none", "[30 7 1 31 nil [] 1 9]", STATUS_RANGE, 7, false },
+	{ "a byte budget", "[30 7 1 31 nil [] 1 1 0 9]", STATUS_UNSUPPORTED, 7, false },
+	{ "ending what never was", "[31 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
+	{ "asking again for it", "[33 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
+	{ "batch 0", "[40 1 0 nil 0 []]", STATUS_SEQUENCE, 0, false },
+	{ "batch 2 first", "[40 1 2 nil 0 []]", STATUS_SEQUENCE, 2, false },
+	{ "a batch elsewhere", "[40 5 1 nil 0 []]", STATUS_NOT_JOINED, 1, false },
+	{ "a policy that is none", "[40 1 1 nil 2 []]", STATUS_RANGE, 1, false },
+	{ "a query elsewhere", "[50 7 5 [4]]", STATUS_NOT_JOINED, 7, false },
+	{ "a query that is none", "[50 7 1 [9]]", STATUS_UNSUPPORTED, 7, false },
+	{ "no query", "[50 7 1 []]", STATUS_TYPE, 7, false },
+	{ "a ray without direction", "[50 7 1 [1 [0 0 0] [0 0 0] 5.0]]", STATUS_RANGE, 7, false },
+	{ "a ray of 1e300 m", "[50 7 1 [1 [0 0 0] [0 1 0] 1e300]]", STATUS_RANGE, 7, false },
+	{ "a ray from 1e300", "[50 7 1 [1 [1e300 0 0] [0 1 0] 1.0]]", STATUS_RANGE, 7, false },
+	{ "a limit over the limit", "[50 7 1 [1 [0 0 0] [0 1 0] 5.0 4097]]", STATUS_RANGE, 7, false },
+	{ "a shape of nonsense", "[50 7 1 [2 <ff01> [0 0 0]]]", STATUS_CORRUPT, 7, false },
+	{ "an upload of nonsense", "[20 7 1 <437cb43a30226e639b33d84533cfc3dd"
+				   "d970a40055b9c8c0bf7e3795cf184eb6> 0 1 <ff01>]",
+	  STATUS_CORRUPT, 7, false },
+	{ "a body that is none", "[50 7 1 [5 4000]]", STATUS_UNKNOWN_BODY, 7, false },
+	{ "an action that is none", "[60 7 1 9]", STATUS_RANGE, 7, false },
+	{ "a speed of nothing", "[60 7 1 2 0]", STATUS_RANGE, 7, false },
+	{ "a speed of 1e300", "[60 7 1 2 1e300]", STATUS_RANGE, 7, false },
+	{ "a barrier of none", "[60 7 1 4 0]", STATUS_RANGE, 7, false },
+	{ "a barrier of half of one", "[60 7 1 4 0.5]", STATUS_RANGE, 7, false },
+	{ "pacing elsewhere", "[60 7 5 0]", STATUS_NOT_JOINED, 7, false },
+	{ "10001 ticks", "[61 1 1 nil 10001]", STATUS_RANGE, 1, false },
+	{ "step 0", "[61 1 0 nil 1]", STATUS_SEQUENCE, 0, false },
+	{ "stepping from elsewhen", "[61 1 1 77 1]", STATUS_TICK, 1, false },
+	{ "stepping elsewhere", "[61 5 1 nil 1]", STATUS_NOT_JOINED, 1, false },
+	{ "saving under no name", "[63 7 1 '']", STATUS_RANGE, 7, false },
+	{ "saving under a path", "[63 7 1 'a/b']", STATUS_RANGE, 7, false },
+	{ "going back to nothing", "[65 7 1 'none']", STATUS_UNKNOWN_SNAPSHOT, 7, false },
+	{ "copying nothing", "[67 7 1 'copy' 'none']", STATUS_UNKNOWN_SNAPSHOT, 7, false },
+	{ "a section that is none", "[80 7 'secrets']", STATUS_RANGE, 7, false },
+};
+
+START_TEST(what_is_understood_and_refused_is_named)
+{
+	struct stage stage;
+	set_up(&stage, check_seed());
+	for (size_t i = 0; i < COUNT_OF(messages); i++) {
+		const struct message_row *row = &messages[i];
+		struct sim_client *client = stranger(&stage, NULL, true);
+		send_text(client, row->text);
+		server_sim_run(stage.sim, 300 * NS_PER_MS);
+		check_after(&stage, client, row->what, row->status, row->closes);
+		ck_assert_msg(first_error(client)->ref == row->ref, "%s: ref %d", row->what,
+			      (int)first_error(client)->ref);
+		sim_disconnect(client);
+	}
+	server_sim_run(stage.sim, NS_PER_S);
+	ck_assert_uint_eq(stage.sim->server->sessions.items.count, 1);
+	ck_assert_uint_eq(stage.sim->server->worlds.items.count, 1);
+	tear_down(&stage);
+}
+END_TEST
+
+/* ---- commands ------------------------------------------------------------------------------------ */
+
+struct command_row {
+	const char *what, *text; /* the list of the batch */
+	enum status status;
+	int index;
+};
+
+static const struct command_row commands[] = {
+	{ "an op that is none", "[[99 1]]", STATUS_UNKNOWN_COMMAND, 0 },
+	{ "an op to come", "[[50 1]]", STATUS_UNSUPPORTED, 0 },
+	{ "no op", "[[]]", STATUS_TYPE, 0 },
+	{ "a command that is a number", "[7]", STATUS_TYPE, 0 },
+	{ "an op that is text", "[['spawn']]", STATUS_TYPE, 0 },
+	{ "a field too few", "[[10 2]]", STATUS_TYPE, 0 },
+	{ "a place of two", "[[10 2 [0 1]]]", STATUS_TYPE, 0 },
+	{ "1e300 m away", "[[10 2 [1e300 0 0]]]", STATUS_RANGE, 0 },
+	{ "a little too far", "[[10 2 [0 -1000001.0 0]]]", STATUS_RANGE, 0 },
+	{ "at 1e300 m/s", "[[10 2 [0 0 0] [] [1 0 0 0] [0 1e300 0]]]", STATUS_RANGE, 0 },
+	{ "a rotation of nothing", "[[10 2 [0 0 0] [] [0 0 0 0]]]", STATUS_RANGE, 0 },
+	{ "a status that is none", "[[10 9 [0 0 0]]]", STATUS_RANGE, 0 },
+	{ "a shape that is none", "[[10 2 [0 0 0] [[77]]]]", STATUS_UNKNOWN_SHAPE, 0 },
+	{ "a body that is none", "[[11 4000]]", STATUS_UNKNOWN_BODY, 0 },
+	{ "body 0", "[[11 0]]", STATUS_UNKNOWN_BODY, 0 },
+	{ "the body of the walls", "[[11 4294967295]]", STATUS_UNKNOWN_BODY, 0 },
+	{ "a body of 53 bits", "[[11 9007199254740991]]", STATUS_UNKNOWN_BODY, 0 },
+	{ "a result that is not there", "[[11 -1]]", STATUS_BACK_REFERENCE, 0 },
+	{ "its own result", "[[10 2 [0 0 0]] [11 -2]]", STATUS_BACK_REFERENCE, 1 },
+	{ "a shape as a body", "[[1 <0000000000000000000000000000000000000000000000000000000000000001>]"
+			       " [11 -1]]",
+	  STATUS_UNKNOWN_SHAPE, 0 },
+	{ "the second of two", "[[10 2 [0 0 0]] [17 4000 [1 0 0]]]", STATUS_UNKNOWN_BODY, 1 },
+	{ "a push of 1e300", "[[17 2 [1e300 0 0]]]", STATUS_RANGE, 0 },
+	{ "a force for no tick", "[[15 2 [1 0 0] [0 0 0] 0]]", STATUS_RANGE, 0 },
+	{ "friction upside down", "[[19 2 0.1 0.5 0]]", STATUS_RANGE, 0 },
+	{ "a method that is none", "[[32 'magic']]", STATUS_UNKNOWN_METHOD, 0 },
+	{ "a parameter that is none", "[[31 'magic' 1]]", STATUS_UNKNOWN_PARAMETER, 0 },
+	{ "a parameter of 1e300", "[[31 'soft_step.substeps' 1e300]]", STATUS_RANGE, 0 },
+	{ "gravity of 1e300", "[[30 [0 1e300 0]]]", STATUS_RANGE, 0 },
+	{ "a shape in use", "[[2 1]]", STATUS_IN_USE, 0 },
+	{ "bounds inside out", "[[34 1 [1 1 1] [0 0 0]]]", STATUS_RANGE, 0 },
+	{ "a tag of 64 bits", "[[22 2 9007199254740992]]", STATUS_RANGE, 0 },
+};
+
+/* Refused at a boundary; the tick that made it is that of the keeper, and changes only what a tick does. */
+START_TEST(commands_that_make_no_sense_are_refused_whole)
+{
+	struct stage stage;
+	set_up(&stage, check_seed());
+	struct sim_client *client = stranger(&stage, NULL, true);
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		const struct command_row *row = &commands[i];
+		const struct world *world = server_sim_world(stage.sim, 1);
+		uint32_t bodies = world_bodies(world, NULL, 0);
+		char text[512];
+		uint64_t batch = ++client->batches[1];
+		snprintf(text, sizeof text, "[40 1 %d nil 0 %s]", (int)batch, row->text);
+		send_text(client, text);
+		server_sim_run(stage.sim, 50 * NS_PER_MS);
+		const struct message *stepped = sim_step(stage.keeper, 1, 1, 0, NULL, 0);
+		ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
+		const struct sim_result *result = sim_await_result(client, 1, batch);
+		ck_assert_msg(result != NULL, "%s: no result", row->what);
+		ck_assert_msg(result->code == row->status, "%s: status %d instead of %d", row->what,
+			      (int)result->code, (int)row->status);
+		ck_assert_msg(result->index == row->index, "%s: index %d", row->what,
+			      (int)result->index);
+		ck_assert_uint_eq(result->value_count, 0);
+		ck_assert_uint_eq(world_bodies(world, NULL, 0), bodies);
+		ck_assert(!client->closed);
+	}
+	/* The same ticks without those batches: the same world. */
+	struct stage other;
+	set_up(&other, check_seed() + 1);
+	const struct message *stepped =
+		sim_step(other.keeper, 1, (uint32_t)COUNT_OF(commands), 0, NULL, 0);
+	ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
+	ck_assert_uint_eq(sim_hash(other.keeper, 1), sim_hash(stage.keeper, 1));
+	tear_down(&other);
+	tear_down(&stage);
+}
+END_TEST
+
+START_TEST(infinite_numbers_in_commands_end_the_connection)
+{
+	static const char *const texts[] = { "[40 1 1 nil 0 [[10 2 [nan 0 0]]]]",
+					     "[40 1 1 nil 0 [[17 2 [0 inf 0]]]]",
+					     "[61 1 1 nil 1 [[30 [0 nan 0]]]]", "[60 7 1 2 inf]" };
+	struct stage stage;
+	set_up(&stage, check_seed());
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		struct sim_client *client = stranger(&stage, NULL, true);
+		send_text(client, texts[i]);
+		server_sim_run(stage.sim, 2 * NS_PER_S);
+		check_after(&stage, client, texts[i], STATUS_MALFORMED, true);
+	}
+	tear_down(&stage);
+}
+END_TEST
+
+/* ---- rights -------------------------------------------------------------------------------------- */
+
+/* A message of each kind that would otherwise do something harmless or be refused for another reason. */
+static const struct {
+	enum message_type type;
+	const char *text;
+} samples[] = {
+	{ MESSAGE_PING, "[4 7]" },
+	{ MESSAGE_PONG, "[5 7]" },
+	{ MESSAGE_WORLD_LIST, "[10 7]" },
+	{ MESSAGE_WORLD_CREATE, "[11 7 'stage']" },
+	{ MESSAGE_WORLD_JOIN, "[12 7 1]" },
+	{ MESSAGE_WORLD_LEAVE, "[13 7 1]" },
+	{ MESSAGE_WORLD_DESTROY, "[14 7 99]" },
+	{ MESSAGE_SHAPE_UPLOAD, "[20 7 99 <0000000000000000000000000000000000000000000000000000000000000000"
+				"> 0 1 <01>]" },
+	{ MESSAGE_SUBSCRIBE, "[30 7 1]" },
+	{ MESSAGE_UNSUBSCRIBE, "[31 7]" },
+	{ MESSAGE_ACK, "[32 7 1 1]" },
+	{ MESSAGE_RESYNC, "[33 7]" },
+	{ MESSAGE_COMMANDS, "[40 99 7 nil 0 []]" },
+	{ MESSAGE_QUERY, "[50 7 1 [4]]" },
+	{ MESSAGE_CONTROL, "[60 7 99 0]" },
+	{ MESSAGE_STEP, "[61 99 7 nil 1]" },
+	{ MESSAGE_SAVE, "[63 7 99 's']" },
+	{ MESSAGE_RESTORE, "[65 7 99 's']" },
+	{ MESSAGE_FORK, "[67 7 99 'f']" },
+	{ MESSAGE_INFO, "[80 7]" },
+};
+
+START_TEST(every_role_may_send_what_the_manifest_says_and_nothing_else)
+{
+	static const char *const roles[] = { "observer", "player", "controller", NULL };
+	struct stage stage;
+	set_up(&stage, check_seed());
+	for (uint32_t r = 0; r < COUNT_OF(roles); r++)
+		for (uint32_t k = 0; k < COUNT_OF(samples); k++) {
+			struct sim_client_options who = sim_client_options_default();
+			who.address = roles[r] == NULL ? SIM_UNIX : SIM_TCP;
+			who.role = roles[r];
+			struct sim_client *client = server_sim_guest(stage.sim, &who);
+			enum wire_role role = client->handshake.role;
+			ck_assert_int_eq(role, (int)(WIRE_ROLE_OBSERVER + r));
+			sim_join(client, 1);
+			send_text(client, samples[k].text);
+			server_sim_run(stage.sim, 50 * NS_PER_MS);
+			const struct msg_error *error = first_error(client);
+			bool forbidden = error != NULL && error->code == STATUS_FORBIDDEN;
+			bool may = role >= message_info(samples[k].type)->role;
+			ck_assert_msg(forbidden == !may, "%s as %s", message_info(samples[k].type)->name,
+				      wire_role_name(role));
+			ck_assert(!client->closed);
+			sim_disconnect(client);
+			server_sim_run(stage.sim, 20 * NS_PER_MS);
+		}
+	ck_assert_uint_eq(sim_hash(stage.keeper, 1), stage.hash);
+	tear_down(&stage);
+}
+END_TEST
+
+START_TEST(every_message_of_a_client_is_among_the_samples)
+{
+	for (size_t i = 0; message_info_at(i) != NULL; i++) {
+		const struct message_info *info = message_info_at(i);
+		bool sampled = info->reserved || info->from == WIRE_FROM_SERVER ||
+			       info->type == MESSAGE_HELLO;
+		for (uint32_t k = 0; k < COUNT_OF(samples); k++)
+			sampled = sampled || samples[k].type == info->type;
+		ck_assert_msg(sampled, "%s", info->name);
+	}
+}
+END_TEST
+
+START_TEST(a_player_commands_its_own_bodies_and_the_world_is_not_its)
+{
+	struct stage stage;
+	set_up(&stage, check_seed());
+	struct sim_client *player = stranger(&stage, "player", true);
+	static const struct {
+		const char *text;
+		enum status status;
+	} rows[] = {
+		{ "[[10 2 [5 5 5]]]", STATUS_OK }, /* body 3, its own */
+		{ "[[17 3 [1 0 0]]]", STATUS_OK },
+		{ "[[17 1 [1 0 0]]]", STATUS_NOT_OWNER },
+		{ "[[17 2 [1 0 0]]]", STATUS_NOT_OWNER },
+		{ "[[11 2]]", STATUS_NOT_OWNER },
+		{ "[[21 2 3]]", STATUS_NOT_OWNER },
+		{ "[[30 [0 0 0]]]", STATUS_FORBIDDEN },
+		{ "[[32 'free']]", STATUS_FORBIDDEN },
+		{ "[[17 3 [1 0 0]] [17 2 [1 0 0]]]", STATUS_NOT_OWNER },
+		{ "[[10 2 [0 9 0]] [17 -1 [1 0 0]]]", STATUS_OK },
+		{ "[[11 3]]", STATUS_OK },
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char text[256];
+		uint64_t batch = ++player->batches[1];
+		snprintf(text, sizeof text, "[40 1 %d nil 0 %s]", (int)batch, rows[i].text);
+		send_text(player, text);
+		server_sim_run(stage.sim, 50 * NS_PER_MS);
+		ck_assert_int_eq(sim_step(stage.keeper, 1, 1, 0, NULL, 0)->type, MESSAGE_STEPPED);
+		const struct sim_result *result = sim_await_result(player, 1, batch);
+		ck_assert_ptr_nonnull(result);
+		ck_assert_msg(result->code == rows[i].status, "%s: %d", rows[i].text,
+			      (int)result->code);
+	}
+	struct body_view view;
+	ck_assert_int_eq(world_body(server_sim_world(stage.sim, 1), 4, &view), STATUS_OK);
+	ck_assert_uint_eq(view.owner, player->handshake.session);
+	tear_down(&stage);
+}
+END_TEST
+
+START_TEST(over_its_quota_a_player_is_busy_and_then_let_go)
+{
+	struct stage stage;
+	set_up(&stage, check_seed());
+	struct sim_client *player = stranger(&stage, "player", true);
+	for (int i = 0; i < 1200 && !player->closed; i++) {
+		for (int k = 0; k < 20; k++)
+			send_text(player, "[50 7 1 [4]]");
+		server_sim_run(stage.sim, 10 * NS_PER_MS);
+	}
+	ck_assert_ptr_nonnull(first_error(player));
+	ck_assert_int_eq((int)first_error(player)->code, STATUS_BUSY);
+	ck_assert(player->closed);
+	ck_assert_int_eq(player->goodbye, STATUS_BUSY);
+	ck_assert_uint_eq(sim_hash(stage.keeper, 1), stage.hash);
+	tear_down(&stage);
+}
+END_TEST
+
+/* ---- anything at all ----------------------------------------------------------------------------- */
+
+START_TEST(random_bytes_and_spoiled_messages_change_nothing)
+{
+	struct stage stage;
+	set_up(&stage, check_seed() + (uint64_t)_i);
+	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
+	for (int i = 0; i < 150; i++) {
+		struct sim_client *client = stranger(&stage, "observer", true);
+		uint8_t bytes[400];
+		struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
+		const char *text = rng_below(&rng, 2) ? samples[rng_below(&rng, COUNT_OF(samples))].text
+						      : messages[rng_below(&rng, COUNT_OF(messages))].text;
+		(void)pack_one(&out, text);
+		uint32_t spoils = 1 + rng_below(&rng, 4);
+		for (uint32_t k = 0; k < spoils; k++) {
+			uint32_t at = rng_below(&rng, out.bytes);
+			bytes[at] = (uint8_t)rng_below(&rng, 256);
+		}
+		if (rng_below(&rng, 3) == 0)
+			out.bytes = 1 + rng_below(&rng, out.bytes);
+		sim_send_content(client, bytes, out.bytes);
+		server_sim_run(stage.sim, 60 * NS_PER_MS);
+		sim_disconnect(client);
+		server_sim_run(stage.sim, 20 * NS_PER_MS);
+	}
+	ck_assert_uint_eq(sim_hash(stage.keeper, 1), stage.hash);
+	tear_down(&stage);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("tests/sim/hostile");
+	TCase *wire = tcase_create("wire");
+	tcase_set_timeout(wire, 30);
+	tcase_add_test(wire, a_broken_frame_is_named_and_closes);
+	tcase_add_test(wire, too_many_elements_are_refused);
+	tcase_add_test(wire, cut_anywhere_a_frame_waits_for_its_rest);
+	tcase_add_test(wire, who_has_not_said_hello_may_do_nothing_else);
+	tcase_add_test(wire, what_is_understood_and_refused_is_named);
+	tcase_add_test(wire, commands_that_make_no_sense_are_refused_whole);
+	tcase_add_test(wire, infinite_numbers_in_commands_end_the_connection);
+	tcase_add_loop_test(wire, random_bytes_and_spoiled_messages_change_nothing, 0, 4);
+	suite_add_tcase(suite, wire);
+	TCase *rights = tcase_create("rights");
+	tcase_set_timeout(rights, 30);
+	tcase_add_test(rights, every_role_may_send_what_the_manifest_says_and_nothing_else);
+	tcase_add_test(rights, every_message_of_a_client_is_among_the_samples);
+	tcase_add_test(rights, a_player_commands_its_own_bodies_and_the_world_is_not_its);
+	tcase_add_test(rights, over_its_quota_a_player_is_busy_and_then_let_go);
+	suite_add_tcase(suite, rights);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
