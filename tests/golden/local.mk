@@ -3,7 +3,7 @@ tests_golden_golden_SOURCES = tests/golden/golden.c tests/golden/scenes.h tests/
 	tests/golden/solvers.h tests/golden/solvers.c
 TESTS += tests/golden/run
 EXTRA_DIST += tests/golden/run tests/golden/hashes.txt
-EXTRA_DIST += tests/golden/aarch64 tests/golden/sha256.c
+EXTRA_DIST += tests/golden/aarch64 tests/golden/sha256.c tests/golden/no_order.c
 
 # The same hashes on another processor: a cross build run by qemu-user. Needs gcc-aarch64-linux-gnu,
 # libc6-dev-arm64-cross and qemu-user; not a part of `make check`.

@@ -276,3 +276,51 @@ void gen_scene_velocities(const struct gen_scene *self, uint32_t directions, con
 						      p->row[i % directions][s][k] * x[i];
 	}
 }
+
+static bool coupled(const struct gen_contact *p, const struct gen_contact *q)
+{
+	for (uint32_t s = 0; s < 4; s++)
+		if (p->body[s / 2] == q->body[s % 2] && p->body[s / 2] != GEN_GROUND)
+			return true;
+	return false;
+}
+
+struct gen_sparse gen_scene_sparse(const struct gen_scene *self)
+{
+	struct gen_sparse out;
+	uint32_t n = self->contacts, entries = 0;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
+			entries += coupled(&self->contact[i], &self->contact[j]);
+	out.start = heap_alloc((n + 1) * sizeof *out.start);
+	out.column = heap_alloc(entries * sizeof *out.column);
+	out.value = heap_alloc(entries * sizeof *out.value);
+	out.b = heap_alloc_zero((n + 1) * sizeof *out.b);
+	ASSERT(out.start != NULL && out.column != NULL && out.value != NULL && out.b != NULL);
+	entries = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct gen_contact *p = &self->contact[i];
+		out.start[i] = entries;
+		for (uint32_t s = 0; s < 2; s++)
+			for (uint32_t k = 0; k < 6 && p->body[s] != GEN_GROUND; k++)
+				out.b[i] += p->row[0][s][k] * self->velocity[p->body[s]][k];
+		for (uint32_t j = 0; j < n; j++) {
+			if (!coupled(p, &self->contact[j]))
+				continue;
+			out.column[entries] = j;
+			out.value[entries++] = product(self, p, 0, &self->contact[j], 0);
+		}
+	}
+	out.start[n] = entries;
+	out.problem =
+		(struct lcp_sparse_problem){n, out.start, out.column, out.value, out.b, NULL, NULL};
+	return out;
+}
+
+void gen_sparse_release(struct gen_sparse *self)
+{
+	heap_free(self->start);
+	heap_free(self->column);
+	heap_free(self->value);
+	heap_free(self->b);
+}

@@ -4,7 +4,7 @@
 #define CAIRN_TESTS_GEN_LCP_H
 
 #include "server/base/rng.h"
-#include "server/engine/solvers/lcp.h"
+#include "server/engine/solvers/lcp_sparse.h"
 
 /* A problem with owned arrays: count ≤ capacity, stride = capacity. */
 struct gen_lcp {
@@ -58,5 +58,14 @@ void gen_scene_lcp(const struct gen_scene *self, uint32_t directions, const uint
 /* Velocities after the impulses x, ordered as in gen_scene_lcp; `bodies` rows of 6. */
 void gen_scene_velocities(const struct gen_scene *self, uint32_t directions, const uint32_t *order,
 			  const double *x, double (*out)[6]);
+
+/* The same problem of normals as a sparse one; arrays owned. */
+struct gen_sparse {
+	struct lcp_sparse_problem problem;
+	uint32_t *start, *column;
+	double *value, *b;
+};
+struct gen_sparse gen_scene_sparse(const struct gen_scene *self);
+void gen_sparse_release(struct gen_sparse *self);
 
 #endif

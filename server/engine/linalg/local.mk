@@ -5,6 +5,10 @@ libengine_a_SOURCES += \
 	server/engine/linalg/chol.c \
 	server/engine/linalg/chol_envelope.h \
 	server/engine/linalg/chol_envelope.c \
+	server/engine/linalg/ldl_sparse.h \
+	server/engine/linalg/ldl_sparse.c \
+	server/engine/linalg/order_amd.h \
+	server/engine/linalg/order_amd.c \
 	server/engine/linalg/lu.h \
 	server/engine/linalg/lu.c \
 	server/engine/linalg/ldl.h \
@@ -16,6 +20,7 @@ libengine_a_SOURCES += \
 
 UNIT_TESTS += \
 	tests/unit/server/engine/linalg/test_chol_envelope \
+	tests/unit/server/engine/linalg/test_ldl_sparse \
 	tests/unit/server/engine/linalg/test_eigen3 \
 	tests/unit/server/engine/linalg/test_factor \
 	tests/unit/server/engine/linalg/test_poly

@@ -11,6 +11,8 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lcp_friction.h \
 	server/engine/solvers/lcp_friction.c \
 	server/engine/solvers/lcp_friction_drive.c \
+	server/engine/solvers/lcp_sparse.h \
+	server/engine/solvers/lcp_sparse.c \
 	server/engine/solvers/qp.h \
 	server/engine/solvers/qp.c \
 	server/engine/solvers/qp_dual_active_set.h \
@@ -20,6 +22,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_lcp \
+	tests/unit/server/engine/solvers/test_lcp_sparse \
 	tests/unit/server/engine/solvers/test_qp \
 	tests/unit/server/engine/solvers/test_friction \
 	tests/property/test_contact_problems
@@ -45,3 +48,13 @@ if HAVE_CLP
 UNIT_TESTS += tests/property/test_lp_clp
 tests_property_test_lp_clp_LDADD = $(LDADD) -lClp -lCoinUtils
 endif
+
+FUZZ_TARGETS += tests/fuzz/fuzz_lcp
+tests_fuzz_fuzz_lcp_LDADD = $(LDADD_FUZZ)
+
+# The large ones: 10^5 random problems a family, stacks of 100, walls of 20 rows, a sparse wall of 50.
+.PHONY: soak-solvers
+soak-solvers: tests/property/test_contact_problems tests/unit/server/engine/solvers/test_lcp_sparse \
+	tests/unit/server/engine/solvers/test_friction tests/unit/server/engine/solvers/test_qp
+	for test in $^; do CAIRN_SOLVER_COUNT=100000 CAIRN_SOLVER_SIZE=100 \
+		CK_TIMEOUT_MULTIPLIER=60 ./$$test || exit 1; done

@@ -1,0 +1,161 @@
+/* test_lcp_sparse.c: walls by the sparse solver: conditions, agreement with pivoting, warm starts.
+ * CAIRN_SOLVER_SIZE 100 makes the largest wall one of 50 rows (10000 contacts); default 24. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/engine/solvers/lcp_dantzig.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/gen_lcp.h"
+
+struct work {
+	struct gen_scene scene;
+	struct gen_sparse gen;
+	struct lcp_sparse solver;
+	void *memory;
+	double *x;
+	struct solver_options options;
+};
+
+static void work_init(struct work *self, struct gen_scene scene)
+{
+	size_t fill = 0;
+	self->scene = scene;
+	self->gen = gen_scene_sparse(&scene);
+	self->options = solver_options_default();
+	self->x = heap_alloc((scene.contacts + 1) * sizeof(double));
+	uint32_t rows = scene.contacts, entries = self->gen.start[rows];
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		if (pass == 1)
+			heap_free(self->memory);
+		self->memory = heap_alloc_aligned(lcp_sparse_bytes(rows, entries, fill));
+		ck_assert(self->memory != NULL && self->x != NULL);
+		lcp_sparse_init(&self->solver, self->memory, rows, entries, fill);
+		ck_assert_int_eq(lcp_sparse_order(&self->solver, &self->gen.problem, &fill),
+				 STATUS_OK);
+	}
+}
+
+static void work_release(struct work *self)
+{
+	heap_free(self->memory);
+	heap_free(self->x);
+	gen_sparse_release(&self->gen);
+	gen_scene_release(&self->scene);
+}
+
+static double violation(const struct lcp_sparse_problem *p, const double *x)
+{
+	double worst = 0, size = 0;
+	for (uint32_t i = 0; i < p->count; i++) {
+		double w = p->b[i];
+		for (uint32_t e = p->start[i]; e < p->start[i + 1]; e++)
+			w += p->value[e] * x[p->column[e]];
+		worst = fmax(worst, fmax(fmax(-x[i], -w), fmin(fabs(x[i]), fabs(w))));
+		size = fmax(size, fabs(p->b[i]));
+	}
+	return worst / size;
+}
+
+static struct solver_result solve(struct work *self)
+{
+	uint64_t before = heap_calls();
+	struct solver_result result =
+		lcp_sparse_solve(&self->solver, &self->gen.problem, &self->options, self->x);
+	ck_assert_uint_eq(heap_calls(), before);
+	ck_assert_int_eq(result.status, SOLVER_SOLVED);
+	ck_assert_double_le(violation(&self->gen.problem, self->x), 1e-10);
+	return result;
+}
+
+START_TEST(walls_are_solved_and_a_warm_start_is_quick)
+{
+	const char *text = getenv("CAIRN_SOLVER_SIZE");
+	uint32_t most = text != NULL ? (uint32_t)strtoul(text, NULL, 10) / 2 : 24;
+	struct rng rng = rng_seeded(check_seed());
+	for (uint32_t k = most; k > 0; k /= 2)
+		for (uint32_t noise = 0; noise < 2; noise++) {
+			struct work work;
+			struct gen_scene scene = gen_wall(k);
+			gen_scene_fall(&scene, &rng, 0.1 * noise);
+			work_init(&work, scene);
+			struct solver_result cold = solve(&work);
+			work.options.warm = true;
+			struct solver_result warm = solve(&work);
+			ck_assert_uint_le(warm.rounds, 1);
+			printf("# wall %u: %u rows, %u rounds cold, %u warm\n", k, scene.contacts,
+			       cold.rounds, warm.rounds);
+			fflush(stdout);
+			work_release(&work);
+		}
+}
+END_TEST
+
+START_TEST(velocities_are_those_of_pivoting)
+{
+	struct rng rng = rng_seeded(check_seed() + 1);
+	for (uint32_t k = 1; k <= 8; k++) {
+		struct work work;
+		struct gen_scene scene = k % 2 == 0 ? gen_wall(k) : gen_tower(4 * k, 1 + 30 * k);
+		uint32_t n = scene.contacts;
+		struct gen_lcp gen;
+		struct lcp_dantzig other;
+		double after[2][40][6], *impulses = heap_alloc(n * sizeof(double));
+		void *memory = heap_alloc_aligned(lcp_dantzig_bytes(n));
+		gen_scene_fall(&scene, &rng, 0.2);
+		work_init(&work, scene);
+		gen_lcp_init(&gen, n);
+		gen_scene_lcp(&scene, 1, NULL, &gen);
+		lcp_dantzig_init(&other, memory, n);
+		(void)solve(&work);
+		(void)lcp_dantzig_solve(&other, &gen.problem, &work.options, impulses, NULL);
+		gen_scene_velocities(&scene, 1, NULL, work.x, after[0]);
+		gen_scene_velocities(&scene, 1, NULL, impulses, after[1]);
+		for (uint32_t i = 0; i < scene.bodies; i++)
+			for (uint32_t c = 0; c < 6; c++)
+				ck_assert_double_eq_tol(after[0][i][c], after[1][i][c], 1e-9);
+		heap_free(impulses);
+		heap_free(memory);
+		gen_lcp_release(&gen);
+		work_release(&work);
+	}
+}
+END_TEST
+
+START_TEST(too_little_room_and_bad_numbers_have_their_status)
+{
+	struct rng rng = rng_seeded(check_seed() + 2);
+	struct work work;
+	struct gen_scene scene = gen_wall(16);
+	gen_scene_fall(&scene, &rng, 0.1);
+	work_init(&work, scene);
+	work.solver.factor.entries_max = 3;
+	struct solver_result result =
+		lcp_sparse_solve(&work.solver, &work.gen.problem, &work.options, work.x);
+	ck_assert_int_eq(result.status, SOLVER_LIMIT);
+	ck_assert_double_gt(result.residual, work.options.tolerance);
+	work.gen.b[5] = NAN;
+	result = lcp_sparse_solve(&work.solver, &work.gen.problem, &work.options, work.x);
+	ck_assert_int_eq(result.status, SOLVER_NOT_FINITE);
+	work_release(&work);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("lcp_sparse");
+	TCase *tcase = tcase_create("projected newton");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, walls_are_solved_and_a_warm_start_is_quick);
+	tcase_add_test(tcase, velocities_are_those_of_pivoting);
+	tcase_add_test(tcase, too_little_room_and_bad_numbers_have_their_status);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
