@@ -240,10 +240,11 @@ void server_destroy(struct server *self)
 		executor_stop(self->executor);
 	self->executor_stopped = true;
 	close_sessions(self);
-	worlds_release(&self->worlds);
-	registry_release(&self->sessions);
+	/* The pool forgets the worlds that are still in it, so it goes before them. */
 	if (self->pool != NULL)
 		pool_destroy(self->pool);
+	worlds_release(&self->worlds);
+	registry_release(&self->sessions);
 	if (self->store != NULL)
 		store_destroy(self->store);
 	shape_book_release(&self->library);
