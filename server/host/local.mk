@@ -13,3 +13,8 @@ libcairnd_a_SOURCES += \
 	server/host/report_queue.h \
 	server/host/shape_book.c \
 	server/host/shape_book.h
+
+UNIT_TESTS += \
+	tests/unit/server/host/test_report_queue \
+	tests/unit/server/host/test_shape_book
+THREAD_TESTS += tests/unit/server/host/test_report_queue

@@ -15,3 +15,9 @@ libcairnd_a_SOURCES += \
 	server/session/registry.h \
 	server/session/session.c \
 	server/session/session.h
+
+UNIT_TESTS += \
+	tests/unit/server/session/test_ledger \
+	tests/unit/server/session/test_outbox \
+	tests/unit/server/session/test_quota \
+	tests/unit/server/session/test_registry

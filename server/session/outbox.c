@@ -66,7 +66,9 @@ void outbox_put_state(struct outbox *self, struct frame *frame)
 {
 	if (outbox_idle(self))
 		self->state_bytes = 0;
-	self->state_bytes += frame->bytes;
+	/* Never more than may wait of it, or a client that is never idle would have no bound. */
+	uint64_t most = MAX_OF(3 * (uint64_t)OUTBOX_STATE_BYTES, (uint64_t)frame->bytes);
+	self->state_bytes = MIN_OF(self->state_bytes + frame->bytes, most);
 	outbox_put(self, frame);
 }
 

@@ -5,3 +5,11 @@ libcairnd_a_SOURCES += \
 	server/sync/subscription.h \
 	server/sync/view.c \
 	server/sync/view.h
+
+tests_lib_libtests_a_SOURCES += \
+	tests/lib/gen_reports.h \
+	tests/lib/gen_reports.c
+
+UNIT_TESTS += \
+	tests/unit/server/sync/test_fanout \
+	tests/unit/server/sync/test_view

@@ -1,0 +1,161 @@
+#include "tests/lib/gen_reports.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/body_hash.h"
+#include "server/base/heap.h"
+
+void gen_reports_init(struct gen_reports *gen, uint64_t seed)
+{
+	memset(gen, 0, sizeof *gen);
+	gen->rng = rng_seeded(seed);
+	gen->epoch = 1;
+	gen->next_id = 1;
+	gen->changes = 30;
+	gen->births = 3;
+	gen->deaths = 3;
+}
+
+static void *memory(size_t bytes)
+{
+	void *block = heap_alloc_zero(bytes);
+	if (block == NULL)
+		abort();
+	return block;
+}
+
+uint64_t gen_reports_hash(const struct gen_reports *gen)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < gen->count; i++)
+		sum += wire_tick_hash(&gen->bodies[i]);
+	return body_hash_finish(gen->tick, sum, gen->count);
+}
+
+static struct report *begin(const struct gen_reports *gen)
+{
+	struct report *report = memory(sizeof *report);
+	report->kind = REPORT_TICK;
+	report->ticked.bodies = memory(2 * GEN_BODIES_MAX * sizeof *report->ticked.bodies);
+	report->ticked.removed = memory(GEN_BODIES_MAX * sizeof *report->ticked.removed);
+	UNUSED(gen);
+	return report;
+}
+
+static struct report *end(const struct gen_reports *gen, struct report *report)
+{
+	report->ticked.tick = gen->tick;
+	report->ticked.epoch = gen->epoch;
+	report->ticked.tick_hash = gen_reports_hash(gen);
+	return report;
+}
+
+static void tell(struct report *report, const struct wire_body *body, uint8_t why)
+{
+	struct report_body *to = &report->ticked.bodies[report->ticked.body_count++];
+	to->why = why;
+	to->view.id = body->id;
+	to->view.status = body->status;
+	to->view.asleep = body->flags & WIRE_BODY_ASLEEP;
+	to->view.quarantined = body->flags & WIRE_BODY_QUARANTINED;
+	to->view.owner = body->owner;
+	to->view.tag = body->tag;
+	memcpy(&to->view.position, body->position, sizeof body->position);
+	memcpy(&to->view.rotation, body->rotation, sizeof body->rotation);
+	memcpy(&to->view.velocity, body->velocity, sizeof body->velocity);
+	memcpy(&to->view.angular_velocity, body->spin, sizeof body->spin);
+}
+
+static double number(struct gen_reports *gen)
+{
+	return (double)rng_below(&gen->rng, 1000) * 0.125 - 60;
+}
+
+/* Changes some of a body; why it stands in the report. */
+static uint8_t change(struct gen_reports *gen, struct wire_body *body)
+{
+	switch (rng_below(&gen->rng, 6)) {
+	case 0:
+		body->position[0] = number(gen);
+		return REPORT_MOVED;
+	case 1:
+		body->velocity[1] = number(gen);
+		body->spin[2] = number(gen);
+		return REPORT_MOVED;
+	case 2:
+		body->flags ^= WIRE_BODY_ASLEEP;
+		return REPORT_CHANGED;
+	case 3:
+		body->tag = rng_below(&gen->rng, 9);
+		return REPORT_CHANGED;
+	case 4:
+		body->rotation[1] = number(gen);
+		body->owner = rng_below(&gen->rng, 3);
+		return REPORT_MOVED | REPORT_CHANGED;
+	default:
+		return REPORT_MOVED; /* reported, and yet the same bits */
+	}
+}
+
+static void remove_some(struct gen_reports *gen, struct report *report)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < gen->count; i++) {
+		bool goes = rng_below(&gen->rng, 100) < gen->deaths;
+		if (goes)
+			report->ticked.removed[report->ticked.removed_count++] = gen->bodies[i].id;
+		else
+			gen->bodies[kept++] = gen->bodies[i];
+	}
+	gen->count = kept;
+}
+
+static void make_some(struct gen_reports *gen, struct report *report)
+{
+	uint32_t births = rng_below(&gen->rng, gen->births * (gen->count + 100) / 100 + 1);
+	for (uint32_t i = 0; i < births && gen->count < GEN_BODIES_MAX; i++) {
+		struct wire_body *body = &gen->bodies[gen->count++];
+		memset(body, 0, sizeof *body);
+		gen->next_id += 1 + rng_below(&gen->rng, 3);
+		body->id = gen->next_id;
+		body->status = (uint8_t)rng_below(&gen->rng, 4);
+		body->rotation[0] = 1;
+		body->position[1] = number(gen);
+		tell(report, body, REPORT_CREATED);
+	}
+}
+
+struct report *gen_reports_next(struct gen_reports *gen)
+{
+	struct report *report = begin(gen);
+	gen->tick++;
+	remove_some(gen, report);
+	for (uint32_t i = 0; i < gen->count; i++) {
+		if (rng_below(&gen->rng, 100) >= gen->changes)
+			continue;
+		uint8_t why = change(gen, &gen->bodies[i]);
+		tell(report, &gen->bodies[i], why);
+	}
+	make_some(gen, report);
+	report->ticked.step = true;
+	return end(gen, report);
+}
+
+struct report *gen_reports_whole(struct gen_reports *gen, bool new_epoch)
+{
+	struct report *report = begin(gen);
+	if (new_epoch) {
+		gen->epoch++;
+		gen->tick -= MIN_OF(gen->tick, (uint64_t)20);
+	}
+	for (uint32_t i = 0; i < gen->count; i++)
+		tell(report, &gen->bodies[i], REPORT_CREATED);
+	report->ticked.whole = true;
+	return end(gen, report);
+}
+
+struct report *gen_reports_control(struct gen_reports *gen)
+{
+	return end(gen, begin(gen));
+}
