@@ -31,6 +31,9 @@ else
 tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_alone.c
 endif
 
+EXTRA_PROGRAMS += tests/bench/bench_reflection
+tests_bench_bench_reflection_SOURCES = tests/bench/bench_reflection.c
+
 if HAVE_CLP
 EXTRA_PROGRAMS += tests/bench/bench_lp
 tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c

@@ -5,6 +5,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/collide.c \
 	server/engine/dynamics/contact.c \
 	server/engine/dynamics/contact.h \
+	server/engine/dynamics/contact_force.c \
+	server/engine/dynamics/contact_force.h \
 	server/engine/dynamics/coupled_motion.c \
 	server/engine/dynamics/coupled_motion.h \
 	server/engine/dynamics/dynamics.c \
@@ -26,6 +28,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
 	tests/lib/stage_scenes.h tests/lib/stage_scenes.c
 
 UNIT_TESTS += \
+	tests/unit/server/engine/dynamics/test_contact_force \
 	tests/unit/server/engine/dynamics/test_dynamics \
 	tests/unit/server/engine/dynamics/test_frame_rate \
 	tests/unit/server/engine/dynamics/test_ode \

@@ -58,3 +58,15 @@ soak-solvers: tests/property/test_contact_problems tests/unit/server/engine/solv
 	tests/unit/server/engine/solvers/test_friction tests/unit/server/engine/solvers/test_qp
 	for test in $^; do CAIRN_SOLVER_COUNT=100000 CAIRN_SOLVER_SIZE=100 \
 		CK_TIMEOUT_MULTIPLIER=60 ./$$test || exit 1; done
+
+# Simultaneous impacts.
+libengine_a_SOURCES += \
+	server/engine/solvers/impact.h \
+	server/engine/solvers/impact.c \
+	server/engine/solvers/impulse.h \
+	server/engine/solvers/impulse.c \
+	server/engine/solvers/reflection.h \
+	server/engine/solvers/reflection.c
+UNIT_TESTS += \
+	tests/unit/server/engine/solvers/test_impulse \
+	tests/unit/server/engine/solvers/test_reflection

@@ -1,0 +1,36 @@
+/* impulse.h: the book's simultaneous impulses with restitution and friction (ch. 4 I2 to I5, ch. 3 P-25
+ * to P-29), where all collisions of a cluster are one system. */
+#ifndef CAIRN_ENGINE_SOLVERS_IMPULSE_H
+#define CAIRN_ENGINE_SOLVERS_IMPULSE_H
+
+#include "server/engine/solvers/impact.h"
+#include "server/engine/solvers/lcp_friction.h"
+
+struct impulse {
+	uint32_t bodies_max, contacts_max;
+	double *a, *system, *b, *x, *right, *friction; /* 3 rows a contact */
+	uint32_t *pivots, *order, *starts, *scratch;
+	uint8_t *slides; /* two axes a contact */
+	uint8_t *kind;
+	struct lcp_friction lcp;
+};
+
+size_t impulse_bytes(uint32_t bodies_max, uint32_t contacts_max);
+void impulse_init(struct impulse *self, void *memory, uint32_t bodies_max, uint32_t contacts_max);
+
+/* I3: the signed coefficient along axis 0 (tangent) or 1 (binormal) with which sliding stops exactly
+ * at the end of a collision, the other axis sliding with the signed coefficient `other`. K in the
+ * contact's frame, u before. ±SCALAR_MAX when nothing stops it. */
+double impulse_critical_friction(mat3 k, vec3 u, double restitution, uint32_t axis, double other);
+
+/* impulses: one a contact, in its frame; apply with impact_apply. Every P_n ≥ 0; every axis |P_a| ≤
+ * μ_a P_n within the residual; the energy never grows. The residual is the worst of |U_n + e u_n|
+ * (below zero, or at a contact that pushes), of sticking slip, relative to the largest |u|, and of
+ * friction over its limit, relative to P_n. result.rounds counts systems solved, result.fallbacks
+ * clusters for which the book's linear system had no acceptable solution and the complementarity
+ * problem decided, regularisations those whose restitution was taken away because energy would have
+ * grown. Limits are those of lcp_friction. NOT_FINITE: !impact_valid; impulses are 0. */
+struct solver_result impulse_solve(struct impulse *self, const struct impact_problem *problem,
+				   const struct solver_options *options, vec3 *impulses);
+
+#endif
