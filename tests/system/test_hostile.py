@@ -10,7 +10,7 @@ import struct
 
 import msgpack
 import pytest
-from support import SOURCE, Wire, cairn, command, falling, frame, log_of, memory, raw, tcp_daemon, until
+from support import SANITIZED, SOURCE, Wire, cairn, command, falling, frame, log_of, memory, raw, tcp_daemon, until
 
 HELLO = frame(1, {"protocol": [1, 0], "caps": ["ack"]})
 STATUS = {name: number for number, (name, _) in cairn.client.STATUS.items()}
@@ -315,9 +315,9 @@ def test_hostile_connections_leave_no_memory_behind(server):
     highest = max(r[0] for r in then)
     print(f"memory before {before >> 10} KiB, with 200 open {highest >> 10} KiB, after {after >> 10} KiB")
     assert then[-1][2] == first[-1][2], "blocks left on the heap"
-    assert after - before < 1 << 20
+    assert SANITIZED or after - before < 1 << 20
     # Half a frame each is all that a peer can make the server keep.
-    assert highest - before < 200 * (128 << 10)
+    assert SANITIZED or highest - before < 200 * (128 << 10)
 
 
 @measures_memory
@@ -331,7 +331,7 @@ def test_one_connection_cannot_make_it_grow(server):
     for _ in range(2000):
         found = answers(wire, big)
         assert found[0][0] == "error"
-    assert memory(server.process.pid) - before < 1 << 20
+    assert SANITIZED or memory(server.process.pid) - before < 1 << 20
     wire.close()
 
 
@@ -348,6 +348,6 @@ def test_uploads_that_are_never_ended_are_bounded(server):
             if refusals:
                 break
     high = memory(server.process.pid)
-    assert refusals and high - before < 80 << 20
+    assert refusals and (SANITIZED or high - before < 80 << 20)
     wire.close()
-    until(lambda: memory(server.process.pid) - before < 8 << 20)
+    until(lambda: SANITIZED or memory(server.process.pid) - before < 8 << 20)

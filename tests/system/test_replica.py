@@ -4,16 +4,16 @@ import random
 import subprocess
 
 import pytest
-from support import CLIENT, command, daemon
+from support import CLIENT, SANITIZED, command, daemon
 
-TICKS = 1200
+TICKS = 200 if SANITIZED else 1200
 
 
 @pytest.mark.parametrize("profile", ["exact", "plain"])
 def test_a_replica_has_every_hash_while_bodies_come_and_go(tmp_path, profile):
     rng = random.Random(1)
     with daemon() as server, server.connect() as client:
-        world = client.create("w", rate=400)
+        world = client.create("w", rate=60 if SANITIZED else 400)
         ground = world.spawn(status="static", shapes=[world.shape(box=(9, 1, 9))])
         shapes = [world.shape(sphere=0.3), world.shape(box=(0.3, 0.3, 0.3)), world.shape(capsule=(0.3, 0.2))]
         world.resume()
@@ -40,7 +40,7 @@ def test_a_replica_has_every_hash_while_bodies_come_and_go(tmp_path, profile):
         frames = [item for item in frames if "event" not in item]
         assert watch.returncode == 0 and len(frames) == TICKS
         assert {frame["hash"] for frame in frames} == {"right"}
-        assert made > 100 and gone > 10 and len({frame["epoch"] for frame in frames}) > 1
+        assert made > TICKS // 12 and gone > 2 and len({frame["epoch"] for frame in frames}) > 1
         assert {"contact_begin"} <= {item["event"] for item in events}
         assert ground
         # Every tick of an epoch, or nearly: a busy machine may make the server skip some.

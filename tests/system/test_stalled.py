@@ -5,7 +5,6 @@ is shown the present. Both profiles, of a world in which every body moves in eve
 Lateness (how long after its tick a frame arrived here, counted from the promptest one of the run) is printed with and
 without the stall, from the same run; only bounds that no busy machine can break are asserted."""
 import contextlib
-import os
 import selectors
 import socket
 import statistics
@@ -13,12 +12,13 @@ import struct
 import time
 
 import pytest
-from support import Wire, cairn, command, memory, tcp_daemon, until
+from support import SANITIZED, Wire, cairn, command, memory, tcp_daemon, until
 
 OTHERS = 49
 BODIES = 300
 RATE = 60
 PLAIN, EXACT = 0, 1
+FIRST = (10 if SANITIZED else 100) << 20
 HEADER = struct.Struct(">BI")
 
 
@@ -139,8 +139,7 @@ def moving_world(client):
     return world
 
 
-@pytest.mark.skipif(bool(os.environ.get("CAIRN_SANITIZE")), reason="measures time, which a sanitizer stretches")
-@pytest.mark.parametrize("profile, first", [(EXACT, 100 << 20), (PLAIN, 0)], ids=["exact-after-100-MB", "plain"])
+@pytest.mark.parametrize("profile, first", [(EXACT, FIRST), (PLAIN, 0)], ids=["exact-after-100-MB", "plain"])
 def test_a_stalled_client_costs_the_others_nothing(profile, first):
     with tcp_daemon() as (server, address), server.connect() as client:
         world = moving_world(client)
@@ -194,7 +193,7 @@ def test_a_stalled_client_costs_the_others_nothing(profile, first):
         # Credit is a quarter of a second beside the round trip; all of it may lie in the daemon or the kernel.
         frame = stalled.bytes / stalled.frames
         assert waiting <= 2 << 20 and kernel <= 8 << 20
-        assert grown < 4 << 20, (grown, frame)
+        assert SANITIZED or grown < 4 << 20, (grown, frame)
 
 
 def test_a_client_that_never_acknowledges_is_shown_less_and_kept():
@@ -235,7 +234,7 @@ def test_a_client_without_acks_is_skipped_when_its_socket_fills():
         assert deaf.receive()[0] == "snapshot"
         before = memory(server.process.pid)
         until(lambda: client.info("worlds")["worlds"][0]["frames_skipped"] > 4, 20, 0.1)
-        assert memory(server.process.pid) - before < 4 << 20
+        assert SANITIZED or memory(server.process.pid) - before < 4 << 20
         assert sum(queues(deaf.socket)) < 16 << 20
         # It reads again: the next DELTA stands on the last frame it got.
         tick = 0
@@ -274,7 +273,7 @@ def test_one_that_asks_and_never_reads_answers_is_let_go():
         until(lambda: client.info("server")["server"]["sessions"] == 1, 30, 0.1)
         print(f"memory grew by at most {highest >> 10} KiB")
         # What one read of requests can ask for may be under way when the bound is met.
-        assert highest < 96 << 20
+        assert SANITIZED or highest < 96 << 20
         assert client.list()
         with pytest.raises((cairn.Closed, ConnectionError)):
             while greedy.receive(5) is not None:
