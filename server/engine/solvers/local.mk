@@ -47,7 +47,14 @@ UNIT_TESTS += tests/unit/server/engine/solvers/test_lp
 if HAVE_CLP
 UNIT_TESTS += tests/property/test_lp_clp
 tests_property_test_lp_clp_LDADD = $(LDADD) -lClp -lCoinUtils
+
+# 10^5 programs beside CLP.
+.PHONY: soak-lp
+soak-lp: tests/property/test_lp_clp
+	CAIRN_LP_CASES=100000 ./tests/property/test_lp_clp
 endif
+FUZZ_TARGETS += tests/fuzz/fuzz_lp
+tests_fuzz_fuzz_lp_LDADD = $(LDADD_FUZZ)
 
 FUZZ_TARGETS += tests/fuzz/fuzz_lcp
 tests_fuzz_fuzz_lcp_LDADD = $(LDADD_FUZZ)

@@ -1,0 +1,109 @@
+/* fuzz_lp.c: any bytes as a linear program: small integers, or any doubles there are. It ends with a
+ * status, and what is called solved, infeasible or unbounded is proved by multiplication. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/engine/math/scalar.h"
+#include "tests/lib/gen_lp.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+enum { ROWS = 12, COLUMNS = 12 };
+
+struct input {
+	const uint8_t *data;
+	size_t bytes;
+	bool raw;
+};
+
+static uint8_t take(struct input *input)
+{
+	if (input->bytes == 0)
+		return 0;
+	input->bytes--;
+	return *input->data++;
+}
+
+static double number(struct input *input)
+{
+	double value = 0;
+	if (!input->raw)
+		return (double)take(input) / 8 - 16;
+	uint8_t bits[sizeof value];
+	for (size_t i = 0; i < sizeof bits; i++)
+		bits[i] = take(input);
+	memcpy(&value, bits, sizeof value);
+	return value;
+}
+
+static void bounds(struct input *input, double *low, double *high)
+{
+	uint8_t kind = take(input) % 8;
+	double a = number(input), b = number(input);
+	/* Crossed ones, now and then. */
+	*low = kind == 7 ? a : scalar_min(a, b);
+	*high = kind == 7 ? b : scalar_max(b, a);
+	if (kind == 0 || kind == 2)
+		*low = -LP_INFINITY;
+	if (kind == 1 || kind == 2)
+		*high = LP_INFINITY;
+	if (kind == 3)
+		*high = *low;
+}
+
+static void build(struct gen_lp *gen, struct input *input)
+{
+	gen_lp_begin(gen, take(input) % (ROWS + 1));
+	uint32_t columns = take(input) % (COLUMNS + 1);
+	for (uint32_t i = 0; i < gen->problem.matrix.rows; i++)
+		bounds(input, &gen->row_low[i], &gen->row_high[i]);
+	for (uint32_t j = 0; j < columns; j++) {
+		double low, high;
+		bounds(input, &low, &high);
+		gen_lp_column(gen, number(input), low, high);
+		for (uint32_t i = 0; i < gen->problem.matrix.rows; i++)
+			if (take(input) % 4 != 0)
+				gen_lp_entry(gen, i, number(input));
+	}
+}
+
+static void check(struct gen_lp *gen, const struct solver_result *result, double tolerance)
+{
+	const struct lp_problem *problem = &gen->problem;
+	ASSERT((uint32_t)result->status < SOLVER_STATUSES);
+	for (uint32_t j = 0; j < problem->matrix.columns + problem->matrix.rows; j++)
+		ASSERT(gen->solution.places[j] <= LP_BETWEEN);
+	if (result->status == SOLVER_SOLVED) {
+		double residual = lp_residual(problem, gen->solution.x, gen->solution.dual,
+					      gen->scratch);
+		ASSERT(residual == result->residual && residual <= tolerance);
+	}
+	if (result->status == SOLVER_INFEASIBLE && result->certificate != NULL)
+		ASSERT(lp_infeasibility(problem, result->certificate) > 0);
+	if (result->status == SOLVER_INFEASIBLE && result->certificate == NULL)
+		ASSERT(lp_crossed(problem) != UINT32_MAX);
+	if (result->status == SOLVER_UNBOUNDED)
+		ASSERT(lp_unboundedness(problem, result->certificate, gen->scratch) > 0);
+	if (!lp_valid(problem))
+		ASSERT(result->status == SOLVER_NOT_FINITE);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct input input = { data, bytes, false };
+	struct solver_options options = solver_options_default();
+	struct gen_lp gen;
+	gen_lp_init(&gen, ROWS, COLUMNS, ROWS * COLUMNS);
+	uint8_t flags = take(&input);
+	input.raw = (flags & 1) != 0;
+	build(&gen, &input);
+	if ((flags & 2) != 0)
+		options.pivots_max = 1 + (flags >> 4);
+	struct solver_result result = gen_lp_solve(&gen, &options);
+	check(&gen, &result, options.tolerance);
+	options.warm = true;
+	result = gen_lp_solve(&gen, &options);
+	check(&gen, &result, options.tolerance);
+	gen_lp_release(&gen);
+	return 0;
+}
