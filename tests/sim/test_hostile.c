@@ -701,8 +701,10 @@ START_TEST(random_bytes_and_spoiled_messages_change_nothing)
 		struct sim_client *client = stranger(&stage, "observer", true);
 		uint8_t bytes[400];
 		struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
-		const char *text = rng_below(&rng, 2) ? samples[rng_below(&rng, COUNT_OF(samples))].text
-						      : messages[rng_below(&rng, COUNT_OF(messages))].text;
+		uint32_t which = rng_below(&rng, COUNT_OF(samples) + COUNT_OF(messages));
+		const char *text = which < COUNT_OF(samples)
+					   ? samples[which].text
+					   : messages[which - COUNT_OF(samples)].text;
 		(void)pack_one(&out, text);
 		uint32_t spoils = 1 + rng_below(&rng, 4);
 		for (uint32_t k = 0; k < spoils; k++) {

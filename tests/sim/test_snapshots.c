@@ -1,5 +1,6 @@
 /* SAVE, RESTORE, FORK, epochs; worlds that end while others watch; files that replay and come back. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "server/base/heap.h"
@@ -257,11 +258,17 @@ static uint64_t race(const char *directory, uint64_t seed)
 	sim_join(rival, world);
 	sim_subscribe(rival, 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
 	ck_assert_int_eq(sim_control(admin, world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
-	for (int i = 0; i < 120; i++) {
+	/* With SEEDS in the environment: more than ten thousand ticks. */
+	int turns = getenv("SEEDS") != NULL ? 6000 : 120;
+	for (int i = 0; i < turns; i++) {
 		struct sim_client *racer = rng_below(&sim->rng, 2) ? admin : rival;
 		struct command commands[2];
 		double x = rng_below(&sim->rng, 100) * 0.05;
 		commands[0] = sim_spawn(x, 6, x, i, rng_below(&sim->rng, 2) != 0);
+		if (world_bodies(server_sim_world(sim, world), NULL, 0) > 60) {
+			command_defaults(&commands[0], COMMAND_REMOVE);
+			commands[0].remove.body = 1 + rng_below(&sim->rng, 400);
+		}
 		command_defaults(&commands[1], COMMAND_IMPULSE);
 		commands[1].impulse.body = 1 + rng_below(&sim->rng, 10);
 		commands[1].impulse.impulse.x = 40;
