@@ -5,3 +5,6 @@ libcairn_a_SOURCES += \
 	clients/lib/connection.c \
 	clients/lib/connection.h \
 	clients/lib/requests.c
+
+# Against a daemon of this build.
+UNIT_TESTS += tests/unit/clients/lib/test_client

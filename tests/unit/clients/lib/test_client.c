@@ -1,0 +1,445 @@
+/* libcairn against a real daemon: a replica that is checked at every tick, results, what is refused, and
+ * how a connection ends. */
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clients/lib/cairn.h"
+#include "protocol/packer.h"
+#include "server/base/bytes.h"
+#include "server/base/rng.h"
+#include "tests/lib/check_main.h"
+
+/* What the callbacks saw. */
+struct seen {
+	uint64_t frames, checked, diverged, gaps, last_tick;
+	uint64_t created, removed, events, results, notices, worlds;
+	uint32_t count_before;
+	struct wire_result result;
+	uint64_t durable_tick;
+};
+
+static char folder[] = "/tmp/cairn_client_XXXXXX";
+static char address[128], data[96];
+static pid_t daemon_pid;
+static struct cairn *client;
+static struct seen seen;
+static struct reason why;
+
+static void fine(enum status status)
+{
+	ck_assert_msg(status == STATUS_OK, "%s: %s (%s)", status_name(status), why.text, why.field);
+}
+
+static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
+{
+	ck_assert_ptr_eq(context, &seen);
+	ck_assert_uint_eq(sub, 7);
+	ck_assert(mirror->complete);
+	seen.checked += mirror->checked;
+	seen.gaps += seen.frames > 0 && mirror->tick > seen.last_tick + 1;
+	seen.last_tick = mirror->tick;
+	seen.frames++;
+	for (uint32_t i = 1; i < mirror->count; i++)
+		ck_assert_uint_lt(mirror->bodies[i - 1].id, mirror->bodies[i].id);
+}
+
+static void on_event(void *context, uint64_t sub, uint64_t tick, const struct event *event)
+{
+	UNUSED(context);
+	UNUSED(sub);
+	UNUSED(tick);
+	ck_assert_uint_gt(event->kind, 0);
+	seen.events++;
+}
+
+static void on_result(void *context, uint32_t world, const struct wire_result *result)
+{
+	UNUSED(context);
+	UNUSED(world);
+	seen.results++;
+	seen.result = *result;
+}
+
+static void on_durable(void *context, uint32_t world, uint64_t epoch, uint64_t tick)
+{
+	UNUSED(context);
+	UNUSED(world);
+	UNUSED(epoch);
+	seen.durable_tick = tick;
+}
+
+static void on_notice(void *context, const struct msg_notice *notice)
+{
+	UNUSED(context);
+	UNUSED(notice);
+	seen.notices++;
+}
+
+static void on_world(void *context, const struct msg_world_info *info)
+{
+	UNUSED(context);
+	UNUSED(info);
+	seen.worlds++;
+}
+
+static void on_diverged(void *context, uint64_t sub, uint64_t tick)
+{
+	UNUSED(context);
+	UNUSED(sub);
+	UNUSED(tick);
+	seen.diverged++;
+}
+
+static struct cairn_options options(void)
+{
+	return (struct cairn_options){
+		.name = "test",
+		.callbacks = { on_frame, on_event, on_result, on_durable, on_notice, on_world,
+			       on_diverged, &seen },
+	};
+}
+
+static struct cairn *dial(struct cairn_options ask)
+{
+	struct cairn *made;
+	fine(cairn_connect(address, &ask, &made, &why));
+	return made;
+}
+
+static void start_with(bool keeps)
+{
+	char program[4096], path[96];
+	const char *build = getenv("CAIRN_BUILDDIR");
+	snprintf(program, sizeof program, "%s/cairnd", build != NULL ? build : ".");
+	snprintf(folder, sizeof folder, "/tmp/cairn_client_XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/s", folder);
+	snprintf(data, sizeof data, "%s/data", folder);
+	snprintf(address, sizeof address, "unix:%s", path);
+	daemon_pid = fork();
+	ck_assert_int_ge(daemon_pid, 0);
+	if (daemon_pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execl(program, program, "--log", "error", "--unix", path, keeps ? "--data" : NULL,
+		      data, (char *)NULL);
+		_exit(127);
+	}
+	for (int i = 0; i < 2000 && access(path, F_OK) != 0; i++)
+		usleep(5000);
+	memset(&seen, 0, sizeof seen);
+	client = dial(options());
+}
+
+static void start(void)
+{
+	start_with(false);
+}
+
+static void start_with_disk(void)
+{
+	start_with(true);
+}
+
+static void end(void)
+{
+	char command[128];
+	cairn_close(client);
+	client = NULL;
+	kill(daemon_pid, SIGTERM);
+	int status = -1;
+	waitpid(daemon_pid, &status, 0);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "cairnd ended with %d", status);
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* ---- worlds to watch ------------------------------------------------------------------------------- */
+
+static struct cairn_world make_world(const char *name, uint32_t rate)
+{
+	uint8_t packed[64];
+	struct wire_packer out = wire_packer_over(packed, sizeof packed);
+	struct cairn_world world;
+	wire_pack_string(&out, "rate");
+	wire_pack_array(&out, 2);
+	wire_pack_uint(&out, rate);
+	wire_pack_uint(&out, 1);
+	struct wire_list list = { packed, out.bytes, 1 };
+	fine(cairn_create(client, name, &list, &world, &why));
+	fine(cairn_join(client, name, &world, &why));
+	return world;
+}
+
+static struct name32 sphere(uint32_t world)
+{
+	struct bytes bytes = { 0 };
+	struct writer writer = writer_into(&bytes);
+	struct name32 name;
+	write_u8(&writer, 1);
+	write_u8(&writer, 1);
+	write_f64(&writer, 0.5);
+	ck_assert_int_eq(writer_status(&writer), STATUS_OK);
+	fine(cairn_shape(client, world, bytes.data, bytes.count, &name, &why));
+	bytes_release(&bytes);
+	return name;
+}
+
+static struct command spawn_of(int64_t shape, struct attachment *attachment, struct rng *rng)
+{
+	struct command spawn;
+	command_defaults(&spawn, COMMAND_SPAWN);
+	*attachment = (struct attachment){ .shape = shape, .rotation = { 1, 0, 0, 0 } };
+	double x = rng_range(rng, -4, 4);
+	double y = rng_range(rng, 1, 6);
+	spawn.spawn.position = (vec3){ x, y, 0 };
+	spawn.spawn.shapes = (struct attachment_list){ attachment, 1 };
+	return spawn;
+}
+
+static void step_with(uint32_t world, const struct command *commands, uint32_t count,
+		      struct wire_result *result, struct message *stepped)
+{
+	struct cairn_step ask = { .n = 1, .commands = commands, .command_count = count };
+	fine(cairn_step(client, world, &ask, stepped, &why));
+	struct wire_cursor in = wire_cursor_list(&stepped->stepped.results);
+	ck_assert_uint_eq(stepped->stepped.results.count, count > 0);
+	if (count > 0)
+		ck_assert_int_eq(result_take(&in, result), STATUS_OK);
+}
+
+/* ---- cases ----------------------------------------------------------------------------------------- */
+
+/* table: every choice of columns that has the tick hash, and some that have the view hash only. */
+static const struct {
+	enum wire_profile profile;
+	uint8_t fields;
+} views[] = {
+	{ WIRE_PROFILE_EXACT, 127 }, { WIRE_PROFILE_EXACT, 31 }, { WIRE_PROFILE_EXACT, 1 },
+	{ WIRE_PROFILE_PLAIN, 127 }, { WIRE_PROFILE_PLAIN, 96 },
+};
+
+/* Steps in lock-step while bodies come, are pushed, change and go: no tick may be left out, and the mirror
+ * must have the hash of each; the tick hash is also the one that STEPPED tells. */
+START_TEST(a_replica_has_the_hash_of_every_tick)
+{
+	enum { TICKS = 1000 };
+	struct rng rng = rng_seeded(check_seed());
+	struct wire_result result;
+	struct message stepped;
+	struct attachment attachment;
+	uint32_t bodies[64], count = 0;
+	struct cairn_world world = make_world("w", 60);
+	struct name32 name = sphere(world.number);
+	struct command use;
+	command_defaults(&use, COMMAND_SHAPE_USE);
+	use.shape_use.name = name;
+	step_with(world.number, &use, 1, &result, &stepped);
+	int64_t shape = result_value(&result, 0);
+	fine(cairn_subscribe(client,
+			     &(struct cairn_subscription){ .sub = 7,
+							   .world = world.number,
+							   .fields = views[_i].fields,
+							   .profile = views[_i].profile,
+							   .events = UINT32_MAX },
+			     &why));
+	for (uint32_t tick = 0; tick < TICKS; tick++) {
+		struct command commands[3];
+		uint32_t used = 0;
+		bool spawn = count < 64 && rng_below(&rng, 4) == 0;
+		if (spawn)
+			commands[used++] = spawn_of(shape, &attachment, &rng);
+		if (count > 8 && rng_below(&rng, 6) == 0) {
+			command_defaults(&commands[used], COMMAND_REMOVE);
+			uint32_t at = rng_below(&rng, count);
+			commands[used++].remove.body = bodies[at];
+			bodies[at] = bodies[--count];
+			seen.removed++;
+		}
+		if (count > 0 && rng_below(&rng, 5) == 0) {
+			command_defaults(&commands[used], COMMAND_SET_TAG);
+			commands[used].set_tag.body = bodies[rng_below(&rng, count)];
+			commands[used++].set_tag.tag = tick;
+		}
+		step_with(world.number, commands, used, &result, &stepped);
+		if (spawn) {
+			bodies[count++] = result_value(&result, 0);
+			seen.created++;
+		}
+		uint64_t hash = stepped.stepped.tick_hash.value, now = stepped.stepped.tick;
+		const struct mirror *mirror = cairn_mirror(client, 7);
+		for (int i = 0; i < 100 && mirror->tick < now; i++)
+			ck_assert_int_ne(cairn_poll(client, 100, &why), STATUS_CLOSED);
+		ck_assert_uint_eq(mirror->tick, now);
+		ck_assert_uint_eq(mirror->count, count);
+		if ((views[_i].fields & WIRE_COLUMNS_TICK) == WIRE_COLUMNS_TICK)
+			ck_assert_uint_eq(mirror_tick_hash(mirror, now), hash);
+	}
+	ck_assert_uint_ge(seen.frames, TICKS);
+	ck_assert_uint_eq(seen.checked, seen.frames);
+	ck_assert_uint_eq(seen.gaps + seen.diverged + seen.notices, 0);
+	ck_assert_uint_gt(seen.created, 50);
+	ck_assert_uint_gt(seen.removed, 20);
+	ck_assert_uint_gt(seen.events, 0);
+}
+END_TEST
+
+START_TEST(results_of_a_running_world_come_with_their_ids)
+{
+	struct wire_result result;
+	struct command spawn;
+	struct cairn_world world = make_world("w", 240);
+	fine(cairn_control(client, world.number, WIRE_CONTROL_RESUME, 1, &world, &why));
+	ck_assert_int_eq(world.mode, WIRE_MODE_RUNNING);
+	command_defaults(&spawn, COMMAND_SPAWN);
+	spawn.spawn.position = (vec3){ 1, 2, 3 };
+	for (uint32_t id = 1; id <= 20; id++) {
+		fine(cairn_apply(client, world.number, &spawn, 1, &result, &why));
+		ck_assert_uint_eq(result_value(&result, 0), id);
+	}
+	/* Several under way at once, each answered once. */
+	uint64_t batch = 0, before = seen.results;
+	for (int i = 0; i < 50; i++)
+		fine(cairn_commands(client, world.number, &spawn, 1, 0, WIRE_LATE_APPLY, &batch,
+				    &why));
+	while (seen.results < before + 50)
+		fine(cairn_poll(client, 5000, &why));
+	ck_assert_uint_eq(seen.result.batch, batch);
+	while (seen.durable_tick <= seen.result.tick)
+		fine(cairn_poll(client, 5000, &why));
+}
+END_TEST
+
+START_TEST(a_refusal_has_the_servers_name_and_place)
+{
+	struct cairn_world world = make_world("w", 60), other;
+	struct wire_result result;
+	struct message stepped;
+	struct command commands[2];
+	ck_assert_int_eq(cairn_create(client, "w", NULL, &other, &why), STATUS_EXISTS);
+	ck_assert_int_eq(cairn_join(client, "none", &other, &why), STATUS_UNKNOWN_WORLD);
+	ck_assert_int_eq(cairn_create(client, "a b", NULL, &other, &why), STATUS_RANGE);
+	command_defaults(&commands[0], COMMAND_SPAWN);
+	command_defaults(&commands[1], COMMAND_REMOVE);
+	commands[1].remove.body = 99;
+	step_with(world.number, commands, 2, &result, &stepped);
+	ck_assert_int_eq(result.code, STATUS_UNKNOWN_BODY);
+	ck_assert_int_eq(result.index, 1);
+	struct cairn_step step = { .n = 1, .from = { true, 4711 } };
+	ck_assert_int_eq(cairn_step(client, world.number, &step, &stepped, &why), STATUS_TICK);
+	ck_assert_str_eq(why.field, "from");
+	/* The connection is none the worse for it. */
+	fine(cairn_join(client, "w", &other, &why));
+}
+END_TEST
+
+/* Several answers of one request, and other messages between them, as they happen to arrive. */
+START_TEST(a_list_longer_than_one_read_comes_whole)
+{
+	enum { WORLDS = 300 };
+	static struct cairn_world worlds[WORLDS + 1];
+	uint32_t count;
+	char name[32];
+	for (int i = 0; i < WORLDS; i++) {
+		snprintf(name, sizeof name, "world-%d", i);
+		struct cairn_world made;
+		fine(cairn_create(client, name, NULL, &made, &why));
+	}
+	for (int round = 0; round < 20; round++) {
+		fine(cairn_worlds(client, worlds, WORLDS + 1, &count, &why));
+		ck_assert_uint_eq(count, WORLDS);
+		for (int i = 0; i < WORLDS; i++)
+			ck_assert_uint_eq(worlds[i].number, (uint32_t)i + 1);
+	}
+	/* A shorter array takes the first ones; the rest is not lost on the connection. */
+	fine(cairn_worlds(client, worlds, 3, &count, &why));
+	ck_assert_uint_eq(count, WORLDS);
+	fine(cairn_join(client, "world-299", &worlds[0], &why));
+}
+END_TEST
+
+START_TEST(a_call_that_gets_no_answer_ends_in_time)
+{
+	struct cairn_options ask = options();
+	struct command spawn;
+	struct wire_result result;
+	struct cairn_world world;
+	ask.timeout_ms = 200;
+	(void)make_world("w", 60);
+	struct cairn *second = dial(ask);
+	fine(cairn_join(second, "w", &world, &why));
+	command_defaults(&spawn, COMMAND_SPAWN);
+	/* A paused world lets a batch wait. */
+	ck_assert_int_eq(cairn_apply(second, world.number, &spawn, 1, &result, &why), STATUS_AGAIN);
+	cairn_close(second);
+}
+END_TEST
+
+START_TEST(a_lesser_role_is_granted_and_kept_to)
+{
+	struct cairn_options ask = options();
+	struct cairn_world world;
+	struct message saved;
+	(void)make_world("w", 60);
+	ask.role = WIRE_ROLE_PLAYER;
+	struct cairn *second = dial(ask);
+	ck_assert_int_eq(cairn_session(second)->role, WIRE_ROLE_PLAYER);
+	fine(cairn_join(second, "w", &world, &why));
+	ck_assert_int_eq(cairn_save(second, world.number, "s", &saved, &why), STATUS_FORBIDDEN);
+	cairn_close(second);
+}
+END_TEST
+
+START_TEST(nobody_there_is_an_answer)
+{
+	struct cairn *none = NULL;
+	struct cairn_options ask = options();
+	ck_assert_int_ne(cairn_connect("unix:/nonexistent/s", &ask, &none, &why), STATUS_OK);
+	ck_assert_int_eq(cairn_connect("pigeon:1", &ask, &none, &why), STATUS_RANGE);
+	ck_assert_ptr_null(none);
+}
+END_TEST
+
+START_TEST(a_goodbye_is_the_status_of_the_poll)
+{
+	kill(daemon_pid, SIGTERM);
+	enum status status;
+	do
+		status = cairn_poll(client, 5000, &why);
+	while (status == STATUS_OK || status == STATUS_AGAIN);
+	ck_assert_int_eq(status, STATUS_DRAINING);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("client");
+	TCase *replica = tcase_create("replica"), *calls = tcase_create("calls");
+	TCase *disk = tcase_create("disk");
+	tcase_add_checked_fixture(replica, start, end);
+	tcase_set_timeout(replica, 30);
+	tcase_add_loop_test(replica, a_replica_has_the_hash_of_every_tick, 0, COUNT_OF(views));
+	suite_add_tcase(suite, replica);
+	tcase_add_checked_fixture(calls, start, end);
+	tcase_add_test(calls, a_refusal_has_the_servers_name_and_place);
+	tcase_add_test(calls, a_list_longer_than_one_read_comes_whole);
+	tcase_add_test(calls, a_call_that_gets_no_answer_ends_in_time);
+	tcase_add_test(calls, a_lesser_role_is_granted_and_kept_to);
+	tcase_add_test(calls, nobody_there_is_an_answer);
+	tcase_add_test(calls, a_goodbye_is_the_status_of_the_poll);
+	suite_add_tcase(suite, calls);
+	tcase_add_checked_fixture(disk, start_with_disk, end);
+	tcase_add_test(disk, results_of_a_running_world_come_with_their_ids);
+	suite_add_tcase(suite, disk);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
