@@ -355,6 +355,111 @@ START_TEST(a_limit_stops_the_world_says_so_and_can_be_mended)
 }
 END_TEST
 
+START_TEST(a_full_inbox_says_busy_and_keeps_what_it_has)
+{
+	struct server_sim_options options = server_sim_options_default(check_seed());
+	struct sim_client_options who = sim_client_options_default();
+	options.io.quiet = true;
+	options.arguments[0] = "--inbox-batches";
+	options.arguments[1] = "8";
+	struct server_sim *sim = server_sim_create(&options);
+	struct sim_client *client = server_sim_guest(sim, &who);
+	uint32_t world = sim_make_world(client, "w", NULL);
+	for (int i = 0; i < 20; i++) {
+		struct command spawn = sim_spawn(0, i, 0, i, false);
+		sim_commands(client, world, &spawn, 1, 0, WIRE_LATE_APPLY);
+	}
+	server_sim_run(sim, 200 * NS_PER_MS);
+	for (uint64_t batch = 1; batch <= 20; batch++) {
+		const struct sim_result *result = sim_result(client, world, batch);
+		ck_assert((result != NULL) == (batch > 8));
+		if (result != NULL)
+			ck_assert_int_eq(result->code, STATUS_BUSY);
+	}
+	ck_assert_int_eq(sim_step(client, world, 1, 0, NULL, 0)->type, MESSAGE_STEPPED);
+	for (uint64_t batch = 1; batch <= 8; batch++) {
+		const struct sim_result *result = sim_await_result(client, world, batch);
+		ck_assert_ptr_nonnull(result);
+		ck_assert_int_eq(result->code, STATUS_OK);
+		ck_assert_uint_eq(result->values[0], batch);
+	}
+	/* A refused number is used up: its refusal is repeated, and nothing is done. */
+	struct command spawn = sim_spawn(0, 1, 0, 1, false);
+	sim_commands_as(client, world, 15, &spawn, 1, 0, WIRE_LATE_APPLY);
+	server_sim_run(sim, 100 * NS_PER_MS);
+	ck_assert_int_eq(sim_step(client, world, 1, 0, NULL, 0)->type, MESSAGE_STEPPED);
+	ck_assert_uint_eq(sim_result(client, world, 15)->arrivals, 2);
+	ck_assert_uint_eq(world_bodies(server_sim_world(sim, world), NULL, 0), 8);
+	ck_assert(server_sim_drain(sim, 60 * NS_PER_S));
+	server_sim_destroy(sim);
+}
+END_TEST
+
+START_TEST(more_batches_than_results_are_kept_for_are_all_answered)
+{
+	enum { BATCHES = WIRE_RESULTS_KEPT + 700 };
+	struct server_sim_options options = server_sim_options_default(check_seed());
+	struct sim_client_options who = sim_client_options_default();
+	options.io.quiet = true;
+	options.truth = false;
+	struct server_sim *sim = server_sim_create(&options);
+	who.frame_down = WIRE_FRAME_MIN;
+	struct sim_client *client = server_sim_guest(sim, &who);
+	uint32_t world = sim_make_world(client, "w", NULL);
+	for (int i = 0; i < BATCHES; i++) {
+		struct command spawn = sim_spawn(0, i, 0, 0, false);
+		sim_commands(client, world, &spawn, 1, 0, WIRE_LATE_APPLY);
+		if (i % 50 == 0)
+			server_sim_run(sim, 20 * NS_PER_MS);
+	}
+	server_sim_run(sim, 500 * NS_PER_MS);
+	ck_assert_uint_eq(client->results.count, 0);
+	ck_assert_int_eq(sim_step(client, world, 1, 0, NULL, 0)->type, MESSAGE_STEPPED);
+	server_sim_run(sim, 500 * NS_PER_MS);
+	ck_assert_uint_eq(client->results.count, BATCHES);
+	for (uint64_t batch = 1; batch <= BATCHES; batch++) {
+		const struct sim_result *result = sim_result(client, world, batch);
+		ck_assert_int_eq(result->code, STATUS_OK);
+		ck_assert_uint_eq(result->values[0], batch);
+		ck_assert_uint_eq(result->arrivals, 1);
+	}
+	ck_assert(server_sim_sound(sim));
+	ck_assert(server_sim_drain(sim, 60 * NS_PER_S));
+	server_sim_destroy(sim);
+}
+END_TEST
+
+START_TEST(a_number_means_one_batch_also_after_leaving_and_coming_back)
+{
+	struct server_sim_options options = server_sim_options_default(check_seed() + (uint64_t)_i);
+	struct sim_client_options who = sim_client_options_default();
+	options.io.quiet = true;
+	struct server_sim *sim = server_sim_create(&options);
+	struct sim_client *client = server_sim_guest(sim, &who);
+	uint32_t world = sim_make_world(client, "w", NULL);
+	struct command spawn = sim_spawn(0, 1, 0, 1, false);
+	sim_commands(client, world, &spawn, 1, 0, WIRE_LATE_APPLY);
+	struct message leave;
+	message_init(&leave, MESSAGE_WORLD_LEAVE);
+	leave.world_leave.ref = sim_ref(client);
+	leave.world_leave.world = world;
+	ck_assert_int_eq(sim_try(client, &leave, MESSAGE_REPLY), STATUS_OK);
+	sim_join(client, world);
+	/* The old number again: it still waits. The next one is new. */
+	sim_commands_as(client, world, 1, &spawn, 1, 0, WIRE_LATE_APPLY);
+	spawn.spawn.tag = 2;
+	sim_commands(client, world, &spawn, 1, 0, WIRE_LATE_APPLY);
+	server_sim_run(sim, 100 * NS_PER_MS);
+	ck_assert_int_eq(sim_step(client, world, 1, 0, NULL, 0)->type, MESSAGE_STEPPED);
+	ck_assert_ptr_nonnull(sim_await_result(client, world, 2));
+	ck_assert_uint_eq(world_bodies(server_sim_world(sim, world), NULL, 0), 2);
+	ck_assert_uint_eq(sim_result(client, world, 1)->values[0], 1);
+	ck_assert_uint_eq(sim_result(client, world, 2)->values[0], 2);
+	ck_assert(server_sim_drain(sim, 60 * NS_PER_S));
+	server_sim_destroy(sim);
+}
+END_TEST
+
 /* ---- draining ------------------------------------------------------------------------------------ */
 
 START_TEST(draining_says_goodbye_and_does_not_wait_for_the_stuck)
@@ -449,6 +554,9 @@ static Suite *make(void)
 	suite_add_tcase(suite, flow);
 	TCase *limits = tcase_create("limits");
 	tcase_add_loop_test(limits, a_limit_stops_the_world_says_so_and_can_be_mended, 0, 4);
+	tcase_add_test(limits, a_full_inbox_says_busy_and_keeps_what_it_has);
+	tcase_add_test(limits, more_batches_than_results_are_kept_for_are_all_answered);
+	tcase_add_loop_test(limits, a_number_means_one_batch_also_after_leaving_and_coming_back, 0, 4);
 	suite_add_tcase(suite, limits);
 	TCase *ends = tcase_create("ends");
 	tcase_set_timeout(ends, 30);
