@@ -24,11 +24,26 @@ def declarators(statement):
             start = place + 1
 
 
+def past_condition(code, start, end):
+    """Behind the parentheses of an if, for or while that begins at `start`; else `start`."""
+    head = re.compile(r"\s*(?:else\s+)?(?:if|for|while|switch)\s*\(").match(code, start, end)
+    if not head:
+        return start
+    depth = 1
+    for place in range(head.end(), end):
+        depth += (code[place] == "(") - (code[place] == ")")
+        if depth == 0:
+            return place + 1
+    return start
+
+
 def statements(code):
-    """(line, text) of each; blocks end one as semicolons do."""
+    """(line, text) of each; blocks end one as semicolons do, and so does a condition."""
     start = 0
     for match in re.finditer(r";|\)\s*\{|\belse\s*\{|\}\s*\n", code):
-        yield code.count("\n", 0, start) + 1, code[start:match.start() + 1]
+        cuts = [start, past_condition(code, start, match.start() + 1), match.start() + 1]
+        for first, last in zip(cuts, cuts[1:]):
+            yield code.count("\n", 0, first) + 1, code[first:last]
         start = match.end()
 
 
@@ -57,6 +72,6 @@ SELF_TESTS = [
     ("a function that is given the generator draws as well", {
         "server/a.c": "int f(void)\n{\n\treturn g(&self->rng) + rng_u32(&self->rng);\n}\n"}, "a.c:3"),
     ("one after the other passes", {
-        "server/a.c": "int f(void)\n{\n\tint a = rng_u32(r), b = rng_u32(r);\n\ta = g(r, 1) ? rng_u32(r) :\n"
+        "server/a.c": "int f(void)\n{\n\tif (rng_u32(r))\n\t\trng_u32(r);\n\tint a = rng_u32(r), b = rng_u32(r);\n\ta = g(r, 1) ? rng_u32(r) :\n"
                       "\t\t(int)rng_u32(r);\n\treturn a + rng_mix(rng_mix(b));\n}\n"}, None),
 ]

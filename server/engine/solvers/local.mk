@@ -49,10 +49,10 @@ UNIT_TESTS += tests/property/test_lp_clp
 tests_property_test_lp_clp_LDADD = $(LDADD) -lClp -lCoinUtils
 
 # 10^5 programs beside CLP.
-.PHONY: soak-lp
 soak-lp: tests/property/test_lp_clp
 	CAIRN_LP_CASES=100000 ./tests/property/test_lp_clp
 endif
+.PHONY: soak-lp
 FUZZ_TARGETS += tests/fuzz/fuzz_lp
 tests_fuzz_fuzz_lp_LDADD = $(LDADD_FUZZ)
 
