@@ -12,9 +12,11 @@ enum { LOOK_MS = 250, BALANCE_LOOKS = 4, GREETING_MIN = 64 };
 
 static enum status make_parts(struct server *self, struct reason *why)
 {
+	struct pool_options pool = pool_options_default;
+	pool.runnables_max = (uint32_t)self->options->worlds_max;
 	enum status status = frame_pool_create(64u << 20, &self->frames);
 	if (status == STATUS_OK)
-		status = pool_create(self->executor, &pool_options_default, &self->pool);
+		status = pool_create(self->executor, &pool, &self->pool);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "server", "%s", status_text(status));
 	if (self->options->data != NULL)

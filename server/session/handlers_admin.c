@@ -139,6 +139,12 @@ void handle_info(struct session *self, const struct message *message)
 	reply.reply.ref = message->info.ref;
 	reply.reply.about = MESSAGE_INFO;
 	reply.reply.value = wire_packer_slice(&out);
-	session_send(self, &reply);
+	enum status status = session_send(self, &reply);
 	heap_free(packed);
+	if (status == STATUS_FULL) {
+		struct reason why;
+		reason_set(&why, STATUS_FULL, -1, "what",
+			   "there are too many worlds for one frame; the section `server` fits");
+		session_refuse(self, message, &why);
+	}
 }

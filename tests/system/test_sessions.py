@@ -137,6 +137,18 @@ def test_no_more_sessions_than_said():
             client.close()
 
 
+def test_as_many_worlds_as_said_and_a_list_too_long_for_a_frame():
+    with daemon("--worlds-max", "3500", "--log", "warn") as server, server.connect() as client:
+        for number in range(3500):
+            client.ask("world_info", "world_create", f"{number:064}", {})
+        with refused("limit"):
+            client.create("one-more")
+        assert len(client.list()) == 3500
+        with refused("full"):
+            client.info("worlds")
+        assert client.info("server")["server"]["worlds"] == 3500
+
+
 def test_sigterm_says_goodbye_and_keeps_the_world(tmp_path):
     data = str(tmp_path / "data")
     with daemon("--data", data) as server:
