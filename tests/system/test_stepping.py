@@ -173,7 +173,9 @@ def test_a_session_that_leaves_a_barrier_is_not_waited_for_twice(server):
         world, _ = falling(first, "gone")
         world.barrier(2)
         with server.connect() as second:
+            sessions = first.info("server")["server"]["sessions"]
             send_step(second.join("gone"), 1)
+        until(lambda: first.info("server")["server"]["sessions"] < sessions)
         tick = world.tick
         request = send_step(world, 1)
         assert world.client.take(0.2) is None or world.tick == tick
