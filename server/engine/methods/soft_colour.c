@@ -142,6 +142,9 @@ void soft_colour(struct soft_step *self)
 {
 	struct arena *scratch = &self->dynamics->scratch;
 	uint32_t contacts = self->dynamics->contact_count;
+	self->dynamics->report.colours = 0;
+	if (contacts == 0)
+		return; /* nor is room reserved for it */
 	self->colours = ARENA_ARRAY(scratch, struct soft_colour, COLOURS_MAX);
 	struct colouring *c = arena_push_zero(scratch, sizeof *c);
 	ASSERT(self->colours != NULL && c != NULL);
