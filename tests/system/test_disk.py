@@ -1,4 +1,5 @@
 """Worlds on disk: kill -9 at any moment, SAVE, two daemons on one directory, and runs that are made again."""
+import contextlib
 import os
 import random
 import shutil
@@ -12,6 +13,15 @@ from support import CLIENT, DAEMON, SANITIZED, cairn, command, daemon, falling, 
 SEED = int(os.environ.get("CAIRN_SEED", "1") if os.environ.get("CAIRN_SEED", "1").isdigit() else time.time())
 
 RACE_TICKS = 500 if SANITIZED else 10000
+
+
+@contextlib.contextmanager
+def killed_at_the_end(server):
+    """However the block ends, and whether it has been killed in it or not."""
+    try:
+        yield
+    finally:
+        server.kill()
 
 
 def replay(path, *words):
@@ -29,7 +39,7 @@ def test_nothing_durable_is_lost_when_it_is_killed(tmp_path):
         folder = tmp_path / str(turn)
         folder.mkdir()
         server = start(str(folder), "--data", data, "--checkpoint-ticks", "100", "--paused")
-        with server.connect() as client:
+        with killed_at_the_end(server), server.connect() as client:
             if turn == 0:
                 world = client.create("w", method="soft-step", rate=240)
                 world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))])
@@ -84,28 +94,25 @@ def test_hashes_go_on_as_if_it_had_not_been_killed(tmp_path):
     """The same commands with and without a kill between them lead to the same state."""
     hashes = []
     for kill in (False, True):
-        data = str(tmp_path / f"data-{kill}")
-        (tmp_path / f"a{kill}").mkdir()
-        server = start(str(tmp_path / f"a{kill}"), "--data", data, "--paused")
-        client = server.connect()
-        world = client.create("w")
-        shape = world.shape(box=(0.5, 0.5, 0.5))
-        world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))])
-        for i in range(20):
-            world.step(7, commands=[command("spawn", position=(0.1 * i, 1 + i, 0), shapes=[shape])])
-        before = world.step(33)
-        if kill:
-            world.wait_durable(before.tick)
-            server.kill()
-            (tmp_path / "b").mkdir()
-            server = start(str(tmp_path / "b"), "--data", data, "--paused")
-            client = server.connect()
-            world = client.join("w")
-            assert (world.tick, world.epoch) == (before.tick, before.epoch + 1)
-            assert world.step(0).hash == before.hash
-        hashes.append([before.hash, world.step(100).hash])
-        client.close()
-        assert stop(server) == 0
+        options = ["--data", str(tmp_path / f"data-{kill}"), "--paused"]
+        with contextlib.ExitStack() as stack:
+            server = stack.enter_context(daemon(*options))
+            world = stack.enter_context(server.connect()).create("w")
+            shape = world.shape(box=(0.5, 0.5, 0.5))
+            world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))])
+            for i in range(20):
+                world.step(7, commands=[command("spawn", position=(0.1 * i, 1 + i, 0), shapes=[shape])])
+            before = world.step(33)
+            if kill:
+                world.wait_durable(before.tick)
+                server.kill()
+                server = stack.enter_context(daemon(*options))
+                world = stack.enter_context(server.connect()).join("w")
+                assert (world.tick, world.epoch) == (before.tick, before.epoch + 1)
+                assert world.step(0).hash == before.hash
+            hashes.append([before.hash, world.step(100).hash])
+            world.client.close()
+            assert stop(server) == 0
     assert hashes[0] == hashes[1]
 
 
