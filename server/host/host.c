@@ -74,10 +74,14 @@ void asker_release(struct asker *asker)
 	asker->report = NULL;
 }
 
+static void finish_stop(struct host *host);
+
 static void answer_bell(void *context)
 {
 	struct host *host = context;
 	host->on_reports(host, host->reports_context);
+	if (host->stop_due)
+		finish_stop(host);
 }
 
 struct report *host_take_report(struct host *host)
@@ -204,10 +208,9 @@ enum status host_start(struct host *host, struct pool *pool)
 	return pool_mail(&host->runnable, begin, NULL);
 }
 
-static void stopped(struct runnable *runnable, void *context)
+/* The worker is done with it; nothing of the bell's is under way. */
+static void finish_stop(struct host *host)
 {
-	struct host *host = (struct host *)runnable;
-	UNUSED(context);
 	if (host->journal != NULL) {
 		/* A failure loses nothing: the records before it are on disk and replay to here. In the
 		 * middle of a boundary there is no state to keep. */
@@ -218,6 +221,17 @@ static void stopped(struct runnable *runnable, void *context)
 		host->journal = NULL;
 	}
 	host->on_stopped(host, host->stopped_context);
+}
+
+/* Bells are answered in no particular order: the one of the last reports may still be rung, and the
+ * host must not go before it. */
+static void stopped(struct runnable *runnable, void *context)
+{
+	struct host *host = (struct host *)runnable;
+	UNUSED(context);
+	host->stop_due = atomic_load(&host->bell.rung);
+	if (!host->stop_due)
+		finish_stop(host);
 }
 
 void host_stop(struct host *host, host_stopped *on_stopped, void *context)

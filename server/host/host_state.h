@@ -135,6 +135,7 @@ struct host {
 	void *reports_context;
 	struct pool *pool;
 	host_stopped *on_stopped;
+	bool stop_due; /* LOOP's: it has stopped, but its bell is still rung */
 	void *stopped_context;
 
 	/* LOOP's: notes that found the mailbox full, oldest first, and the one kept for a bad day. */
