@@ -1,4 +1,4 @@
-/* executor_uv.h: the real executor: threads, each with a libuv loop, a uv_async inbox and a
+/* executor_uv.h: the real executor: threads, each with a libuv loop, an inbox woken by eventfd and a
  * timerfd. */
 #ifndef CAIRN_IO_EXECUTOR_UV_H
 #define CAIRN_IO_EXECUTOR_UV_H
