@@ -33,6 +33,7 @@ libengine_a_SOURCES += \
 	server/engine/collision/pairs_round.c \
 	server/engine/collision/query.h \
 	server/engine/collision/query.c \
+	server/engine/collision/regions.h \
 	server/engine/collision/sat.h \
 	server/engine/collision/sat.c \
 	server/engine/collision/sphere_tree.h \
