@@ -78,39 +78,39 @@ void stream_start(struct stream *stream, const struct stream_events *events, voi
 {
 	ASSERT(stream->events == NULL);
 	ASSERT(complete(events));
-	stream->io->ops->stream_start(stream, events, context);
+	stream->ops->start(stream, events, context);
 }
 
 enum status stream_write(struct stream *stream, struct frame *const frames[], uint32_t count)
 {
 	ASSERT(count > 0);
 	ASSERT(count <= STREAM_FRAMES_MAX);
-	return stream->io->ops->stream_write(stream, frames, count);
+	return stream->ops->write(stream, frames, count);
 }
 
 size_t stream_queued(const struct stream *stream)
 {
-	return stream->io->ops->stream_queued(stream);
+	return stream->ops->queued(stream);
 }
 
 void stream_resume(struct stream *stream)
 {
-	stream->io->ops->stream_resume(stream);
+	stream->ops->resume(stream);
 }
 
 void stream_finish(struct stream *stream)
 {
-	stream->io->ops->stream_finish(stream);
+	stream->ops->finish(stream);
 }
 
 void stream_close(struct stream *stream)
 {
-	stream->io->ops->stream_close(stream);
+	stream->ops->close(stream);
 }
 
 void stream_peer(const struct stream *stream, struct peer *out)
 {
-	stream->io->ops->stream_peer(stream, out);
+	stream->ops->peer(stream, out);
 }
 
 enum status io_timer_create(struct io *io, io_called *fired, void *context, struct io_timer **out)

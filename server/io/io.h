@@ -162,16 +162,20 @@ struct io_ops {
 	void (*listener_close)(struct io_listener *);
 	enum status (*connect)(struct io *, const struct address *, const struct stream_events *,
 			       void *, struct stream **);
-	void (*stream_start)(struct stream *, const struct stream_events *, void *);
-	enum status (*stream_write)(struct stream *, struct frame *const[], uint32_t);
-	size_t (*stream_queued)(const struct stream *);
-	void (*stream_resume)(struct stream *);
-	void (*stream_finish)(struct stream *);
-	void (*stream_close)(struct stream *);
-	void (*stream_peer)(const struct stream *, struct peer *);
 	enum status (*timer_create)(struct io *, io_called *, void *, struct io_timer **);
 	void (*timer_start)(struct io_timer *, uint64_t);
 	void (*timer_destroy)(struct io_timer *);
+};
+
+/* Of each stream, not of the loop: behind one loop there are sockets, WebSockets, TLS over either. */
+struct stream_ops {
+	void (*start)(struct stream *, const struct stream_events *, void *);
+	enum status (*write)(struct stream *, struct frame *const[], uint32_t);
+	size_t (*queued)(const struct stream *);
+	void (*resume)(struct stream *);
+	void (*finish)(struct stream *);
+	void (*close)(struct stream *);
+	void (*peer)(const struct stream *, struct peer *);
 };
 
 /* Each of these is the first member of the maker's own struct. */
@@ -187,6 +191,7 @@ struct io_listener {
 };
 struct stream {
 	struct io *io;
+	const struct stream_ops *ops;
 	void *context;			    /* the owner's */
 	const struct stream_events *events; /* NULL until started */
 };

@@ -86,12 +86,6 @@ uint32_t uv_sockaddr(const struct address *address, struct sockaddr_storage *out
 enum status uv_link_connect(struct io *io, const struct address *address,
 			    const struct stream_events *events, void *context,
 			    struct stream **out);
-void uv_link_start(struct stream *stream, const struct stream_events *events, void *context);
-enum status uv_link_write(struct stream *stream, struct frame *const frames[], uint32_t count);
-size_t uv_link_queued(const struct stream *stream);
-void uv_link_resume(struct stream *stream);
-void uv_link_finish(struct stream *stream);
-void uv_link_close(struct stream *stream);
-void uv_link_peer(const struct stream *stream, struct peer *out);
+extern const struct stream_ops uv_link_ops;
 
 #endif

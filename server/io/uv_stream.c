@@ -53,6 +53,7 @@ struct uv_link *uv_link_create(struct uv_io *io, enum address_kind kind)
 	if (link == NULL)
 		return NULL;
 	link->stream.io = &io->io;
+	link->stream.ops = &uv_link_ops;
 	link->kind = kind;
 	link->handles = 1;
 	if (kind == ADDRESS_UNIX)
@@ -120,7 +121,7 @@ void uv_link_end(struct uv_link *link, enum status why)
 	uv_close(&link->uv.handle, on_handle_closed);
 }
 
-void uv_link_close(struct stream *stream)
+static void uv_link_close(struct stream *stream)
 {
 	uv_link_end(uv_link_of(stream), STATUS_OK);
 }
@@ -182,7 +183,7 @@ static void read_start(struct uv_link *link)
 		uv_link_end(link, uv_meaning(error));
 }
 
-void uv_link_start(struct stream *stream, const struct stream_events *events, void *context)
+static void uv_link_start(struct stream *stream, const struct stream_events *events, void *context)
 {
 	struct uv_link *link = uv_link_of(stream);
 	ASSERT(link->state == LINK_NEW);
@@ -192,7 +193,7 @@ void uv_link_start(struct stream *stream, const struct stream_events *events, vo
 	read_start(link);
 }
 
-void uv_link_resume(struct stream *stream)
+static void uv_link_resume(struct stream *stream)
 {
 	struct uv_link *link = uv_link_of(stream);
 	if (link->state == LINK_OPEN)
@@ -364,7 +365,7 @@ static int try_write(struct uv_link *link, struct frame *const frames[], uint32_
 	return taken == UV_EAGAIN ? 0 : taken;
 }
 
-enum status uv_link_write(struct stream *stream, struct frame *const frames[], uint32_t count)
+static enum status uv_link_write(struct stream *stream, struct frame *const frames[], uint32_t count)
 {
 	struct uv_link *link = uv_link_of(stream);
 	struct io_counters *counters = &stream->io->counters;
@@ -393,12 +394,12 @@ enum status uv_link_write(struct stream *stream, struct frame *const frames[], u
 	return status == STATUS_OK ? STATUS_OK : STATUS_CLOSED;
 }
 
-size_t uv_link_queued(const struct stream *stream)
+static size_t uv_link_queued(const struct stream *stream)
 {
 	return uv_link_of(stream)->uv.stream.write_queue_size;
 }
 
-void uv_link_finish(struct stream *stream)
+static void uv_link_finish(struct stream *stream)
 {
 	struct uv_link *link = uv_link_of(stream);
 	ASSERT(stream->events != NULL);
@@ -433,7 +434,7 @@ static void peer_unix(const struct uv_link *link, struct peer *out)
 	snprintf(out->text, sizeof out->text, "unix:uid=%u,pid=%d", out->uid, out->pid);
 }
 
-void uv_link_peer(const struct stream *stream, struct peer *out)
+static void uv_link_peer(const struct stream *stream, struct peer *out)
 {
 	struct uv_link *link = uv_link_of(stream);
 	memset(out, 0, sizeof *out);
@@ -455,3 +456,13 @@ void uv_link_peer(const struct stream *stream, struct peer *out)
 	}
 	address_print(&address, out->text);
 }
+
+const struct stream_ops uv_link_ops = {
+	.start = uv_link_start,
+	.write = uv_link_write,
+	.queued = uv_link_queued,
+	.resume = uv_link_resume,
+	.finish = uv_link_finish,
+	.close = uv_link_close,
+	.peer = uv_link_peer,
+};

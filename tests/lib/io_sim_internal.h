@@ -112,13 +112,7 @@ void sim_listener_address(const struct io_listener *listener, struct address *ou
 void sim_listener_close(struct io_listener *listener);
 enum status sim_connect(struct io *io, const struct address *address,
 			const struct stream_events *events, void *context, struct stream **out);
-void sim_stream_start(struct stream *stream, const struct stream_events *events, void *context);
-enum status sim_stream_write(struct stream *stream, struct frame *const frames[], uint32_t count);
-size_t sim_stream_queued(const struct stream *stream);
-void sim_stream_resume(struct stream *stream);
-void sim_stream_finish(struct stream *stream);
-void sim_stream_close(struct stream *stream);
-void sim_stream_peer(const struct stream *stream, struct peer *out);
+extern const struct stream_ops sim_stream_ops;
 /* Closes all that is open, as at the end. */
 void sim_network_end(struct io_sim *sim);
 

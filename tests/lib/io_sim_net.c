@@ -116,6 +116,7 @@ static struct sim_link *link_create(struct sim_host *host, const struct address 
 		return NULL;
 	}
 	link->stream.io = &host->io;
+	link->stream.ops = &sim_stream_ops;
 	link->object = (struct sim_object){ 1, link_free };
 	link->sim = sim;
 	link->host = host;
@@ -334,7 +335,7 @@ static void fire_arrival(struct io_sim *sim, void *target, uint64_t bytes)
 		pump_in(link);
 }
 
-void sim_stream_start(struct stream *stream, const struct stream_events *events, void *context)
+static void sim_stream_start(struct stream *stream, const struct stream_events *events, void *context)
 {
 	struct sim_link *link = link_of(stream);
 	stream->events = events;
@@ -346,7 +347,7 @@ void sim_stream_start(struct stream *stream, const struct stream_events *events,
 	readable_soon(link);
 }
 
-void sim_stream_resume(struct stream *stream)
+static void sim_stream_resume(struct stream *stream)
 {
 	struct sim_link *link = link_of(stream);
 	link->paused = false;
@@ -463,7 +464,7 @@ static void queue_push(struct sim_link *link, struct frame *frame, uint32_t sent
 	link->host->io.counters.queued_bytes += frame->bytes - sent;
 }
 
-enum status sim_stream_write(struct stream *stream, struct frame *const frames[], uint32_t count)
+static enum status sim_stream_write(struct stream *stream, struct frame *const frames[], uint32_t count)
 {
 	struct sim_link *link = link_of(stream);
 	struct io_counters *counters = &stream->io->counters;
@@ -496,12 +497,12 @@ enum status sim_stream_write(struct stream *stream, struct frame *const frames[]
 	return STATUS_OK;
 }
 
-size_t sim_stream_queued(const struct stream *stream)
+static size_t sim_stream_queued(const struct stream *stream)
 {
 	return link_of(stream)->queued;
 }
 
-void sim_stream_finish(struct stream *stream)
+static void sim_stream_finish(struct stream *stream)
 {
 	struct sim_link *link = link_of(stream);
 	if (link->state == LINK_CONNECTING) {
@@ -517,12 +518,12 @@ void sim_stream_finish(struct stream *stream)
 		linger(link);
 }
 
-void sim_stream_close(struct stream *stream)
+static void sim_stream_close(struct stream *stream)
 {
 	link_end(link_of(stream), STATUS_OK, false);
 }
 
-void sim_stream_peer(const struct stream *stream, struct peer *out)
+static void sim_stream_peer(const struct stream *stream, struct peer *out)
 {
 	const struct sim_link *link = link_of(stream);
 	uint32_t index = link->other != NULL ? link->other->host->index : 0;
@@ -692,3 +693,13 @@ void sim_network_end(struct io_sim *sim)
 		fire_closed(sim, &link->object, 0);
 	}
 }
+
+const struct stream_ops sim_stream_ops = {
+	.start = sim_stream_start,
+	.write = sim_stream_write,
+	.queued = sim_stream_queued,
+	.resume = sim_stream_resume,
+	.finish = sim_stream_finish,
+	.close = sim_stream_close,
+	.peer = sim_stream_peer,
+};

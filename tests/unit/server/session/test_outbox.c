@@ -39,8 +39,7 @@ static size_t queued(const struct stream *stream)
 	return ((const struct sink *)stream)->queued;
 }
 
-static const struct io_ops ops = { .stream_write = take, .stream_queued = queued };
-static struct io io = { .ops = &ops };
+static const struct stream_ops ops = { .write = take, .queued = queued };
 static struct frame_pool *pool;
 static struct outbox_set set;
 
@@ -49,7 +48,7 @@ static void begin(struct sink *sinks, struct outbox *outboxes, uint32_t count)
 	ck_assert_int_eq(frame_pool_create(1 << 20, &pool), STATUS_OK);
 	memset(&set, 0, sizeof set);
 	for (uint32_t i = 0; i < count; i++) {
-		sinks[i] = (struct sink){ .stream = { .io = &io } };
+		sinks[i] = (struct sink){ .stream = { .ops = &ops } };
 		outbox_init(&outboxes[i], &set, &sinks[i].stream, pool);
 	}
 }

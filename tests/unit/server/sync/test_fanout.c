@@ -83,8 +83,7 @@ static size_t queued(const struct stream *stream)
 	return ((const struct client *)stream)->queued;
 }
 
-static const struct io_ops ops = { .stream_write = take, .stream_queued = queued };
-static struct io io = { .ops = &ops };
+static const struct stream_ops ops = { .write = take, .queued = queued };
 
 static void feed(struct room *room, struct report *report, uint64_t ns)
 {
@@ -125,7 +124,7 @@ static void enter(struct room *room, uint32_t who, const struct msg_subscribe *a
 {
 	struct client *client = &room->clients[who];
 	struct reason why;
-	client->stream = (struct stream){ .io = &io };
+	client->stream = (struct stream){ .ops = &ops };
 	client->divisor = (uint32_t)ask->divisor;
 	outbox_init(&client->outbox, &room->set, &client->stream, room->pool);
 	mirror_init(&client->mirror, (enum wire_profile)ask->profile, (uint8_t)ask->fields, 1 << 20);
