@@ -6,6 +6,8 @@ libengine_a_SOURCES += \
 	server/engine/geometry/closest.h \
 	server/engine/geometry/closest.c \
 	server/engine/geometry/cook.h \
+	server/engine/geometry/decompose.h \
+	server/engine/geometry/distance_field.h \
 	server/engine/geometry/hull.h \
 	server/engine/geometry/hull.c \
 	server/engine/geometry/hull_build.h \
