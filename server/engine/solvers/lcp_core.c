@@ -7,9 +7,11 @@
 #include "server/engine/solvers/lcp_core.h"
 
 #include "server/engine/linalg/dense.h"
-#include "server/engine/math/scalar.h"
+#include "server/engine/math/double_double.h"
 
-#define DEPENDENT 0x1p-40 /* of 1 + |y|²: a smaller Schur complement counts as none */
+#define DOUBTFUL 0x1p-40  /* of 1 + |y|²: below, double does not tell a Schur complement from none */
+#define DEPENDENT 0x1p-49 /* of 1 + |y|²: what rounding in A's own entries leaves */
+#define NOTHING 0x1p-51   /* of 1 + |y|²: in double already no more than rounding */
 #define REFINEMENTS 3     /* each gains the digits that the factor has */
 #define NOISE 0x1p-43     /* ≈ 1e-13: of the largest term, what rounding may leave in a sum */
 
@@ -100,7 +102,7 @@ double lcp_core_size(const struct lcp_core *self)
 	return scalar_max(dense_max_abs(self->b, self->count), dense_max_abs(self->x, self->count));
 }
 
-double lcp_core_measure(struct lcp_core *self, uint32_t i)
+static double border(struct lcp_core *self, uint32_t i)
 {
 	uint32_t first = self->factor.size;
 	for (uint32_t k = self->start[i]; k < self->start[i + 1]; k++)
@@ -116,13 +118,52 @@ double lcp_core_measure(struct lcp_core *self, uint32_t i)
 	return schur;
 }
 
-/* A perturbation of A by rounding changes the Schur complement by (1, y)ᵀ δA (1, y). */
-double lcp_core_rounding(const struct lcp_core *self)
+/* A_ji − A_jC y to about 106 bits, for any row j of C or i itself. */
+static double2 remainder_of(const struct lcp_core *self, uint32_t j, uint32_t i, const double *y)
 {
-	double size = 1;
+	double2 sum = {0, 0};
+	for (uint32_t k = self->start[j]; k < self->start[j + 1]; k++) {
+		uint32_t c = self->column[k];
+		if (c == i)
+			sum = double2_add_double(sum, self->value[k]);
+		else if (self->state[c] == LCP_ACTIVE)
+			sum = double2_add(sum, double2_product(self->value[k],
+							       -y[self->position[c]]));
+	}
+	return sum;
+}
+
+/* The Schur complement of row i once more, as the form (1, −y)ᵀ A (1, −y): its error is of second
+ * order in that of y = A_CC⁻¹ A_Ci, which is refined twice before. */
+static double exact_schur(struct lcp_core *self, uint32_t i)
+{
+	double *y = self->work, *rest = self->work + self->capacity;
+	uint32_t size = self->factor.size;
+	for (uint32_t k = 0; k < 2; k++) {
+		for (uint32_t p = 0; p < size; p++)
+			rest[p] = remainder_of(self, self->order[p], i, y).hi;
+		chol_envelope_solve(&self->factor, rest);
+		dense_mul_add(y, rest, 1, size);
+	}
+	double2 schur = remainder_of(self, i, i, y);
+	for (uint32_t p = 0; p < size; p++) {
+		double2 off = remainder_of(self, self->order[p], i, y);
+		schur = double2_add(schur, double2_mul_double(off, -y[p]));
+	}
+	return schur.hi;
+}
+
+double lcp_core_measure(struct lcp_core *self, uint32_t i)
+{
+	double schur = border(self, i), size = 1;
 	for (uint32_t p = 0; p < self->factor.size; p++)
 		size += self->work[p] * self->work[p];
-	return DEPENDENT * size;
+	if (scalar_abs(schur) > DOUBTFUL * size)
+		return schur;
+	if (scalar_abs(schur) <= NOTHING * size)
+		return 0;
+	schur = exact_schur(self, i);
+	return scalar_abs(schur) > DEPENDENT * size ? schur : 0;
 }
 
 void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur)
@@ -136,7 +177,7 @@ void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur)
 bool lcp_core_activate(struct lcp_core *self, uint32_t i)
 {
 	double schur = lcp_core_measure(self, i);
-	if (!(schur > lcp_core_rounding(self)))
+	if (!(schur > 0))
 		return false;
 	lcp_core_keep(self, i, schur);
 	return true;

@@ -53,13 +53,11 @@ void lcp_core_refresh(struct lcp_core *self);
 /* Makes row i active: true, or false when it depends on the active ones. */
 bool lcp_core_activate(struct lcp_core *self, uint32_t i);
 void lcp_core_deactivate(struct lcp_core *self, uint32_t i, enum lcp_state state);
-/* Measures row i against the factor (its border); Schur complement returned, A_CC⁻¹ A_Ci in work.
- */
+/* Measures row i against the factor (its border): A_CC⁻¹ A_Ci in work, the Schur complement
+ * returned, 0 when it is what rounding leaves of a row that depends on the active ones. */
 double lcp_core_measure(struct lcp_core *self, uint32_t i);
 /* Keeps the border just measured. */
 void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur);
-/* Below this a Schur complement is rounding: needs the solution in work. */
-double lcp_core_rounding(const struct lcp_core *self);
 /* Drives row d until it holds. False when the run ends; result.status says why. */
 bool lcp_core_drive(struct lcp_core *self, uint32_t d);
 /* Size of what cancels in w: max |b|, |x|. */

@@ -13,9 +13,10 @@
  *
  * The Schur complement Δw_d/σ of d in C decides what a direction is. Above rounding: ordinary. At
  * rounding: A Δx = 0, nothing but `leave` and `bound` can happen, and if neither does the direction
- * proves that no solution exists, unless w_d is itself rounding: then d holds already. Rounding is
- * first measured widely (a dependent row taken for independent spoils the factor), and narrowly
- * only before infeasibility would be declared (bodies 1 : 1e8 have honest complements that small).
+ * proves that no solution exists, unless w_d is itself rounding: then d holds already. Bodies 1 : 1e8
+ * have honest complements down to 1e-15 that double cannot tell from rounding; called dependent, x
+ * goes 1e10 far along a w that is not 0. The doubtful ones are therefore measured again in twice
+ * the digits (lcp_core.c).
  * Clearly negative: A was not semidefinite, and if nothing blocks the direction is a ray.
  * A row that is to join was seen to move while C did not, so it should be independent; if its own
  * Schur complement is rounding it was not moving, and the next candidate is asked. So no pivot ever
@@ -27,7 +28,6 @@
 #include "server/engine/solvers/lcp_core.h"
 
 #define NOISE 0x1p-43  /* of the largest |Δx|: smaller changes are rounding */
-#define STRICT 0x1p-11 /* between the wide and the narrow measure of rounding */
 #define TIE 1e-9       /* the goal is taken when this close to the step's end, relative */
 
 enum event { EVENT_NONE, EVENT_GOAL, EVENT_BOUND, EVENT_LEAVE, EVENT_JOIN };
@@ -36,8 +36,7 @@ struct step {
 	enum event event;
 	uint32_t row;
 	double length;
-	double schur; /* of the driven row; 0 when it is rounding */
-	bool small;   /* it was rounding only by the wide measure */
+	double schur; /* of the driven row; 0 when it depends on the active ones */
 	double join;  /* Schur complement of the row that joins */
 	double noise;
 };
@@ -56,12 +55,12 @@ static void spread(struct lcp_core *self, uint32_t d)
 	}
 }
 
-static struct step direction(struct lcp_core *self, uint32_t d, double sigma, bool strict)
+static struct step direction(struct lcp_core *self, uint32_t d, double sigma)
 {
 	struct step step = {.event = EVENT_NONE, .length = __builtin_inf()};
 	dense_zero(self->dx, self->count);
 	step.schur = lcp_core_measure(self, d);
-	double rounding = lcp_core_rounding(self) * (strict ? STRICT : 1), most = 1;
+	double most = 1;
 	for (uint32_t p = 0; p < self->factor.size; p++)
 		self->dx[self->order[p]] = -sigma * self->work[p];
 	self->dx[d] = sigma;
@@ -71,11 +70,8 @@ static struct step direction(struct lcp_core *self, uint32_t d, double sigma, bo
 		self->dw[self->order[p]] = 0;
 	}
 	step.noise = NOISE * most;
-	step.small = step.schur > STRICT * rounding;
-	if (scalar_abs(step.schur) <= rounding) {
-		step.schur = 0;
+	if (step.schur == 0)
 		dense_zero(self->dw, self->count);
-	}
 	self->dw[d] = sigma * step.schur;
 	return step;
 }
@@ -165,7 +161,7 @@ static void choose_join(struct lcp_core *self, struct step *step, uint32_t d, do
 		if (step->event != EVENT_JOIN)
 			return;
 		step->join = lcp_core_measure(self, step->row);
-		if (step->join > lcp_core_rounding(self))
+		if (step->join > 0)
 			return;
 		self->dw[step->row] = 0;
 	}
@@ -187,22 +183,15 @@ static bool no_end(struct lcp_core *self, const struct step *step, uint32_t d)
 bool lcp_core_drive(struct lcp_core *self, uint32_t d)
 {
 	double sigma = self->w[d] < 0 ? 1 : -1;
-	for (bool strict = false;;) {
+	for (;;) {
 		if (self->result.pivots >= self->pivots_max) {
 			self->result.status = SOLVER_LIMIT;
 			return false;
 		}
-		struct step step = direction(self, d, sigma, strict);
+		struct step step = direction(self, d, sigma);
 		choose_join(self, &step, d, sigma);
-		if (step.event == EVENT_NONE || !(step.length <= SCALAR_MAX)) {
-			if (no_end(self, &step, d))
-				return true;
-			if (strict || !step.small)
-				return false;
-			self->result.status = SOLVER_SOLVED;
-			strict = true;
-			continue;
-		}
+		if (step.event == EVENT_NONE || !(step.length <= SCALAR_MAX))
+			return no_end(self, &step, d);
 		self->result.pivots++;
 		advance(self, d, step.length);
 		switch (step.event) {

@@ -168,6 +168,28 @@ START_TEST(what_has_no_solution_is_proved_to_have_none)
 }
 END_TEST
 
+START_TEST(a_tiny_complement_is_told_from_a_dependent_row)
+{
+	/* Two problems with masses 1 : 1e8 out of 400 000, whose Schur complements of 7e-13 and
+	 * 5e-12 are honest. */
+	static const uint32_t seeds[2] = {5, 7}, picks[2] = {7479, 390};
+	struct gen_lcp gen;
+	gen_lcp_init(&gen, 24);
+	for (uint32_t k = 0; k < 2; k++) {
+		double x[N];
+		struct rng rng = rng_seeded(seeds[k] + 1000 * (uint64_t)GEN_RATIO);
+		for (uint32_t i = 0; i <= picks[k]; i++)
+			gen_lcp_random(&gen, GEN_RATIO, &rng, i % 10 == 0 ? 24 : 12);
+		struct solver_result result =
+			lcp_dantzig_solve(&solver, &gen.problem, &options, x, NULL);
+		ck_assert_int_eq(result.status, SOLVER_SOLVED);
+		ck_assert_uint_eq(result.fallbacks, 0);
+		ck_assert_double_le(result.residual, 1e-12);
+	}
+	gen_lcp_release(&gen);
+}
+END_TEST
+
 START_TEST(a_ray_is_told_from_a_solution)
 {
 	/* Not semidefinite: x grows for ever and w only falls. */
@@ -281,6 +303,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, twice_the_same_joint_moves_as_once);
 	tcase_add_test(tcase, bounds_are_kept_on_both_sides);
 	tcase_add_test(tcase, what_has_no_solution_is_proved_to_have_none);
+	tcase_add_test(tcase, a_tiny_complement_is_told_from_a_dependent_row);
 	tcase_add_test(tcase, a_ray_is_told_from_a_solution);
 	tcase_add_test(tcase, bad_numbers_have_their_own_status);
 	tcase_add_test(tcase, numbers_of_any_size_end_with_a_true_residual);
