@@ -21,7 +21,8 @@ void mass_add_face(struct volume_integrals *sum, const vec3 *vertices, uint32_t 
 struct mass_properties mass_of_integrals(const struct volume_integrals *sum, vec3 origin);
 
 struct mass_properties mass_of_hull(const struct hull *hull);
-/* Of the solid a closed mesh bounds; all zeros for an open one. */
+/* Of the solid a closed mesh bounds; all zeros for an open one, and for one whose volume is not above what
+ * rounding may give (folded flat). */
 struct mass_properties mass_of_mesh(const struct mesh *mesh);
 
 /* One shape of a body: where it sits in the body's frame and what it is made of. */

@@ -193,6 +193,42 @@ START_TEST(a_face_of_many_corners_counts_once)
 }
 END_TEST
 
+/* Four points with coordinates of most unlike sizes: many of these closed meshes are folded flat, and what
+ * is left of their volume is rounding. */
+START_TEST(a_mesh_folded_flat_bounds_no_solid)
+{
+	static const uint32_t FACES[4][3] = { { 0, 1, 2 }, { 0, 2, 3 }, { 0, 3, 1 }, { 1, 3, 2 } };
+	static const double SIZES[] = { 0, 1e-320, 1e-300, 1e-200, 1e-160, 1e-150, 1e-100, 1e-12,
+					1, 3, 5, -1, 7e4, 1e5 };
+	uint32_t solid = 0, flat = 0;
+	rng = rng_seeded(check_seed());
+	for (uint32_t run = 0; run < 40000; run++) {
+		vec3 corners[4];
+		for (uint32_t i = 0; i < 12; i++)
+			vec3_set(&corners[i / 3], i % 3, SIZES[rng_below(&rng, COUNT_OF(SIZES))]);
+		struct bytes bytes = { 0 };
+		struct shape *shape = NULL;
+		struct reason why;
+		bytes_of_mesh(&bytes, corners, 4, FACES, 4);
+		enum status status = shape_cook(bytes.data, bytes.count, NULL, &shape, &why);
+		bytes_release(&bytes);
+		if (status != STATUS_OK)
+			continue; /* two corners at one place, most often */
+		struct mass_properties mass = shape->mass;
+		ck_assert(mass.volume > 0 || vec3_equal(mass.centre, vec3_zero()));
+		*(mass.volume > 0 ? &solid : &flat) += 1;
+		ck_assert(scalar_is_finite(mat3_trace(mass.inertia)));
+		if (mass.volume > 0) {
+			struct aabb box = aabb_make(shape->aabb_min, shape->aabb_max);
+			ck_assert(aabb_contains_point(aabb_grow(box, 1e-3), mass.centre));
+		}
+		shape_release(shape);
+	}
+	ck_assert_uint_gt(solid, 100);
+	ck_assert_uint_gt(flat, 100);
+}
+END_TEST
+
 START_TEST(a_closed_mesh_weighs_what_its_hull_does)
 {
 	static const vec3 CORNERS[4] = { { 100, 0, 0 }, { 101, 0, 0 }, { 100, 2, 0 }, { 100, 0, 3 } };
@@ -307,6 +343,7 @@ static Suite *make(void)
 	tcase_add_test(solids, random_hulls_agree_with_sums_over_tetrahedra);
 	tcase_add_test(solids, a_face_of_many_corners_counts_once);
 	tcase_add_test(solids, a_closed_mesh_weighs_what_its_hull_does);
+	tcase_add_test(solids, a_mesh_folded_flat_bounds_no_solid);
 	suite_add_tcase(suite, solids);
 	TCase *polygons = tcase_create("polygons");
 	tcase_add_test(polygons, a_rounded_rectangle_has_its_closed_form);
