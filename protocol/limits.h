@@ -43,6 +43,8 @@
 #define WIRE_CAPS_MAX 32
 #define WIRE_BATCH_MAX 1024  /* commands of a batch: a few milliseconds of checking */
 #define WIRE_FOLLOW_MAX 64   /* bodies a subscription follows */
+#define WIRE_AREAS_MAX 16    /* areas of a subscription, beside its box */
+#define WIRE_APPLIED_MAX 64  /* subscriptions a resuming client names */
 #define WIRE_STEPS_MAX 10000 /* ticks of one STEP */
 #define WIRE_RESULTS_KEPT 1024 /* results per (session, world), for batches that are repeated */
 #define WIRE_NAME_MAX 64      /* bytes of a world's, method's or snapshot's name */

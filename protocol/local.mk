@@ -21,6 +21,8 @@ libcairnproto_a_SOURCES += \
 	protocol/unpack.c \
 	protocol/handshake.h \
 	protocol/handshake.c \
+	protocol/area.h \
+	protocol/area.c \
 	protocol/columns.def \
 	protocol/columns.h \
 	protocol/columns.c \
@@ -53,6 +55,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/test_validate \
 	tests/unit/protocol/test_unpack \
 	tests/unit/protocol/test_handshake \
+	tests/unit/protocol/test_area \
 	tests/unit/protocol/test_mirror \
 	tests/unit/protocol/test_vectors \
 	tests/unit/protocol/test_query_wire \

@@ -127,6 +127,7 @@ enum wire_want {
 enum wire_frame_flags {
 	WIRE_FRAME_ABSOLUTE = 1,  /* columns are values, not differences to the base */
 	WIRE_FRAME_TICK_HASH = 2, /* `hash` is the tick hash; else the view hash */
+	WIRE_FRAME_PARTIAL = 64,  /* the budget did not let everything through; the rest follows */
 };
 
 /* ---- messages -------------------------------------------------------------------------- */

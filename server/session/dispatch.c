@@ -10,6 +10,8 @@ static session_handler *handler_of(enum message_type type)
 		return handle_ping;
 	case MESSAGE_PONG:
 		return handle_pong;
+	case MESSAGE_GOODBYE:
+		return handle_goodbye;
 	case MESSAGE_INFO:
 		return handle_info;
 	case MESSAGE_WORLD_LIST:
@@ -34,6 +36,8 @@ static session_handler *handler_of(enum message_type type)
 		return handle_ack;
 	case MESSAGE_RESYNC:
 		return handle_resync;
+	case MESSAGE_FOCUS:
+		return handle_focus;
 	case MESSAGE_COMMANDS:
 		return handle_commands;
 	case MESSAGE_STEP:

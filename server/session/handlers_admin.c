@@ -1,4 +1,4 @@
-/* handlers_admin.c: PING, PONG, INFO. */
+/* handlers_admin.c: PING, PONG, GOODBYE, INFO. */
 #include "config.h"
 
 #include <string.h>
@@ -26,6 +26,12 @@ void handle_pong(struct session *self, const struct message *message)
 	/* Having been heard is all that it was asked for. */
 	UNUSED(self);
 	UNUSED(message);
+}
+
+void handle_goodbye(struct session *self, const struct message *message)
+{
+	UNUSED(message);
+	session_goodbye(self, STATUS_OK, "goodbye");
 }
 
 static void pair(struct wire_packer *out, const char *key, uint64_t value)

@@ -1,4 +1,4 @@
-/* handlers_state.c: SUBSCRIBE, UNSUBSCRIBE, ACK, RESYNC. */
+/* handlers_state.c: SUBSCRIBE, UNSUBSCRIBE, ACK, RESYNC, FOCUS. */
 #include "protocol/capabilities.h"
 #include "server/server.h"
 #include "server/session/session.h"
@@ -80,4 +80,11 @@ void handle_resync(struct session *self, const struct message *message)
 	struct session_subscription *entry = wanted(self, message, message->resync.sub);
 	if (entry != NULL)
 		fanout_resync(entry->world->fanout, entry->subscription, io_now(self->server->io));
+}
+
+void handle_focus(struct session *self, const struct message *message)
+{
+	struct session_subscription *entry = wanted(self, message, message->focus.sub);
+	if (entry != NULL)
+		session_refuse_status(self, message, STATUS_UNSUPPORTED);
 }

@@ -232,7 +232,7 @@ static void offer(struct session *self)
 		.name = SERVER_NAME,
 		.build = PACKAGE_VERSION,
 		.abi = self->server->abi,
-		.caps = WIRE_CAPS_ALL,
+		.caps = WIRE_CAPS_ALL & ~(uint32_t)WIRE_CAP_RESUME,
 		.role = role_of(&self->peer, self->server->own_uid),
 		.session = self->number,
 		.time_us = io_now_us(self->server->io),

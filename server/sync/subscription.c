@@ -14,7 +14,7 @@ static enum status check(const struct msg_subscribe *ask, struct reason *why)
 	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_ALL) != 0 || ask->fields == 0)
 		return reason_set(why, STATUS_RANGE, -1, "fields", "a mask of columns within %d",
 				  WIRE_COLUMNS_ALL);
-	if (ask->area.set)
+	if (ask->area.set || ask->areas.count > 0)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "area", "areas are not served yet");
 	if (ask->follow.count > 0)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "follow",

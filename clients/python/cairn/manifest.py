@@ -77,6 +77,7 @@ MESSAGE = {
     "delta": 35,
     "events": 36,
     "notice": 37,
+    "focus": 38,
     "commands": 40,
     "result": 41,
     "durable": 42,

@@ -1,0 +1,64 @@
+/* area.h: what part of a world a subscription sees: SUBSCRIBE.areas, FOCUS.areas.
+ *
+ *	kind  numbers                                                              what it holds
+ *	0     –                                                                    everything
+ *	1     min x, y, z, max x, y, z                                             box
+ *	2     centre x, y, z, radius                                               ball
+ *	3     eye x, y, z, rotation w, x, y, z, half width, half height, near, far frustum
+ *
+ * in metres. A frustum looks along −z of its rotation with +y up, as cameras of 3D libraries do; half
+ * width and height are those at distance 1 (tangents of half the angles). On the wire an area is
+ * [kind, [numbers], body]: with a body, positions are relative to where it is (not turned with it), so
+ * the area moves with it. A body of the world is where its origin is.
+ *
+ * Flapping: who is inside stays inside until it is out by a margin, one part in sixteen of the area's
+ * size (wire_area_margin); an area that moves with a body lags behind it by at most half of that, and is
+ * as much larger. So all bodies in the exact area are seen, and none further out than two margins.
+ *
+ * Only + − × ÷ and comparisons: both sides of the wire agree to the bit.
+ */
+#ifndef CAIRN_PROTOCOL_AREA_H
+#define CAIRN_PROTOCOL_AREA_H
+
+#include "protocol/message.h"
+#include "protocol/packer.h"
+
+enum wire_area_kind {
+	WIRE_AREA_EVERYTHING = 0,
+	WIRE_AREA_BOX = 1,
+	WIRE_AREA_BALL = 2,
+	WIRE_AREA_FRUSTUM = 3,
+	WIRE_AREA_KINDS,
+};
+enum { WIRE_AREA_NUMBERS_MAX = 11 };
+
+struct wire_area {
+	uint8_t kind;
+	uint32_t body;			       /* 0: fixed in the world */
+	double numbers[WIRE_AREA_NUMBERS_MAX]; /* as many as the kind has, the others 0 */
+};
+
+/* How many numbers a kind has. */
+uint32_t wire_area_numbers(uint32_t kind);
+/* One [kind, [numbers], body]. */
+void wire_area_pack(struct wire_packer *out, const struct wire_area *area);
+/* Reads and checks a list; a rotation is made a unit. RANGE or TYPE with the area's index. */
+enum status wire_areas_take(const struct wire_list *list, struct wire_area areas[WIRE_AREAS_MAX],
+			    uint32_t *count, struct reason *why) MUST_CHECK;
+/* Bit by bit the same. */
+bool wire_area_same(const struct wire_area *a, const struct wire_area *b);
+
+/* `origin`: where its body is (the zero vector for an area without). `pad` metres larger all round. */
+bool wire_area_holds(const struct wire_area *area, const double origin[3], const double point[3],
+		     double pad);
+/* A box around it; EVERYTHING has an infinite one. */
+void wire_area_box(const struct wire_area *area, const double origin[3], double pad, double min[3],
+		   double max[3]);
+/* Half its longest extent in metres; infinite for EVERYTHING. */
+double wire_area_size(const struct wire_area *area);
+/* The margin of leaving; 0 for EVERYTHING. */
+double wire_area_margin(const struct wire_area *area);
+/* The point that matters most in it: the middle, a frustum's eye. False for EVERYTHING. */
+bool wire_area_focus(const struct wire_area *area, const double origin[3], double focus[3]);
+
+#endif
