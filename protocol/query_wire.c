@@ -51,6 +51,10 @@ uint32_t query_pack(struct wire_packer *out, const struct wire_query *query)
 	case WIRE_QUERY_BODY:
 		wire_pack_uint(out, query->body);
 		return 2;
+	case WIRE_QUERY_GEOMETRY:
+		wire_pack_bin(out, query->name.bytes, sizeof query->name.bytes);
+		wire_pack_uint(out, query->part);
+		return 3;
 	}
 	return 1;
 }
@@ -124,6 +128,18 @@ static void take_shape(struct taker *self, struct wire_slice *shape)
 		self->status = STATUS_RANGE;
 }
 
+static void take_name(struct taker *self, struct wire_name *name)
+{
+	struct wire_slice bytes;
+	if (!more(self, "name", true))
+		return;
+	self->status = wire_take_bin(&self->in, &bytes);
+	if (self->status == STATUS_OK && bytes.bytes != sizeof name->bytes)
+		self->status = STATUS_RANGE;
+	if (self->status == STATUS_OK)
+		memcpy(name->bytes, bytes.at, sizeof name->bytes);
+}
+
 static void take_by_kind(struct taker *self, struct wire_query *query)
 {
 	switch (query->kind) {
@@ -148,6 +164,10 @@ static void take_by_kind(struct taker *self, struct wire_query *query)
 	case WIRE_QUERY_BODY:
 		take_u32(self, "body", true, UINT32_MAX, &query->body);
 		return;
+	case WIRE_QUERY_GEOMETRY:
+		take_name(self, &query->name);
+		take_u32(self, "part", false, WIRE_SHAPE_PARTS, &query->part);
+		return;
 	}
 }
 
@@ -157,7 +177,7 @@ enum status query_take(const struct wire_list *list, struct wire_query *query, s
 	uint32_t kind = 0;
 	taker_open(&taker, list);
 	take_u32(&taker, "kind", true, UINT8_MAX, &kind);
-	if (taker.status == STATUS_OK && (kind < WIRE_QUERY_RAY || kind > WIRE_QUERY_BODY))
+	if (taker.status == STATUS_OK && (kind < WIRE_QUERY_RAY || kind > WIRE_QUERY_LAST))
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "kind", "no query has number %d",
 				  (int)kind);
 	query_init(query, (enum wire_query_kind)kind);
@@ -234,6 +254,14 @@ void answer_pack_body(struct wire_packer *out, const struct wire_body_facts *fac
 	wire_pack_real(out, facts->mass);
 	pack_vector(out, facts->centre, 3);
 	pack_placements(out, body);
+}
+
+void answer_pack_geometry(struct wire_packer *out, const struct wire_geometry *geometry)
+{
+	wire_pack_array(out, 3);
+	wire_pack_uint(out, geometry->part);
+	wire_pack_uint(out, geometry->of);
+	wire_pack_bin(out, geometry->data.at, geometry->data.bytes);
 }
 
 static enum status open_item(struct wire_cursor *in, struct taker *taker)
@@ -358,4 +386,18 @@ enum status answer_take_body(struct wire_cursor *in, struct wire_body_facts *fac
 	body->status = (uint8_t)body_status;
 	body->flags = (uint8_t)flags;
 	return take_placements(&taker, body, shapes);
+}
+
+enum status answer_take_geometry(struct wire_cursor *in, struct wire_geometry *geometry)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(geometry, 0, sizeof *geometry);
+	take_u32(&taker, "part", true, UINT32_MAX, &geometry->part);
+	take_u32(&taker, "of", true, UINT32_MAX, &geometry->of);
+	if (more(&taker, "data", true))
+		taker.status = wire_take_bin(&taker.in, &geometry->data);
+	return taker.status;
 }

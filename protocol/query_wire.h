@@ -6,6 +6,7 @@
  *     CONTACTS  [3, body = 0, limit = 1024]
  *     TOTALS    [4]
  *     BODY      [5, body]
+ *     GEOMETRY  [6, name, part = 0]
  *   ANSWER.answer
  *     RAY       [[body, placement, child, fraction, point, normal], …], nearest first
  *     OVERLAP   [id, …], ascending
@@ -13,6 +14,7 @@
  *     TOTALS    [kinetic, potential, linear, angular]
  *     BODY      [id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre,
  *                [[name, position, rotation], …]]
+ *     GEOMETRY  [part, of, data]: canonical bytes of a shape the world may use, WIRE_SHAPE_PART to a part
  *
  * Vectors are [x, y, z], rotations [w, x, y, z], `shape` is a bin of canonical bytes (those of
  * SHAPE_UPLOAD), category and mask are 32 bits each, all set unless given. A direction need not be
@@ -33,6 +35,8 @@ enum wire_query_kind {
 	WIRE_QUERY_CONTACTS = 3,
 	WIRE_QUERY_TOTALS = 4,
 	WIRE_QUERY_BODY = 5,
+	WIRE_QUERY_GEOMETRY = 6,
+	WIRE_QUERY_LAST = WIRE_QUERY_GEOMETRY,
 };
 enum { WIRE_QUERY_LIMIT_MAX = 4096, WIRE_QUERY_SHAPE_MAX = 4096 };
 
@@ -46,6 +50,8 @@ struct wire_query {
 	uint32_t body;           /* CONTACTS: 0 for all; BODY */
 	uint32_t limit;
 	uint32_t category, mask, ignore;
+	struct wire_name name; /* GEOMETRY */
+	uint32_t part;
 };
 
 /* A query of a kind with everything at its default. */
@@ -78,17 +84,24 @@ struct wire_body_facts {
 	double centre[3];
 };
 
+struct wire_geometry {
+	uint32_t part, of;
+	struct wire_slice data; /* borrowed */
+};
+
 /* Answers: RAY and CONTACTS are arrays of these items, OVERLAP an array of integers; the caller
  * packs the array header. */
 void answer_pack_hit(struct wire_packer *out, const struct wire_ray_hit *hit);
 void answer_pack_contact(struct wire_packer *out, const struct wire_contact *contact);
 void answer_pack_totals(struct wire_packer *out, const struct wire_totals *totals);
 void answer_pack_body(struct wire_packer *out, const struct wire_body_facts *facts);
+void answer_pack_geometry(struct wire_packer *out, const struct wire_geometry *geometry);
 enum status answer_take_hit(struct wire_cursor *in, struct wire_ray_hit *hit) MUST_CHECK;
 enum status answer_take_contact(struct wire_cursor *in, struct wire_contact *contact) MUST_CHECK;
 enum status answer_take_totals(struct wire_cursor *in, struct wire_totals *totals) MUST_CHECK;
 /* Shapes go to `shapes` (WIRE_BODY_SHAPES × WIRE_SHAPE_BYTES bytes, borrowed by the result). */
 enum status answer_take_body(struct wire_cursor *in, struct wire_body_facts *facts,
 			     uint8_t *shapes) MUST_CHECK;
+enum status answer_take_geometry(struct wire_cursor *in, struct wire_geometry *geometry) MUST_CHECK;
 
 #endif

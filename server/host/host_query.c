@@ -206,6 +206,27 @@ static enum status answer_body(struct host *host, const struct wire_query *query
 	return packed(out, &packer);
 }
 
+/* Canonical bytes of a shape, so that a viewer can draw what it was never told to upload. */
+static enum status answer_geometry(struct host *host, const struct wire_query *query,
+				   struct bytes *out, struct reason *why)
+{
+	const struct shape *shape = shape_book_find(&host->shapes, query->name.bytes);
+	if (shape == NULL)
+		return reason_set(why, STATUS_UNKNOWN_SHAPE, -1, "name",
+				  "no shape of that name may be used in this world");
+	size_t bytes = shape->canonical_bytes;
+	uint32_t of = (uint32_t)((bytes + WIRE_SHAPE_PART - 1) / WIRE_SHAPE_PART);
+	if (query->part >= of)
+		return reason_set(why, STATUS_RANGE, -1, "part", "the shape has %u parts",
+				  (unsigned)of);
+	size_t from = (size_t)query->part * WIRE_SHAPE_PART;
+	uint32_t count = (uint32_t)MIN_OF(bytes - from, (size_t)WIRE_SHAPE_PART);
+	struct wire_geometry geometry = { query->part, of, { shape->canonical + from, count } };
+	struct wire_packer packer = packer_into(out, (size_t)count + 32);
+	answer_pack_geometry(&packer, &geometry);
+	return packed(out, &packer);
+}
+
 static enum status answer(struct host *host, const struct wire_query *query, struct bytes *out,
 			  struct reason *why)
 {
@@ -220,6 +241,8 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 		return answer_totals(host, out);
 	case WIRE_QUERY_BODY:
 		return answer_body(host, query, out);
+	case WIRE_QUERY_GEOMETRY:
+		return answer_geometry(host, query, out, why);
 	}
 	return STATUS_UNSUPPORTED;
 }

@@ -448,6 +448,14 @@ class World:
         """[(a, b, point, normal, separation, impulse), …] of a body, or of all."""
         return [(c[0], c[1], tuple(c[4]), tuple(c[5]), c[6], c[7]) for c in self.query(3, body, limit)]
 
+    def geometry(self, name):
+        """The canonical bytes of a shape (its 32-byte name) that this world may use."""
+        data, part, of = b"", 0, 1
+        while part < of:
+            _, of, more = self.query(6, name, part)
+            data, part = data + more, part + 1
+        return data
+
     def totals(self):
         """(kinetic, potential, linear momentum, angular momentum)"""
         kinetic, potential, linear, angular = self.query(4)

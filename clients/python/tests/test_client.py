@@ -1,4 +1,5 @@
 """The Python client against a real daemon of its own."""
+import hashlib
 import math
 
 import pytest
@@ -84,6 +85,21 @@ def test_queries_see_the_body(cairn_client):
     assert world.overlap(cairn.sphere(0.1), position) == [body]
     assert world.totals()[1] == pytest.approx(
         position[1] * 9.81 * 1000 * math.pi / 6, rel=1e-9)
+
+
+def test_geometry_comes_back_as_it_was_uploaded(cairn_client):
+    world, _ = falling(cairn_client)
+    # Two parts and a bit: 5000 points of 24 bytes.
+    points = [(math.sin(i) * (i % 7), math.cos(i) * (i % 11), i * 1e-3) for i in range(5000)]
+    for data in (cairn.sphere(0.5), cairn.hull(points)):
+        world.shape(data)
+        assert world.geometry(hashlib.sha256(data).digest()) == data
+    with pytest.raises(cairn.Refused) as refused:
+        world.geometry(bytes(32))
+    assert refused.value.status == "unknown_shape"
+    with pytest.raises(cairn.Refused) as refused:
+        world.query(6, hashlib.sha256(data).digest(), 3)
+    assert (refused.value.status, refused.value.field) == ("range", "part")
 
 
 def test_a_player_commands_only_what_is_its_own():

@@ -43,6 +43,11 @@ static struct wire_query gen_query(struct rng *rng, uint32_t kind)
 		query.limit = rng_below(rng, WIRE_QUERY_LIMIT_MAX + 1);
 	if (kind == WIRE_QUERY_CONTACTS || kind == WIRE_QUERY_BODY)
 		query.body = rng_u32(rng);
+	if (kind == WIRE_QUERY_GEOMETRY) {
+		for (uint32_t i = 0; i < sizeof query.name.bytes; i++)
+			query.name.bytes[i] = (uint8_t)rng_below(rng, 256);
+		query.part = rng_below(rng, WIRE_SHAPE_PARTS + 1);
+	}
 	return query;
 }
 
@@ -53,14 +58,15 @@ static bool queries_same(const struct wire_query *a, const struct wire_query *b)
 	       memcmp(&a->length, &b->length, sizeof a->length) == 0 &&
 	       memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0 && a->body == b->body &&
 	       a->limit == b->limit && a->category == b->category && a->mask == b->mask &&
-	       a->ignore == b->ignore && a->shape.bytes == b->shape.bytes;
+	       a->ignore == b->ignore && a->shape.bytes == b->shape.bytes &&
+	       memcmp(&a->name, &b->name, sizeof a->name) == 0 && a->part == b->part;
 }
 
 START_TEST(every_query_comes_back_as_it_was_asked)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		struct wire_query asked = gen_query(&rng, 1 + round % WIRE_QUERY_BODY), got;
+		struct wire_query asked = gen_query(&rng, 1 + round % WIRE_QUERY_LAST), got;
 		struct wire_packer out = wire_packer_over(data, sizeof data);
 		uint32_t count = query_pack(&out, &asked);
 		ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
@@ -96,6 +102,8 @@ START_TEST(a_query_that_is_wrong_names_the_field)
 	ck_assert_int_eq(ASK(3, &why, 3, 0, 0xcd, 0x10, 0x01), STATUS_RANGE);
 	ck_assert_str_eq(why.field, "limit");
 	ck_assert_int_eq(ASK(2, &why, 5, 0xff), STATUS_RANGE);
+	ck_assert_int_eq(ASK(2, &why, 6, 0xc4, 2, 1, 2), STATUS_RANGE);
+	ck_assert_str_eq(why.field, "name");
 	ck_assert_int_eq(ASK(1, &why, 3), STATUS_OK);
 	ck_assert_int_eq(ASK(1, &why, 4), STATUS_OK);
 }
