@@ -26,6 +26,9 @@ struct hull_build {
 	uint64_t facets_made;  /* triangles made in all */
 	double tolerance;      /* m, within which faces are planar */
 	double outside;	       /* m, how far any point of the cloud lies outside any face */
+	/* m³, of the exact hull of the cloud. The polyhedron is smaller where points that stand out of
+	 * a face by less than the tolerance were left away. */
+	double cloud_volume;
 	/* Of the exact hull of the vertices: faces joined within the tolerance are not planar to the
 	 * last digit, the triangles they are made of are. */
 	struct mass_properties mass;

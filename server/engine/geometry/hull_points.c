@@ -127,6 +127,21 @@ static void keep_outer(struct cloud *self)
 			self->outer[self->outer_count++] = self->index[i];
 }
 
+/* Over the triangles, with the coordinates as given. */
+static struct mass_properties mass(const struct cloud *self, vec3 origin)
+{
+	struct volume_integrals sum = { 0 };
+	for (uint32_t t = 0; t < self->surface.count; t++) {
+		vec3 corner[3];
+		for (uint32_t k = 0; k < 3; k++) {
+			uint32_t point = self->index[self->surface.corner[t][k]];
+			corner[k] = vec3_sub(self->given[point], origin);
+		}
+		mass_add_face(&sum, corner, 3);
+	}
+	return mass_of_integrals(&sum, origin);
+}
+
 /* Until no vertex is dropped. AGAIN: not within ROUNDS_MAX. */
 static enum status settle(struct cloud *self, struct reason *why)
 {
@@ -134,8 +149,10 @@ static enum status settle(struct cloud *self, struct reason *why)
 		enum status status = one_round(self, why);
 		if (status != STATUS_OK)
 			return status;
-		if (round == 0)
+		if (round == 0) {
 			keep_outer(self);
+			self->build.cloud_volume = mass(self, self->given[self->index[0]]).volume;
+		}
 		if (self->regions.dropped == 0)
 			return STATUS_OK;
 		keep_vertices(self);
@@ -230,21 +247,6 @@ static double outside(const struct cloud *self, const struct hull *hull)
 							      hull->faces[f].offset);
 	}
 	return highest;
-}
-
-/* Over the triangles, with the coordinates as given. */
-static struct mass_properties mass(const struct cloud *self, vec3 origin)
-{
-	struct volume_integrals sum = { 0 };
-	for (uint32_t t = 0; t < self->surface.count; t++) {
-		vec3 corner[3];
-		for (uint32_t k = 0; k < 3; k++) {
-			uint32_t point = self->index[self->surface.corner[t][k]];
-			corner[k] = vec3_sub(self->given[point], origin);
-		}
-		mass_add_face(&sum, corner, 3);
-	}
-	return mass_of_integrals(&sum, origin);
 }
 
 /* CORRUPT: what came out is no convex polyhedron around the cloud. */

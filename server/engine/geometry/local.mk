@@ -65,3 +65,11 @@ tests_unit_server_engine_geometry_test_hull_LDADD = $(LDADD) $(QHULL_LIBS)
 
 FUZZ_TARGETS += tests/fuzz/fuzz_shape
 tests_fuzz_fuzz_shape_LDADD = $(LDADD_FUZZ)
+
+# Hulls against Qhull; 10^4 clouds by `make soak-hulls`.
+UNIT_TESTS += tests/property/test_hull_qhull
+tests_property_test_hull_qhull_LDADD = $(LDADD) $(QHULL_LIBS)
+tests_lib_libtests_a_SOURCES += tests/lib/qhull_volume.h
+.PHONY: soak-hulls
+soak-hulls: tests/property/test_hull_qhull
+	CAIRN_HULLS=10000 ./tests/property/test_hull_qhull
