@@ -36,11 +36,16 @@ libengine_a_SOURCES += \
 	server/engine/geometry/mass.c \
 	server/engine/geometry/mesh.h \
 	server/engine/geometry/mesh.c \
+	server/engine/geometry/mesh_crossings.c \
+	server/engine/geometry/mesh_repair.h \
+	server/engine/geometry/mesh_repair.c \
 	server/engine/geometry/mesh_tree.c \
 	server/engine/geometry/plane.c \
 	server/engine/geometry/orient.h \
 	server/engine/geometry/orient.c \
 	server/engine/geometry/polygon.c \
+	server/engine/geometry/polyhedron.h \
+	server/engine/geometry/polyhedron.c \
 	server/engine/geometry/ray.h \
 	server/engine/geometry/ray.c \
 	server/engine/geometry/shape.h \
@@ -58,6 +63,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_intersect_mesh \
 	tests/unit/server/engine/geometry/test_mass \
 	tests/unit/server/engine/geometry/test_mesh \
+	tests/unit/server/engine/geometry/test_mesh_repair \
 	tests/unit/server/engine/geometry/test_orient \
 	tests/unit/server/engine/geometry/test_ray \
 	tests/unit/server/engine/geometry/test_shape
