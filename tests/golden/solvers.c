@@ -7,6 +7,7 @@
 #include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/qp_dual_active_set.h"
 #include "tests/lib/gen_lcp.h"
+#include "tests/lib/gen_lp.h"
 
 enum { ROWS = 120, SMALL = 24 };
 
@@ -15,7 +16,7 @@ struct golden {
 	void *memory;
 	struct solver_options options;
 	struct gen_lcp gen;
-	double x[ROWS], y[ROWS];
+	double x[ROWS], y[ROWS], sparse[5 * ROWS];
 };
 
 static void begin(struct golden *self, size_t bytes, uint32_t capacity)
@@ -134,6 +135,96 @@ static void quadratic(struct golden *self, golden_line *line)
 	end(self, line, "solver-qp", 300);
 }
 
+/* One wall or tower, rows as they come: AMD's order is not ours to promise. */
+static void sparse_one(struct golden *self, struct gen_scene *scene, struct rng *rng)
+{
+	struct gen_sparse gen = gen_scene_sparse(scene);
+	uint32_t rows = scene->contacts, entries = gen.start[rows], order[5 * ROWS];
+	struct lcp_sparse solver;
+	size_t fill = 0;
+	void *memory = NULL;
+	ASSERT(rows <= COUNT_OF(order));
+	for (uint32_t i = 0; i < rows; i++)
+		order[i] = i;
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		heap_free(memory);
+		memory = heap_alloc_aligned(lcp_sparse_bytes(rows, entries, fill));
+		ASSERT(memory != NULL);
+		lcp_sparse_init(&solver, memory, rows, entries, fill);
+		fill = lcp_sparse_order_by(&solver, &gen.problem, order);
+	}
+	for (uint32_t pass = 0; pass < 3; pass++) {
+		self->options.warm = pass > 0;
+		for (uint32_t i = 0; i < rows && pass > 0; i++)
+			gen.b[i] += rng_range(rng, -1e-4, 1e-4);
+		struct solver_result result =
+			lcp_sparse_solve(&solver, &gen.problem, &self->options, self->sparse);
+		for (uint32_t i = 0; i < rows; i++)
+			hasher_f64(&self->values, self->sparse[i]);
+		add(self, result, 0);
+		hasher_u32(&self->ways, result.refactorings);
+	}
+	heap_free(memory);
+	gen_sparse_release(&gen);
+	gen_scene_release(scene);
+}
+
+static void sparse(struct golden *self, golden_line *line)
+{
+	struct rng rng = rng_seeded(8);
+	begin(self, 64, SMALL);
+	for (uint32_t i = 0; i < 12; i++) {
+		struct gen_scene scene = i % 2 == 0 ? gen_tower(10 * (i + 1), 1) : gen_wall(i);
+		gen_scene_fall(&scene, &rng, i % 4 < 2 ? 0 : 0.2);
+		sparse_one(self, &scene, &rng);
+	}
+	end(self, line, "solver-lcp-sparse", 12);
+}
+
+static void add_linear(struct golden *self, struct gen_lp *lp)
+{
+	struct solver_result result = gen_lp_solve(lp, &self->options);
+	for (uint32_t j = 0; j < lp->problem.matrix.columns; j++)
+		hasher_f64(&self->values, lp->solution.x[j]);
+	for (uint32_t i = 0; i < lp->problem.matrix.rows; i++)
+		hasher_f64(&self->values, lp->solution.dual[i]);
+	for (uint32_t i = 0; i < result.certificate_count; i++)
+		hasher_f64(&self->values, result.certificate[i]);
+	add(self, result, 0);
+}
+
+static void linear_random(struct golden *self, golden_line *line)
+{
+	struct gen_lp lp;
+	struct rng rng = rng_seeded(9);
+	begin(self, 64, SMALL);
+	gen_lp_init(&lp, 40, 160, 3000);
+	for (uint32_t i = 0; i < 600; i++) {
+		gen_lp_random(&lp, &rng, (enum gen_lp_family)(i % GEN_LP_FAMILIES));
+		add_linear(self, &lp);
+	}
+	gen_lp_release(&lp);
+	end(self, line, "solver-lp-random", 600);
+}
+
+static void linear_piles(struct golden *self, golden_line *line)
+{
+	enum { BRICKS = 49 };
+	struct gen_lp lp;
+	struct gen_lp_brick bricks[BRICKS];
+	struct rng rng = rng_seeded(10);
+	begin(self, 64, SMALL);
+	gen_lp_init(&lp, 400, 2000, 8000);
+	for (uint32_t i = 0; i < 40; i++) {
+		uint32_t count = i < 6 ? gen_lp_diamond(bricks, 2 + i)
+				       : gen_lp_pile(&rng, bricks, BRICKS);
+		gen_lp_stack(&lp, bricks, count, i % 2 == 1);
+		add_linear(self, &lp);
+	}
+	gen_lp_release(&lp);
+	end(self, line, "solver-lp-piles", 40);
+}
+
 void golden_solvers(golden_line *line)
 {
 	static struct golden self;
@@ -141,4 +232,7 @@ void golden_solvers(golden_line *line)
 	stacked_lcp(&self, line);
 	friction(&self, line);
 	quadratic(&self, line);
+	sparse(&self, line);
+	linear_random(&self, line);
+	linear_piles(&self, line);
 }

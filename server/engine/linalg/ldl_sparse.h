@@ -30,4 +30,22 @@ void ldl_sparse_factor(struct ldl_sparse *self, const uint32_t *start, const uin
 /* b := A⁻¹ b. */
 void ldl_sparse_solve(const struct ldl_sparse *self, double *b);
 
+/* The same for rows first … end − 1, where A has no entries between these and others (an island):
+ * each such part is a factor of its own. `helped` is that of the last part factored. */
+void ldl_sparse_factor_part(struct ldl_sparse *self, uint32_t first, uint32_t end,
+			    const uint32_t *start, const uint32_t *row, const double *value,
+			    double pivot_min);
+void ldl_sparse_solve_part(const struct ldl_sparse *self, uint32_t first, uint32_t end, double *b);
+
+/* Changes of a factor inside its pattern (Davis and Hager 2005), at the cost of the columns on the
+ * way from k up the tree. start, row: the pattern as analysed. */
+/* Row and column k become those of the unit matrix. */
+void ldl_sparse_remove(struct ldl_sparse *self, uint32_t k, const uint32_t *start,
+		       const uint32_t *row);
+/* Row and column k, which are those of the unit matrix, become what the caller has put into `work`
+ * (by row, k itself included; all else there is 0, and is again afterwards). False when a pivot
+ * is not above pivot_min × its old value: the factor is then lost. */
+bool ldl_sparse_insert(struct ldl_sparse *self, uint32_t k, const uint32_t *start,
+		       const uint32_t *row, double pivot_min) MUST_CHECK;
+
 #endif

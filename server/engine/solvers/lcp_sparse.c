@@ -1,17 +1,21 @@
 /* lcp_sparse.c: min ½ xᵀA x + bᵀx between bounds, by projected Newton steps (Bertsekas 1982).
  *
- * Its conditions are the complementarity problem. A round: rows at a bound that w holds there are
- * fixed; on the others d = −(A + ε)⁻¹ w, with a sparse L D Lᵀ in an order that was chosen once
- * (AMD) for the whole pattern, so that every subset fits into the same room; then x := clamp(x + α
- * d), α = 1, ½, ¼ … until the value falls enough. Sweeps of projected Gauss–Seidel before and
- * between find the active set roughly. All of it only lowers the value, so no set of rows can come
- * again for ever, however degenerate. ε is `regularisation` of the diagonal (redundant contacts
- * make A singular); since w is the true one, repeated steps remove it: the last rounds are
- * iterative refinement.
+ * Its conditions are the complementarity problem. Islands (rows that A does not couple) are solved
+ * one after the other, each with rounds, steps and a factor of its own. A round: rows at a bound
+ * that w holds there are fixed; on the others d = −(A + ε)⁻¹ w, with a sparse L D Lᵀ in an order
+ * that was chosen once (AMD) for the whole pattern; then x := clamp(x + α d), α = 1, ½, ¼ … until
+ * the value falls enough. Sweeps of projected Gauss–Seidel before and between find the active set
+ * roughly. All of it only lowers the value, so no set of rows can come again for ever, however
+ * degenerate. ε is `regularisation` of the diagonal (redundant contacts make A singular); since w
+ * is the true one, repeated steps remove it: the last rounds are iterative refinement.
  *
- * What goes wrong: a factor larger than the workspace, no solution, rounds used up: LIMIT; the
- * value does not fall any more before the tolerance is met: INEXACT. The residual is that of what
- * goes out.
+ * The pattern of the factor is that of all rows; a fixed one stands in it as a row of the unit
+ * matrix. From round to round only few rows change (2 to 50 of 10 000 in a wall, once the sweeps
+ * are over), so these enter and leave the factor by updates; many at once, or a pivot that an
+ * update loses, make it anew.
+ *
+ * What goes wrong: a factor larger than the workspace, no solution, rounds used up, or a value that
+ * does not fall any more before the tolerance is met: LIMIT. The residual is that of what goes out.
  */
 #include "server/engine/solvers/lcp_sparse.h"
 
@@ -20,6 +24,10 @@
 #include "server/engine/math/scalar.h"
 
 enum { SWEEPS_FIRST = 150, SWEEPS = 10, ROUNDS_MAX = 300, HALVINGS = 20 };
+enum { FEW = 32 };     /* of an island's rows one in so many may change by updates */
+enum { UPDATES = 500 }; /* then the factor is made anew, before their rounding adds up */
+
+#define PIVOT_MIN 0x1p-50
 
 static void carve(struct lcp_sparse *self, struct solver_memory *memory, uint32_t rows,
 		  uint32_t entries, size_t fill)
@@ -29,9 +37,9 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory, uint32_
 	double **doubles[] = {&self->b,    &self->lower,  &self->upper,     &self->scale,
 			      &self->x,    &self->w,      &self->next,      &self->next_w,
 			      &self->step, &factor->work, &factor->diagonal};
-	uint32_t **counts[] = {&self->order,      &self->place,   &self->row_of, &self->unknown_of,
-			       &factor->parent,   &factor->count, &factor->flag, &factor->pattern,
-			       &self->half_start, &factor->start};
+	uint32_t **counts[] = {&self->order,    &self->place,    &self->island, &self->member,
+			       &factor->parent, &factor->count,  &factor->flag,
+			       &factor->pattern, &self->half_start, &factor->start};
 	self->rows_max = rows;
 	self->entries_max = entries;
 	for (uint32_t i = 0; i < COUNT_OF(doubles); i++)
@@ -39,8 +47,10 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory, uint32_
 	for (uint32_t i = 0; i < COUNT_OF(counts); i++)
 		*counts[i] = SOLVER_CARVE(memory, uint32_t, n + 1);
 	self->free = SOLVER_CARVE(memory, uint8_t, n);
+	self->wanted = SOLVER_CARVE(memory, uint8_t, n);
 	self->value = SOLVER_CARVE(memory, double, entries);
 	self->half_row = SOLVER_CARVE(memory, uint32_t, entries);
+	self->half_from = SOLVER_CARVE(memory, uint32_t, entries);
 	self->half_value = SOLVER_CARVE(memory, double, entries);
 	factor->entries_max = fill;
 	factor->row = SOLVER_CARVE(memory, uint32_t, fill);
@@ -62,44 +72,80 @@ void lcp_sparse_init(struct lcp_sparse *self, void *memory, uint32_t rows, uint3
 	carve(self, &carving, rows, entries, fill);
 }
 
-/* The upper triangle of A + ε among free rows, in the elimination order; how many. */
-static uint32_t gather(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-		       double extra)
+/* Numbers the islands by their least row; each row's into `label`; how many. */
+static uint32_t label_islands(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			      uint32_t *label, uint32_t *queue)
 {
-	uint32_t unknowns = 0, entries = 0;
-	for (uint32_t k = 0; k < problem->count; k++) {
-		uint32_t i = self->order[k];
-		self->unknown_of[i] = self->free[i] ? unknowns : UINT32_MAX;
-		if (!self->free[i])
+	uint32_t islands = 0;
+	for (uint32_t i = 0; i < problem->count; i++)
+		label[i] = UINT32_MAX;
+	for (uint32_t i = 0; i < problem->count; i++) {
+		uint32_t tail = 0;
+		if (label[i] != UINT32_MAX)
 			continue;
-		self->row_of[unknowns] = i;
-		self->half_start[unknowns++] = entries;
-		for (uint32_t p = problem->start[i]; p < problem->start[i + 1]; p++) {
-			uint32_t j = problem->column[p];
-			if (!self->free[j] || self->place[j] > k)
-				continue;
-			self->half_row[entries] = self->unknown_of[j];
-			self->half_value[entries++] =
-				i == j ? self->value[p] + extra : self->value[p];
-		}
+		label[i] = islands;
+		queue[tail++] = i;
+		for (uint32_t head = 0; head < tail; head++)
+			for (uint32_t p = problem->start[queue[head]];
+			     p < problem->start[queue[head] + 1]; p++) {
+				uint32_t j = problem->column[p];
+				if (label[j] != UINT32_MAX)
+					continue;
+				label[j] = islands;
+				queue[tail++] = j;
+			}
+		self->island[++islands] = tail;
 	}
-	self->half_start[unknowns] = entries;
-	return unknowns;
+	return islands;
+}
+
+/* Sorts `order` by islands, keeping it inside each: that changes no fill. */
+static void sort_by_island(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			   const uint32_t *order)
+{
+	uint32_t *label = self->factor.pattern, *next = self->factor.count;
+	self->island[0] = 0;
+	self->islands = label_islands(self, problem, label, next);
+	for (uint32_t k = 0; k < self->islands; k++) {
+		self->island[k + 1] += self->island[k];
+		next[k] = self->island[k];
+	}
+	for (uint32_t k = 0; k < problem->count; k++)
+		self->order[next[label[order[k]]]++] = order[k];
+	for (uint32_t k = 0; k < self->islands; k++)
+		next[k] = self->island[k];
+	for (uint32_t i = 0; i < problem->count; i++)
+		self->member[next[label[i]]++] = i;
+	for (uint32_t k = 0; k < problem->count; k++)
+		self->place[self->order[k]] = k;
+}
+
+size_t lcp_sparse_order_by(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			   const uint32_t *order)
+{
+	uint32_t n = problem->count, entries = 0;
+	ASSERT(n <= self->rows_max && problem->start[n] <= self->entries_max);
+	sort_by_island(self, problem, order);
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = self->order[k];
+		self->half_start[k] = entries;
+		for (uint32_t p = problem->start[i]; p < problem->start[i + 1]; p++)
+			if (self->place[problem->column[p]] <= k) {
+				self->half_row[entries] = self->place[problem->column[p]];
+				self->half_from[entries++] = p;
+			}
+	}
+	self->half_start[n] = entries;
+	return ldl_sparse_analyse(&self->factor, n, self->half_start, self->half_row);
 }
 
 enum status lcp_sparse_order(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 			     size_t *fill)
 {
-	uint32_t n = problem->count;
-	ASSERT(n <= self->rows_max && problem->start[n] <= self->entries_max);
-	enum status status = order_amd(n, problem->start, problem->column, self->order);
-	for (uint32_t k = 0; k < n; k++) {
-		self->place[self->order[k]] = k;
-		self->free[k] = 1;
-	}
-	dense_copy(self->value, problem->value, problem->start[n]);
-	uint32_t unknowns = gather(self, problem, 0);
-	*fill = ldl_sparse_analyse(&self->factor, unknowns, self->half_start, self->half_row);
+	ASSERT(problem->count <= self->rows_max);
+	uint32_t *order = self->factor.parent;
+	enum status status = order_amd(problem->count, problem->start, problem->column, order);
+	*fill = lcp_sparse_order_by(self, problem, order);
 	return status;
 }
 
@@ -148,47 +194,80 @@ static void take(struct lcp_sparse *self, const struct lcp_sparse_problem *probl
 	}
 }
 
-static void multiply(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-		     const double *x, double *w)
+/* ---- one island --------------------------------------------------------------------------------
+ */
+
+struct island {
+	struct lcp_sparse *self;
+	const struct lcp_sparse_problem *problem;
+	const struct solver_options *options;
+	uint32_t first, end; /* places */
+	double most_b;
+	bool factored;
+	uint32_t updates; /* of the factor since it was made */
+};
+
+static void multiply(const struct island *isle, const double *x, double *w)
 {
-	for (uint32_t i = 0; i < problem->count; i++) {
+	const struct lcp_sparse *self = isle->self;
+	for (uint32_t k = isle->first; k < isle->end; k++) {
+		uint32_t i = self->order[k];
 		double sum = self->b[i];
-		for (uint32_t p = problem->start[i]; p < problem->start[i + 1]; p++)
-			sum += self->value[p] * x[problem->column[p]];
+		for (uint32_t p = isle->problem->start[i]; p < isle->problem->start[i + 1]; p++)
+			sum += self->value[p] * x[isle->problem->column[p]];
 		w[i] = sum;
 	}
 }
 
 /* ½ xᵀA x + bᵀx, with w = A x + b. */
-static double value_of(const struct lcp_sparse *self, const double *x, const double *w, uint32_t n)
+static double value_of(const struct island *isle, const double *x, const double *w)
 {
-	return 0.5 * (dense_dot(x, w, n) + dense_dot(x, self->b, n));
+	double sum = 0;
+	for (uint32_t k = isle->first; k < isle->end; k++) {
+		uint32_t i = isle->self->order[k];
+		sum += x[i] * (w[i] + isle->self->b[i]);
+	}
+	return 0.5 * sum;
 }
 
-static double residual_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
+struct worst {
+	double gap, term;
+};
+
+static struct worst worst_of(const struct island *isle)
 {
-	double worst = 0, most = 0;
-	for (uint32_t i = 0; i < problem->count; i++) {
+	const struct lcp_sparse *self = isle->self;
+	struct worst worst = {0, 0};
+	for (uint32_t k = isle->first; k < isle->end; k++) {
+		uint32_t i = self->order[k];
 		double x = self->x[i], gap = x - self->w[i];
 		gap = scalar_abs(x - scalar_clamp(gap, self->lower[i], self->upper[i]));
 		if (!scalar_is_finite(gap))
-			return __builtin_inf();
-		worst = scalar_max(worst, gap);
-		most = scalar_max(most, scalar_abs(self->b[i]));
-		for (uint32_t p = problem->start[i]; p < problem->start[i + 1]; p++)
-			most = scalar_max(most,
-					  scalar_abs(self->value[p] * self->x[problem->column[p]]));
+			return (struct worst){__builtin_inf(), 1};
+		worst.gap = scalar_max(worst.gap, gap);
+		worst.term = scalar_max(worst.term, scalar_abs(self->b[i]));
+		for (uint32_t p = isle->problem->start[i]; p < isle->problem->start[i + 1]; p++)
+			worst.term = scalar_max(
+				worst.term,
+				scalar_abs(self->value[p] * self->x[isle->problem->column[p]]));
 	}
-	return worst == 0 ? 0 : worst / most;
+	return worst;
 }
 
-/* Projected Gauss–Seidel, forth and back. */
-static void sweep(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, uint32_t times)
+static double residual_of(struct worst worst)
 {
-	uint32_t n = problem->count;
+	return worst.gap == 0 ? 0 : worst.gap / worst.term;
+}
+
+/* Projected Gauss–Seidel, forth and back by rows. */
+static void sweep(struct island *isle, uint32_t times)
+{
+	struct lcp_sparse *self = isle->self;
+	const struct lcp_sparse_problem *problem = isle->problem;
+	uint32_t n = isle->end - isle->first;
 	for (uint32_t k = 0; k < 2 * times; k++)
 		for (uint32_t r = 0; r < n; r++) {
-			uint32_t i = k % 2 == 0 ? r : n - 1 - r;
+			uint32_t i = self->member[isle->first + (k % 2 == 0 ? r : n - 1 - r)];
 			double sum = self->b[i], own = 0;
 			for (uint32_t p = problem->start[i]; p < problem->start[i + 1]; p++) {
 				uint32_t j = problem->column[p];
@@ -199,68 +278,155 @@ static void sweep(struct lcp_sparse *self, const struct lcp_sparse_problem *prob
 				self->x[i] = scalar_clamp(self->x[i] - sum / own, self->lower[i],
 							  self->upper[i]);
 		}
-	multiply(self, problem, self->x, self->w);
+	multiply(isle, self->x, self->w);
 }
 
-/* Which rows may move; false when they are those of the round before. */
-static bool choose_free(struct lcp_sparse *self, uint32_t count, double slack)
+/* Which rows may move; how many differ from those in the factor. */
+static uint32_t choose_free(struct island *isle)
 {
-	bool changed = self->result.refactorings == 0;
-	for (uint32_t i = 0; i < count; i++) {
-		uint8_t now = !(self->x[i] <= self->lower[i] && self->w[i] > -slack) &&
-			      !(self->x[i] >= self->upper[i] && self->w[i] < slack);
-		changed |= now != self->free[i];
-		self->free[i] = now;
+	struct lcp_sparse *self = isle->self;
+	double slack = 1e-3 * isle->options->tolerance * isle->most_b;
+	uint32_t changes = 0;
+	for (uint32_t k = isle->first; k < isle->end; k++) {
+		uint32_t i = self->order[k];
+		self->wanted[i] = !(self->x[i] <= self->lower[i] && self->w[i] > -slack) &&
+				  !(self->x[i] >= self->upper[i] && self->w[i] < slack);
+		changes += self->wanted[i] != self->free[i];
 	}
-	return changed;
+	return changes;
 }
 
-/* The Newton step on the rows that are free; false when the factor does not fit. */
-static bool newton(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, double extra,
-		   double slack)
+static void factor_anew(struct island *isle)
 {
-	if (choose_free(self, problem->count, slack)) {
-		self->unknowns = gather(self, problem, extra);
-		if (ldl_sparse_analyse(&self->factor, self->unknowns, self->half_start,
-				       self->half_row) > self->factor.entries_max)
-			return false;
-		ldl_sparse_factor(&self->factor, self->half_start, self->half_row, self->half_value,
-				  0x1p-50);
-		self->result.refactorings++;
-		self->result.regularisations += self->factor.helped;
+	struct lcp_sparse *self = isle->self;
+	double extra = isle->options->regularisation;
+	for (uint32_t k = isle->first; k < isle->end; k++)
+		self->free[self->order[k]] = self->wanted[self->order[k]];
+	for (uint32_t k = isle->first; k < isle->end; k++) {
+		bool here = self->free[self->order[k]];
+		for (uint32_t p = self->half_start[k]; p < self->half_start[k + 1]; p++) {
+			uint32_t j = self->half_row[p];
+			double a = self->value[self->half_from[p]];
+			if (!here || !self->free[self->order[j]])
+				a = j == k;
+			else if (j == k)
+				a += extra;
+			self->half_value[p] = a;
+		}
 	}
-	for (uint32_t k = 0; k < self->unknowns; k++)
-		self->next[k] = -self->w[self->row_of[k]];
-	ldl_sparse_solve(&self->factor, self->next);
-	dense_zero(self->step, problem->count);
-	for (uint32_t k = 0; k < self->unknowns; k++)
-		self->step[self->row_of[k]] = self->next[k];
-	return true;
+	ldl_sparse_factor_part(&self->factor, isle->first, isle->end, self->half_start,
+			       self->half_row, self->half_value, PIVOT_MIN);
+	self->result.refactorings++;
+	self->result.regularisations += self->factor.helped;
+	isle->factored = true;
+	isle->updates = 0;
+}
+
+static bool insert(struct island *isle, uint32_t k)
+{
+	struct lcp_sparse *self = isle->self;
+	uint32_t i = self->order[k];
+	self->free[i] = 1;
+	for (uint32_t p = isle->problem->start[i]; p < isle->problem->start[i + 1]; p++) {
+		uint32_t j = isle->problem->column[p];
+		if (self->free[j])
+			self->factor.work[self->place[j]] =
+				self->value[p] + (i == j ? isle->options->regularisation : 0);
+	}
+	return ldl_sparse_insert(&self->factor, k, self->half_start, self->half_row, PIVOT_MIN);
+}
+
+/* Rows that are no longer wanted leave first: it keeps pivots large. */
+static void bring_up_to_date(struct island *isle)
+{
+	struct lcp_sparse *self = isle->self;
+	uint32_t changes = choose_free(isle);
+	if (!isle->factored) {
+		factor_anew(isle);
+		return;
+	}
+	isle->updates += changes;
+	self->result.pivots += changes;
+	if (changes > (isle->end - isle->first) / FEW || isle->updates > UPDATES) {
+		factor_anew(isle);
+		return;
+	}
+	for (uint32_t k = isle->first; k < isle->end && changes > 0; k++) {
+		uint32_t i = self->order[k];
+		if (!self->free[i] || self->wanted[i])
+			continue;
+		self->free[i] = 0;
+		ldl_sparse_remove(&self->factor, k, self->half_start, self->half_row);
+	}
+	for (uint32_t k = isle->first; k < isle->end && changes > 0; k++)
+		if (self->wanted[self->order[k]] && !self->free[self->order[k]] &&
+		    !insert(isle, k)) {
+			factor_anew(isle);
+			return;
+		}
+}
+
+static void newton(struct island *isle)
+{
+	struct lcp_sparse *self = isle->self;
+	bring_up_to_date(isle);
+	for (uint32_t k = isle->first; k < isle->end; k++) {
+		uint32_t i = self->order[k];
+		self->step[k] = self->free[i] ? -self->w[i] : 0;
+	}
+	ldl_sparse_solve_part(&self->factor, isle->first, isle->end, self->step);
 }
 
 /* Goes along the projected step as far as the value falls; false when it does not. */
-static bool search(struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
+static bool search(struct island *isle)
 {
-	uint32_t n = problem->count;
-	double before = value_of(self, self->x, self->w, n), alpha = 1;
+	struct lcp_sparse *self = isle->self;
+	double before = value_of(isle, self->x, self->w), alpha = 1;
 	double size = scalar_abs(before);
-	for (uint32_t k = 0; k < HALVINGS; k++, alpha *= 0.5) {
+	for (uint32_t round = 0; round < HALVINGS; round++, alpha *= 0.5) {
 		double fall = 0;
-		for (uint32_t i = 0; i < n; i++) {
-			self->next[i] = scalar_clamp(self->x[i] + alpha * self->step[i],
+		for (uint32_t k = isle->first; k < isle->end; k++) {
+			uint32_t i = self->order[k];
+			self->next[i] = scalar_clamp(self->x[i] + alpha * self->step[k],
 						     self->lower[i], self->upper[i]);
 			fall += self->w[i] * (self->next[i] - self->x[i]);
 		}
-		multiply(self, problem, self->next, self->next_w);
-		double after = value_of(self, self->next, self->next_w, n);
+		multiply(isle, self->next, self->next_w);
+		double after = value_of(isle, self->next, self->next_w);
 		/* At the end falls drown in rounding: then full steps are refinement. */
-		if (after <= before + 1e-4 * fall || (k == 0 && scalar_abs(fall) <= 1e-12 * size)) {
-			dense_copy(self->x, self->next, n);
-			dense_copy(self->w, self->next_w, n);
+		if (after <= before + 1e-4 * fall ||
+		    (round == 0 && scalar_abs(fall) <= 1e-12 * size)) {
+			for (uint32_t k = isle->first; k < isle->end; k++) {
+				uint32_t i = self->order[k];
+				self->x[i] = self->next[i];
+				self->w[i] = self->next_w[i];
+			}
 			return true;
 		}
 	}
 	return false;
+}
+
+static void solve_island(struct island *isle)
+{
+	struct lcp_sparse *self = isle->self;
+	double tolerance = isle->options->tolerance;
+	uint32_t most = isle->options->rounds_max > 0 ? isle->options->rounds_max : ROUNDS_MAX;
+	for (uint32_t k = isle->first; k < isle->end; k++)
+		isle->most_b = scalar_max(isle->most_b, scalar_abs(self->b[self->order[k]]));
+	multiply(isle, self->x, self->w);
+	if (residual_of(worst_of(isle)) > tolerance && !isle->options->warm)
+		sweep(isle, SWEEPS_FIRST);
+	uint32_t rounds = 0;
+	for (; rounds < most && residual_of(worst_of(isle)) > 0.01 * tolerance; rounds++) {
+		newton(isle);
+		bool fell = search(isle);
+		if (residual_of(worst_of(isle)) > 1e3 * tolerance)
+			sweep(isle, SWEEPS);
+		else if (!fell)
+			break;
+	}
+	self->result.rounds = MAX_OF(self->result.rounds, rounds);
 }
 
 struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
@@ -268,6 +434,7 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      const struct solver_options *options, double *x)
 {
 	uint32_t n = problem->count;
+	struct worst worst = {0, 0};
 	ASSERT(n <= self->rows_max && problem->start[n] <= self->entries_max);
 	self->result =
 		(struct solver_result){.status = SOLVER_NOT_FINITE, .residual = __builtin_inf()};
@@ -275,32 +442,25 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 		dense_zero(x, n);
 		return self->result;
 	}
-	uint32_t rounds = options->rounds_max > 0 ? options->rounds_max : ROUNDS_MAX;
-	self->result.status = SOLVER_LIMIT;
+	bool room = self->factor.start[n] <= self->factor.entries_max;
 	take(self, problem, options->warm ? x : NULL);
-	multiply(self, problem, self->x, self->w);
-	double before = residual_of(self, problem);
-	if (before > options->tolerance && !options->warm)
-		sweep(self, problem, SWEEPS_FIRST);
-	for (uint32_t round = 0;; round++) {
-		double residual = residual_of(self, problem);
-		double slack = 1e-3 * options->tolerance * dense_max_abs(self->b, n);
-		if (residual <= 0.01 * options->tolerance)
-			break;
-		if (round >= rounds || !newton(self, problem, options->regularisation, slack))
-			break;
-		self->result.rounds++;
-		bool fell = search(self, problem);
-		residual = residual_of(self, problem);
-		if (residual > 1e3 * options->tolerance)
-			sweep(self, problem, SWEEPS);
-		else if (!fell)
-			break;
+	for (uint32_t k = 0; k < self->islands; k++) {
+		struct island isle = {.self = self,
+				      .problem = problem,
+				      .options = options,
+				      .first = self->island[k],
+				      .end = self->island[k + 1]};
+		if (room)
+			solve_island(&isle);
+		multiply(&isle, self->x, self->w);
+		struct worst one = worst_of(&isle);
+		worst.gap = scalar_max(worst.gap, one.gap);
+		worst.term = scalar_max(worst.term, one.term);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		x[i] = self->x[i] * self->scale[i];
-	self->result.residual = residual_of(self, problem);
-	if (self->result.residual <= options->tolerance)
-		self->result.status = SOLVER_SOLVED;
+	self->result.residual = residual_of(worst);
+	self->result.status =
+		self->result.residual <= options->tolerance ? SOLVER_SOLVED : SOLVER_LIMIT;
 	return self->result;
 }

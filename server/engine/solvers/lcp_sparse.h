@@ -17,14 +17,14 @@ struct lcp_sparse_problem {
 struct lcp_sparse {
 	uint32_t rows_max, entries_max;
 	uint32_t count;
-	uint32_t *order, *place; /* by place; by row */
+	uint32_t *order, *place;   /* by place in the elimination; by row */
+	uint32_t islands, *island; /* where each begins in `order`: islands + 1 */
+	uint32_t *member;          /* as `order`, but rows ascending in each island */
 	double *value, *b, *lower, *upper, *scale;
-	double *x, *w, *next, *next_w, *step;
-	uint8_t *free; /* in the present step */
-	uint32_t unknowns;
-	uint32_t *row_of; /* by unknown */
-	uint32_t *unknown_of;
-	uint32_t *half_start, *half_row; /* upper triangle among unknowns */
+	double *x, *w, *next, *next_w;
+	double *step;          /* by place */
+	uint8_t *free, *wanted; /* by row: in the factor; in the next step */
+	uint32_t *half_start, *half_row, *half_from; /* upper triangle by places, and its entry of A */
 	double *half_value;
 	struct ldl_sparse factor;
 	struct solver_result result;
@@ -34,13 +34,16 @@ struct lcp_sparse {
 size_t lcp_sparse_bytes(uint32_t rows, uint32_t entries, size_t fill);
 void lcp_sparse_init(struct lcp_sparse *self, void *memory, uint32_t rows, uint32_t entries,
 		     size_t fill);
-/* Fixes the elimination order for this pattern, for this and later solves with it. Allocates.
- * *fill: how much room the factor needs at most; if it is more than the workspace has, make a
- * larger one (and order again) or solve all the same and see LIMIT. */
+/* Fixes islands and elimination order for this pattern, for this and later solves with it. Allocates.
+ * *fill: how much room the factor needs; if it is more than the workspace has, make a larger one
+ * (and order again) or solve all the same and see LIMIT. */
 enum status lcp_sparse_order(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 			     size_t *fill) MUST_CHECK;
+/* The same with an order of the caller's, a permutation of the rows. Returns the fill. */
+size_t lcp_sparse_order_by(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			   const uint32_t *order);
 /* x: out, and with options.warm in as well. The pattern is the one ordered. Limits when 0: rounds
- * 300 (factors); pivots are not counted. tolerance is for the residual, as lcp_residual's. A
+ * 300 an island; result.rounds is the most of any; pivots counts rows that entered or left a factor. tolerance is for the residual, as lcp_residual's. A
  * problem without solution ends in LIMIT with a large residual. */
 struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      const struct lcp_sparse_problem *problem,

@@ -108,6 +108,62 @@ START_TEST(a_pivot_of_nothing_is_replaced_and_counted)
 }
 END_TEST
 
+START_TEST(rows_that_leave_and_come_back_make_the_factor_made_anew)
+{
+	struct rng rng = rng_seeded(check_seed() + 1);
+	uint32_t order[N];
+	bool here[N];
+	make_matrix(&rng);
+	for (uint32_t i = 0; i < N; i++) {
+		order[i] = i;
+		here[i] = true;
+	}
+	permute(order);
+	ldl_sparse_analyse(&factor, N, half_start, half_row);
+	ldl_sparse_factor(&factor, half_start, half_row, half_value, 1e-12);
+	for (uint32_t round = 0; round < 600; round++) {
+		uint32_t k = rng_below(&rng, N);
+		double x[N], b[N];
+		here[k] = !here[k];
+		if (here[k]) {
+			for (uint32_t i = 0; i < N; i++)
+				if (here[i])
+					factor.work[i] = dense[i][k];
+			ck_assert(ldl_sparse_insert(&factor, k, half_start, half_row, 1e-12));
+		} else {
+			ldl_sparse_remove(&factor, k, half_start, half_row);
+		}
+		for (uint32_t i = 0; i < N; i++)
+			ck_assert_double_eq(factor.work[i], 0);
+		for (uint32_t i = 0; i < N; i++)
+			x[i] = rng_range(&rng, -1, 1);
+		for (uint32_t i = 0; i < N; i++) {
+			b[i] = here[i] ? 0 : x[i];
+			for (uint32_t j = 0; j < N && here[i]; j++)
+				b[i] += here[j] ? dense[i][j] * x[j] : 0;
+		}
+		ldl_sparse_solve(&factor, b);
+		for (uint32_t i = 0; i < N; i++)
+			ck_assert_double_eq_tol(b[i], x[i], 1e-12);
+	}
+}
+END_TEST
+
+START_TEST(a_row_that_makes_the_matrix_singular_does_not_come_in)
+{
+	/* Two equal rows, of which the first comes second. */
+	uint32_t start[3] = {0, 1, 3}, row[3] = {0, 0, 1};
+	double value[3] = {1, 1, 1};
+	ldl_sparse_analyse(&factor, 2, start, row);
+	ldl_sparse_factor(&factor, start, row, (double[]){1, 0, 1}, 1e-12);
+	ldl_sparse_remove(&factor, 0, start, row);
+	factor.work[0] = factor.work[1] = 1;
+	ck_assert(!ldl_sparse_insert(&factor, 0, start, row, 1e-12));
+	ldl_sparse_factor(&factor, start, row, value, 1e-12);
+	ck_assert_uint_eq(factor.helped, 1);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("ldl_sparse");
@@ -115,6 +171,8 @@ static Suite *make(void)
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, solves_in_any_order_and_amd_fills_in_less);
 	tcase_add_test(tcase, a_pivot_of_nothing_is_replaced_and_counted);
+	tcase_add_test(tcase, rows_that_leave_and_come_back_make_the_factor_made_anew);
+	tcase_add_test(tcase, a_row_that_makes_the_matrix_singular_does_not_come_in);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -143,6 +143,122 @@ START_TEST(too_little_room_and_bad_numbers_have_their_status)
 }
 END_TEST
 
+/* The rows of `parts` towers and walls in one problem, shuffled together: part k's row r is row
+ * place[k][r]. */
+struct mixture {
+	struct gen_sparse all;
+	uint32_t *row[6];
+};
+
+static struct mixture mix(struct rng *rng, const struct work *parts, uint32_t count)
+{
+	struct mixture self;
+	uint32_t n = 0, entries = 0, next = 0, at = 0;
+	for (uint32_t k = 0; k < count; k++) {
+		n += parts[k].scene.contacts;
+		entries += parts[k].gen.start[parts[k].scene.contacts];
+		self.row[k] = heap_alloc(parts[k].scene.contacts * sizeof(uint32_t));
+	}
+	self.all.start = heap_alloc((n + 1) * sizeof(uint32_t));
+	self.all.column = heap_alloc(entries * sizeof(uint32_t));
+	self.all.value = heap_alloc(entries * sizeof(double));
+	self.all.b = heap_alloc(n * sizeof(double));
+	uint32_t taken[6] = {0}, *part_of = heap_alloc(n * sizeof(uint32_t));
+	while (next < n) {
+		uint32_t k = rng_below(rng, count);
+		if (taken[k] == parts[k].scene.contacts)
+			continue;
+		part_of[next] = k;
+		self.row[k][taken[k]++] = next++;
+	}
+	memset(taken, 0, sizeof taken);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = part_of[i], r = taken[k]++;
+		const struct lcp_sparse_problem *p = &parts[k].gen.problem;
+		self.all.start[i] = at;
+		self.all.b[i] = p->b[r];
+		for (uint32_t e = p->start[r]; e < p->start[r + 1]; e++) {
+			self.all.column[at] = self.row[k][p->column[e]];
+			self.all.value[at++] = p->value[e];
+		}
+	}
+	self.all.start[n] = at;
+	self.all.problem = (struct lcp_sparse_problem){
+		n, self.all.start, self.all.column, self.all.value, self.all.b, NULL, NULL};
+	heap_free(part_of);
+	return self;
+}
+
+START_TEST(islands_are_solved_as_if_each_were_alone)
+{
+	struct rng rng = rng_seeded(check_seed() + 3);
+	struct work parts[6], all;
+	for (uint32_t k = 0; k < 6; k++) {
+		struct gen_scene scene = k % 2 == 0 ? gen_wall(1 + 2 * k) : gen_tower(3 * k, 40);
+		gen_scene_fall(&scene, &rng, 0.2);
+		work_init(&parts[k], scene);
+		(void)solve(&parts[k]);
+		ck_assert_uint_eq(parts[k].solver.islands, 1);
+	}
+	struct mixture mixture = mix(&rng, parts, 6);
+	uint32_t rows = mixture.all.problem.count, entries = mixture.all.start[rows];
+	size_t fill = 0;
+	all.options = solver_options_default();
+	all.x = heap_alloc(rows * sizeof(double));
+	/* In the order that each part had alone: then all bits are those of the parts. */
+	uint32_t *order = heap_alloc(rows * sizeof *order), at = 0;
+	for (uint32_t k = 0; k < 6; k++)
+		for (uint32_t r = 0; r < parts[k].scene.contacts; r++)
+			order[at++] = mixture.row[k][parts[k].solver.order[r]];
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		if (pass == 1)
+			heap_free(all.memory);
+		all.memory = heap_alloc_aligned(lcp_sparse_bytes(rows, entries, fill));
+		lcp_sparse_init(&all.solver, all.memory, rows, entries, fill);
+		fill = lcp_sparse_order_by(&all.solver, &mixture.all.problem, order);
+	}
+	ck_assert_uint_eq(all.solver.islands, 6);
+	struct solver_result result =
+		lcp_sparse_solve(&all.solver, &mixture.all.problem, &all.options, all.x);
+	ck_assert_int_eq(result.status, SOLVER_SOLVED);
+	for (uint32_t k = 0; k < 6; k++)
+		for (uint32_t r = 0; r < parts[k].scene.contacts; r++)
+			ck_assert_double_eq(all.x[mixture.row[k][r]], parts[k].x[r]);
+	for (uint32_t k = 0; k < 6; k++) {
+		heap_free(mixture.row[k]);
+		work_release(&parts[k]);
+	}
+	gen_sparse_release(&mixture.all);
+	heap_free(order);
+	heap_free(all.memory);
+	heap_free(all.x);
+}
+END_TEST
+
+START_TEST(small_changes_are_answered_by_updates_of_one_factor)
+{
+	struct rng rng = rng_seeded(check_seed() + 4);
+	struct work work;
+	struct gen_scene scene = gen_wall(16);
+	gen_scene_fall(&scene, &rng, 0.1);
+	work_init(&work, scene);
+	(void)solve(&work);
+	work.options.warm = true;
+	for (double size = 1e-4; size < 0.05; size *= 10)
+		for (uint32_t round = 0; round < 4; round++) {
+			for (uint32_t i = 0; i < scene.bodies; i++)
+				for (uint32_t c = 0; c < 6; c++)
+					scene.velocity[i][c] += rng_range(&rng, -size, size);
+			struct gen_sparse changed = gen_scene_sparse(&scene);
+			memcpy(work.gen.b, changed.b, scene.contacts * sizeof *changed.b);
+			gen_sparse_release(&changed);
+			struct solver_result result = solve(&work);
+			ck_assert_uint_le(result.refactorings, 2);
+		}
+	work_release(&work);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("lcp_sparse");
@@ -151,6 +267,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, walls_are_solved_and_a_warm_start_is_quick);
 	tcase_add_test(tcase, velocities_are_those_of_pivoting);
 	tcase_add_test(tcase, too_little_room_and_bad_numbers_have_their_status);
+	tcase_add_test(tcase, islands_are_solved_as_if_each_were_alone);
+	tcase_add_test(tcase, small_changes_are_answered_by_updates_of_one_factor);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
