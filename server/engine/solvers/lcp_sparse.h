@@ -43,8 +43,9 @@ enum status lcp_sparse_order(struct lcp_sparse *self, const struct lcp_sparse_pr
 size_t lcp_sparse_order_by(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 			   const uint32_t *order);
 /* x: out, and with options.warm in as well. The pattern is the one ordered. Limits when 0: rounds
- * 300 an island; result.rounds is the most of any; pivots counts rows that entered or left a factor. tolerance is for the residual, as lcp_residual's. A
- * problem without solution ends in LIMIT with a large residual. */
+ * 300 an island; result.rounds is the most of any; pivots counts rows that entered or left a
+ * factor. tolerance is for the residual, as lcp_residual's. A problem without solution ends in LIMIT
+ * with a large residual. */
 struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      const struct lcp_sparse_problem *problem,
 				      const struct solver_options *options, double *x);
