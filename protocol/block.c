@@ -2,50 +2,14 @@
 
 #include <string.h>
 
-#include "server/base/bytes.h"
-
-enum { VARINT_MAX = 5 }; /* bytes of a varint of 32 bits */
+#include "protocol/varint.h"
 
 enum status block_profile_check(uint64_t profile)
 {
-	if (profile == WIRE_PROFILE_PLAIN || profile == WIRE_PROFILE_EXACT)
-		return STATUS_OK;
-	if (profile == WIRE_PROFILE_VIEW || profile == WIRE_PROFILE_SIM)
-		return STATUS_UNSUPPORTED;
-	return STATUS_RANGE;
+	return profile <= WIRE_PROFILE_SIM ? STATUS_OK : STATUS_RANGE;
 }
 
 /* ---- varints and lists of ids ----------------------------------------------------------- */
-
-static uint32_t varint_bytes(uint32_t value)
-{
-	uint32_t bytes = 1;
-	for (; value >= 0x80; value >>= 7)
-		bytes++;
-	return bytes;
-}
-
-static uint8_t *varint_put(uint8_t *at, uint32_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (uint8_t)(value | 0x80);
-	*at++ = (uint8_t)value;
-	return at;
-}
-
-/* The end of the varint; NULL when it is cut short or beyond 32 bits. */
-static const uint8_t *varint_get(const uint8_t *at, const uint8_t *end, uint32_t *value)
-{
-	uint64_t sum = 0;
-	for (uint32_t i = 0; i < VARINT_MAX && at + i < end; i++) {
-		sum |= (uint64_t)(at[i] & 0x7F) << (7 * i);
-		if ((at[i] & 0x80) == 0) {
-			*value = (uint32_t)sum;
-			return sum <= UINT32_MAX ? at + i + 1 : NULL;
-		}
-	}
-	return NULL;
-}
 
 /* The next id: `before` plus the gap plus 1. NULL as above, or when it passes 32 bits. */
 static const uint8_t *gap_get(const uint8_t *at, const uint8_t *end, uint32_t before, uint32_t *id)
@@ -207,10 +171,36 @@ static uint32_t plain_items(uint8_t fields)
 	return items;
 }
 
+static const struct wire_quantised NOTHING;
+
+/* Bytes of the columns of `mask` in a quantised profile; else at most. */
+static uint32_t quantised_bytes(const struct block_row *row, uint8_t mask, bool exactly)
+{
+	const struct wire_quantised *from = row->from != NULL ? row->from : &NOTHING;
+	uint32_t bytes = 0;
+	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
+		uint8_t bit = wire_column_info(i)->bit;
+		if ((mask & bit & WIRE_COLUMNS_QUANTISED) == 0)
+			continue;
+		bytes += exactly ? wire_change_bytes(from, row->to, bit)
+				 : wire_change_bytes_max(bit);
+	}
+	return bytes + wire_columns_bytes(row->body, mask & (uint8_t)~WIRE_COLUMNS_QUANTISED);
+}
+
+uint32_t block_row_bytes(enum wire_profile profile, uint8_t fields, const struct block_row *row)
+{
+	if (!wire_profile_quantised(profile))
+		return block_row_bytes_max(profile, fields, row);
+	return VARINT_32_MAX + 1 + quantised_bytes(row, row->mask & fields, true);
+}
+
 uint32_t block_row_bytes_max(enum wire_profile profile, uint8_t fields, const struct block_row *row)
 {
+	if (wire_profile_quantised(profile))
+		return VARINT_32_MAX + 1 + quantised_bytes(row, row->mask & fields, false);
 	if (profile == WIRE_PROFILE_EXACT)
-		return VARINT_MAX + 1 + wire_columns_bytes(row->body, row->mask & fields);
+		return VARINT_32_MAX + 1 + wire_columns_bytes(row->body, row->mask & fields);
 	/* No number takes more than nine bytes; a shape is a header, a bin of 32 and seven floats.
 	 */
 	uint32_t bytes = 3 + 9 * plain_items(fields);
@@ -262,6 +252,18 @@ static void pack_plain_row(struct wire_packer *out, uint8_t fields, const struct
 		pack_shapes(out, body);
 }
 
+/* count, ids and masks, as all binary profiles have them. */
+static uint8_t *put_head(uint8_t *at, uint8_t fields, const struct block_row *rows, uint32_t count)
+{
+	struct id_source source = {.rows = rows, .count = count};
+	at = gaps_put(varint_put(at, count), &source);
+	for (uint32_t i = 0; i < count; i++) {
+		ASSERT((rows[i].mask & fields) != 0);
+		*at++ = rows[i].mask & fields;
+	}
+	return at;
+}
+
 static void pack_exact(struct wire_packer *out, uint8_t fields, const struct block_row *rows,
 		       uint32_t count)
 {
@@ -273,11 +275,7 @@ static void pack_exact(struct wire_packer *out, uint8_t fields, const struct blo
 	uint8_t *start = wire_pack_take(out, bytes);
 	if (start == NULL)
 		return;
-	uint8_t *at = gaps_put(varint_put(start, count), &source);
-	for (uint32_t i = 0; i < count; i++) {
-		ASSERT((rows[i].mask & fields) != 0);
-		*at++ = rows[i].mask & fields;
-	}
+	uint8_t *at = put_head(start, fields, rows, count);
 	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
 		uint8_t bit = wire_column_info(column)->bit & fields;
 		for (uint32_t i = 0; i < count && bit != 0; i++) {
@@ -288,9 +286,68 @@ static void pack_exact(struct wire_packer *out, uint8_t fields, const struct blo
 	ASSERT(at == start + bytes);
 }
 
+static uint8_t *put_quantised_column(uint8_t *at, const struct block_row *rows, uint32_t count,
+				     uint8_t bit)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct block_row *row = &rows[i];
+		if (row->mask & bit)
+			at = wire_change_put(at, row->from != NULL ? row->from : &NOTHING, row->to,
+					     bit);
+	}
+	return at;
+}
+
+/* Bytes of a whole block, at most or exactly, and one that wire_change_put may spoil. */
+static uint32_t quantised_room(uint8_t fields, const struct block_row *rows, uint32_t count,
+			       bool exactly)
+{
+	uint32_t bytes = VARINT_32_MAX + 1;
+	for (uint32_t i = 0; i < count; i++)
+		bytes += VARINT_32_MAX + 1 +
+			 quantised_bytes(&rows[i], rows[i].mask & fields, exactly);
+	return bytes;
+}
+
+/* How long it gets is known at the end: the bytes are put where the longest header would leave them,
+ * and moved up behind the right one. */
+static void pack_quantised(struct wire_packer *out, uint8_t fields, const struct block_row *rows,
+			   uint32_t count)
+{
+	enum { HEADER_MAX = 5 };
+	uint32_t room = out->capacity - out->bytes;
+	if (out->status == STATUS_OK && quantised_room(fields, rows, count, false) + HEADER_MAX > room &&
+	    quantised_room(fields, rows, count, true) + HEADER_MAX > room)
+		out->status = STATUS_FULL;
+	if (out->status != STATUS_OK)
+		return;
+	uint8_t *start = out->data + out->bytes + HEADER_MAX;
+	uint8_t *at = put_head(start, fields, rows, count);
+	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
+		uint8_t bit = wire_column_info(column)->bit & fields;
+		if (bit & WIRE_COLUMNS_QUANTISED) {
+			at = put_quantised_column(at, rows, count, bit);
+			continue;
+		}
+		for (uint32_t i = 0; i < count && bit != 0; i++) {
+			if (rows[i].mask & bit)
+				at = wire_column_put(at, rows[i].body, bit);
+		}
+	}
+	uint32_t bytes = (uint32_t)(at - start);
+	wire_pack_bin_header(out, bytes);
+	uint8_t *final = wire_pack_take(out, bytes);
+	if (final != NULL)
+		memmove(final, start, bytes);
+}
+
 void block_pack(struct wire_packer *out, enum wire_profile profile, uint8_t fields,
 		const struct block_row *rows, uint32_t count)
 {
+	if (wire_profile_quantised(profile)) {
+		pack_quantised(out, fields, rows, count);
+		return;
+	}
 	if (profile == WIRE_PROFILE_EXACT) {
 		pack_exact(out, fields, rows, count);
 		return;
@@ -320,6 +377,13 @@ static const uint8_t *pass_column(const struct block_reader *self, const uint8_t
 	for (uint32_t i = 0; i < self->left; i++) {
 		if ((self->masks[i] & info->bit) == 0)
 			continue;
+		if (self->quantised && (info->bit & WIRE_COLUMNS_QUANTISED)) {
+			struct wire_change passed;
+			at = wire_change_get(at, self->end, &passed, info->bit);
+			if (at == NULL)
+				return NULL;
+			continue;
+		}
 		size_t bytes = info->bytes;
 		if (bytes > (size_t)(self->end - at))
 			return NULL;
@@ -332,7 +396,7 @@ static const uint8_t *pass_column(const struct block_reader *self, const uint8_t
 	return at;
 }
 
-static enum status open_exact(struct block_reader *self, struct wire_cursor *in)
+static enum status open_bin(struct block_reader *self, struct wire_cursor *in)
 {
 	struct wire_slice bin;
 	if (wire_take_bin(in, &bin) != STATUS_OK || !wire_at_end(in))
@@ -362,11 +426,12 @@ enum status block_open(struct block_reader *self, enum wire_profile profile, uin
 {
 	self->profile = profile;
 	self->fields = fields & WIRE_COLUMNS_ALL;
+	self->quantised = wire_profile_quantised(profile);
 	self->left = 0;
 	self->id = 0;
 	struct wire_cursor in = wire_cursor_of(value);
-	if (profile == WIRE_PROFILE_EXACT)
-		return open_exact(self, &in);
+	if (profile != WIRE_PROFILE_PLAIN)
+		return open_bin(self, &in);
 	struct wire_list list;
 	if (wire_take_list(&in, &list) != STATUS_OK || !wire_at_end(&in))
 		return STATUS_MALFORMED;
@@ -375,7 +440,7 @@ enum status block_open(struct block_reader *self, enum wire_profile profile, uin
 	return STATUS_OK;
 }
 
-static enum status next_exact(struct block_reader *self, struct wire_body *body, uint8_t *mask)
+static enum status next_in_bin(struct block_reader *self, struct wire_body *body, uint8_t *mask)
 {
 	self->ids = gap_get(self->ids, self->end, self->id, &self->id);
 	ASSERT(self->ids != NULL); /* seen by block_open */
@@ -385,7 +450,11 @@ static enum status next_exact(struct block_reader *self, struct wire_body *body,
 		uint8_t bit = wire_column_info(column)->bit;
 		if ((*mask & bit) == 0)
 			continue;
-		const uint8_t *at = wire_column_get(self->columns[column], self->end, body, bit);
+		const uint8_t *at = self->columns[column];
+		if (self->quantised && (bit & WIRE_COLUMNS_QUANTISED))
+			at = wire_change_get(at, self->end, &self->change, bit);
+		else
+			at = wire_column_get(at, self->end, body, bit);
 		if (at == NULL)
 			return STATUS_MALFORMED;
 		self->columns[column] = at;
@@ -488,7 +557,7 @@ enum status block_next(struct block_reader *self, struct wire_body *body, uint8_
 	if (self->left == 0)
 		return STATUS_MISSING;
 	self->left--;
-	if (self->profile == WIRE_PROFILE_EXACT)
-		return next_exact(self, body, mask);
-	return next_plain(self, body, mask);
+	if (self->profile == WIRE_PROFILE_PLAIN)
+		return next_plain(self, body, mask);
+	return next_in_bin(self, body, mask);
 }

@@ -13,6 +13,12 @@
  * bit says that more follow. A list of ids (`created`, `removed`) is a bin of count and ids, or
  * nil.
  *
+ * Profiles `view` and `sim`: the same bin, with the quantised columns as changes (quantise.h):
+ *
+ *	position, velocity, spin	3 × zigzag varint: difference in steps
+ *	rotation	same component left out: (zigzag of the first difference) · 2, then two
+ *			zigzag varints; another one: largest · 2 + 1, then 3 × zigzag values
+ *
  * Profile `plain`, one array of rows:
  *
  *	[[id, px, py, pz, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz, status, flags, owner, tag,
@@ -20,8 +26,6 @@
  *
  * with the columns of the subscription only, always all of them, and floats as float 64: a client
  * of ten lines needs no masks. A list of ids is an array.
- *
- * `view` and `sim` will be further profiles (SUBSCRIBE of one is answered STATUS_UNSUPPORTED).
  */
 #ifndef CAIRN_PROTOCOL_BLOCK_H
 #define CAIRN_PROTOCOL_BLOCK_H
@@ -29,19 +33,25 @@
 #include "protocol/columns.h"
 #include "protocol/cursor.h"
 #include "protocol/packer.h"
+#include "protocol/quantise.h"
 
 struct block_row {
 	const struct wire_body *body; /* borrowed */
 	uint8_t mask;                 /* columns that changed; a new body's are all of the fields */
 	bool created;                 /* new to the subscription */
+	/* Quantised profiles: what is shown now, and what a change stands on (borrowed); NULL: on
+	 * zeros, for a created row and in an absolute frame. */
+	const struct wire_quantised *to, *from;
 };
 
-/* STATUS_OK, STATUS_UNSUPPORTED for a profile of a later version, else STATUS_RANGE. */
+/* STATUS_OK or STATUS_RANGE. */
 enum status block_profile_check(uint64_t profile) MUST_CHECK;
 
 /* At most how many bytes a row adds to its block, and an id to its list. */
 uint32_t block_row_bytes_max(enum wire_profile profile, uint8_t fields,
 			     const struct block_row *row);
+/* Closer, and slower to tell, in the quantised profiles. */
+uint32_t block_row_bytes(enum wire_profile profile, uint8_t fields, const struct block_row *row);
 enum { BLOCK_ID_BYTES_MAX = 5, BLOCK_HEADER_BYTES_MAX = 5 + 5 };
 
 /* Packs one value. Rows ascend by id; masks are cut to `fields`, and none may become 0. */
@@ -62,13 +72,16 @@ struct block_reader {
 	uint32_t id;   /* the last one */
 	const uint8_t *ids, *masks, *end;
 	const uint8_t *columns[WIRE_COLUMN_COUNT]; /* where the next value of each column stands */
+	bool quantised;
+	struct wire_change change; /* of the last row; wire_change_apply */
 	struct wire_cursor rows;
 	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 };
 /* `value` (borrowed) is a whole MessagePack value. Structure is checked here: STATUS_MALFORMED. */
 enum status block_open(struct block_reader *self, enum wire_profile profile, uint8_t fields,
 		       struct wire_slice value) MUST_CHECK;
-/* The next row: sets the id and the columns of *mask in *body, leaves the others alone.
+/* The next row: sets the id and the columns of *mask in *body, leaves the others alone. Quantised
+ * columns of *mask are left in `change` instead.
  * STATUS_MISSING after the last, STATUS_MALFORMED. */
 enum status block_next(struct block_reader *self, struct wire_body *body, uint8_t *mask) MUST_CHECK;
 

@@ -9,13 +9,21 @@
 static const struct wire_column_info COLUMNS[WIRE_COLUMN_COUNT] = {
 #define COLUMN(bit, NAME, name, bytes, doc) {#name, doc, 1u << (bit), bytes},
 #include "protocol/columns.def"
-#undef COLUMN
 };
 
 const struct wire_column_info *wire_column_info(uint32_t index)
 {
 	ASSERT(index < WIRE_COLUMN_COUNT);
 	return &COLUMNS[index];
+}
+
+const char *wire_column_later(uint64_t fields)
+{
+#define COLUMN_LATER(bit, name, doc)                                                               \
+	if (fields >> (bit) & 1)                                                                   \
+		return #name;
+#include "protocol/columns.def"
+	return NULL;
 }
 
 static uint8_t *put_reals(uint8_t *at, const double *values, uint32_t count)

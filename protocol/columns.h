@@ -9,7 +9,6 @@
 enum wire_column {
 #define COLUMN(bit, NAME, name, bytes, doc) WIRE_COLUMN_##NAME = 1u << (bit),
 #include "protocol/columns.def"
-#undef COLUMN
 };
 enum {
 	WIRE_COLUMN_COUNT = 7,
@@ -56,6 +55,9 @@ struct wire_column_info {
 };
 /* i < WIRE_COLUMN_COUNT, in the order of bits. */
 const struct wire_column_info *wire_column_info(uint32_t index);
+
+/* The name of the lowest column of a later version in `fields`, NULL when there is none. */
+const char *wire_column_later(uint64_t fields);
 
 /* Columns in which two bodies differ, bit by bit (−0 is not 0). */
 uint8_t wire_columns_differ(const struct wire_body *a, const struct wire_body *b);

@@ -11,10 +11,22 @@ enum message_type delta_type(const struct delta_frame *frame)
 }
 
 /* What a row adds to its part: itself, and its id once more when it is created. */
-static uint32_t row_bytes(const struct delta_frame *frame, const struct block_row *row)
+static uint32_t row_bytes(const struct delta_frame *frame, const struct block_row *row,
+			  bool closely)
 {
-	uint32_t bytes = block_row_bytes_max(frame->profile, frame->fields, row);
+	uint32_t bytes = closely ? block_row_bytes(frame->profile, frame->fields, row)
+				 : block_row_bytes_max(frame->profile, frame->fields, row);
 	return bytes + (frame->snapshot || !row->created ? 0 : BLOCK_ID_BYTES_MAX);
+}
+
+/* Most frames fit into one part even by the widest estimate; the closer one takes as long as
+ * packing. */
+static bool fits_at_once(const struct delta_frame *frame, uint32_t removed_count, uint32_t room)
+{
+	uint64_t bytes = (uint64_t)removed_count * BLOCK_ID_BYTES_MAX;
+	for (uint32_t i = 0; i < frame->row_count && bytes <= room; i++)
+		bytes += row_bytes(frame, &frame->rows[i], false);
+	return bytes <= room;
 }
 
 enum status delta_plan(const struct delta_frame *frame, uint32_t content_max,
@@ -25,6 +37,11 @@ enum status delta_plan(const struct delta_frame *frame, uint32_t content_max,
 	uint32_t removed = 0, row = 0;
 	uint32_t removed_count = frame->snapshot ? 0 : frame->removed_count;
 	*count = 0;
+	if (capacity > 0 && fits_at_once(frame, removed_count, room)) {
+		parts[(*count)++] =
+			(struct delta_part){0, removed_count, 0, frame->row_count};
+		return STATUS_OK;
+	}
 	do {
 		if (*count == capacity || *count == WIRE_PARTS_MAX)
 			return STATUS_FULL;
@@ -34,7 +51,7 @@ enum status delta_plan(const struct delta_frame *frame, uint32_t content_max,
 		for (; removed < removed_count && used + BLOCK_ID_BYTES_MAX <= room; removed++)
 			used += BLOCK_ID_BYTES_MAX;
 		for (; removed == removed_count && row < frame->row_count; row++) {
-			uint32_t bytes = row_bytes(frame, &frame->rows[row]);
+			uint32_t bytes = row_bytes(frame, &frame->rows[row], true);
 			if (bytes > room)
 				return STATUS_TOO_LARGE;
 			if (bytes > room - used)

@@ -7,7 +7,8 @@
  *
  * A change is always sent as the value itself in the profiles `exact` and `plain`: a double that
  * has changed has no small difference. So WIRE_FRAME_ABSOLUTE is always set, and any base will do
- * for which the list of changes is complete.
+ * for which the list of changes is complete. In `view` and `sim` rows carry what they stand on
+ * (block_row.from); where that is not known any more, all of a frame's are NULL and it is absolute.
  */
 #ifndef CAIRN_PROTOCOL_DELTA_H
 #define CAIRN_PROTOCOL_DELTA_H

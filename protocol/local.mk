@@ -26,6 +26,9 @@ libcairnproto_a_SOURCES += \
 	protocol/columns.def \
 	protocol/columns.h \
 	protocol/columns.c \
+	protocol/varint.h \
+	protocol/quantise.h \
+	protocol/quantise.c \
 	protocol/block.h \
 	protocol/block.c \
 	protocol/delta.h \
@@ -56,6 +59,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/test_unpack \
 	tests/unit/protocol/test_handshake \
 	tests/unit/protocol/test_area \
+	tests/unit/protocol/test_quantise \
 	tests/unit/protocol/test_mirror \
 	tests/unit/protocol/test_vectors \
 	tests/unit/protocol/test_query_wire \

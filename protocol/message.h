@@ -109,8 +109,8 @@ enum wire_late {
 enum wire_profile {
 	WIRE_PROFILE_PLAIN = 0, /* arrays of numbers, for ten-line clients */
 	WIRE_PROFILE_EXACT = 1, /* raw double bits, by column */
-	WIRE_PROFILE_VIEW = 2,  /* 1/512 m; reserved */
-	WIRE_PROFILE_SIM = 3,   /* 1/4096 m; reserved */
+	WIRE_PROFILE_VIEW = 2,  /* integers of 1/512 m (quantise.h), for looking at */
+	WIRE_PROFILE_SIM = 3,   /* integers of 1/4096 m, for clients that go on from them */
 };
 
 /* STEP.want. The observation is nil without any of BODIES, TOTALS, EXACT, else the array

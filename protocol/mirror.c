@@ -37,6 +37,7 @@ void mirror_release(struct mirror *self)
 {
 	clear(self);
 	heap_free(self->bodies);
+	heap_free(self->quantised);
 	heap_free(self->scratch);
 	memset(self, 0, sizeof *self);
 }
@@ -54,8 +55,31 @@ static enum status reserve(struct mirror *self, uint32_t more)
 	if (bodies == NULL)
 		return STATUS_NO_MEMORY;
 	self->bodies = bodies;
+	if (wire_profile_quantised(self->profile)) {
+		void *quantised =
+			heap_realloc(self->quantised, (size_t)capacity * sizeof *self->quantised);
+		if (quantised == NULL)
+			return STATUS_NO_MEMORY;
+		self->quantised = quantised;
+	}
 	self->capacity = capacity;
 	return STATUS_OK;
+}
+
+static void move_body(struct mirror *self, uint32_t to, uint32_t from)
+{
+	self->bodies[to] = self->bodies[from];
+	if (self->quantised != NULL)
+		self->quantised[to] = self->quantised[from];
+}
+
+/* A body of which only the id is known; its quantised values are zeros, on which a whole row stands.
+ */
+static void make_body(struct mirror *self, uint32_t at, uint32_t id)
+{
+	self->bodies[at] = (struct wire_body){.id = id};
+	if (self->quantised != NULL)
+		self->quantised[at] = (struct wire_quantised){0};
 }
 
 /* The index of the first body whose id is not below `id`. */
@@ -78,9 +102,28 @@ const struct wire_body *mirror_find(const struct mirror *self, uint32_t id)
 	return i < self->count && self->bodies[i].id == id ? &self->bodies[i] : NULL;
 }
 
-/* Puts a row's columns into a body of the mirror, which keeps shapes of its own. */
-static enum status store(struct wire_body *body, const struct wire_body *row, uint8_t mask)
+/* Takes the quantised columns of a row from the reader. */
+static bool store_change(struct mirror *self, uint32_t at, uint8_t mask, bool absolute)
 {
+	struct wire_quantised *values = &self->quantised[at];
+	struct wire_quantised next = absolute ? (struct wire_quantised){0} : *values;
+	if (!wire_change_apply(self->profile, &self->reader.change, mask, &next))
+		return false;
+	wire_quantised_copy(values, &next, mask);
+	wire_dequantise(self->profile, values, mask, &self->bodies[at]);
+	return true;
+}
+
+/* Puts a row's columns into a body of the mirror, which keeps shapes of its own. */
+static enum status store(struct mirror *self, uint32_t at, const struct wire_body *row,
+			 uint8_t mask, bool absolute)
+{
+	struct wire_body *body = &self->bodies[at];
+	if (self->quantised != NULL) {
+		if (!store_change(self, at, mask, absolute))
+			return STATUS_MALFORMED;
+		mask &= (uint8_t)~WIRE_COLUMNS_QUANTISED;
+	}
 	wire_columns_copy(body, row, mask & (uint8_t)~WIRE_COLUMN_SHAPES);
 	if ((mask & WIRE_COLUMN_SHAPES) == 0)
 		return STATUS_OK;
@@ -110,9 +153,8 @@ static enum status append_rows(struct mirror *self, struct wire_slice columns)
 		bool ascends = self->count == 0 || row.id > self->bodies[self->count - 1].id;
 		if (mask != self->fields || !ascends)
 			return STATUS_MALFORMED;
-		struct wire_body *body = &self->bodies[self->count];
-		*body = (struct wire_body){.id = row.id};
-		status = store(body, &row, mask);
+		make_body(self, self->count, row.id);
+		status = store(self, self->count, &row, mask, true);
 		if (status == STATUS_OK)
 			self->count++;
 	}
@@ -128,7 +170,7 @@ static enum status remove_bodies(struct mirror *self, struct wire_slice removed)
 		return status;
 	while ((status = block_ids_next(&ids, &id)) == STATUS_OK) {
 		while (read < self->count && self->bodies[read].id < id)
-			self->bodies[write++] = self->bodies[read++];
+			move_body(self, write++, read++);
 		if (read == self->count || self->bodies[read].id != id) {
 			status = STATUS_MALFORMED;
 			break;
@@ -136,7 +178,7 @@ static enum status remove_bodies(struct mirror *self, struct wire_slice removed)
 		shapes_free(&self->bodies[read++]);
 	}
 	while (read < self->count)
-		self->bodies[write++] = self->bodies[read++];
+		move_body(self, write++, read++);
 	self->count = write;
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
@@ -178,14 +220,15 @@ static enum status create_bodies(struct mirror *self, uint32_t created)
 	self->count = write;
 	while (created > 0) {
 		if (old > 0 && self->bodies[old - 1].id > self->scratch[created - 1])
-			self->bodies[--write] = self->bodies[--old];
+			move_body(self, --write, --old);
 		else
-			self->bodies[--write] = (struct wire_body){.id = self->scratch[--created]};
+			make_body(self, --write, self->scratch[--created]);
 	}
 	return STATUS_OK;
 }
 
-static enum status update_rows(struct mirror *self, struct wire_slice columns, uint32_t created)
+static enum status update_rows(struct mirror *self, struct wire_slice columns, uint32_t created,
+			       bool absolute)
 {
 	struct wire_body row = {0};
 	uint8_t mask;
@@ -203,7 +246,7 @@ static enum status update_rows(struct mirror *self, struct wire_slice columns, u
 				return STATUS_MALFORMED;
 			fresh++;
 		}
-		status = store(&self->bodies[at], &row, mask);
+		status = store(self, at, &row, mask, absolute);
 	}
 	if (status != STATUS_MISSING)
 		return status;
@@ -214,7 +257,10 @@ uint64_t mirror_view_hash(const struct mirror *self, uint64_t tick)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < self->count; i++)
-		sum += wire_view_hash(&self->bodies[i], self->fields);
+		sum += self->quantised != NULL
+			       ? wire_quantised_hash(&self->bodies[i], &self->quantised[i],
+						     self->fields)
+			       : wire_view_hash(&self->bodies[i], self->fields);
 	return body_hash_finish(tick, sum, self->count);
 }
 
@@ -295,7 +341,8 @@ static enum status delta_apply(struct mirror *self, const struct msg_delta *fram
 	if (status == STATUS_OK)
 		status = create_bodies(self, created);
 	if (status == STATUS_OK)
-		status = update_rows(self, frame->columns, created);
+		status = update_rows(self, frame->columns, created,
+				     frame->flags & WIRE_FRAME_ABSOLUTE);
 	return status;
 }
 

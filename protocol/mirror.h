@@ -19,6 +19,8 @@ struct mirror {
 	bool checked; /* the last complete frame carried a hash, and it was right */
 	uint32_t count, capacity;
 	struct wire_body *bodies; /* owned; the shapes of each as well */
+	/* Profiles `view` and `sim`: what the bodies are shown from, one each; else NULL. Owned. */
+	struct wire_quantised *quantised;
 	uint32_t body_max;        /* a server that sends more than this many is refused */
 
 	/* The frame that is arriving. */
@@ -46,8 +48,8 @@ enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, boo
 /* NULL when there is none. Borrowed until the next frame. */
 const struct wire_body *mirror_find(const struct mirror *self, uint32_t id);
 
-/* Of the bodies as they are. The view hash is over `fields`; a tick hash means something only for
- * the whole world with WIRE_COLUMNS_TICK. */
+/* Of the bodies as they are; of the integers in `view` and `sim`. The view hash is over `fields`; a
+ * tick hash means something only for the whole world with WIRE_COLUMNS_TICK. */
 uint64_t mirror_view_hash(const struct mirror *self, uint64_t tick);
 uint64_t mirror_tick_hash(const struct mirror *self, uint64_t tick);
 

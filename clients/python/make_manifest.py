@@ -15,6 +15,7 @@ TARGET = pathlib.Path(__file__).resolve().parent / "cairn" / "manifest.py"
 def calls(path, names):
     """Yields (macro, [argument, …]) of every call of a macro in `names`, in order."""
     text = re.sub(r"/\*.*?\*/", "", (ROOT / path).read_text(encoding="utf-8"), flags=re.S)
+    text = re.sub(r"^#.*", "", text, flags=re.M)
     for match in re.finditer(r"\b(%s)\(((?:[^()\"]|\"[^\"]*\"|\([^()]*\))*)\)" % "|".join(names), text):
         words = re.findall(r"\"[^\"]*\"|\([^()]*\)|[^,\s][^,\"]*", match.group(2))
         yield match.group(1), [word.strip() for word in words]

@@ -293,7 +293,7 @@ static enum status observe_bodies(const struct world *world, enum wire_profile p
 		status = body_facts(world, ids[i], shapes, &facts[i]);
 		facts[i].body.shapes = NULL;
 		facts[i].body.shape_count = 0;
-		rows[i] = (struct block_row){ &facts[i].body, fields, false };
+		rows[i] = (struct block_row){ .body = &facts[i].body, .mask = fields };
 		room += block_row_bytes_max(profile, fields, &rows[i]);
 	}
 	if (status == STATUS_OK) {

@@ -6,6 +6,7 @@
 #include "protocol/pack.h"
 #include "protocol/result_wire.h"
 #include "server/base/heap.h"
+#include "server/sync/quantised.h"
 
 /* An event packs to at most 97 bytes: three ids, a kind, eight floats and three headers. Parts are small
  * against what may wait for a client, so that one can be added where a few still wait. */
@@ -24,6 +25,7 @@ struct group {
 	uint64_t base; /* serial, 0: a SNAPSHOT */
 	enum wire_profile profile;
 	uint8_t fields;
+	bool hashed;
 	uint32_t frame_max;
 	ARRAY_OF(struct frame *) tails; /* references */
 };
@@ -32,6 +34,9 @@ struct fanout {
 	struct frame_pool *pool;
 	struct view view;
 	bool standing; /* the mirror is good */
+	/* Of the profiles `view` and `sim`, while anybody subscribes to them. */
+	struct quantised quantised[QUANTISED_PROFILES];
+	uint32_t quantised_users[QUANTISED_PROFILES];
 	ARRAY_OF(struct subscription *) subscriptions;
 	ARRAY_OF(struct group) groups;
 	uint32_t group_count; /* in use; the others keep their memory */
@@ -50,6 +55,8 @@ enum status fanout_create(struct frame_pool *pool, struct fanout **out)
 		return STATUS_NO_MEMORY;
 	self->pool = pool;
 	view_init(&self->view);
+	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++)
+		quantised_init(&self->quantised[i], WIRE_PROFILE_VIEW + i);
 	*out = self;
 	return STATUS_OK;
 }
@@ -75,10 +82,71 @@ void fanout_destroy(struct fanout *self)
 		subscription_destroy(self->subscriptions.items[i]);
 	ARRAY_RELEASE(&self->subscriptions);
 	view_delta_release(&self->delta);
+	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++)
+		quantised_release(&self->quantised[i]);
 	view_release(&self->view);
 	heap_free(self->parts);
 	heap_free(self->scratch);
 	heap_free(self);
+}
+
+/* ---- quantised profiles ------------------------------------------------------------------------ */
+
+/* NULL for a profile that shows values as they are. */
+static struct quantised *quantised_of(struct fanout *self, enum wire_profile profile)
+{
+	return wire_profile_quantised(profile) ? &self->quantised[profile - WIRE_PROFILE_VIEW]
+					       : NULL;
+}
+
+/* One user more or less; what nobody uses takes no memory and no time. */
+static void use_profile(struct fanout *self, enum wire_profile profile, int users)
+{
+	struct quantised *quantised = quantised_of(self, profile);
+	if (quantised == NULL)
+		return;
+	uint32_t *count = &self->quantised_users[profile - WIRE_PROFILE_VIEW];
+	*count = (uint32_t)((int)*count + users);
+	if (*count == 0)
+		quantised_release(quantised);
+}
+
+/* What could not follow for want of memory tries again when it is looked at. */
+static void follow_view(struct fanout *self)
+{
+	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++) {
+		if (self->quantised_users[i] == 0)
+			continue;
+		enum status status = quantised_follow(&self->quantised[i], &self->view);
+		UNUSED(status);
+	}
+}
+
+/* Makes the rows collected those of the group's profile. */
+static enum status refine(struct fanout *self, const struct group *group, bool snapshot)
+{
+	struct quantised *quantised = quantised_of(self, group->profile);
+	if (quantised == NULL) {
+		self->delta.absolute = true;
+		return STATUS_OK;
+	}
+	enum status status = quantised_follow(quantised, &self->view);
+	if (status == STATUS_OK)
+		quantised_refine(quantised, &self->view, snapshot ? 0 : group->base, &self->delta);
+	return status;
+}
+
+/* Hashes what a whole-world subscription sees, if the frame is to carry it. */
+static struct wire_hash hash_of(struct fanout *self, const struct group *group, bool *is_tick_hash)
+{
+	struct quantised *quantised = quantised_of(self, group->profile);
+	*is_tick_hash = false;
+	if (!group->hashed)
+		return (struct wire_hash){ 0 };
+	uint64_t hash = quantised != NULL
+				? quantised_hash(quantised, &self->view, group->fields)
+				: view_hash(&self->view, group->fields, is_tick_hash);
+	return (struct wire_hash){ true, hash };
 }
 
 /* ---- encoding once ----------------------------------------------------------------------------- */
@@ -134,19 +202,22 @@ static enum status encode(struct fanout *self, struct group *group, uint64_t bas
 	bool snapshot = status == STATUS_MISSING;
 	if (snapshot)
 		status = view_collect_all(view, group->fields, &self->delta);
+	if (status == STATUS_OK)
+		status = refine(self, group, snapshot);
 	if (status != STATUS_OK)
 		return status;
 	bool is_tick_hash;
-	uint64_t hash = view_hash(view, group->fields, &is_tick_hash);
+	struct wire_hash hash = hash_of(self, group, &is_tick_hash);
 	struct delta_frame frame = {
 		.snapshot = snapshot,
 		.profile = group->profile,
 		.fields = group->fields,
-		.flags = (uint8_t)(WIRE_FRAME_ABSOLUTE | (is_tick_hash ? WIRE_FRAME_TICK_HASH : 0)),
+		.flags = (uint8_t)((self->delta.absolute ? WIRE_FRAME_ABSOLUTE : 0) |
+				   (is_tick_hash ? WIRE_FRAME_TICK_HASH : 0)),
 		.epoch = view->epoch,
 		.tick = view->tick,
 		.base = base_tick,
-		.hash = { true, hash },
+		.hash = hash,
 		.removed = self->delta.removed.items,
 		.removed_count = self->delta.removed.count,
 		.rows = self->delta.rows.items,
@@ -166,10 +237,12 @@ static enum status encode(struct fanout *self, struct group *group, uint64_t bas
 static struct group *group_for(struct fanout *self, const struct subscription *sub)
 {
 	uint64_t base = sub->snapshot_due || sub->base < self->view.epoch_serial ? 0 : sub->base;
+	bool hashed = subscription_is_hashed(sub);
 	for (uint32_t i = 0; i < self->group_count; i++) {
 		struct group *group = &self->groups.items[i];
 		if (group->base == base && group->profile == sub->profile &&
-		    group->fields == sub->fields && group->frame_max == sub->frame_max)
+		    group->fields == sub->fields && group->hashed == hashed &&
+		    group->frame_max == sub->frame_max)
 			return group;
 	}
 	if (self->group_count == self->groups.count) {
@@ -181,6 +254,7 @@ static struct group *group_for(struct fanout *self, const struct subscription *s
 	group->base = base;
 	group->profile = sub->profile;
 	group->fields = sub->fields;
+	group->hashed = hashed;
 	group->frame_max = sub->frame_max;
 	if (encode(self, group, sub->base_tick) == STATUS_OK)
 		return group;
@@ -321,6 +395,7 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	self->standing = status == STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
+	follow_view(self);
 	uint32_t count = self->subscriptions.count;
 	/* No tick follows one that could not be made: what it has to say does not wait for one. */
 	bool last_words = !report->step && report->event_count > 0;
@@ -355,6 +430,7 @@ enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *as
 	if (status != STATUS_OK)
 		return status;
 	self->subscriptions.items[self->subscriptions.count++] = sub;
+	use_profile(self, sub->profile, 1);
 	*out = sub;
 	if (self->standing)
 		serve(self, sub, now);
@@ -367,6 +443,7 @@ void fanout_unsubscribe(struct fanout *self, struct subscription *subscription)
 		if (self->subscriptions.items[i] != subscription)
 			continue;
 		self->counters.events_lost += subscription->lost_total;
+		use_profile(self, subscription->profile, -1);
 		self->subscriptions.count--;
 		memmove(&self->subscriptions.items[i], &self->subscriptions.items[i + 1],
 			(self->subscriptions.count - i) * sizeof *self->subscriptions.items);

@@ -1,6 +1,8 @@
 libcairnd_a_SOURCES += \
 	server/sync/fanout.c \
 	server/sync/fanout.h \
+	server/sync/quantised.c \
+	server/sync/quantised.h \
 	server/sync/subscription.c \
 	server/sync/subscription.h \
 	server/sync/view.c \
@@ -12,4 +14,5 @@ tests_lib_libtests_a_SOURCES += \
 
 UNIT_TESTS += \
 	tests/unit/server/sync/test_fanout \
+	tests/unit/server/sync/test_quantised \
 	tests/unit/server/sync/test_view

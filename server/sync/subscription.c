@@ -11,6 +11,9 @@ static enum status check(const struct msg_subscribe *ask, struct reason *why)
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "profile", "profile %llu is not served",
 				  (unsigned long long)ask->profile);
+	if (wire_column_later(ask->fields) != NULL)
+		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields", "%s are not served yet",
+				  wire_column_later(ask->fields));
 	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_ALL) != 0 || ask->fields == 0)
 		return reason_set(why, STATUS_RANGE, -1, "fields", "a mask of columns within %d",
 				  WIRE_COLUMNS_ALL);
@@ -46,6 +49,7 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 	self->event_mask = ask->events;
 	self->divisor_asked = self->divisor = (uint32_t)ask->divisor;
 	self->has_ack = has_ack;
+	self->hash_every = (uint32_t)ask->hash_every;
 	self->snapshot_due = true;
 	self->starved_at = INSTANT_NEVER;
 	*out = self;
@@ -113,6 +117,11 @@ bool subscription_has_room(struct subscription *self, uint64_t now)
 	if (long_ago && self->divisor < self->divisor_asked * SUBSCRIPTION_DIVISOR_MAX)
 		set_divisor(self, self->divisor * 2, now);
 	return false;
+}
+
+bool subscription_is_hashed(const struct subscription *self)
+{
+	return self->hash_every > 0 && self->frames_total % self->hash_every == 0;
 }
 
 bool subscription_is_due(struct subscription *self, bool step)

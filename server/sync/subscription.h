@@ -49,6 +49,7 @@ struct subscription {
 	uint64_t event_mask;	     /* bit k: kind k */
 	uint32_t divisor_asked, divisor; /* in force: asked × a power of two */
 	bool has_ack;
+	uint32_t hash_every; /* frames from one hash to the next, 0 none */
 
 	uint64_t base;		/* serial of the last frame, 0 none */
 	uint64_t base_tick;
@@ -86,6 +87,8 @@ bool subscription_may_send(const struct subscription *self, uint64_t now);
 bool subscription_has_room(struct subscription *self, uint64_t now);
 /* Whether the divisor lets this step's frame through. */
 bool subscription_is_due(struct subscription *self, bool step);
+/* Whether the next frame carries a hash. */
+bool subscription_is_hashed(const struct subscription *self);
 static inline bool subscription_is_busy(const struct subscription *self)
 {
 	return self->pending_next < self->pending.count;

@@ -258,7 +258,7 @@ static enum status take(struct view_delta *delta, const struct view_row *row, ui
 	if (ARRAY_RESERVE(&delta->rows, delta->rows.count + 1u) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	delta->rows.items[delta->rows.count++] =
-		(struct block_row){ &row->body, mask, created };
+		(struct block_row){ .body = &row->body, .mask = mask, .created = created };
 	return STATUS_OK;
 }
 

@@ -27,7 +27,7 @@ static void check_copy(const struct mirror *mirror)
 	struct wire_packer out = wire_packer_over(again, sizeof again);
 	bool last;
 	for (uint32_t i = 0; i < mirror->count; i++)
-		rows[i] = (struct block_row){&mirror->bodies[i], mirror->fields, false};
+		rows[i] = (struct block_row){.body = &mirror->bodies[i], .mask = mirror->fields};
 	block_pack(&out, mirror->profile, mirror->fields, rows, mirror->count);
 	if (out.status != STATUS_OK)
 		return; /* a tag beyond 2^53 has no plain form; or it is larger than a frame */

@@ -77,7 +77,7 @@ static void say_bodies(FILE *out, const char *what, const struct wire_body *bodi
 	uint32_t parts, bytes;
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		rows[i] = (struct block_row){&bodies[i], WIRE_COLUMN_POSITION, false};
+		rows[i] = (struct block_row){.body = &bodies[i], .mask = WIRE_COLUMN_POSITION};
 		sum += wire_view_hash(&bodies[i], WIRE_COLUMN_POSITION);
 	}
 	/* Of the two, only the second moves. */
@@ -262,6 +262,9 @@ void wire_vectors_columns(FILE *out)
 			info->bytes, info->bit == WIRE_COLUMN_SHAPES ? " + 88 each" : "",
 			info->doc);
 	}
+#define COLUMN_LATER(bit, name, doc)                                                               \
+	fprintf(out, "| %u (%u) | %s | – | refused: %s |\n", bit, 1u << (bit), #name, doc);
+#include "protocol/columns.def"
 }
 
 void wire_vectors_statuses(FILE *out)

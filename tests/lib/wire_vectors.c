@@ -432,13 +432,56 @@ static void write_body(FILE *out, const struct wire_body *body)
 	fputs("]}", out);
 }
 
+static const char *const PROFILE_NAMES[] = {"plain", "exact", "view", "sim"};
+
 static uint64_t hash_of(const struct wire_body *bodies, uint32_t count, uint64_t tick,
-			uint8_t fields, bool tick_hash)
+			enum wire_profile profile, uint8_t fields)
 {
 	uint64_t sum = 0;
-	for (uint32_t i = 0; i < count; i++)
-		sum += tick_hash ? wire_tick_hash(&bodies[i]) : wire_view_hash(&bodies[i], fields);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_quantised steps;
+		if (wire_profile_quantised(profile)) {
+			wire_quantise(profile, &bodies[i], &steps);
+			sum += wire_quantised_hash(&bodies[i], &steps, fields);
+		} else {
+			sum += fields == WIRE_COLUMNS_TICK ? wire_tick_hash(&bodies[i])
+							   : wire_view_hash(&bodies[i], fields);
+		}
+	}
 	return body_hash_finish(tick, sum, count);
+}
+
+static void write_integers(FILE *out, const char *name, const int64_t values[3])
+{
+	fprintf(out, ", \"%s\": [%" PRId64 ", %" PRId64 ", %" PRId64 "]", name, values[0], values[1],
+		values[2]);
+}
+
+/* What a mirror must hold after a frame of a quantised profile. */
+static void write_steps(FILE *out, enum wire_profile profile, const struct wire_body *bodies,
+			uint32_t count)
+{
+	if (!wire_profile_quantised(profile))
+		return;
+	fputs(",\n       \"steps\": [", out);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_quantised steps;
+		int64_t rotation[3], velocity[3], spin[3];
+		wire_quantise(profile, &bodies[i], &steps);
+		for (int k = 0; k < 3; k++) {
+			rotation[k] = steps.rotation[k];
+			velocity[k] = steps.velocity[k];
+			spin[k] = steps.spin[k];
+		}
+		fprintf(out, "%s{\"id\": %" PRIu32, i == 0 ? "" : ",\n         ", bodies[i].id);
+		write_integers(out, "position", steps.position);
+		fprintf(out, ", \"largest\": %u", steps.largest);
+		write_integers(out, "rotation", rotation);
+		write_integers(out, "velocity", velocity);
+		write_integers(out, "spin", spin);
+		fputc('}', out);
+	}
+	fputc(']', out);
 }
 
 /* The only part of a frame, whole. */
@@ -457,48 +500,88 @@ static uint32_t frame_of(const struct delta_frame *frame, uint64_t sub, uint8_t 
 	return head_bytes + bytes;
 }
 
+/* A row, and in a quantised profile what it shows and stands on. */
+struct example_row {
+	struct wire_quantised to, from;
+};
+
+static struct block_row row_of(struct example_row *example, enum wire_profile profile,
+			       const struct wire_body *body, uint8_t mask,
+			       const struct wire_body *base)
+{
+	struct block_row row = {.body = body, .mask = mask, .created = base == NULL};
+	if (!wire_profile_quantised(profile))
+		return row;
+	wire_quantise(profile, body, &example->to);
+	row.to = &example->to;
+	if (base != NULL) {
+		wire_quantise(profile, base, &example->from);
+		row.from = &example->from;
+	}
+	return row;
+}
+
+/* Body 1 goes, body 2 has fallen and turned a little, body 300 rests, and body 301 comes. */
+static void write_example_delta(FILE *out, struct delta_frame *frame,
+				const struct wire_body before[BODIES])
+{
+	uint8_t data[4096];
+	struct example_row examples[BODIES];
+	struct wire_body after[BODIES] = {before[1], before[2], before[2]};
+	uint8_t moved = WIRE_COLUMN_POSITION & frame->fields;
+	after[0].position[1] = 9.75;
+	after[2].id = 301;
+	if (wire_profile_quantised(frame->profile)) {
+		const double turned[4] = {0.5, 0.75, -0.25, 0.35355339059327379};
+		memcpy(after[0].rotation, turned, sizeof turned);
+		moved |= WIRE_COLUMN_ROTATION & frame->fields;
+	}
+	struct block_row rows[2];
+	uint32_t removed[] = {1}, count = 0;
+	if (moved != 0)
+		rows[count++] = row_of(&examples[0], frame->profile, &after[0], moved, &before[1]);
+	rows[count++] = row_of(&examples[1], frame->profile, &after[2], frame->fields, NULL);
+	if (wire_profile_quantised(frame->profile))
+		frame->flags &= (uint8_t)~WIRE_FRAME_ABSOLUTE;
+	frame->snapshot = false;
+	frame->base = 120;
+	frame->tick = 121;
+	frame->rows = rows;
+	frame->row_count = count;
+	frame->removed = removed;
+	frame->removed_count = 1;
+	frame->hash.value = hash_of(after, BODIES, 121, frame->profile, frame->fields);
+	fputs("},\n     \"delta\": {", out);
+	write_frame(out, data, frame_of(frame, 9, data, sizeof data));
+	write_steps(out, frame->profile, after, BODIES);
+	fputs("}}", out);
+}
+
 static void write_frames(FILE *out, enum wire_profile profile, uint8_t fields)
 {
 	uint8_t shapes[WIRE_SHAPE_BYTES], data[4096];
 	struct wire_body bodies[BODIES];
+	struct example_row examples[BODIES];
+	struct block_row rows[BODIES];
 	example_bodies(bodies, shapes);
-	struct block_row all[] = {{&bodies[0], fields, false},
-				  {&bodies[1], fields, false},
-				  {&bodies[2], fields, false}};
+	for (int i = 0; i < BODIES; i++)
+		rows[i] = row_of(&examples[i], profile, &bodies[i], fields, NULL);
 	struct delta_frame frame = {.snapshot = true,
 				    .profile = profile,
 				    .fields = fields,
 				    .flags = WIRE_FRAME_ABSOLUTE,
 				    .epoch = 1,
 				    .tick = 120,
-				    .rows = all,
+				    .rows = rows,
 				    .row_count = BODIES};
-	bool whole = fields == WIRE_COLUMNS_TICK;
-	if (whole)
+	if (fields == WIRE_COLUMNS_TICK && !wire_profile_quantised(profile))
 		frame.flags |= WIRE_FRAME_TICK_HASH;
-	frame.hash = (struct wire_hash){true, hash_of(bodies, BODIES, 120, fields, whole)};
+	frame.hash = (struct wire_hash){true, hash_of(bodies, BODIES, 120, profile, fields)};
 	fprintf(out, "    {\"profile\": \"%s\", \"fields\": %u, \"snapshot\": {",
-		profile == WIRE_PROFILE_EXACT ? "exact" : "plain", fields);
+		PROFILE_NAMES[profile], fields);
 	write_frame(out, data, frame_of(&frame, 9, data, sizeof data));
-	/* Then body 1 goes, body 2 has fallen a little, body 300 rests, and body 301 comes. */
-	struct wire_body after[BODIES] = {bodies[1], bodies[2], bodies[2]};
-	after[0].position[1] = 9.75;
-	after[2].id = 301;
-	struct block_row changed[] = {{&after[0], WIRE_COLUMN_POSITION & fields, false},
-				      {&after[2], fields, true}};
-	uint32_t removed[] = {1};
-	bool moved = (fields & WIRE_COLUMN_POSITION) != 0;
-	frame.snapshot = false;
-	frame.base = 120;
-	frame.tick = 121;
-	frame.rows = moved ? changed : changed + 1;
-	frame.row_count = moved ? 2 : 1;
-	frame.removed = removed;
-	frame.removed_count = 1;
-	frame.hash.value = hash_of(after, BODIES, 121, fields, whole);
-	fputs("},\n     \"delta\": {", out);
-	write_frame(out, data, frame_of(&frame, 9, data, sizeof data));
-	fputs("}}", out);
+	write_steps(out, profile, bodies, BODIES);
+	write_example_delta(out, &frame, bodies);
 }
 
 void wire_vectors_bodies(FILE *out)
@@ -516,12 +599,14 @@ void wire_vectors_bodies(FILE *out)
 	}
 	fprintf(out,
 		"\n  ],\n  \"tick\": 120, \"tick_hash\": \"%016" PRIx64 "\",\n  \"frames\": [\n",
-		hash_of(bodies, BODIES, 120, 0, true));
+		hash_of(bodies, BODIES, 120, WIRE_PROFILE_EXACT, WIRE_COLUMNS_TICK));
 	for (size_t i = 0; i < COUNT_OF(FIELDS); i++) {
-		fputs(i == 0 ? "" : ",\n", out);
-		write_frames(out, WIRE_PROFILE_EXACT, FIELDS[i]);
-		fputs(",\n", out);
-		write_frames(out, WIRE_PROFILE_PLAIN, FIELDS[i]);
+		static const enum wire_profile PROFILES[] = {WIRE_PROFILE_EXACT, WIRE_PROFILE_PLAIN,
+							     WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM};
+		for (size_t k = 0; k < COUNT_OF(PROFILES); k++) {
+			fputs(i + k == 0 ? "" : ",\n", out);
+			write_frames(out, PROFILES[k], FIELDS[i]);
+		}
 	}
 	fputs("\n  ]\n}\n", out);
 }

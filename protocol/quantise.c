@@ -1,0 +1,336 @@
+#include "protocol/quantise.h"
+
+#include <string.h>
+
+#include "protocol/varint.h"
+#include "server/base/bytes.h"
+#include "server/base/hash.h"
+
+#define ROOT_HALF 0.70710678118654752440
+
+static const struct wire_scale SCALES[] = {
+	[WIRE_PROFILE_VIEW] = {512, 128, 255},
+	[WIRE_PROFILE_SIM] = {4096, 1024, 16383},
+};
+
+const struct wire_scale *wire_scale_of(enum wire_profile profile)
+{
+	ASSERT(wire_profile_quantised(profile));
+	return &SCALES[profile];
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+/* The nearest integer, halves away from zero, within ±max ≤ 2^39. Scales of positions and speeds
+ * are powers of two and `value - whole` is exact: nothing is rounded twice. */
+static int64_t nearest(double value, int64_t max)
+{
+	double limit = (double)max;
+	if (!(value > -limit)) /* also what is not a number */
+		return -max;
+	if (value >= limit)
+		return max;
+	int64_t whole = (int64_t)value;
+	double rest = value - (double)whole;
+	return whole + (rest >= 0.5) - (rest <= -0.5);
+}
+
+static void quantise_rotation(const double rotation[4], int16_t n, struct wire_quantised *out)
+{
+	uint32_t largest = 0;
+	double square = 0;
+	for (uint32_t i = 0; i < 4; i++) {
+		square += rotation[i] * rotation[i];
+		if (__builtin_fabs(rotation[i]) > __builtin_fabs(rotation[largest]))
+			largest = i;
+	}
+	double length = __builtin_sqrt(square);
+	double scale = (double)n / ROOT_HALF / length;
+	/* What is no rotation at all (zero, or beyond all bounds) is shown as none. */
+	if (!(length > 0 && scale > 0)) {
+		memset(out->rotation, 0, sizeof out->rotation);
+		out->largest = 0;
+		return;
+	}
+	if (rotation[largest] < 0)
+		scale = -scale;
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < 4; i++)
+		if (i != largest)
+			out->rotation[at++] = (int16_t)nearest(rotation[i] * scale, n);
+	out->largest = (uint8_t)largest;
+}
+
+void wire_quantise(enum wire_profile profile, const struct wire_body *body,
+		   struct wire_quantised *out)
+{
+	const struct wire_scale *scale = wire_scale_of(profile);
+	for (uint32_t i = 0; i < 3; i++) {
+		out->position[i] = nearest(body->position[i] * scale->position,
+					   WIRE_QUANTISED_POSITION_MAX);
+		out->velocity[i] = (int32_t)nearest(body->velocity[i] * scale->speed,
+						    WIRE_QUANTISED_SPEED_MAX);
+		out->spin[i] = (int32_t)nearest(body->spin[i] * scale->speed,
+						WIRE_QUANTISED_SPEED_MAX);
+	}
+	quantise_rotation(body->rotation, scale->rotation, out);
+}
+
+static void show_rotation(const struct wire_quantised *from, int16_t n, double rotation[4])
+{
+	double step = ROOT_HALF / (double)n, rest = 1;
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < 4; i++) {
+		if (i == from->largest)
+			continue;
+		rotation[i] = (double)from->rotation[at++] * step;
+		rest -= rotation[i] * rotation[i];
+	}
+	rotation[from->largest] = __builtin_sqrt(MAX_OF(rest, 0.0));
+}
+
+void wire_dequantise(enum wire_profile profile, const struct wire_quantised *from, uint8_t mask,
+		     struct wire_body *body)
+{
+	const struct wire_scale *scale = wire_scale_of(profile);
+	for (uint32_t i = 0; i < 3; i++) {
+		if (mask & WIRE_COLUMN_POSITION)
+			body->position[i] = (double)from->position[i] / scale->position;
+		if (mask & WIRE_COLUMN_VELOCITY)
+			body->velocity[i] = (double)from->velocity[i] / scale->speed;
+		if (mask & WIRE_COLUMN_SPIN)
+			body->spin[i] = (double)from->spin[i] / scale->speed;
+	}
+	if (mask & WIRE_COLUMN_ROTATION)
+		show_rotation(from, scale->rotation, body->rotation);
+}
+
+uint8_t wire_quantised_differ(const struct wire_quantised *a, const struct wire_quantised *b)
+{
+	uint8_t mask = 0;
+	if (memcmp(a->position, b->position, sizeof a->position) != 0)
+		mask |= WIRE_COLUMN_POSITION;
+	if (a->largest != b->largest || memcmp(a->rotation, b->rotation, sizeof a->rotation) != 0)
+		mask |= WIRE_COLUMN_ROTATION;
+	if (memcmp(a->velocity, b->velocity, sizeof a->velocity) != 0)
+		mask |= WIRE_COLUMN_VELOCITY;
+	if (memcmp(a->spin, b->spin, sizeof a->spin) != 0)
+		mask |= WIRE_COLUMN_SPIN;
+	return mask;
+}
+
+void wire_quantised_copy(struct wire_quantised *to, const struct wire_quantised *from,
+			 uint8_t mask)
+{
+	if (mask & WIRE_COLUMN_POSITION)
+		memcpy(to->position, from->position, sizeof to->position);
+	if (mask & WIRE_COLUMN_ROTATION) {
+		memcpy(to->rotation, from->rotation, sizeof to->rotation);
+		to->largest = from->largest;
+	}
+	if (mask & WIRE_COLUMN_VELOCITY)
+		memcpy(to->velocity, from->velocity, sizeof to->velocity);
+	if (mask & WIRE_COLUMN_SPIN)
+		memcpy(to->spin, from->spin, sizeof to->spin);
+}
+
+/* ---- hashes -------------------------------------------------------------------------------- */
+
+static uint8_t *hashed_put(uint8_t *at, const struct wire_quantised *values, uint8_t bit)
+{
+	switch (bit) {
+	case WIRE_COLUMN_POSITION:
+		for (uint32_t i = 0; i < 3; i++)
+			put_le64(at + 8 * i, (uint64_t)values->position[i]);
+		return at + 24;
+	case WIRE_COLUMN_ROTATION:
+		*at++ = values->largest;
+		for (uint32_t i = 0; i < 3; i++) {
+			*at++ = (uint8_t)values->rotation[i];
+			*at++ = (uint8_t)((uint16_t)values->rotation[i] >> 8);
+		}
+		return at;
+	default:
+		for (uint32_t i = 0; i < 3; i++)
+			put_le32(at + 4 * i, (uint32_t)(bit == WIRE_COLUMN_SPIN
+								? values->spin[i]
+								: values->velocity[i]));
+		return at + 12;
+	}
+}
+
+uint64_t wire_quantised_hash(const struct wire_body *body, const struct wire_quantised *values,
+			     uint8_t fields)
+{
+	uint8_t record[4 + 24 + 7 + 12 + 12 + 2 + 12 + 1 + WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
+	put_le32(record, body->id);
+	uint8_t *at = record + 4;
+	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
+		uint8_t bit = wire_column_info(i)->bit & fields;
+		if (bit & WIRE_COLUMNS_QUANTISED)
+			at = hashed_put(at, values, bit);
+		else if (bit != 0)
+			at = wire_column_put(at, body, bit);
+	}
+	return hash64(record, (size_t)(at - record), 0);
+}
+
+/* ---- changes ------------------------------------------------------------------------------- */
+
+uint32_t wire_change_bytes_max(uint8_t bit)
+{
+	switch (bit) {
+	case WIRE_COLUMN_POSITION:
+		return 3 * 6;
+	case WIRE_COLUMN_ROTATION:
+		return 1 + 3 * 3;
+	default:
+		return 3 * 5;
+	}
+}
+
+/* What is written of a column: three or four unsigned numbers. */
+static inline uint32_t numbers_of(const struct wire_quantised *from,
+				  const struct wire_quantised *to, uint8_t bit, uint64_t numbers[4])
+{
+	uint32_t count = 0;
+	switch (bit) {
+	case WIRE_COLUMN_POSITION:
+		for (; count < 3; count++)
+			numbers[count] = zigzag(to->position[count] - from->position[count]);
+		return count;
+	case WIRE_COLUMN_VELOCITY:
+		for (; count < 3; count++)
+			numbers[count] = zigzag((int64_t)to->velocity[count] -
+						from->velocity[count]);
+		return count;
+	case WIRE_COLUMN_SPIN:
+		for (; count < 3; count++)
+			numbers[count] = zigzag((int64_t)to->spin[count] - from->spin[count]);
+		return count;
+	default:
+		break;
+	}
+	/* The lowest bit of the first says whether another component is left out. */
+	if (to->largest == from->largest) {
+		for (; count < 3; count++)
+			numbers[count] = zigzag((int64_t)to->rotation[count] -
+						from->rotation[count]);
+		numbers[0] <<= 1;
+		return count;
+	}
+	numbers[count++] = (uint64_t)to->largest << 1 | 1;
+	for (; count < 4; count++)
+		numbers[count] = zigzag(to->rotation[count - 1]);
+	return count;
+}
+
+uint32_t wire_change_bytes(const struct wire_quantised *from, const struct wire_quantised *to,
+			   uint8_t bit)
+{
+	uint64_t numbers[4];
+	uint32_t count = numbers_of(from, to, bit, numbers), bytes = 0;
+	for (uint32_t i = 0; i < count; i++)
+		bytes += varint_bytes(numbers[i]);
+	return bytes;
+}
+
+/* One or two bytes without a jump that cannot be foretold: the second is written in any case. */
+static inline uint8_t *put_short(uint8_t *at, uint64_t number)
+{
+	uint32_t longer = number >= 0x80;
+	at[0] = (uint8_t)(number | longer << 7);
+	at[1] = (uint8_t)(number >> 7);
+	return at + 1 + longer;
+}
+
+static inline uint8_t *put_numbers(uint8_t *at, const uint64_t numbers[4], uint32_t count)
+{
+	if (count == 3 && (numbers[0] | numbers[1] | numbers[2]) < 1u << 14)
+		return put_short(put_short(put_short(at, numbers[0]), numbers[1]), numbers[2]);
+	for (uint32_t i = 0; i < count; i++)
+		at = varint_put(at, numbers[i]);
+	return at;
+}
+
+uint8_t *wire_change_put(uint8_t *at, const struct wire_quantised *from,
+			 const struct wire_quantised *to, uint8_t bit)
+{
+	uint64_t numbers[4];
+	return put_numbers(at, numbers, numbers_of(from, to, bit, numbers));
+}
+
+const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wire_change *change,
+			       uint8_t bit)
+{
+	uint64_t numbers[4] = {0};
+	uint32_t count = 3;
+	for (uint32_t i = 0; i < count && at != NULL; i++) {
+		at = varint_get_long(at, end, VARINT_LONG_MAX, &numbers[i]);
+		if (i == 0 && bit == WIRE_COLUMN_ROTATION && (numbers[0] & 1))
+			count = 4;
+	}
+	if (at == NULL)
+		return NULL;
+	if (bit == WIRE_COLUMN_ROTATION) {
+		change->turned = count == 4;
+		/* Nothing beyond 32 bits could be in range. */
+		if (numbers[0] >> 32 || numbers[1] >> 32 || numbers[2] >> 32 || numbers[3] >> 32)
+			return NULL;
+		change->largest = (uint8_t)MIN_OF(numbers[0] >> 1, (uint64_t)UINT8_MAX);
+		numbers[0] >>= 1;
+		for (uint32_t i = 0; i < 3; i++)
+			change->rotation[i] = (int32_t)unzigzag(numbers[change->turned + i]);
+		return at;
+	}
+	int64_t *to = bit == WIRE_COLUMN_POSITION ? change->position
+		      : bit == WIRE_COLUMN_SPIN	  ? change->spin
+						  : change->velocity;
+	for (uint32_t i = 0; i < 3; i++)
+		to[i] = unzigzag(numbers[i]);
+	return at;
+}
+
+/* Both are far within 64 bits: a change is at most 2^55. */
+static bool add_small(int32_t *value, int64_t change)
+{
+	int64_t sum = *value + change;
+	*value = (int32_t)sum;
+	return sum >= -WIRE_QUANTISED_SPEED_MAX && sum <= WIRE_QUANTISED_SPEED_MAX;
+}
+
+static bool turn(const struct wire_change *change, int16_t n, struct wire_quantised *values)
+{
+	bool fits = true;
+	if (change->turned) {
+		fits = change->largest < 4;
+		values->largest = change->largest;
+		memset(values->rotation, 0, sizeof values->rotation);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		int64_t sum = (int64_t)values->rotation[i] + change->rotation[i];
+		fits = fits && sum >= -n && sum <= n;
+		values->rotation[i] = (int16_t)sum;
+	}
+	return fits;
+}
+
+bool wire_change_apply(enum wire_profile profile, const struct wire_change *change, uint8_t mask,
+		       struct wire_quantised *values)
+{
+	bool fits = true;
+	for (uint32_t i = 0; i < 3; i++) {
+		if (mask & WIRE_COLUMN_POSITION) {
+			values->position[i] += change->position[i];
+			fits = fits && values->position[i] >= -WIRE_QUANTISED_POSITION_MAX &&
+			       values->position[i] <= WIRE_QUANTISED_POSITION_MAX;
+		}
+		if (mask & WIRE_COLUMN_VELOCITY)
+			fits = add_small(&values->velocity[i], change->velocity[i]) && fits;
+		if (mask & WIRE_COLUMN_SPIN)
+			fits = add_small(&values->spin[i], change->spin[i]) && fits;
+	}
+	if (mask & WIRE_COLUMN_ROTATION)
+		fits = turn(change, wire_scale_of(profile)->rotation, values) && fits;
+	return fits;
+}

@@ -1,0 +1,101 @@
+/* quantise.h: poses and velocities as integers, for the profiles `view` and `sim`.
+ *
+ *	                 view               sim
+ *	position         1/512 m            1/4096 m          q = round(512 x)
+ *	rotation         255                16383             largest component left out, see below
+ *	velocity, spin   1/128 m/s, rad/s   1/1024 m/s, rad/s
+ *
+ * round() takes the nearest integer, halves away from zero, so what is shown is off by half a step
+ * at most; values beyond WIRE_QUANTISED_… are cut to it (world coordinates and speeds end long
+ * before). A rotation (w x y z) is made a unit, and turned to the other sign when its largest
+ * component (the first of several) is negative. That component is left out; the other three, in
+ * their order, are within ±√½ and become integers within ±N (255 or 16383):
+ *
+ *	q_i = round(c_i · N / √½)        c_i = q_i · (√½ / N), the one left out √(1 − Σ c_i²)
+ *
+ * With Δ = ½ √½ / N the left-out one errs by at most 3 Δ, so the rotation by at most 2 √12 Δ:
+ * 0.0097 rad in `view`, 0.00015 rad in `sim`.
+ *
+ * A *change* is what travels: integer differences to the values before, or to zero where there are
+ * none (a created body, an absolute frame). All else of a body is exact in these profiles too.
+ * Quantised values are for looking at; the engine never reads them back.
+ */
+#ifndef CAIRN_PROTOCOL_QUANTISE_H
+#define CAIRN_PROTOCOL_QUANTISE_H
+
+#include "protocol/columns.h"
+
+/* Columns that are integers in these profiles. */
+#define WIRE_COLUMNS_QUANTISED                                                                     \
+	(WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_VELOCITY | WIRE_COLUMN_SPIN)
+/* 2^39 steps are 134 million metres in `sim`; a difference of two takes six bytes. */
+#define WIRE_QUANTISED_POSITION_MAX (INT64_C(1) << 39)
+/* 2^28 steps are 262 km/s in `sim`; a difference of two takes five bytes. */
+#define WIRE_QUANTISED_SPEED_MAX (INT32_C(1) << 28)
+
+struct wire_quantised {
+	int64_t position[3];
+	int32_t velocity[3];
+	int32_t spin[3];
+	int16_t rotation[3]; /* without the largest */
+	uint8_t largest;     /* which that is: 0 w, 1 x, 2 y, 3 z */
+};
+
+/* A profile's numbers. */
+struct wire_scale {
+	double position; /* steps in a metre */
+	double speed;	 /* steps in 1 m/s and in 1 rad/s */
+	int16_t rotation; /* N */
+};
+
+static inline bool wire_profile_quantised(enum wire_profile profile)
+{
+	return profile == WIRE_PROFILE_VIEW || profile == WIRE_PROFILE_SIM;
+}
+/* `profile` is VIEW or SIM, here and below. */
+const struct wire_scale *wire_scale_of(enum wire_profile profile);
+
+/* Numbers that are not finite, and rotations without a length, become something in range. */
+void wire_quantise(enum wire_profile profile, const struct wire_body *body,
+		   struct wire_quantised *out);
+/* Writes the columns of `mask` as they are shown. */
+void wire_dequantise(enum wire_profile profile, const struct wire_quantised *from, uint8_t mask,
+		     struct wire_body *body);
+/* Quantised columns in which two differ. */
+uint8_t wire_quantised_differ(const struct wire_quantised *a, const struct wire_quantised *b);
+/* Copies the columns of `mask`. */
+void wire_quantised_copy(struct wire_quantised *to, const struct wire_quantised *from,
+			 uint8_t mask);
+
+/* A body's share of a view hash: as wire_view_hash, with quantised columns as 3 × i64 position,
+ * u8 largest and 3 × i16 rotation, 3 × i32 velocity, 3 × i32 spin. */
+uint64_t wire_quantised_hash(const struct wire_body *body, const struct wire_quantised *values,
+			     uint8_t fields);
+
+/* ---- changes ------------------------------------------------------------------------------- */
+
+struct wire_change {
+	int64_t position[3];
+	int64_t velocity[3];
+	int64_t spin[3];
+	int32_t rotation[3];
+	bool turned;	 /* another component is left out now: rotation holds values */
+	uint8_t largest; /* if so, which */
+};
+
+/* Bytes of one column's change (a single bit), at most and exactly. */
+uint32_t wire_change_bytes_max(uint8_t bit);
+uint32_t wire_change_bytes(const struct wire_quantised *from, const struct wire_quantised *to,
+			   uint8_t bit);
+/* Writes one column's change; returns its end. At most 24 bytes. */
+uint8_t *wire_change_put(uint8_t *at, const struct wire_quantised *from,
+			 const struct wire_quantised *to, uint8_t bit);
+/* Reads one column's change; NULL when it is cut short or a number is too long. */
+const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wire_change *change,
+			       uint8_t bit);
+/* Applies the columns of `mask` to `values`. False, and nothing said about `values`, when a result
+ * is out of range. */
+bool wire_change_apply(enum wire_profile profile, const struct wire_change *change, uint8_t mask,
+		       struct wire_quantised *values) MUST_CHECK;
+
+#endif

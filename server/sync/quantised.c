@@ -1,0 +1,245 @@
+#include "server/sync/quantised.h"
+
+#include <string.h>
+
+#include "server/base/body_hash.h"
+#include "server/base/heap.h"
+
+enum { LOG_MIN = 256 };
+
+void quantised_init(struct quantised *self, enum wire_profile profile)
+{
+	memset(self, 0, sizeof *self);
+	self->profile = profile;
+	self->log_max = LOG_MIN;
+	while ((uint64_t)self->log_max * 2 * sizeof *self->log <= QUANTISED_LOG_BYTES)
+		self->log_max *= 2;
+	self->log_first = self->log_next = 1;
+}
+
+void quantised_release(struct quantised *self)
+{
+	heap_free(self->rows);
+	heap_free(self->log);
+	quantised_init(self, self->profile);
+}
+
+/* ---- the log ----------------------------------------------------------------------------------- */
+
+static struct quantised_entry *entry_at(const struct quantised *self, uint64_t number)
+{
+	return &self->log[number & (self->log_capacity - 1)];
+}
+
+/* Serials up to that of the oldest entry can no longer be told. */
+static void drop_oldest(struct quantised *self)
+{
+	self->floor = entry_at(self, self->log_first++)->serial;
+}
+
+static void drop_old(struct quantised *self)
+{
+	while (self->log_first < self->log_next &&
+	       entry_at(self, self->log_first)->serial + WIRE_RING_TICKS <= self->serial)
+		drop_oldest(self);
+}
+
+static enum status grow(struct quantised *self)
+{
+	uint32_t capacity = MAX_OF(2 * self->log_capacity, (uint32_t)LOG_MIN);
+	struct quantised_entry *log = heap_alloc(capacity * sizeof *log);
+	if (log == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint64_t n = self->log_first; n < self->log_next; n++)
+		log[n & (capacity - 1)] = *entry_at(self, n);
+	heap_free(self->log);
+	self->log = log;
+	self->log_capacity = capacity;
+	return STATUS_OK;
+}
+
+static enum status keep(struct quantised *self, struct quantised_row *row)
+{
+	if (self->log_next - self->log_first == self->log_capacity) {
+		if (self->log_capacity == self->log_max)
+			drop_oldest(self);
+		else if (grow(self) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+	}
+	*entry_at(self, self->log_next) =
+		(struct quantised_entry){ row->now, self->serial, row->last };
+	row->last = self->log_next++;
+	return STATUS_OK;
+}
+
+/* ---- following the view ------------------------------------------------------------------------ */
+
+static void make_row(struct quantised *self, const struct view_row *from, struct quantised_row *row)
+{
+	memset(row, 0, sizeof *row);
+	row->id = from->body.id;
+	wire_quantise(self->profile, &from->body, &row->now);
+	for (uint32_t c = 0; c < QUANTISED_COLUMNS; c++)
+		row->changed[c] = self->serial;
+}
+
+static enum status reserve(struct quantised *self, const struct view *view)
+{
+	return array_reserve(&self->rows, &self->row_capacity, view->row_count, sizeof *self->rows);
+}
+
+static enum status begin_anew(struct quantised *self, const struct view *view)
+{
+	self->row_count = 0;
+	self->log_first = self->log_next;
+	self->floor = self->serial = view->serial;
+	enum status status = reserve(self, view);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < view->row_count; i++)
+		make_row(self, &view->rows[i], &self->rows[i]);
+	self->row_count = view->row_count;
+	return STATUS_OK;
+}
+
+/* After the view has closed its gaps: both ascend by id. Entries know no rows, so the log stands. */
+static void close_gaps(struct quantised *self, const struct view *view)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < self->row_count && kept < view->row_count; i++)
+		if (self->rows[i].id == view->rows[kept].body.id)
+			self->rows[kept++] = self->rows[i];
+	self->row_count = kept;
+}
+
+static enum status update(struct quantised *self, const struct view *view, uint32_t index)
+{
+	const struct view_row *from = &view->rows[index];
+	struct quantised_row *row = &self->rows[index];
+	struct wire_quantised next;
+	if (!from->live)
+		return STATUS_OK;
+	memset(&next, 0, sizeof next);
+	wire_quantise(self->profile, &from->body, &next);
+	uint8_t mask = wire_quantised_differ(&row->now, &next);
+	if (mask == 0)
+		return STATUS_OK;
+	if (keep(self, row) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	row->now = next;
+	for (uint32_t c = 0; c < QUANTISED_COLUMNS; c++)
+		if (mask >> c & 1)
+			row->changed[c] = self->serial;
+	return STATUS_OK;
+}
+
+static enum status update_rows(struct quantised *self, const struct view *view)
+{
+	const struct view_changes *changes = &view->ring[view->serial % WIRE_RING_TICKS];
+	uint32_t known = self->row_count;
+	enum status status = STATUS_OK;
+	if (view->compacted == view->serial) {
+		for (uint32_t i = 0; i < known && status == STATUS_OK; i++)
+			status = update(self, view, i);
+		return status;
+	}
+	for (uint32_t i = 0; i < changes->rows.count && status == STATUS_OK; i++)
+		if (changes->rows.items[i] < known)
+			status = update(self, view, changes->rows.items[i]);
+	return status;
+}
+
+static enum status go_on(struct quantised *self, const struct view *view)
+{
+	self->serial = view->serial;
+	drop_old(self);
+	if (view->compacted == view->serial)
+		close_gaps(self, view);
+	enum status status = reserve(self, view);
+	if (status == STATUS_OK)
+		status = update_rows(self, view);
+	for (; status == STATUS_OK && self->row_count < view->row_count; self->row_count++)
+		make_row(self, &view->rows[self->row_count], &self->rows[self->row_count]);
+	return status;
+}
+
+enum status quantised_follow(struct quantised *self, const struct view *view)
+{
+	bool next = self->serial != 0 && self->serial + 1 == view->serial &&
+		    view->epoch_serial != view->serial;
+	if (self->serial == view->serial)
+		return STATUS_OK;
+	enum status status = next ? go_on(self, view) : begin_anew(self, view);
+	if (status != STATUS_OK)
+		quantised_release(self);
+	return status;
+}
+
+/* ---- looking ----------------------------------------------------------------------------------- */
+
+const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row, uint64_t base)
+{
+	const struct wire_quantised *value = &self->rows[row].now;
+	/* Entries older than the log have a serial below any base that is asked for. */
+	for (uint64_t n = self->rows[row].last; n >= self->log_first && n != 0;) {
+		const struct quantised_entry *entry = entry_at(self, n);
+		if (entry->serial <= base)
+			break;
+		value = &entry->before;
+		n = entry->older;
+	}
+	return value;
+}
+
+uint32_t quantised_row_of(const struct view *view, const struct wire_body *body)
+{
+	return (uint32_t)((const struct view_row *)(const void *)body - view->rows);
+}
+
+static uint8_t changed_since(const struct quantised_row *row, uint64_t base)
+{
+	uint8_t mask = 0;
+	for (uint32_t c = 0; c < QUANTISED_COLUMNS; c++)
+		if (row->changed[c] > base)
+			mask |= (uint8_t)(1u << c);
+	return mask;
+}
+
+void quantised_refine(const struct quantised *self, const struct view *view, uint64_t base,
+		      struct view_delta *delta)
+{
+	uint32_t kept = 0;
+	delta->absolute = base < self->floor;
+	for (uint32_t i = 0; i < delta->rows.count; i++) {
+		struct block_row row = delta->rows.items[i];
+		uint32_t index = quantised_row_of(view, row.body);
+		const struct quantised_row *values = &self->rows[index];
+		row.to = &values->now;
+		row.from = NULL;
+		if (!row.created && !delta->absolute) {
+			row.from = quantised_at(self, index, base);
+			row.mask &= wire_quantised_differ(row.from, row.to) |
+				    (uint8_t)~WIRE_COLUMNS_QUANTISED;
+		} else if (!row.created) {
+			row.mask &= changed_since(values, base) | (uint8_t)~WIRE_COLUMNS_QUANTISED;
+		}
+		if (row.mask != 0)
+			delta->rows.items[kept++] = row;
+	}
+	delta->rows.count = kept;
+}
+
+uint64_t quantised_share(const struct quantised *self, const struct view *view, uint32_t row,
+			 uint8_t fields)
+{
+	return wire_quantised_hash(&view->rows[row].body, &self->rows[row].now, fields);
+}
+
+uint64_t quantised_hash(const struct quantised *self, const struct view *view, uint8_t fields)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < view->row_count; i++)
+		if (view->rows[i].live)
+			sum += quantised_share(self, view, i, fields);
+	return body_hash_finish(view->tick, sum, view->live_count);
+}
