@@ -1,10 +1,13 @@
-"""cairn/manifest.py is what the server's manifests say."""
+"""What the Python and the JavaScript client know of the wire is what the server's manifests say."""
 import pathlib
 import subprocess
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parents[1]
+import pytest
+
+CLIENTS = pathlib.Path(__file__).resolve().parents[2]
 
 
-def test_the_manifest_is_current():
-    subprocess.run([sys.executable, FOLDER / "make_manifest.py", "--check"], check=True)
+@pytest.mark.parametrize("client", ["python", "js"])
+def test_the_manifest_is_current(client):
+    subprocess.run([sys.executable, CLIENTS / client / "make_manifest.py", "--check"], check=True)

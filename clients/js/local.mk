@@ -1,0 +1,21 @@
+# The JavaScript client: nothing to build; its tests need Node and a daemon.
+TESTS += clients/js/check
+EXTRA_DIST += \
+	clients/npm_stage \
+	clients/js/README.md \
+	clients/js/check \
+	clients/js/make_manifest.py \
+	clients/js/package.json \
+	clients/js/package-lock.json \
+	clients/js/src/client.js \
+	clients/js/src/columns.js \
+	clients/js/src/index.js \
+	clients/js/src/manifest.js \
+	clients/js/src/mirror.js \
+	clients/js/src/shapes.js \
+	clients/js/src/tcp.js \
+	clients/js/src/websocket.js \
+	clients/js/src/wire.js \
+	clients/js/test/client.test.js \
+	clients/js/test/daemon.js \
+	clients/js/test/wire.test.js

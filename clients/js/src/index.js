@@ -1,0 +1,24 @@
+/**
+ * cairn-client: a session with cairnd from a browser or from Node.
+ *
+ *     import { connect } from "cairn-client";
+ *     const client = await connect("ws://127.0.0.1:7412/wire");
+ *     const world = await client.join("tower");
+ *     await world.subscribe({ onFrame: (mirror) => console.log(mirror.tick, mirror.count) });
+ *
+ * In Node, tcp:HOST:PORT and unix:PATH work as well: import { connect } from "cairn-client/tcp".
+ */
+import { Client } from "./client.js";
+import { openWebSocket } from "./websocket.js";
+
+export { ALL_EVENTS, Client, EVENTS, MODES, World, command } from "./client.js";
+export { COLUMNS } from "./columns.js";
+export { COLUMN, COMMAND, STATUS } from "./manifest.js";
+export { ALL, FLAG, Mirror, PROFILE, STATUSES } from "./mirror.js";
+export * as shapes from "./shapes.js";
+export { Closed, Refused, decode, encode } from "./wire.js";
+
+/** A session over ws: or wss:. Options: role, token, name, onClosed. */
+export function connect(address, options) {
+  return Client.over((events) => openWebSocket(address, events), options);
+}

@@ -1,0 +1,169 @@
+/**
+ * A subscription's bodies, kept from SNAPSHOT and DELTA (docs/PROTOCOL.md, "state"), as flat arrays: a body has one slot
+ * from its creation to its removal, and column c of it is c.width items from slot × width.
+ */
+import { COLUMNS, Reader } from "./columns.js";
+import { COLUMN } from "./manifest.js";
+import { Closed } from "./wire.js";
+
+export const PROFILE = { plain: 0, exact: 1, view: 2, sim: 3 };
+/** Bits of `flags` in column status. */
+export const FLAG = { asleep: 1, quarantine: 2 };
+export const STATUSES = ["inactive", "static", "dynamic", "animated"];
+
+const FIRST_CAPACITY = 64;
+
+export class Mirror {
+  /**
+   * @param {number} fields sum of bits of COLUMN
+   * @param {number} profile one of PROFILE
+   */
+  constructor(fields, profile) {
+    this.fields = fields;
+    this.profile = profile;
+    /** Columns by name: position, rotation, … only those of `fields`. */
+    this.columns = COLUMNS.filter((column) => fields & column.bit);
+    this.epoch = 0;
+    this.tick = 0;
+    /** Frames applied, and bytes of content they had. */
+    this.frames = 0;
+    this.bytes = 0;
+    this.capacity = 0;
+    this.#empty();
+    this.#grow(FIRST_CAPACITY);
+  }
+
+  #free = [];
+  #partial = false;
+
+  #empty() {
+    /** slot of an id; `ids[slot]` is 0 where nobody is. */
+    this.slots = new Map();
+    /** slots in use end before here. */
+    this.end = 0;
+    this.#free = [];
+    /** Slots that the last frame changed, created ones included, and ids that it removed. */
+    this.changed = [];
+    this.removed = [];
+    this.ids?.fill(0);
+  }
+
+  #grow(capacity) {
+    const ids = new Uint32Array(capacity);
+    if (this.ids) ids.set(this.ids);
+    this.ids = ids;
+    for (const column of this.columns) {
+      const old = this[column.name], array = column.make(capacity);
+      if (Array.isArray(array)) old?.forEach((value, i) => { array[i] = value; });
+      else if (old) array.set(old);
+      this[column.name] = array;
+    }
+    this.capacity = capacity;
+  }
+
+  #create(id) {
+    if (this.slots.has(id)) return this.slots.get(id);
+    if (this.#free.length === 0 && this.end === this.capacity) this.#grow(this.capacity * 2);
+    const slot = this.#free.pop() ?? this.end++;
+    this.slots.set(id, slot);
+    this.ids[slot] = id;
+    return slot;
+  }
+
+  #remove(id) {
+    const slot = this.slots.get(id);
+    if (slot === undefined) throw new Closed(`body ${id} is removed but was never there`, "corrupt");
+    this.slots.delete(id);
+    this.ids[slot] = 0;
+    this.#free.push(slot);
+    this.removed.push(id);
+  }
+
+  /** Number of bodies. */
+  get count() { return this.slots.size; }
+
+  /**
+   * Applies a SNAPSHOT or DELTA (or a part of one).
+   * @returns {boolean} true when the frame is whole: the state is that of `tick` and wants its ACK
+   * @throws {Closed} when it does not stand on what is here; ask for RESYNC
+   */
+  take(message) {
+    if (message.type === "delta" && (message.epoch !== this.epoch || message.base !== this.tick))
+      throw new Closed(`a delta on tick ${message.base} came to tick ${this.tick}`, "tick");
+    if (message.part === 0) {
+      if (message.type === "snapshot") this.#empty();
+      this.changed = [];
+      this.removed = [];
+    } else if (!this.#partial) {
+      throw new Closed("a frame begins in the middle", "sequence");
+    }
+    this.#partial = message.part + 1 < message.of;
+    if (this.profile === PROFILE.plain) this.#takePlain(message);
+    else this.#takeExact(message);
+    if (this.#partial) return false;
+    this.epoch = message.epoch;
+    this.tick = message.tick;
+    this.frames++;
+    return true;
+  }
+
+  #takePlain({ type, created, removed, columns }) {
+    if (type === "delta") {
+      for (const id of removed ?? []) this.#remove(id);
+      for (const id of created ?? []) this.#create(id);
+    }
+    for (const row of columns ?? []) {
+      const slot = this.#row(row[0], type);
+      let at = 1;
+      for (const column of this.columns) at = column.plain(row, at, this[column.name], slot);
+    }
+  }
+
+  #row(id, type) {
+    const slot = type === "snapshot" ? this.#create(id) : this.slots.get(id);
+    if (slot === undefined) throw new Closed(`a row of body ${id}, which was never created`, "corrupt");
+    this.changed.push(slot);
+    return slot;
+  }
+
+  #takeExact({ type, created, removed, columns }) {
+    if (type === "delta") {
+      if (removed) for (const id of new Reader(removed).ids()) this.#remove(id);
+      if (created) for (const id of new Reader(created).ids()) this.#create(id);
+    }
+    if (!columns) return;
+    const reader = new Reader(columns), ids = reader.ids();
+    const slots = Array.from(ids, (id) => this.#row(id, type));
+    const masks = columns.subarray(reader.at, reader.at + ids.length);
+    reader.at += ids.length;
+    for (const column of this.columns) {
+      const here = slots.filter((_, i) => masks[i] & column.bit);
+      column.exact(reader, this[column.name], here);
+    }
+  }
+
+  /** One body as an object, or null: for looking at, not for drawing thousands. */
+  body(id) {
+    const slot = this.slots.get(id);
+    if (slot === undefined) return null;
+    const body = { id };
+    for (const { name, width } of this.columns) {
+      const array = this[name];
+      if (name === "status") {
+        body.status = STATUSES[array[slot * 2]];
+        body.asleep = (array[slot * 2 + 1] & FLAG.asleep) !== 0;
+        body.quarantine = (array[slot * 2 + 1] & FLAG.quarantine) !== 0;
+      } else if (name === "owner") {
+        [body.owner, body.tag] = array.subarray(slot * 2, slot * 2 + 2);
+      } else if (name === "shapes") {
+        body.shapes = array[slot];
+      } else {
+        body[name] = Array.from(array.subarray(slot * width, (slot + 1) * width));
+      }
+    }
+    return body;
+  }
+}
+
+/** All columns there are. */
+export const ALL = Object.values(COLUMN).reduce((sum, bit) => sum + bit, 0);

@@ -1,0 +1,129 @@
+/** The client against a real daemon of its own. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ALL, ALL_EVENTS, PROFILE, Refused, command, shapes } from "../src/index.js";
+import { connect } from "../src/tcp.js";
+import { daemon } from "./daemon.js";
+
+let server, client;
+before(async () => {
+  server = await daemon();
+  client = await connect(server.address);
+});
+after(async () => {
+  client.close();
+  await server.stop();
+});
+
+let worlds = 0;
+async function falling(options = {}) {
+  const world = await client.create(`w${++worlds}`, options);
+  const ball = await world.shape(shapes.sphere(0.5));
+  const body = await world.spawn({ shapes: [[ball]], position: [0, 10, 0] });
+  return { world, body };
+}
+
+/** Resolves when `check` of a frame holds. */
+const frameWhere = (world, options, check) => new Promise((resolve, reject) => {
+  world.subscribe({ ...options, onFrame: (mirror) => check(mirror) && resolve(mirror) }).catch(reject);
+});
+
+test("a body falls as Galilei said", async () => {
+  const { world, body } = await falling({ method: "free" });
+  const start = (await world.facts(body)).position[1];
+  await world.step(60);
+  const { position, velocity } = await world.facts(body);
+  assert.ok(Math.abs(velocity[1] + 9.81 * 61 / 60) < 1e-6);
+  assert.ok(position[1] < start - 4.5 && position[1] > start - 5.5);
+});
+
+test("the same commands give the same hashes", async () => {
+  const hashes = [];
+  for (let run = 0; run < 2; run++) {
+    const { world } = await falling();
+    hashes.push(Buffer.from((await world.step(100)).hash).toString("hex"));
+  }
+  assert.equal(hashes[0], hashes[1]);
+});
+
+for (const profile of ["plain", "exact"])
+  test(`a mirror of profile ${profile} follows a running world and has what a query says`, async () => {
+    const { world, body } = await falling();
+    const mirror = await frameWhere(world, { fields: ALL, profile: PROFILE[profile] }, () => true);
+    assert.equal(mirror.body(body).shapes.length, 1);
+    await world.step(30);
+    await world.subscribe({ fields: 31 }); // its snapshot comes behind the delta of tick 31
+    const seen = mirror.body(body), facts = await world.facts(body);
+    assert.deepEqual(seen.position, facts.position);
+    assert.deepEqual(seen.rotation, facts.rotation);
+    assert.deepEqual(seen.velocity, facts.velocity);
+    await world.apply(command("remove", { body }));
+    await world.subscribe({ fields: 31 });
+    assert.equal(mirror.body(body), null);
+  });
+
+test("a running world's events and frames come, and commands are answered by tick", async () => {
+  const { world, body } = await falling({ running: false });
+  await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });
+  await world.apply(command("set_pose", { body, position: [0, 0.6, 0] }));
+  const touched = new Promise((resolve, reject) => {
+    world.subscribe({ events: ALL_EVENTS, onEvents: (tick, list) =>
+      list.some((event) => event.kind === "contact_begin") && resolve(list) }).catch(reject);
+  });
+  await world.control("resume");
+  const list = await touched;
+  assert.ok(list.some(({ a, b }) => a === body || b === body));
+  const first = await world.send(command("impulse", { body, impulse: [0, 100, 0] }));
+  const second = await world.send(command("wake", { body }));
+  assert.ok(second.tick >= first.tick && second.batch === first.batch + 1);
+  await world.control("pause");
+  assert.equal(world.mode, "paused");
+});
+
+test("what is refused says which field, and nothing hangs", async () => {
+  const { world, body } = await falling();
+  await assert.rejects(world.apply(command("impulse", { body: 999, impulse: [0, 0, 0] })),
+    (error) => error instanceof Refused && error.status === "unknown_body");
+  await assert.rejects(world.spawn({ density: -1 }), (error) => error.status === "range" && error.field === "density");
+  await assert.rejects(client.join("nowhere"), (error) => error.status === "unknown_world");
+  await world.control("resume");
+  await assert.rejects(world.send(command("set_material",
+    { body, static_friction: 0.1, dynamic_friction: 0.5, restitution: 0 })), Refused);
+  assert.throws(() => command("impulse", { body, push: 1 }), /no field push/);
+  assert.throws(() => command("impulse", { body }), /needs impulse/);
+});
+
+test("geometry that somebody uploaded can be asked for and described", async () => {
+  const { world } = await falling();
+  const points = Array.from({ length: 4000 }, (_, i) => [Math.sin(i) * (i % 7), Math.cos(i) * (i % 5), i / 1000]);
+  for (const data of [shapes.box(1, 2, 3), shapes.hull(points), shapes.capsule(1, 0.25),
+    shapes.mesh([[0, 0, 0], [1, 0, 0], [0, 0, 1]], [[0, 2, 1]])]) {
+    await world.shape(data);
+    const name = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+    assert.deepEqual(Buffer.from(await world.geometry(name)), Buffer.from(data));
+    assert.ok(shapes.describe(data).kind);
+  }
+  assert.deepEqual(shapes.describe(shapes.box(1, 2, 3)), { kind: "box", half: [0.5, 1, 1.5] });
+  assert.equal(shapes.describe(shapes.hull(points)).points.length, 12000);
+});
+
+test("an observer may look and may not command", async () => {
+  const { world, body } = await falling();
+  const looker = await connect(server.address, { role: "observer" });
+  const seen = await looker.join(world.name);
+  assert.equal((await seen.facts(body)).id, body);
+  await assert.rejects(seen.send(command("remove", { body })), (error) => error.status === "forbidden");
+  await assert.rejects(seen.control("resume"), (error) => error.status === "forbidden");
+  looker.close();
+});
+
+test("a connection that ends rejects what waits and says so once", async () => {
+  const other = await daemon();
+  let ends = 0;
+  const lost = await connect(other.address, { onClosed: () => ends++ });
+  const world = await lost.create("gone");
+  const pending = world.step(10000);
+  await Promise.all([assert.rejects(pending), other.stop()]);
+  await assert.rejects(lost.list());
+  assert.equal(ends, 1);
+});

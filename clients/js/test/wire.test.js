@@ -1,0 +1,123 @@
+/** The client against the test vectors that every implementation of the wire shares (tests/data/wire). */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { Decoder } from "@msgpack/msgpack";
+import { COLUMN, MESSAGE } from "../src/manifest.js";
+import { Mirror, PROFILE } from "../src/mirror.js";
+import { Splitter, decode, encode, frame } from "../src/wire.js";
+
+const vectors = (name) =>
+  JSON.parse(readFileSync(`${process.env.CAIRN_SRCDIR}/tests/data/wire/${name}.json`, "utf8"));
+const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const contentOf = (hex) => [...new Splitter().take(bytesOf(hex))][0];
+
+/** {"bin": hex} stands for bytes in the vectors, {"f64": hex} for a double's bits. */
+function plain(value) {
+  if (value instanceof Uint8Array) return { bin: Buffer.from(value).toString("hex") };
+  if (Array.isArray(value)) return value.map(plain);
+  if (value !== null && typeof value === "object")
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+  return value;
+}
+
+test("every message of the vectors is read as it is meant", () => {
+  let seen = 0;
+  for (const vector of vectors("messages")) {
+    const content = contentOf(vector.frame);
+    assert.deepEqual(plain(new Decoder().decode(content)), vector.content, vector.name);
+    const message = decode(content);
+    const [name, { map, fields }] = Object.entries(MESSAGE).find(([, m]) => m.number === vector.content[0]);
+    assert.equal(message.type, name);
+    fields.forEach(([field], i) => {
+      const meant = map ? vector.content[1][field] : vector.content[i + 1];
+      if (meant !== undefined) assert.deepEqual(plain(message[field]), meant, `${vector.name} ${field}`);
+    });
+    seen++;
+  }
+  assert.ok(seen > 50);
+});
+
+test("what a client may say is written so that it reads the same", () => {
+  for (const vector of vectors("messages").filter((v) => v.from !== "server")) {
+    const { type, ...fields } = decode(contentOf(vector.frame));
+    const again = decode(encode(type, fields));
+    assert.deepEqual(again, { type, ...fields }, vector.name);
+  }
+});
+
+test("frames are split wherever the stream is torn", () => {
+  const contents = vectors("messages").slice(0, 12).map((v) => contentOf(v.frame));
+  const stream = Buffer.concat(contents.map(frame));
+  for (const size of [1, 2, 3, 5, 7, 64, 1000, stream.length]) {
+    const splitter = new Splitter(), found = [];
+    for (let at = 0; at < stream.length; at += size)
+      for (const content of splitter.take(stream.subarray(at, at + size))) found.push(content.slice());
+    assert.deepEqual(found.map((c) => Buffer.from(c)), contents.map((c) => Buffer.from(c)));
+  }
+});
+
+test("a stream that is not ours is refused at its first byte", () => {
+  assert.throws(() => [...new Splitter().take(Buffer.from("HTTP/1.1 400"))], /does not speak/);
+  assert.throws(() => [...new Splitter().take(Uint8Array.of(0xc6, 0xff, 0, 0, 0))], /too large/);
+});
+
+test("a mirror holds what the vectors' frames say, in both profiles", () => {
+  const { bodies, tick, frames } = vectors("bodies");
+  let seen = 0;
+  for (const { profile, fields, snapshot } of frames) {
+    if (snapshot === undefined || !(profile in PROFILE) || profile === "view" || profile === "sim") continue;
+    const mirror = new Mirror(fields, PROFILE[profile]);
+    assert.equal(mirror.take(decode(contentOf(snapshot.frame))), true);
+    assert.equal(mirror.tick, tick);
+    assert.equal(mirror.count, bodies.length);
+    for (const meant of bodies) {
+      const body = mirror.body(meant.id);
+      for (const name of ["position", "rotation", "velocity", "spin"])
+        if (fields & COLUMN[name]) assert.deepEqual(body[name], meant[name], name);
+      if (fields & COLUMN.status) assert.equal(body.asleep, (meant.flags & 1) !== 0);
+      if (fields & COLUMN.owner) assert.deepEqual([body.owner, body.tag], [meant.owner, meant.tag]);
+      if (fields & COLUMN.shapes)
+        assert.deepEqual(body.shapes,
+          meant.shapes.map(({ name, position, rotation }) => ({ shape: name, position, rotation })));
+    }
+    seen++;
+  }
+  assert.ok(seen > 1);
+});
+
+test("a delta on another tick, or a row of nobody, is refused", () => {
+  const mirror = new Mirror(COLUMN.position, PROFILE.plain);
+  const snapshot = { type: "snapshot", epoch: 1, tick: 5, part: 0, of: 1, columns: [[1, 0, 0, 0]] };
+  mirror.take(snapshot);
+  const delta = { type: "delta", epoch: 1, tick: 7, base: 5, part: 0, of: 1, created: [], removed: [], columns: [] };
+  assert.throws(() => mirror.take({ ...delta, base: 4 }), /on tick 4/);
+  assert.throws(() => mirror.take({ ...delta, epoch: 2 }), /came to/);
+  assert.throws(() => mirror.take({ ...delta, columns: [[9, 0, 0, 0]] }), /never created/);
+  assert.throws(() => mirror.take({ ...delta, removed: [9] }), /never there/);
+  mirror.take(snapshot);
+  assert.equal(mirror.take({ ...delta, created: [2], removed: [1], columns: [[2, 1, 2, 3]] }), true);
+  assert.deepEqual(mirror.body(2).position, [1, 2, 3]);
+  assert.equal(mirror.body(1), null);
+});
+
+test("slots of the removed are used again and nobody else moves", () => {
+  const mirror = new Mirror(COLUMN.position, PROFILE.plain);
+  const ids = Array.from({ length: 1000 }, (_, i) => i + 1);
+  mirror.take({ type: "snapshot", epoch: 1, tick: 0, part: 0, of: 1, columns: ids.map((id) => [id, id, 0, 0]) });
+  const before = new Map(mirror.slots), capacity = mirror.capacity;
+  const removed = ids.filter((id) => id % 3 === 0), created = removed.map((id) => id + 1000);
+  mirror.take({ type: "delta", epoch: 1, tick: 1, base: 0, part: 0, of: 1, created, removed,
+    columns: created.map((id) => [id, id, 0, 0]) });
+  assert.equal(mirror.capacity, capacity);
+  assert.equal(mirror.end, 1000);
+  for (const [id, slot] of mirror.slots) {
+    if (id <= 1000) assert.equal(slot, before.get(id));
+    assert.equal(mirror.position[slot * 3], id);
+  }
+});
+
+test("a field that is needed, or not known, is named before anything is sent", () => {
+  assert.throws(() => encode("ack", { sub: 1, epoch: 1 }), /ack needs tick/);
+  assert.throws(() => encode("ack", { sub: 1, epoch: 1, tick: 1, more: 1 }), /no field more/);
+});
