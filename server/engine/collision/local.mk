@@ -12,6 +12,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/continuous_sphere.c \
 	server/engine/collision/continuous_triangle.h \
 	server/engine/collision/continuous_triangle.c \
+	server/engine/collision/crossing.h \
+	server/engine/collision/crossing.c \
 	server/engine/collision/face_contact.h \
 	server/engine/collision/face_contact.c \
 	server/engine/collision/gjk.h \
@@ -20,6 +22,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/hierarchy.c \
 	server/engine/collision/hierarchy_walk.c \
 	server/engine/collision/manifold.h \
+	server/engine/collision/mesh_pair.h \
+	server/engine/collision/mesh_pair.c \
 	server/engine/collision/obb.h \
 	server/engine/collision/obb.c \
 	server/engine/collision/pairs.h \
@@ -34,6 +38,11 @@ libengine_a_SOURCES += \
 	server/engine/collision/query.h \
 	server/engine/collision/query.c \
 	server/engine/collision/regions.h \
+	server/engine/collision/regions.c \
+	server/engine/collision/regions_cross.c \
+	server/engine/collision/regions_flood.c \
+	server/engine/collision/regions_measure.c \
+	server/engine/collision/regions_work.h \
 	server/engine/collision/sat.h \
 	server/engine/collision/sat.c \
 	server/engine/collision/sphere_tree.h \
@@ -50,13 +59,16 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_manifold \
 	tests/unit/server/engine/collision/test_pairs \
 	tests/unit/server/engine/collision/test_query \
+	tests/unit/server/engine/collision/test_regions \
 	tests/unit/server/engine/collision/test_sat \
 	tests/unit/server/engine/collision/test_tree
 
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/oracle_collision.h \
 	tests/lib/oracle_collision.c \
-	tests/lib/poses.h
+	tests/lib/poses.h \
+	tests/lib/solids.h \
+	tests/lib/solids.c
 
 # What a question costs: make tests/bench/bench_collision && tests/bench/bench_collision
 EXTRA_PROGRAMS += tests/bench/bench_collision

@@ -47,8 +47,8 @@ struct region {
 	vec3 centre;
 	struct aabb box; /* around its contours and vertices */
 	/* Unit, from A to B: that of the integral of A's outward normal over its surface inside B; where
-	 * that is nothing (a bar through a wall) or there is no contour, from the deepest point to its
-	 * nearest (turned for B's). `area` is the length of the integral, m². */
+	 * that is nothing (a bar through a wall) or there is no contour, the way on which the deepest point
+	 * leaves the other body soonest (A's turned round). `area` is the length of the integral, m². */
 	vec3 normal;
 	double area;
 	/* The deeper of the two gives `depth`; point_a on A's surface, point_b on B's, `depth` apart. */
@@ -97,9 +97,5 @@ void regions_release(struct regions *self);
  * The order of the answer and its bits depend on the meshes and the pose alone. */
 MUST_CHECK enum status regions_find(struct regions *self, const struct mesh *a, const struct mesh *b,
 				    const pose *b_in_a, const struct regions_options *options);
-
-/* Whether two closed meshes have anything in common but touching: crossing surfaces or one inside the
- * other. Cheaper than regions_find; allocates nothing. */
-bool regions_overlap(const struct mesh *a, const struct mesh *b, const pose *b_in_a);
 
 #endif

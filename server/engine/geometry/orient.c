@@ -103,10 +103,15 @@ int orient_plane(vec3 a, vec3 b, vec3 c, vec3 p)
 
 int orient_line(uint32_t axis, vec3 a, vec3 b, vec3 p)
 {
+	return orient_vectors(axis, a, b, a, p);
+}
+
+int orient_vectors(uint32_t axis, vec3 a, vec3 b, vec3 c, vec3 d)
+{
 	static const double2 ONE = { 1, 0 };
 	uint32_t x = (axis + 1) % 3, y = (axis + 2) % 3;
 	double ux = vec3_get(b, x) - vec3_get(a, x), uy = vec3_get(b, y) - vec3_get(a, y);
-	double wx = vec3_get(p, x) - vec3_get(a, x), wy = vec3_get(p, y) - vec3_get(a, y);
+	double wx = vec3_get(d, x) - vec3_get(c, x), wy = vec3_get(d, y) - vec3_get(c, y);
 	double value = ux * wy - uy * wx;
 	double size = scalar_abs(ux * wy) + scalar_abs(uy * wx);
 	if (value > FILTER * size)
@@ -118,7 +123,7 @@ int orient_line(uint32_t axis, vec3 a, vec3 b, vec3 p)
 	double2 u[3], w[3];
 	struct expansion sum = { .count = 0 };
 	difference(b, a, u);
-	difference(p, a, w);
+	difference(d, c, w);
 	expansion_add_term(&sum, u[x], w[y], ONE);
 	expansion_add_term(&sum, double2_negate(u[y]), w[x], ONE);
 	return expansion_sign(&sum);

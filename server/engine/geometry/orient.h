@@ -17,6 +17,9 @@ int orient_plane(vec3 a, vec3 b, vec3 c, vec3 p);
  * line a → b, 0 when on it. */
 int orient_line(uint32_t axis, vec3 a, vec3 b, vec3 p);
 
+/* Sign of component `axis` of (b − a) × (d − c). */
+int orient_vectors(uint32_t axis, vec3 a, vec3 b, vec3 c, vec3 d);
+
 /* Whether a b c lie on one line (or in one point). */
 bool orient_collinear(vec3 a, vec3 b, vec3 c);
 

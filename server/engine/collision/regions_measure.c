@@ -1,0 +1,303 @@
+/* regions_measure.c: how much, how deep and which way.
+ *
+ * Volume: by the divergence theorem, from the parts of both surfaces that bound the region, each with its
+ * own outward normal. The part of a triangle that is inside is bounded by pieces and by parts of its edges;
+ * with any point o of its plane and an origin O, the signed tetrahedra (O, o, p, q) over all bounding
+ * segments p q, inside to the left, sum up to the pyramid from O over that part, whatever its form. So a
+ * pass over pieces and one over edges give volume and first moment, without cutting any face.
+ * Area: ∫ n over A's part is ½ Σ p × q along its contours alone (Stokes); B's part has the opposite one.
+ *
+ * Depth: of each body the vertex inside the other that is farthest from the other's surface; where it
+ * has none, the middles of its edges' parts inside (an edge that pokes through an edge). A region is
+ * bounded by vertices of that kind or by such parts of at least one body.
+ * What goes wrong: a body that has passed the middle of a thin one is nearer to its far side, and
+ * depth and points are those of that side (A-18 looks back in time for this reason).
+ */
+#include "server/engine/collision/regions_work.h"
+
+#include "server/base/sort.h"
+#include "server/engine/geometry/intersect_point_mesh.h"
+
+/* The area's direction counts when it is at least this part of the square of the region's size. */
+#define AREA_MIN 1e-9
+
+static uint32_t region_of(struct regions_work *work, uint32_t element)
+{
+	return work->elements.items[work_root(work, element)].region;
+}
+
+/* ---- regions ---------------------------------------------------------------------------------- */
+
+static enum status make_regions(struct regions_work *work)
+{
+	uint32_t count = work->elements.count;
+	enum status status = ARRAY_RESERVE(&work->regions, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&work->sums, count);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t e = 0; e < count; e++) {
+		struct element *element = &work->elements.items[e];
+		if (work_root(work, e) != e)
+			continue;
+		element->region = work->regions.count;
+		work->sums.items[work->regions.count] = (struct region_sum){ 0 };
+		work->regions.items[work->regions.count++] = (struct region){
+			.kind = element->kind,
+			.box = aabb_empty(),
+			.deepest_a = { .depth = -1 },
+			.deepest_b = { .depth = -1 },
+		};
+	}
+	return STATUS_OK;
+}
+
+/* ---- volume and area -------------------------------------------------------------------------- */
+
+/* The tetrahedron from the origin over (o, p, q). */
+static void add_segment(struct regions_work *work, uint32_t element, vec3 o, vec3 p, vec3 q)
+{
+	struct region_sum *sum = &work->sums.items[region_of(work, element)];
+	o = vec3_sub(o, work->origin);
+	p = vec3_sub(p, work->origin);
+	q = vec3_sub(q, work->origin);
+	double volume = vec3_dot(o, vec3_cross(p, q)) / 6;
+	sum->volume += volume;
+	sum->moment = vec3_mul_add(sum->moment, vec3_add(o, vec3_add(p, q)), volume / 4);
+}
+
+static void add_pieces(struct regions_work *work)
+{
+	for (uint32_t i = 0; i < work->pieces.count; i++) {
+		const struct piece *piece = &work->pieces.items[i];
+		vec3 p = work->nodes.items[piece->start].point;
+		vec3 q = work->nodes.items[piece->end].point;
+		uint32_t region = region_of(work, piece->contour);
+		vec3 arm = vec3_sub(p, work->origin), tip = vec3_sub(q, work->origin);
+		struct region_sum *sum = &work->sums.items[region];
+		sum->area = vec3_mul_add(sum->area, vec3_cross(arm, tip), 0.5);
+		add_segment(work, piece->contour, work_corner(work, BODY_A, piece->triangle[0], 0), p,
+			    q);
+		add_segment(work, piece->contour, work_corner(work, BODY_B, piece->triangle[1], 0), q,
+			    p);
+		struct aabb *box = &work->regions.items[region].box;
+		*box = aabb_add_point(aabb_add_point(*box, p), q);
+	}
+}
+
+/* The parts of a half-edge that are inside, in its direction. */
+static void add_edge(struct regions_work *work, uint32_t body, uint32_t half_edge)
+{
+	uint32_t name = work_edge_name(work->mesh[body], half_edge), triangle = half_edge / 3;
+	uint32_t mark = work->marks[body].edge[name];
+	if (mark == 0)
+		return;
+	vec3 o = work_corner(work, body, triangle, 0);
+	vec3 p = work_corner(work, body, name / 3, name % 3);
+	vec3 q = work_corner(work, body, name / 3, name % 3 + 1);
+	bool turned = name != half_edge;
+	if ((mark & 1) == 0) {
+		add_segment(work, mark / 2 - 1, o, turned ? q : p, turned ? p : q);
+		return;
+	}
+	const struct group *group = &work->groups.items[mark / 2];
+	const uint32_t *nodes = &work->group_nodes.items[group->first];
+	/* A part ends at each node that leaves, and begins at the node or end before it. */
+	for (uint32_t i = 0; i <= group->count; i++) {
+		const struct node *to = i < group->count ? &work->nodes.items[nodes[i]] : NULL;
+		const struct node *from = i > 0 ? &work->nodes.items[nodes[i - 1]] : NULL;
+		bool inside = from != NULL ? from->enters : !to->enters;
+		if (!inside)
+			continue;
+		vec3 begin = from != NULL ? from->point : p, end = to != NULL ? to->point : q;
+		add_segment(work, from != NULL ? from->contour : to->contour, o,
+			    turned ? end : begin, turned ? begin : end);
+	}
+}
+
+static void add_surfaces(struct regions_work *work)
+{
+	add_pieces(work);
+	for (uint32_t i = 0; i < work->touched.count; i++)
+		for (uint32_t k = 0; k < 3; k++)
+			add_edge(work, work->touched.items[i].body,
+				 3 * work->touched.items[i].triangle + k);
+}
+
+/* ---- depth ------------------------------------------------------------------------------------ */
+
+static void offer_depth(struct regions_work *work, uint32_t body, uint32_t region, vec3 point,
+			uint32_t vertex)
+{
+	struct region *to = &work->regions.items[region];
+	struct region_depth *best = body == BODY_A ? &to->deepest_a : &to->deepest_b;
+	pose other = work->at[1 - body];
+	struct mesh_point near = intersect_nearest_on_mesh(work->mesh[1 - body],
+							   pose_inverse_point(other, point));
+	to->box = aabb_add_point(to->box, point);
+	if (near.distance > best->depth)
+		*best = (struct region_depth){ near.distance, point, pose_point(other, near.point),
+					       vertex, near.triangle };
+}
+
+static void offer_vertices(struct regions_work *work, uint32_t body)
+{
+	for (uint32_t i = 0; i < work->inside[body].count; i++) {
+		struct inside_vertex at = work->inside[body].items[i];
+		vec3 point = work->mesh[body]->vertices[at.vertex];
+		if (body == BODY_B)
+			point = pose_point(work->at[BODY_B], point);
+		uint32_t region = region_of(work, at.element);
+		struct region *to = &work->regions.items[region];
+		*(body == BODY_A ? &to->vertices_a : &to->vertices_b) += 1;
+		offer_depth(work, body, region, point, at.vertex);
+	}
+}
+
+/* Where a body has no vertex inside. */
+static void offer_middles(struct regions_work *work)
+{
+	for (uint32_t g = 0; g < work->groups.count; g++) {
+		const uint32_t *nodes = &work->group_nodes.items[work->groups.items[g].first];
+		for (uint32_t i = 1; i < work->groups.items[g].count; i++) {
+			const struct node *from = &work->nodes.items[nodes[i - 1]];
+			const struct node *to = &work->nodes.items[nodes[i]];
+			uint32_t body = (uint32_t)(from->key >> 63);
+			uint32_t region = region_of(work, from->contour);
+			const struct region *at = &work->regions.items[region];
+			uint32_t vertices = body == BODY_A ? at->vertices_a : at->vertices_b;
+			if (from->enters && vertices == 0)
+				offer_depth(work, body, region,
+					    vec3_lerp(from->point, to->point, 0.5),
+					    REGION_NO_VERTEX);
+		}
+	}
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+static void settle_region(struct region *region, const struct region_sum *sum, vec3 origin)
+{
+	vec3 size = vec3_sub(region->box.max, region->box.min);
+	double large = vec3_max_component(vec3_abs(size));
+	region->volume = sum->volume;
+	region->centre = aabb_centre(region->box);
+	vec3 centre = vec3_scale(sum->moment, sum->volume != 0 ? 1 / sum->volume : 0);
+	/* Of next to nothing the quotient is rounding. */
+	if (sum->volume != 0 && aabb_contains_point(region->box, vec3_add(origin, centre)))
+		region->centre = vec3_add(origin, centre);
+	region->area = vec3_length(sum->area);
+	bool by_a = region->deepest_a.depth >= region->deepest_b.depth;
+	const struct region_depth *deepest = by_a ? &region->deepest_a : &region->deepest_b;
+	region->depth = scalar_max(deepest->depth, 0);
+	region->point_a = by_a ? deepest->point : deepest->nearest;
+	region->point_b = by_a ? deepest->nearest : deepest->point;
+	if (region->area > AREA_MIN * large * large)
+		region->normal = vec3_normalize(sum->area);
+	else
+		region->normal = vec3_normalize(vec3_sub(region->point_a, region->point_b));
+}
+
+enum status regions_measure(struct regions_work *work)
+{
+	enum status status = make_regions(work);
+	if (status != STATUS_OK)
+		return status;
+	add_surfaces(work);
+	offer_vertices(work, BODY_A);
+	offer_vertices(work, BODY_B);
+	offer_middles(work);
+	for (uint32_t r = 0; r < work->regions.count; r++)
+		settle_region(&work->regions.items[r], &work->sums.items[r], work->origin);
+	return STATUS_OK;
+}
+
+/* ---- the answer ------------------------------------------------------------------------------- */
+
+static void write_contour(struct regions_work *work, uint32_t number, uint32_t region)
+{
+	uint32_t first = work->contour_first.items[number], p = first;
+	struct contour *contour = &work->contours.items[work->contours.count++];
+	*contour = (struct contour){ work->points.count, 0, region, false };
+	while (p != NONE) {
+		const struct piece *piece = &work->pieces.items[p];
+		work->points.items[work->points.count++] =
+			(struct contour_point){ work->nodes.items[piece->start].point,
+						piece->triangle[0], piece->triangle[1] };
+		contour->count++;
+		if (piece->next == NONE) /* An open one has a last point of its own. */
+			work->points.items[work->points.count++] =
+				(struct contour_point){ work->nodes.items[piece->end].point,
+							piece->triangle[0], piece->triangle[1] };
+		p = piece->next;
+		contour->closed = p == first;
+		if (p == first || (p != NONE && work->pieces.items[p].contour != number))
+			break;
+	}
+	contour->count = work->points.count - contour->first;
+}
+
+/* Contours of region `from`, which is written as number `region`; they stand in `values[1]`, sorted by
+ * region, as first[from] … first[from + 1). */
+static void write_region(struct regions_work *work, uint32_t from, uint32_t region,
+			 const uint32_t *first)
+{
+	struct region *out = &work->sorted.items[region];
+	*out = work->regions.items[from];
+	out->first_contour = work->contours.count;
+	for (uint32_t i = first[from]; i < first[from + 1]; i++)
+		write_contour(work, work->values[1].items[i], region);
+	out->contour_count = work->contours.count - out->first_contour;
+}
+
+/* keys[0]: regions by falling depth; the sort is stable, so equal ones stay in their order. */
+static void sort_regions(struct regions_work *work)
+{
+	for (uint32_t r = 0; r < work->regions.count; r++) {
+		work->keys[0].items[r] = ~sort_key_of_double(work->regions.items[r].depth);
+		work->values[0].items[r] = r;
+	}
+	sort_keys(work->keys[0].items, work->values[0].items, work->keys[1].items,
+		  work->values[1].items, work->regions.count);
+}
+
+enum status regions_write(struct regions_work *work, double depth_min)
+{
+	uint32_t regions = work->regions.count, contours = work->contour_first.count;
+	uint64_t room = MAX_OF(regions, contours);
+	enum status status = ARRAY_RESERVE(&work->sorted, regions);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&work->contours, contours);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&work->points, (uint64_t)work->pieces.count + contours);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&work->group_nodes, (uint64_t)regions + 1);
+	for (uint32_t i = 0; i < 2 && status == STATUS_OK; i++) {
+		status = ARRAY_RESERVE(&work->keys[i], room);
+		if (status == STATUS_OK)
+			status = ARRAY_RESERVE(&work->values[i], room);
+	}
+	if (status != STATUS_OK)
+		return status;
+	sort_regions(work);
+	/* Contours by region, counted: the nodes' order is not needed any more. */
+	uint32_t *first = work->group_nodes.items;
+	for (uint32_t r = 0; r <= regions; r++)
+		first[r] = 0;
+	for (uint32_t c = 0; c < contours; c++)
+		first[region_of(work, c) + 1]++;
+	for (uint32_t r = 0; r < regions; r++)
+		first[r + 1] += first[r];
+	for (uint32_t c = contours; c-- > 0;)
+		work->keys[1].items[c] = 0;
+	for (uint32_t c = 0; c < contours; c++) {
+		uint32_t r = region_of(work, c);
+		work->values[1].items[first[r] + (uint32_t)work->keys[1].items[r]++] = c;
+	}
+	for (uint32_t i = 0; i < regions; i++) {
+		uint32_t from = work->values[0].items[i];
+		if (!(work->regions.items[from].depth < depth_min))
+			write_region(work, from, work->sorted.count++, first);
+	}
+	return STATUS_OK;
+}
