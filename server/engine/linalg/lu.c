@@ -1,10 +1,13 @@
 /* lu.c: Gaussian elimination, row by row, with exchanges. What goes wrong: a column without a pivot
  * (A singular to the last bit); nearly singular matrices pass and give large answers, which the
- * caller sees in its residual. */
+ * caller sees in its residual. Where singular matrices are ordinary (redundant contacts that all
+ * stick) lu_solve_ranked exchanges columns too and stops at the rank. */
 #include "server/engine/linalg/lu.h"
 
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
+
+#define NOTHING 0x1p-40 /* of the largest entry: rounding of a dependent row */
 
 static void swap_rows(double *a, double *b, uint32_t n)
 {
@@ -74,4 +77,62 @@ void lu_solve_transposed(const double *a, uint32_t n, uint32_t stride, const uin
 		dense_mul_add(b, a + (size_t)i * stride, -b[i], i);
 	for (uint32_t k = n; k-- > 0;)
 		swap_rows(b + k, b + pivots[k], pivots[k] != k);
+}
+
+/* The largest entry of the block from (k, k) into *row and *column, the first among equals by rows. */
+static double largest_entry(const double *a, uint32_t n, uint32_t stride, uint32_t k, uint32_t *row,
+			    uint32_t *column)
+{
+	double largest = 0;
+	*row = *column = k;
+	for (uint32_t i = k; i < n; i++)
+		for (uint32_t j = k; j < n; j++) {
+			double size = scalar_abs(a[(size_t)i * stride + j]);
+			if (!(size > largest))
+				continue;
+			largest = size;
+			*row = i;
+			*column = j;
+		}
+	return largest;
+}
+
+static void swap_columns(double *a, uint32_t n, uint32_t stride, uint32_t j, uint32_t k)
+{
+	for (uint32_t i = 0; i < n && j != k; i++) {
+		double t = a[(size_t)i * stride + j];
+		a[(size_t)i * stride + j] = a[(size_t)i * stride + k];
+		a[(size_t)i * stride + k] = t;
+	}
+}
+
+uint32_t lu_solve_ranked(double *a, uint32_t n, uint32_t stride, uint32_t *columns, double *b)
+{
+	uint32_t rank = 0;
+	double first = 0;
+	for (; rank < n; rank++) {
+		uint32_t row, column;
+		double size = largest_entry(a, n, stride, rank, &row, &column);
+		first = rank == 0 ? size : first;
+		if (!(size > NOTHING * first && size <= SCALAR_MAX))
+			break;
+		double *top = a + (size_t)rank * stride;
+		swap_rows(top, a + (size_t)row * stride, row != rank ? n : 0);
+		swap_rows(b + rank, b + row, row != rank);
+		swap_columns(a, n, stride, rank, column);
+		columns[rank] = column;
+		for (uint32_t i = rank + 1; i < n; i++) {
+			double *below = a + (size_t)i * stride, factor = below[rank] / top[rank];
+			dense_mul_add(below + rank + 1, top + rank + 1, -factor, n - rank - 1);
+			b[i] -= factor * b[rank];
+		}
+	}
+	dense_zero(b + rank, n - rank);
+	for (uint32_t i = rank; i-- > 0;) {
+		const double *row = a + (size_t)i * stride;
+		b[i] = (b[i] - dense_dot(row + i + 1, b + i + 1, rank - i - 1)) / row[i];
+	}
+	for (uint32_t k = rank; k-- > 0;)
+		swap_rows(b + k, b + columns[k], columns[k] != k);
+	return rank;
 }

@@ -15,4 +15,9 @@ void lu_solve(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivo
 void lu_solve_transposed(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivots,
 			 double *b);
 
+/* A x = b by elimination with complete pivoting, which stops where the rest of A is below 2⁻⁴⁰ of its
+ * largest entry: b becomes a solution with zeros in the unknowns left over, right if there is one.
+ * A is lost; `columns` holds n. Returns the rank. */
+uint32_t lu_solve_ranked(double *a, uint32_t n, uint32_t stride, uint32_t *columns, double *b);
+
 #endif

@@ -9,8 +9,9 @@
 struct impulse {
 	uint32_t bodies_max, contacts_max;
 	double *a, *system, *b, *x, *right, *friction; /* 3 rows a contact */
-	uint32_t *pivots, *order, *starts, *scratch;
-	uint8_t *slides; /* two axes a contact */
+	uint32_t *pivots, *unknown, *order, *starts, *scratch;
+	uint8_t *parts; /* a contact: no impulse */
+	int8_t *slides; /* two axes a contact: P_a = slides μ_a P_n; 0 sticks */
 	uint8_t *kind;
 	struct lcp_friction lcp;
 };
@@ -27,8 +28,8 @@ double impulse_critical_friction(mat3 k, vec3 u, double restitution, uint32_t ax
  * μ_a P_n within the residual; the energy never grows. The residual is the worst of |U_n + e u_n|
  * (below zero, or at a contact that pushes), of sticking slip, relative to the largest |u|, and of
  * friction over its limit, relative to P_n. result.rounds counts systems solved, result.fallbacks
- * clusters for which the book's linear system had no acceptable solution and the complementarity
- * problem decided, regularisations those whose restitution was taken away because energy would have
+ * clusters for which no case of the book's linear system was found acceptable and complementarity
+ * decided, regularisations those whose restitution (then friction) was taken away because energy would have
  * grown. Limits are those of lcp_friction. NOT_FINITE: !impact_valid; impulses are 0. */
 struct solver_result impulse_solve(struct impulse *self, const struct impact_problem *problem,
 				   const struct solver_options *options, vec3 *impulses);

@@ -246,6 +246,41 @@ START_TEST(lu_solves_both_ways_to_rounding)
 }
 END_TEST
 
+START_TEST(elimination_to_the_rank_solves_what_can_be_solved)
+{
+	struct rng rng = rng_seeded(check_seed() + 77);
+	for (uint32_t round = 0; round < 300; round++) {
+		uint32_t n = 1 + rng_below(&rng, 12), rank = rng_below(&rng, n + 1), columns[12];
+		double g[12][12], h[12][12], a[144], kept[144], b[12], x[12];
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t k = 0; k < rank; k++) {
+				g[i][k] = rng_range(&rng, -1, 1);
+				h[i][k] = rng_range(&rng, -1, 1);
+			}
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = 0; j < n; j++) {
+				a[i * n + j] = 0;
+				for (uint32_t k = 0; k < rank; k++)
+					a[i * n + j] += g[i][k] * h[j][k];
+				kept[i * n + j] = a[i * n + j];
+			}
+		for (uint32_t i = 0; i < n; i++) {
+			x[i] = 0;
+			for (uint32_t k = 0; k < rank; k++)
+				x[i] += g[i][k] * (k + 1.0);
+			b[i] = x[i];
+		}
+		ck_assert_uint_eq(lu_solve_ranked(a, n, n, columns, b), rank);
+		for (uint32_t i = 0; i < n; i++) {
+			double sum = 0;
+			for (uint32_t j = 0; j < n; j++)
+				sum += kept[i * n + j] * b[j];
+			ck_assert_double_eq_tol(sum, x[i], 1e-8);
+		}
+	}
+}
+END_TEST
+
 START_TEST(lu_takes_the_first_of_equal_pivots_and_refuses_singular_matrices)
 {
 	double a[9] = { 1, 2, 3, -2, 1, 1, 2, 5, 7 };
@@ -338,6 +373,7 @@ static Suite *make(void)
 	tcase_add_test(all, rows_come_and_go_and_the_factor_stays_that_of_the_rest);
 	tcase_add_test(all, a_row_that_depends_on_the_others_cannot_be_appended);
 	tcase_add_test(all, lu_solves_both_ways_to_rounding);
+	tcase_add_test(all, elimination_to_the_rank_solves_what_can_be_solved);
 	tcase_add_test(all, lu_takes_the_first_of_equal_pivots_and_refuses_singular_matrices);
 	tcase_add_test(all, ldl_solves_quasi_definite_systems_and_counts_signs);
 	tcase_add_test(all, ldl_stops_at_a_pivot_that_is_too_small);

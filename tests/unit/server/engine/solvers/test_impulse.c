@@ -337,9 +337,10 @@ static void solve_block(bool slide_t, bool slide_k, double x[15])
 	for (uint32_t axis = 0; axis < 2; axis++) {
 		if (!(axis == 0 ? slide_t : slide_k))
 			continue;
-		double *row = m + (1 + axis) * 15, slip = vec3_get(u, 1 + axis);
+		double *row = m + (1 + axis) * 15;
 		memset(row, 0, 15 * sizeof *row);
-		row[0] = (slip > 0 ? 1 : -1) * contact->friction[axis];
+		/* Against the slip before, or, where friction turns it round, against that after. */
+		row[0] = (vec3_get(impulses[0], 1 + axis) > 0 ? -1 : 1) * contact->friction[axis];
 		row[1 + axis] = 1;
 	}
 	ck_assert(lu_factor(m, 15, 15, pivots));
@@ -356,7 +357,7 @@ START_TEST(the_block_system_and_the_compact_one_agree)
 		memcpy(before, bodies, sizeof before);
 		struct solver_result result = solve();
 		if (result.fallbacks > 0)
-			continue;
+			continue; /* restitution was taken away: energy would have grown */
 		bool slides[2];
 		for (uint32_t axis = 0; axis < 2; axis++)
 			slides[axis] = fabs(vec3_get(impulses[0], 1 + axis)) >=
@@ -447,7 +448,8 @@ START_TEST(a_second_contact_does_not_pull)
 	near(impact_velocity(&problem, 1).x, -0.1);
 	near(impact_normal_entry(&problem, 0, 1), 0.8);
 	struct solver_result result = solve_and_apply();
-	ck_assert_uint_eq(result.fallbacks, 1);
+	/* Dropped and solved again, as the correction of I5 has it: no fallback. */
+	ck_assert_uint_eq(result.fallbacks, 0);
 	near(impulses[0].x, 1 / 1.2);
 	near(impulses[1].x, 0);
 	near(impact_velocity(&problem, 1).x, -0.1 + 0.8 / 1.2);
@@ -475,10 +477,19 @@ START_TEST(a_particle_between_two_has_the_books_numbers)
 	bodies[a].velocity = vec3_make(-1, 0, 0);
 	bodies[d].velocity = vec3_make(-0.1 * c, -0.1 * s, 0);
 	contacts[0] = impact_contact_make(a, b, vec3_zero(), vec3_zero(), vec3_axis(0), 1);
+	/* The book's system pulls at the second: 1.04 and −0.16. */
+	double first = impact_normal_entry(&problem, 0, 0), side = impact_normal_entry(&problem, 0, 1);
+	double second = impact_normal_entry(&problem, 1, 1), det = first * second - side * side;
+	near(impact_velocity(&problem, 0).x, -1);
+	near(impact_velocity(&problem, 1).x, -0.1);
+	near((2 * second - 0.2 * side) / det, 1.04);
+	near((0.2 * first - 2 * side) / det, -0.16);
 	kinetic = energy();
-	solve_and_apply();
-	ck_assert(impulses[0].x > 0 && impulses[1].x >= 0);
-	ck_assert_double_le(energy(), kinetic + 1e-12);
+	ck_assert_uint_eq(solve_and_apply().fallbacks, 0);
+	near3(impulses[0], 1, 0, 0);
+	near3(impulses[1], 0, 0, 0);
+	near(impact_velocity(&problem, 1).x, 0.4);
+	near(energy(), kinetic);
 }
 END_TEST
 
@@ -531,7 +542,8 @@ START_TEST(random_clusters_gain_no_energy_and_keep_their_momentum)
 		for (uint32_t b = 1; b < problem.body_count; b++)
 			momentum = vec3_mul_add(momentum, bodies[b].velocity, 1 / bodies[b].mass_inv);
 		double kinetic = energy();
-		struct solver_result result = impulse_solve(&solver, &problem, &options, impulses);
+		struct solver_result result =
+			impulse_solve(&solver, &problem, &options, impulses);
 		fallbacks += result.fallbacks;
 		softened += result.regularisations;
 		unsolved += result.status != SOLVER_SOLVED;
@@ -551,7 +563,8 @@ START_TEST(random_clusters_gain_no_energy_and_keep_their_momentum)
 	printf("# 400 clusters: %u by complementarity, %u without restitution, %u not solved "
 	       "(residual %.1e)\n",
 	       fallbacks, softened, unsolved, worst);
-	ck_assert_uint_le(unsolved, 8);
+	ck_assert_uint_eq(unsolved, 0);
+	ck_assert_uint_le(fallbacks, 60);
 }
 END_TEST
 
