@@ -22,6 +22,7 @@ include server/session/local.mk
 include server/sync/local.mk
 include server/store/local.mk
 include server/worlds/local.mk
+include server/web/local.mk
 bin_PROGRAMS += cairnd
 cairnd_SOURCES = server/main.c server/run.c server/run.h
 cairnd_LDADD = $(DAEMON_LIBS)

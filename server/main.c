@@ -13,6 +13,7 @@
 #include "server/run.h"
 #include "server/server.h"
 #include "server/store/replay.h"
+#include "server/web/web.h"
 
 extern char **environ;
 
@@ -56,6 +57,7 @@ static int serve(const struct options *options)
 	struct io *io = NULL;
 	struct executor *executor = NULL;
 	struct server *server = NULL;
+	struct web *web = NULL;
 	struct reason why = { 0 };
 	enum status status = io_uv_create(&limits, &io);
 	if (status == STATUS_OK)
@@ -69,7 +71,10 @@ static int serve(const struct options *options)
 	if (status == STATUS_OK)
 		status = server_start(server, &why);
 	if (status == STATUS_OK)
+		status = web_create(server, io_uv_loop(io), &web, &why);
+	if (status == STATUS_OK)
 		io_run(io);
+	web_destroy(web);
 	if (server != NULL)
 		server_destroy(server);
 	if (executor != NULL)

@@ -444,6 +444,16 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
+enum status options_web_address(const char *text, const char *option, struct address *out,
+				struct reason *why)
+{
+	char full[ADDRESS_TEXT_MAX + 8];
+	if (strncmp(text, "unix:", 5) == 0)
+		return reason_set(why, STATUS_TYPE, -1, option, "--%s: HOST:PORT is needed", option);
+	snprintf(full, sizeof full, "%s%s", strncmp(text, "tcp:", 4) == 0 ? "" : "tcp:", text);
+	return address_parse(full, out, why);
+}
+
 enum status options_addresses(const struct options *options, struct address *out, uint32_t *count,
 			      struct reason *why)
 {

@@ -65,4 +65,8 @@ size_t options_help(enum options_command command, char *text, size_t bytes);
 enum status options_addresses(const struct options *options, struct address *out, uint32_t *count,
 			      struct reason *why) MUST_CHECK;
 
+/* The address of --web or --admin: HOST:PORT, with or without "tcp:" in front. */
+enum status options_web_address(const char *text, const char *option, struct address *out,
+				struct reason *why) MUST_CHECK;
+
 #endif

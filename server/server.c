@@ -162,9 +162,8 @@ void server_drain(struct server *self)
 
 /* ---- starting ---------------------------------------------------------------------------------- */
 
-static void on_accepted(void *context, struct stream *stream)
+void server_accept(struct server *self, struct stream *stream)
 {
-	struct server *self = context;
 	/* Who has not said who he is must not keep others out. */
 	uint64_t greeting_max = MAX_OF(self->options->sessions_max / 4, (uint64_t)GREETING_MIN);
 	if (self->sessions.items.count >= self->options->sessions_max ||
@@ -173,6 +172,11 @@ static void on_accepted(void *context, struct stream *stream)
 		return;
 	}
 	session_open(self, stream);
+}
+
+static void on_accepted(void *context, struct stream *stream)
+{
+	server_accept(context, stream);
 }
 
 static enum status listen_all(struct server *self, struct reason *why)

@@ -48,6 +48,8 @@ MUST_CHECK enum status server_create(struct io *io, struct executor *executor,
 				     struct server **out, struct reason *why);
 /* Starts threads, worlds and listeners; afterwards run the io. */
 MUST_CHECK enum status server_start(struct server *self, struct reason *why);
+/* A session for a connection that somebody else has accepted, or its end. The stream is taken. */
+void server_accept(struct server *self, struct stream *stream);
 /* Graceful end: no new sessions, GOODBYE to all, worlds are closed, then io_stop. A second call
  * ends at once. */
 void server_drain(struct server *self);

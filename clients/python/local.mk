@@ -10,5 +10,6 @@ EXTRA_DIST += \
 	clients/python/cairn/manifest.py \
 	clients/python/cairn/shapes.py \
 	clients/python/cairn/testing.py \
+	clients/python/cairn/websocket.py \
 	clients/python/cairn/wire.py \
 	clients/python/tests/conftest.py

@@ -10,9 +10,11 @@ static bool starts_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_loopback(const struct address *address)
+bool address_is_loopback(const struct address *address)
 {
 	static const uint8_t LOOPBACK6[16] = { [15] = 1 };
+	if (address->kind == ADDRESS_UNIX)
+		return true;
 	if (address->kind == ADDRESS_TCP4)
 		return address->octets[0] == 127;
 	return memcmp(address->octets, LOOPBACK6, sizeof LOOPBACK6) == 0;
@@ -82,7 +84,7 @@ static enum status parse_tcp(const char *text, struct address *out, struct reaso
 	else
 		return reason_set(why, STATUS_TYPE, -1, "address",
 				  "\"%.40s\" is no IP address; names are not looked up", host);
-	if (!is_loopback(&result))
+	if (!address_is_loopback(&result))
 		return reason_set(why, STATUS_AUTH, -1, "address",
 				  "%.40s is not a loopback address; others need tokens, which this "
 				  "server does not have",

@@ -32,6 +32,9 @@ struct address {
  * TYPE not an address, RANGE port or path length, AUTH not loopback. */
 enum status address_parse(const char *text, struct address *out, struct reason *why) MUST_CHECK;
 
+/* Whether only this machine can reach it: 127.0.0.0/8, ::1, a Unix socket. */
+bool address_is_loopback(const struct address *address);
+
 /* Writes the text form, always closed with a zero, never longer than ADDRESS_TEXT_MAX with it. */
 void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX]);
 

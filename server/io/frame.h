@@ -14,6 +14,8 @@
 
 struct frame_pool;
 
+enum { FRAME_ROOM = 16 }; /* bytes */
+
 struct frame {
 	atomic_uint refs;	 /* 1 when made */
 	uint32_t bytes;		 /* in use, ≤ capacity; set by the maker */
@@ -21,6 +23,9 @@ struct frame {
 	uint32_t class;		 /* the pool's own */
 	struct frame_pool *pool; /* where it goes back to */
 	struct frame *next;	 /* the pool's own */
+	/* A transport may write its own header in front of the data, and puts back what it overwrote
+	 * there before it returns; only on the loop's thread. */
+	uint8_t room[FRAME_ROOM];
 	uint8_t data[];
 };
 

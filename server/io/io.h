@@ -60,6 +60,8 @@ struct stream;
 /* Who is at the other end. */
 struct peer {
 	enum address_kind kind;
+	bool web;      /* came through a browser's door: WebSocket */
+	bool secure;   /* nobody on the way can read or change what is said: TLS */
 	bool known;    /* uid, gid and pid are the peer's (Unix sockets, SO_PEERCRED) */
 	uint32_t uid, gid;
 	int32_t pid;

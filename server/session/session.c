@@ -223,7 +223,7 @@ static enum wire_role role_of(const struct peer *peer, uint32_t own_uid)
 	if (peer->kind == ADDRESS_UNIX)
 		return peer->known && (peer->uid == own_uid || peer->uid == 0) ? WIRE_ROLE_ADMIN
 									       : WIRE_ROLE_OBSERVER;
-	return WIRE_ROLE_CONTROLLER;
+	return peer->web ? WIRE_ROLE_OBSERVER : WIRE_ROLE_CONTROLLER;
 }
 
 static void offer(struct session *self)

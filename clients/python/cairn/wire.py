@@ -1,11 +1,13 @@
 """Frames over a socket: bin 32 around one MessagePack array (docs/PROTOCOL.md, "frames")."""
 import socket
+import ssl
 import struct
 import time
 
 import msgpack
 
 from .manifest import MESSAGE
+from .websocket import WebSocket
 
 NAMES = {number: name for name, number in MESSAGE.items()}
 FRAME_MAX = 1 << 20
@@ -19,23 +21,45 @@ class Closed(ConnectionError):
         self.status = status
 
 
-def _open(address, timeout):
-    if address.startswith("unix:"):
-        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        sock.settimeout(timeout)
-        sock.connect(address[5:])
-        return sock
-    host, _, port = address.removeprefix("tcp:").rpartition(":")
+def _connect(host_port, timeout):
+    host, _, port = host_port.rpartition(":")
     sock = socket.create_connection((host.strip("[]"), int(port)), timeout)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
 
+def _secure(sock, host_port, tls):
+    """TLS 1.3 over a connected socket. `tls`: an ssl.SSLContext, the path of a certificate to trust, or None
+    for those the system trusts."""
+    context = tls
+    if not isinstance(tls, ssl.SSLContext):
+        context = ssl.create_default_context(cafile=tls)
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+    return context.wrap_socket(sock, server_hostname=host_port.rpartition(":")[0].strip("[]"))
+
+
+def _open(address, timeout, tls=None):
+    """unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT[/ws] or wss://…; a bare HOST:PORT is TCP."""
+    if address.startswith("unix:"):
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        sock.settimeout(timeout)
+        sock.connect(address[5:])
+        return sock
+    scheme, _, rest = address.partition(":")
+    if scheme not in ("tcp", "tls", "ws", "wss"):
+        scheme, rest = "tcp", address
+    host_port, _, path = rest.removeprefix("//").partition("/")
+    sock = _connect(host_port, timeout)
+    if scheme in ("tls", "wss"):
+        sock = _secure(sock, host_port, tls)
+    return WebSocket(sock, host_port, "/" + (path or "ws")) if scheme in ("ws", "wss") else sock
+
+
 class Wire:
     """One connection: send(name, fields…), receive() → (name, [field, …])."""
 
-    def __init__(self, address, timeout):
-        self.socket = _open(address, timeout)
+    def __init__(self, address, timeout, tls=None):
+        self.socket = _open(address, timeout, tls)
         self.timeout = timeout
         self.buffer = bytearray()
 

@@ -1,0 +1,13 @@
+# server/web: WebSocket, the viewer's files, metrics; everything that knows libwebsockets.
+libcairnd_a_SOURCES += \
+	server/web/assets.h \
+	server/web/assets.c \
+	server/web/web.h \
+	server/web/web.c \
+	server/web/web_http.c \
+	server/web/web_internal.h \
+	server/web/web_metrics.c \
+	server/web/web_stream.h \
+	server/web/web_stream.c
+
+UNIT_TESTS += tests/unit/server/web/test_assets

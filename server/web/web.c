@@ -1,0 +1,345 @@
+#include "config.h"
+
+#include "server/web/web.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+#include "server/base/heap.h"
+#include "server/log.h"
+#include "server/web/web_internal.h"
+
+enum { MESSAGE_PART = 16 << 10, END_ROUNDS_MAX = 1000 };
+
+/* ---- connections ------------------------------------------------------------------------------- */
+static void peer_of(const struct web_site *site, struct lws *wsi, struct peer *out)
+{
+	struct sockaddr_storage storage;
+	socklen_t length = sizeof storage;
+	struct address address = { .kind = ADDRESS_TCP4 };
+	memset(out, 0, sizeof *out);
+	memset(&storage, 0, sizeof storage);
+	if (getpeername(lws_get_socket_fd(wsi), (struct sockaddr *)&storage, &length) == 0 &&
+	    storage.ss_family == AF_INET6) {
+		const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&storage;
+		address.kind = ADDRESS_TCP6;
+		address.port = ntohs(six->sin6_port);
+		memcpy(address.octets, &six->sin6_addr, 16);
+	} else {
+		const struct sockaddr_in *four = (const struct sockaddr_in *)&storage;
+		address.port = ntohs(four->sin_port);
+		memcpy(address.octets, &four->sin_addr, 4);
+	}
+	out->kind = address.kind;
+	out->web = true;
+	out->secure = site->tls;
+	address_print(&address, out->text);
+	memcpy(out->text, "web", 3);
+}
+
+/* The options every connection of ours has: no waiting for more, little in the kernel. */
+static void tune(const struct web *web, struct lws *wsi)
+{
+	const struct io_limits *limits = io_limits(web->server->io);
+	int fd = lws_get_socket_fd(wsi), one = 1, lowat = (int)limits->notsent_lowat;
+	int send_buffer = (int)limits->send_buffer, timeout = (int)limits->user_timeout_ms;
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &lowat, sizeof lowat);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+	if (send_buffer > 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+}
+
+static int opened(struct web_site *site, struct lws *wsi, struct web_connection *connection)
+{
+	struct peer peer;
+	struct web *web = site->web;
+	const struct io *io = web->server->io;
+	if (io->counters.streams >= io->limits.streams_max) {
+		web->refused++;
+		return -1;
+	}
+	tune(web, wsi);
+	peer_of(site, wsi, &peer);
+	connection->stream = web_stream_create(&web->streams, wsi, &peer);
+	if (connection->stream == NULL)
+		return -1;
+	server_accept(web->server, web_stream_door(connection->stream));
+	return 0;
+}
+
+/* Before a connection becomes a WebSocket: is it asked for by somebody who may, at the right place? */
+static int admit(struct web_site *site, struct lws *wsi)
+{
+	char path[8] = "";
+	bool known = lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) > 0 &&
+		     strcmp(path, "/ws") == 0 && !site->admin;
+	bool allowed = web_host_allowed(site, wsi) && web_origin_allowed(site, wsi);
+	if (known && allowed && !site->web->server->draining)
+		return 0;
+	site->web->refused++;
+	char origin[WEB_HOST_MAX], host[WEB_HOST_MAX];
+	if (known && !allowed)
+		log_warn("web_refused", "host=%s origin=%s",
+			 web_header(wsi, WSI_TOKEN_HOST, host, sizeof host) ? host : "?",
+			 web_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ? origin : "?");
+	(void)lws_return_http_status(wsi, known ? HTTP_STATUS_FORBIDDEN : HTTP_STATUS_NOT_FOUND, NULL);
+	return -1;
+}
+
+static bool received(struct web_connection *connection, struct lws *wsi, const void *data, size_t bytes)
+{
+	return web_stream_received(connection->stream, data, bytes, lws_remaining_packet_payload(wsi),
+				   lws_is_first_fragment(wsi) != 0, lws_is_final_fragment(wsi) != 0,
+				   lws_frame_is_binary(wsi) != 0);
+}
+
+static int on_websocket(struct web_connection *connection, struct lws *wsi,
+			enum lws_callback_reasons reason, const void *data, size_t bytes)
+{
+	struct web_stream *stream = connection->stream;
+	switch (reason) {
+	case LWS_CALLBACK_RECEIVE:
+		return received(connection, wsi, data, bytes) ? -1 : 0;
+	case LWS_CALLBACK_SERVER_WRITEABLE:
+		return web_stream_writable(stream) ? -1 : 0;
+	case LWS_CALLBACK_TIMER:
+		return web_stream_late(stream) ? -1 : 0;
+	case LWS_CALLBACK_CLOSED:
+		connection->stream = NULL;
+		web_stream_gone(stream);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *data,
+		    size_t bytes)
+{
+	struct web_connection *connection = user;
+	struct lws_vhost *vhost = lws_get_vhost(wsi);
+	struct web_site *site = vhost != NULL ? lws_get_vhost_user(vhost) : NULL;
+	if (connection != NULL && connection->stream != NULL)
+		return on_websocket(connection, wsi, reason, data, bytes);
+	switch (reason) {
+	case LWS_CALLBACK_HTTP:
+		return web_answer(site, wsi, connection, data);
+	case LWS_CALLBACK_HTTP_WRITEABLE:
+		return web_answer_more(wsi, connection);
+	case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
+	case LWS_CALLBACK_CLOSED_HTTP:
+		if (connection != NULL)
+			bytes_release(&connection->text);
+		return 0;
+	case LWS_CALLBACK_HTTP_BODY:
+	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
+		return -1; /* nobody is asked to send one */
+	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+		return admit(site, wsi);
+	case LWS_CALLBACK_ESTABLISHED:
+		return opened(site, wsi, connection);
+	default:
+		return 0;
+	}
+}
+
+/* ---- listening --------------------------------------------------------------------------------- */
+static void add_host(struct web_site *site, const char *name)
+{
+	if (site->host_count == WEB_HOSTS_MAX)
+		return;
+	char *out = site->hosts[site->host_count++];
+	snprintf(out, WEB_HOST_MAX, "%s", name);
+	for (; *out != '\0'; out++)
+		*out = *out >= 'A' && *out <= 'Z' ? (char)(*out - 'A' + 'a') : *out;
+}
+
+static void add_with_port(struct web_site *site, const char *name)
+{
+	char text[WEB_HOST_MAX];
+	snprintf(text, sizeof text, "%.100s:%u", name, site->address.port);
+	add_host(site, text);
+	/* What browsers leave out. */
+	if (site->address.port == (site->tls ? 443 : 80))
+		add_host(site, name);
+}
+
+/* The names it goes by: its address, those of the loopback where it listens there, --web-host. */
+static void learn_hosts(struct web_site *site)
+{
+	const struct option_list *names = &site->web->server->options->web_host;
+	char text[ADDRESS_TEXT_MAX];
+	address_print(&site->address, text);
+	add_host(site, text + strlen("tcp:"));
+	if (address_is_loopback(&site->address)) {
+		add_with_port(site, "localhost");
+		add_with_port(site, site->address.kind == ADDRESS_TCP4 ? "127.0.0.1" : "[::1]");
+	}
+	for (uint32_t i = 0; i < names->count; i++) {
+		add_host(site, names->items[i]);
+		if (strrchr(names->items[i], ':') == NULL)
+			add_with_port(site, names->items[i]);
+	}
+}
+
+/* Whether the address is free: libwebsockets says no more than that it could not. */
+static enum status probe(struct io *io, const struct address *address, struct address *bound,
+			 struct reason *why)
+{
+	struct io_listener *listener;
+	enum status status = io_listen(io, address, NULL, NULL, &listener, why);
+	if (status != STATUS_OK)
+		return status;
+	io_listener_address(listener, bound);
+	io_listener_close(listener);
+	return STATUS_OK;
+}
+
+static enum status listen_at(struct web_site *site, const char *option, struct reason *why)
+{
+	struct address *address = &site->address;
+	char text[ADDRESS_TEXT_MAX], host[INET6_ADDRSTRLEN];
+	inet_ntop(address->kind == ADDRESS_TCP6 ? AF_INET6 : AF_INET, address->octets, host, sizeof host);
+	site->protocols[0] = (struct lws_protocols){ .name = "cairn.1",
+						     .callback = on_event,
+						     .per_session_data_size = sizeof(struct web_connection),
+						     .rx_buffer_size = MESSAGE_PART,
+						     .tx_packet_size = FRAME_CAPACITY_MAX };
+	struct lws_context_creation_info info = {
+		.port = address->port,
+		.iface = host,
+		.vhost_name = option,
+		.protocols = site->protocols,
+		.user = site,
+		.alpn = "http/1.1",
+		.timeout_secs = 5,
+		.keepalive_timeout = WEB_IDLE_S,
+		.timeout_secs_ah_idle = 5,
+		.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
+			   (address->kind == ADDRESS_TCP4 ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
+	};
+	site->vhost = lws_create_vhost(site->web->context, &info);
+	if (site->vhost == NULL) {
+		address_print(address, text);
+		return reason_set(why, STATUS_IO, -1, option, "cannot listen at %.100s", text);
+	}
+	if (address->port == 0)
+		address->port = (uint16_t)lws_get_vhost_listen_port(site->vhost);
+	site->on = true;
+	learn_hosts(site);
+	log_info("listening", "address=%s://%s/%s", site->tls ? "https" : "http",
+		 site->hosts[0], site->admin ? "metrics" : "");
+	return STATUS_OK;
+}
+
+static enum status open_site(struct web_site *site, const char *text, const char *option,
+			     struct reason *why)
+{
+	struct address bound;
+	if (text == NULL)
+		return STATUS_OK;
+	enum status status = options_web_address(text, option, &site->address, why);
+	if (status == STATUS_OK)
+		status = probe(site->web->server->io, &site->address, &bound, why);
+	if (status == STATUS_OK)
+		status = listen_at(site, option, why);
+	return status;
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+static void say(int level, const char *line)
+{
+	size_t length = strcspn(line, "\n");
+	if (level == LLL_ERR)
+		log_warn("web", "%.*s", (int)length, line);
+	else
+		log_debug("web", "%.*s", (int)length, line);
+}
+
+static enum status make_context(struct web *self, struct reason *why)
+{
+	void *loops[1] = { self->loop };
+	struct lws_context_creation_info info = {
+		.port = CONTEXT_PORT_NO_LISTEN,
+		.foreign_loops = loops,
+		.max_http_header_data = WEB_HEADER_BYTES,
+		.max_http_header_pool = WEB_HEADERS_MAX,
+		.server_string = SERVER_NAME,
+		.pt_serv_buf_size = MESSAGE_PART,
+		.options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
+			   LWS_SERVER_OPTION_VALIDATE_UTF8,
+	};
+	lws_set_log_level(LLL_ERR | LLL_WARN, say);
+	self->context = lws_create_context(&info);
+	if (self->context == NULL)
+		return reason_set(why, STATUS_IO, -1, "web",
+				  "libwebsockets does not start (is its libuv part installed?)");
+	self->streams.context = self->context;
+	return STATUS_OK;
+}
+
+enum status web_create(struct server *server, struct uv_loop_s *loop, struct web **out,
+		       struct reason *why)
+{
+	const struct options *options = server->options;
+	*out = NULL;
+	if (options->web == NULL && options->admin == NULL)
+		return STATUS_OK;
+	struct web *self = heap_alloc_zero(sizeof *self);
+	if (self == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "web", "out of memory");
+	self->server = server;
+	self->loop = loop;
+	self->streams.io = server->io;
+	self->streams.message_ms = options->handshake_ms;
+	self->viewer.web = self->admin.web = self;
+	self->admin.admin = true;
+	assets_init(&self->assets);
+	const char *files = options->web_files != NULL ? options->web_files : CAIRN_WEB_DIR;
+	enum status status = options->web != NULL ? assets_load(&self->assets, files, why) : STATUS_OK;
+	if (status == STATUS_OK)
+		status = make_context(self, why);
+	if (status == STATUS_OK)
+		status = open_site(&self->viewer, options->web, "web", why);
+	if (status == STATUS_OK)
+		status = open_site(&self->admin, options->admin, "admin", why);
+	if (status != STATUS_OK) {
+		web_destroy(self);
+		return status;
+	}
+	log_info("web_files", "directory=%s files=%u bytes=%llu", files,
+		 (unsigned)self->assets.items.count, (unsigned long long)self->assets.total_bytes);
+	*out = self;
+	return STATUS_OK;
+}
+
+void web_destroy(struct web *self)
+{
+	if (self == NULL)
+		return;
+	self->destroying = true;
+	if (self->context != NULL) {
+		/* The first call closes; libuv lets go of the handles in its own time; the second frees. */
+		lws_context_destroy(self->context);
+		for (int round = 0; round < END_ROUNDS_MAX && uv_run(self->loop, UV_RUN_NOWAIT); round++)
+			if (round > 8)
+				break;
+		lws_context_destroy(self->context);
+	}
+	assets_release(&self->assets);
+	heap_free(self);
+}
+
+bool web_address(const struct web *self, bool admin, struct address *out)
+{
+	const struct web_site *site = admin ? &self->admin : &self->viewer;
+	if (site->on)
+		*out = site->address;
+	return site->on;
+}

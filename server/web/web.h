@@ -1,0 +1,38 @@
+/* web.h: what browsers and monitors come through: WebSocket, the viewer's files, metrics.
+ *
+ *	--web ADDRESS    GET /ws      WebSocket: one binary message is one frame's content (web_stream.h)
+ *	                 GET /…       the viewer (assets.h), or a page that says it has not been built
+ *	--admin ADDRESS  GET /metrics Prometheus text   /healthz alive   /readyz takes new sessions
+ *
+ * libwebsockets runs on the loop of io and owns these sockets; a WebSocket becomes a `struct stream` like
+ * any other before anything above sees it. Any page that a browser shows may try to talk to a server on
+ * this machine, so nothing is answered unless the Host of the request is on the list (or a name rebound
+ * to this address would do), and no WebSocket opened unless the Origin, where there is one, is. Even
+ * then it is an observer's connection until a token says more.
+ *
+ * Bounded: connections by io_limits.streams_max together with all others, the header of a request by
+ * WEB_HEADER_BYTES, all headers being read by WEB_HEADERS_MAX, a request's time by the handshake's.
+ */
+#ifndef CAIRN_WEB_WEB_H
+#define CAIRN_WEB_WEB_H
+
+#include "server/io/address.h"
+#include "server/server.h"
+
+enum { WEB_HEADER_BYTES = 4096, WEB_HEADERS_MAX = 256, WEB_IDLE_S = 15 };
+
+struct web;
+struct uv_loop_s;
+
+/* Listens where the server's options say; *out is NULL when they say nowhere. `loop` is the one the
+ * server's io runs on. Everything is borrowed. EXISTS for a port in use; the option is named. */
+enum status web_create(struct server *server, struct uv_loop_s *loop, struct web **out,
+		       struct reason *why) MUST_CHECK;
+/* Ends every connection, runs the loop until libwebsockets has let go of it, and frees. Before
+ * server_destroy. */
+void web_destroy(struct web *self);
+
+/* For tests and people: where it listens, with the ports the system chose. False: it does not. */
+bool web_address(const struct web *self, bool admin, struct address *out);
+
+#endif

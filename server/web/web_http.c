@@ -1,0 +1,243 @@
+/* web_http.c: answers to GET: the viewer's files, metrics, health. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/web/web_internal.h"
+
+enum { HEADER_ROOM = 2048, BODY_PART = 64 << 10 };
+
+struct response {
+	unsigned status;
+	const char *type;
+	const char *etag; /* NULL: none, and not to be kept */
+	bool gzip;
+	const uint8_t *body; /* borrowed until it is sent */
+	size_t bytes;
+};
+
+/* Shown in place of a viewer that is not there. */
+static const char NOT_BUILT[] =
+	"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>cairnd</title>"
+	"<body><h1>cairnd is running</h1>"
+	"<p>The viewer has not been built, so there is nothing to look through yet. "
+	"Build it in <code>clients/web</code> (<code>npm ci &amp;&amp; npm run build</code>) and start "
+	"cairnd with <code>--web-files clients/web/dist</code>.</p>"
+	"<p>Worlds can be reached all the same: WebSocket at <code>/ws</code>, as docs/PROTOCOL.md "
+	"says.</p></body></html>\n";
+
+/* ---- who may ask ----------------------------------------------------------------------------- */
+bool web_header(struct lws *wsi, enum lws_token_indexes token, char *out, size_t bytes)
+{
+	int length = lws_hdr_copy(wsi, out, (int)bytes, token);
+	if (length <= 0)
+		return false;
+	for (char *at = out; *at != '\0'; at++)
+		*at = (char)tolower((unsigned char)*at);
+	return true;
+}
+
+static bool host_known(const struct web_site *site, const char *host)
+{
+	for (uint32_t i = 0; i < site->host_count; i++)
+		if (strcmp(site->hosts[i], host) == 0)
+			return true;
+	return false;
+}
+
+bool web_host_allowed(const struct web_site *site, struct lws *wsi)
+{
+	char host[WEB_HOST_MAX];
+	return web_header(wsi, WSI_TOKEN_HOST, host, sizeof host) && host_known(site, host);
+}
+
+bool web_origin_allowed(const struct web_site *site, struct lws *wsi)
+{
+	char origin[WEB_HOST_MAX + 16];
+	/* Programs send none, and no browser leaves it out. */
+	if (lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) == 0)
+		return true;
+	if (!web_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin))
+		return false;
+	const struct option_list *others = &site->web->server->options->web_origin;
+	for (uint32_t i = 0; i < others->count; i++)
+		if (strcasecmp(others->items[i], origin) == 0)
+			return true;
+	const char *scheme = site->tls ? "https://" : "http://";
+	size_t length = strlen(scheme);
+	return strncmp(origin, scheme, length) == 0 && host_known(site, origin + length);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+struct head {
+	struct lws *wsi;
+	uint8_t *at, *end;
+	bool failed;
+};
+
+static void put(struct head *head, const char *name, const char *value)
+{
+	head->failed = head->failed ||
+		       lws_add_http_header_by_name(head->wsi, (const unsigned char *)name,
+						   (const unsigned char *)value, (int)strlen(value),
+						   &head->at, head->end) != 0;
+}
+
+/* Scripts, styles and data from here only; nobody may frame it, and forms go nowhere. */
+static void put_policy(struct head *head, const struct web_site *site, struct lws *wsi)
+{
+	char host[WEB_HOST_MAX], policy[512];
+	if (!web_host_allowed(site, wsi) || !web_header(wsi, WSI_TOKEN_HOST, host, sizeof host))
+		snprintf(host, sizeof host, "%s", site->hosts[0]);
+	snprintf(policy, sizeof policy,
+		 "default-src 'self'; connect-src 'self' %s://%s; img-src 'self' data: blob:; "
+		 "worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+		 "frame-ancestors 'none'", site->tls ? "wss" : "ws", host);
+	put(head, "content-security-policy:", policy);
+	put(head, "x-content-type-options:", "nosniff");
+	put(head, "referrer-policy:", "no-referrer");
+	put(head, "cross-origin-opener-policy:", "same-origin");
+	put(head, "cross-origin-resource-policy:", "same-origin");
+}
+
+static int finished(struct lws *wsi, struct web_connection *connection)
+{
+	bytes_release(&connection->text);
+	connection->body = NULL;
+	return lws_http_transaction_completed(wsi) != 0 ? -1 : 0;
+}
+
+static int respond(struct web_site *site, struct lws *wsi, struct web_connection *connection,
+		   const struct response *response, bool head_only)
+{
+	uint8_t room[LWS_PRE + HEADER_ROOM], *start = room + LWS_PRE;
+	struct head head = { .wsi = wsi, .at = start, .end = room + sizeof room };
+	bool empty = response->status == HTTP_STATUS_NOT_MODIFIED;
+	head.failed = lws_add_http_common_headers(wsi, response->status, response->type,
+						  empty ? 0 : response->bytes, &head.at,
+						  head.end) != 0;
+	put_policy(&head, site, wsi);
+	put(&head, "cache-control:", response->etag != NULL ? "no-cache" : "no-store");
+	if (response->etag != NULL) {
+		put(&head, "etag:", response->etag);
+		put(&head, "vary:", "accept-encoding");
+	}
+	if (response->gzip && !empty)
+		put(&head, "content-encoding:", "gzip");
+	if (response->status == HTTP_STATUS_METHOD_NOT_ALLOWED)
+		put(&head, "allow:", "GET, HEAD");
+	if (head.failed || lws_finalize_write_http_header(wsi, start, &head.at, head.end) != 0)
+		return -1;
+	if (empty || head_only || response->bytes == 0)
+		return finished(wsi, connection);
+	connection->body = response->body;
+	connection->body_bytes = response->bytes;
+	connection->body_sent = 0;
+	lws_callback_on_writable(wsi);
+	return 0;
+}
+
+int web_answer_more(struct lws *wsi, struct web_connection *connection)
+{
+	if (connection->body == NULL)
+		return 0;
+	size_t left = connection->body_bytes - connection->body_sent;
+	size_t bytes = MIN_OF(left, (size_t)BODY_PART);
+	bool last = bytes == left;
+	/* Whoever takes nothing for so long is not waited for. */
+	lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, WEB_IDLE_S);
+	/* HTTP/1 bodies go out as they are; the cast is the library's missing const. */
+	int sent = lws_write(wsi, (unsigned char *)connection->body + connection->body_sent, bytes,
+			     last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
+	if (sent < (int)bytes)
+		return -1;
+	connection->body_sent += bytes;
+	if (last)
+		return finished(wsi, connection);
+	lws_callback_on_writable(wsi);
+	return 0;
+}
+
+/* ---- what there is --------------------------------------------------------------------------- */
+static bool says(struct lws *wsi, enum lws_token_indexes token, const char *word)
+{
+	char value[256];
+	return web_header(wsi, token, value, sizeof value) && strstr(value, word) != NULL;
+}
+
+static struct response plain(unsigned status, const char *text)
+{
+	return (struct response){ .status = status,
+				  .type = "text/plain; charset=utf-8",
+				  .body = (const uint8_t *)text,
+				  .bytes = strlen(text) };
+}
+
+static struct response file_response(struct lws *wsi, const struct asset *asset)
+{
+	struct response response = { .status = HTTP_STATUS_OK,
+				     .type = asset->type,
+				     .etag = asset->etag,
+				     .body = asset->data,
+				     .bytes = asset->bytes };
+	if (says(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, asset->etag))
+		response.status = HTTP_STATUS_NOT_MODIFIED;
+	if (asset->packed != NULL && says(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, "gzip")) {
+		response.gzip = true;
+		response.body = asset->packed;
+		response.bytes = asset->packed_bytes;
+	}
+	return response;
+}
+
+static struct response viewer_response(struct web *web, struct lws *wsi, const char *path)
+{
+	const struct asset *asset = assets_find(&web->assets, path);
+	if (asset != NULL)
+		return file_response(wsi, asset);
+	if (strcmp(path, "/") != 0)
+		return plain(HTTP_STATUS_NOT_FOUND, "There is nothing here.\n");
+	struct response response = plain(HTTP_STATUS_OK, NOT_BUILT);
+	response.type = "text/html; charset=utf-8";
+	return response;
+}
+
+static struct response admin_response(struct web *web, struct web_connection *connection,
+				      const char *path)
+{
+	if (strcmp(path, "/healthz") == 0)
+		return plain(HTTP_STATUS_OK, "ok\n");
+	if (strcmp(path, "/readyz") == 0)
+		return web->server->draining ? plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "draining\n")
+					     : plain(HTTP_STATUS_OK, "ready\n");
+	if (strcmp(path, "/metrics") != 0)
+		return plain(HTTP_STATUS_NOT_FOUND, "There are /metrics, /healthz and /readyz.\n");
+	bytes_reset(&connection->text);
+	if (web_metrics(web->server, &connection->text) != STATUS_OK)
+		return plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "out of memory\n");
+	return (struct response){ .status = HTTP_STATUS_OK,
+				  .type = "text/plain; version=0.0.4; charset=utf-8",
+				  .body = connection->text.data,
+				  .bytes = connection->text.count };
+}
+
+int web_answer(struct web_site *site, struct lws *wsi, struct web_connection *connection,
+	       const char *path)
+{
+	struct web *web = site->web;
+	bool get = lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) > 0;
+	bool head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
+	struct response response;
+	web->requests++;
+	if (!web_host_allowed(site, wsi)) {
+		web->refused++;
+		response = plain(421, "This server does not go by that name; see --web-host.\n");
+	} else if (!get && !head) {
+		response = plain(HTTP_STATUS_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
+	} else {
+		response = site->admin ? admin_response(web, connection, path)
+				       : viewer_response(web, wsi, path);
+	}
+	return respond(site, wsi, connection, &response, head);
+}

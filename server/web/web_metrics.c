@@ -1,0 +1,201 @@
+/* web_metrics.c: the counters of INFO as Prometheus reads them.
+ *
+ * Labels are bounded: the first METRICS_WORLDS worlds by number have lines of their own, the others are
+ * added up under world="" (names of worlds cannot be empty).
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "server/base/heap.h"
+#include "server/session/session.h"
+#include "server/web/web_internal.h"
+
+enum { METRICS_WORLDS = 64 };
+
+struct page {
+	struct bytes *out;
+	enum status status;
+};
+
+PRINTF_LIKE(2, 3) static void put(struct page *page, const char *format, ...)
+{
+	char line[512];
+	va_list arguments;
+	va_start(arguments, format);
+	int length = vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	if (page->status == STATUS_OK)
+		page->status = bytes_append(page->out, line, MIN_OF((size_t)length, sizeof line - 1));
+}
+
+static void one(struct page *page, const char *name, const char *type, const char *help, uint64_t value)
+{
+	put(page, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\ncairn_%s %" PRIu64 "\n", name, help, name,
+	    type, name, value);
+}
+
+/* What is told of each world. */
+enum world_metric {
+	WORLD_TICK,
+	WORLD_TICKS,
+	WORLD_LATE,
+	WORLD_DROPPED,
+	WORLD_STALLS,
+	WORLD_PACE,
+	WORLD_BODIES,
+	WORLD_AWAKE,
+	WORLD_CONTACTS,
+	WORLD_MEMORY,
+	WORLD_FALLBACKS,
+	WORLD_QUARANTINED,
+	WORLD_BATCHES,
+	WORLD_REFUSED,
+	WORLD_INBOX,
+	WORLD_SUBSCRIPTIONS,
+	WORLD_FRAMES,
+	WORLD_SKIPPED,
+	WORLD_EVENTS_LOST,
+	WORLD_DURABLE,
+	WORLD_METRICS
+};
+
+/* table */
+static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
+	[WORLD_TICK] = { "world_tick", "gauge", "Last tick completed." },
+	[WORLD_TICKS] = { "world_ticks_total", "counter", "Ticks made by this process." },
+	[WORLD_LATE] = { "world_ticks_late_total", "counter", "Ticks begun a period late or more." },
+	[WORLD_DROPPED] = { "world_ticks_dropped_total", "counter", "Ticks the clock gave up." },
+	[WORLD_STALLS] = { "world_stalls_total", "counter", "Boundaries that waited for loop or disk." },
+	[WORLD_PACE] = { "world_pace_permille", "gauge", "World time per wall time, thousandths." },
+	[WORLD_BODIES] = { "world_bodies", "gauge", "Bodies alive." },
+	[WORLD_AWAKE] = { "world_bodies_awake", "gauge", "Bodies awake." },
+	[WORLD_CONTACTS] = { "world_contacts", "gauge", "Contacts." },
+	[WORLD_MEMORY] = { "world_memory_bytes", "gauge", "Memory of the simulation." },
+	[WORLD_FALLBACKS] = { "world_fallbacks_total", "counter", "Times a method took its plan B." },
+	[WORLD_QUARANTINED] = { "world_quarantined_total", "counter", "Bodies put in quarantine." },
+	[WORLD_BATCHES] = { "world_batches_total", "counter", "Batches of commands applied." },
+	[WORLD_REFUSED] = { "world_batches_refused_total", "counter", "Batches refused." },
+	[WORLD_INBOX] = { "world_inbox_batches", "gauge", "Batches that wait for a tick." },
+	[WORLD_SUBSCRIPTIONS] = { "world_subscriptions", "gauge", "Subscriptions." },
+	[WORLD_FRAMES] = { "world_frames_sent_total", "counter", "Frames of state sent." },
+	[WORLD_SKIPPED] = { "world_frames_skipped_total", "counter", "Frames skipped for slow clients." },
+	[WORLD_EVENTS_LOST] = { "world_events_lost_total", "counter", "Events that were lost and counted." },
+	[WORLD_DURABLE] = { "world_durable_tick", "gauge", "Last tick that is on disk." },
+};
+
+static void read_world(const struct served_world *world, uint64_t values[WORLD_METRICS])
+{
+	struct host_counters host;
+	struct fanout_counters fanout;
+	host_counters(world->host, &host);
+	fanout_counters(world->fanout, &fanout);
+	values[WORLD_TICK] = world->tick;
+	values[WORLD_TICKS] = host.ticks;
+	values[WORLD_LATE] = host.late;
+	values[WORLD_DROPPED] = host.dropped;
+	values[WORLD_STALLS] = host.stalls;
+	values[WORLD_PACE] = world->pace;
+	values[WORLD_BODIES] = world->stats.bodies;
+	values[WORLD_AWAKE] = world->stats.awake;
+	values[WORLD_CONTACTS] = world->stats.contacts;
+	values[WORLD_MEMORY] = world->stats.memory_bytes;
+	values[WORLD_FALLBACKS] = world->stats.fallbacks_total;
+	values[WORLD_QUARANTINED] = world->stats.quarantined_total;
+	values[WORLD_BATCHES] = host.batches;
+	values[WORLD_REFUSED] = host.refused;
+	values[WORLD_INBOX] = host.inbox;
+	values[WORLD_SUBSCRIPTIONS] = fanout.subscriptions;
+	values[WORLD_FRAMES] = fanout.frames;
+	values[WORLD_SKIPPED] = fanout.skipped;
+	values[WORLD_EVENTS_LOST] = fanout.events_lost;
+	values[WORLD_DURABLE] = world->durable_tick;
+}
+
+struct world_row {
+	const char *name;
+	uint64_t values[WORLD_METRICS];
+};
+
+static uint32_t read_worlds(const struct worlds *worlds, struct world_row rows[METRICS_WORLDS + 1])
+{
+	uint32_t count = MIN_OF(worlds->items.count, (uint32_t)METRICS_WORLDS);
+	for (uint32_t i = 0; i < count; i++) {
+		rows[i].name = worlds->items.items[i]->name;
+		read_world(worlds->items.items[i], rows[i].values);
+	}
+	if (worlds->items.count <= METRICS_WORLDS)
+		return count;
+	struct world_row *rest = &rows[count];
+	memset(rest, 0, sizeof *rest);
+	rest->name = "";
+	for (uint32_t i = count; i < worlds->items.count; i++) {
+		uint64_t values[WORLD_METRICS];
+		read_world(worlds->items.items[i], values);
+		for (int m = 0; m < WORLD_METRICS; m++)
+			rest->values[m] += values[m];
+	}
+	return count + 1;
+}
+
+static void put_worlds(struct page *page, const struct server *server)
+{
+	static struct world_row rows[METRICS_WORLDS + 1];
+	uint32_t count = read_worlds(&server->worlds, rows);
+	one(page, "worlds", "gauge", "Worlds in service.", server->worlds.items.count);
+	for (int m = 0; m < WORLD_METRICS && count > 0; m++) {
+		const char *const *text = WORLD_TEXTS[m];
+		put(page, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\n", text[0], text[2], text[0], text[1]);
+		for (uint32_t i = 0; i < count; i++)
+			put(page, "cairn_%s{world=\"%s\"} %" PRIu64 "\n", text[0], rows[i].name,
+			    rows[i].values[m]);
+	}
+}
+
+static void put_sessions(struct page *page, const struct server *server)
+{
+	uint64_t by_role[WIRE_ROLE_ADMIN + 1] = { 0 };
+	for (uint32_t i = 0; i < server->sessions.items.count; i++)
+		by_role[session_role(server->sessions.items.items[i])]++;
+	put(page, "# HELP cairn_sessions Sessions by role; none: they have not said HELLO.\n"
+		  "# TYPE cairn_sessions gauge\n");
+	for (int role = 0; role <= WIRE_ROLE_ADMIN; role++)
+		put(page, "cairn_sessions{role=\"%s\"} %" PRIu64 "\n",
+		    role == WIRE_ROLE_NOBODY ? "none" : wire_role_name((enum wire_role)role),
+		    by_role[role]);
+	one(page, "sessions_opened_total", "counter", "Connections that became sessions.",
+	    server->sessions.opened);
+}
+
+enum status web_metrics(struct server *server, struct bytes *out)
+{
+	struct page page = { out, STATUS_OK };
+	const struct io_counters *io = io_counters(server->io);
+	struct frame_pool_counters frames;
+	frame_pool_counters(server->frames, &frames);
+	put(&page, "# HELP cairn_build_info What is running.\n# TYPE cairn_build_info gauge\n"
+		   "cairn_build_info{version=\"%s\",abi=\"%s\"} 1\n", PACKAGE_VERSION, server->abi);
+	one(&page, "ready", "gauge", "Whether new sessions are taken.", !server->draining);
+	one(&page, "workers", "gauge", "Threads that step worlds.", executor_workers(server->executor));
+	put_sessions(&page, server);
+	one(&page, "streams", "gauge", "Connections open.", io->streams);
+	one(&page, "streams_accepted_total", "counter", "Connections accepted.", io->accepted);
+	one(&page, "streams_refused_total", "counter", "Connections refused for their number.", io->refused);
+	one(&page, "received_bytes_total", "counter", "Bytes received.", io->bytes_in);
+	one(&page, "sent_bytes_total", "counter", "Bytes sent.", io->bytes_out);
+	one(&page, "writes_total", "counter", "Writes that reached the kernel.", io->writes);
+	one(&page, "writes_short_total", "counter", "Writes the kernel did not take whole.",
+	    io->writes_short);
+	one(&page, "writes_refused_total", "counter", "Writes refused for too much waiting.",
+	    io->writes_refused);
+	one(&page, "queued_bytes", "gauge", "Bytes waiting in this process.", io->queued_bytes);
+	one(&page, "frames_live", "gauge", "Frames in memory.", frames.live);
+	one(&page, "frames_made_total", "counter", "Frames taken from the heap.", frames.made);
+	one(&page, "frames_reused_total", "counter", "Frames taken from the pool.", frames.reused);
+	one(&page, "heap_blocks", "gauge", "Blocks on the heap.", (uint64_t)MAX_OF(heap_live(), 0));
+	one(&page, "heap_calls_total", "counter", "Calls of the heap.", heap_calls_total());
+	put_worlds(&page, server);
+	return page.status;
+}

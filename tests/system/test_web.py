@@ -1,0 +1,603 @@
+"""The web side of a real daemon: the same frames over WebSocket, the viewer's files, metrics; and every lie a browser,
+or what calls itself one, can tell. Raw sockets and the standard library on this side."""
+import contextlib
+import gzip
+import json
+import os
+import random
+import socket
+import struct
+import time
+
+import msgpack
+import pytest
+from support import (SANITIZED, SOURCE, Wire, cairn, command, daemon, falling, frame, log_of, memory, refused, stop,
+                     tcp_address, until)
+from cairn.websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, HandshakeRefused, pack, request
+
+STATUS = {name: number for number, (name, _) in cairn.client.STATUS.items()}
+HOSTILE = json.loads((SOURCE / "tests" / "data" / "wire" / "hostile.json").read_text())
+HELLO = [1, {"protocol": [1, 0], "caps": ["ack"]}]
+PAGE = b"<!doctype html><title>viewer</title>"
+SCRIPT = b"export const nothing = 0;\n" * 1000
+
+
+def listening(server, path=""):
+    """HOST:PORT of the web listener whose printed address ends like this."""
+    def bound():
+        for line in log_of(server).splitlines():
+            if "listening address=http" in line and line.endswith("/" + path):
+                return line.split("://")[1].split("/")[0]
+        return None
+    return until(bound)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    files = tmp_path_factory.mktemp("dist")
+    (files / "index.html").write_bytes(PAGE)
+    (files / "assets").mkdir()
+    (files / "assets" / "main.js").write_bytes(SCRIPT)
+    (files / ".hidden").write_text("secret")
+    with daemon("--listen", "tcp:127.0.0.1:0", "--web", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+                "--web-files", str(files), "--web-host", "viewer.example", "--web-origin",
+                "https://other.example", "--handshake-ms", "1000") as server:
+        server.tcp = tcp_address(server)
+        server.web = listening(server)
+        server.admin = listening(server, "metrics")
+        with server.connect() as client:
+            server.client = client
+            server.world, server.body = falling(client)
+            server.hash = server.world.step(0).hash
+            yield server
+
+
+@pytest.fixture(autouse=True)
+def nothing_changes(server):
+    yield
+    assert server.world.step(0).hash == server.hash
+    assert server.process.poll() is None
+
+
+def connected(host_port, timeout=10):
+    host, port = host_port.split(":")
+    return socket.create_connection((host, int(port)), timeout)
+
+
+def read_all(sock):
+    data = b""
+    with contextlib.suppress(ConnectionResetError):
+        while part := sock.recv(65536):
+            data += part
+    return data
+
+
+def http(host_port, path="/", method="GET", host=None, **headers):
+    """One request on a connection of its own: (status, headers, body); status 0: closed without an answer."""
+    sock = connected(host_port)
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {host or host_port}", "Connection: close",
+             *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
+    sock.sendall("\r\n".join([*lines, "", ""]).encode())
+    data = read_all(sock)
+    sock.close()
+    if not data:
+        return 0, {}, b""
+    head, _, body = data.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+    return int(lines[0].split()[1]), fields, body
+
+
+class Raw:
+    """A WebSocket of which every byte is ours."""
+
+    def __init__(self, host_port, hello=True):
+        self.sock = connected(host_port)
+        asked, accept = request(host_port)
+        self.sock.sendall(asked)
+        self.data = b""
+        while b"\r\n\r\n" not in self.data:
+            part = self.sock.recv(4096)
+            assert part, "no handshake"
+            self.data += part
+        head, _, self.data = self.data.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 101") and accept.encode() in head
+        if hello:
+            self.send(HELLO)
+            assert self.message()[0] == 2
+
+    def send(self, message, **how):
+        self.sock.sendall(pack(BINARY, msgpack.packb(message), **how))
+
+    def need(self, count):
+        while len(self.data) < count:
+            part = self.sock.recv(65536)
+            if not part:
+                raise EOFError
+            self.data += part
+
+    def frame(self):
+        """(opcode, last, data)"""
+        self.need(2)
+        length, at = self.data[1] & 0x7F, 2
+        assert not self.data[1] & 0x80, "a server does not mask"
+        if length >= 126:
+            at = 4 if length == 126 else 10
+            self.need(at)
+            length = int.from_bytes(self.data[2:at], "big")
+        self.need(at + length)
+        opcode, last, data = self.data[0] & 15, self.data[0] >> 7, self.data[at:at + length]
+        self.data = self.data[at + length:]
+        return opcode, last, data
+
+    def message(self):
+        opcode, last, data = self.frame()
+        assert opcode == BINARY and last, (opcode, data)
+        return msgpack.unpackb(data, raw=False, strict_map_key=False)
+
+    def to_the_end(self):
+        """Every message until the end, and the status of the closing frame (None: there was none)."""
+        messages = []
+        with contextlib.suppress(EOFError, ConnectionError):
+            while True:
+                opcode, _, data = self.frame()
+                if opcode == CLOSE:
+                    self.sock.sendall(pack(CLOSE, data))
+                    return messages, struct.unpack(">H", data[:2])[0] if data else None
+                if opcode == BINARY:
+                    messages.append(msgpack.unpackb(data, raw=False, strict_map_key=False))
+        return messages, None
+
+    def close(self):
+        self.sock.close()
+
+
+def expect_goodbye(raw, status):
+    messages, _ = raw.to_the_end()
+    raw.close()
+    errors = [m for m in messages if m[0] == 3]
+    assert errors and errors[0][2] == STATUS[status], messages
+    assert messages[-1][0] == 6 and messages[-1][1] == STATUS[status]
+
+
+# ---- the same worlds ----------------------------------------------------------------------------------------------
+
+def test_a_websocket_is_an_observer_and_commands_nothing(server):
+    with cairn.connect("ws://" + server.web) as client:
+        assert client.role == "observer"
+        world = client.join("demo")
+        with refused("forbidden"):
+            world.apply(command("impulse", server.body, (0, 1, 0)))
+        with refused("forbidden"):
+            world.step(1)
+    with refused("forbidden"):
+        cairn.connect("ws://" + server.web, role="player")
+
+
+def test_frames_over_a_websocket_are_those_over_tcp(server):
+    with cairn.connect("ws://" + server.web) as web, cairn.connect(server.tcp) as tcp:
+        copy = server.world.fork("seen")
+        copy_tick = copy.step(0).tick
+        try:
+            worlds = [web.join("seen"), tcp.join("seen")]
+            for world in worlds:
+                world.subscribe(fields=127)
+                next(world.frames(1))
+            for step in range(20):
+                if step == 5:
+                    copy.send(command("spawn", position=(1, 2, 3)))
+                copy.step(1)
+                frames = [next(world.frames(1)) for world in worlds]
+                assert all(f.tick == step + 1 + copy_tick and len(f.bodies) == 1 + (step >= 5) for f in frames)
+                assert frames[0].bodies == frames[1].bodies
+        finally:
+            server.client.ask("reply", "world_destroy", copy.number)
+
+
+def test_large_and_small_frames_of_shared_buffers_arrive_whole(server):
+    """Frames over 64 KiB have the longest of WebSocket's headers; TCP clients share the very same buffers."""
+    copy = server.client.create("crowd", method="free")
+    sphere = copy.shape(sphere=0.1)
+    for row in range(12):
+        copy.apply(*(command("spawn", position=(x, 1, row), shapes=[sphere]) for x in range(200)))
+    copy.step(1)
+    clients = [cairn.connect(address) for address in ("ws://" + server.web, server.tcp, "ws://" + server.web, server.tcp)]
+    try:
+        worlds = [client.join("crowd") for client in clients]
+        for world in worlds:
+            world.subscribe(fields=31)
+        firsts = [next(world.frames(1)) for world in worlds]
+        assert all(len(first.bodies) == 2400 and first.bodies == firsts[0].bodies for first in firsts)
+        for step in range(5):
+            copy.step(1)
+            frames = [next(world.frames(1)) for world in worlds]
+            assert all(f.tick == frames[0].tick and f.bodies == frames[0].bodies for f in frames), step
+    finally:
+        for client in clients:
+            client.close()
+        server.client.ask("reply", "world_destroy", copy.number)
+
+
+def test_a_message_may_come_in_fragments_of_any_size(server):
+    raw = Raw(server.web)
+    content = msgpack.packb([4, 4711])
+    for index in range(len(content)):
+        raw.sock.sendall(pack(BINARY if index == 0 else CONTINUATION, content[index:index + 1],
+                              last=index == len(content) - 1))
+        if index == 1:
+            raw.sock.sendall(pack(PING, b"between"))
+    answers = [raw.frame(), raw.frame()]
+    assert (PONG, 1, b"between") in answers
+    assert any(msgpack.unpackb(data)[:2] == [5, 4711] for opcode, _, data in answers if opcode == BINARY)
+    raw.close()
+
+
+def test_many_messages_in_one_segment_are_all_answered(server):
+    raw = Raw(server.web)
+    raw.sock.sendall(b"".join(pack(BINARY, msgpack.packb([4, k])) for k in range(200)))
+    assert [raw.message()[1] for _ in range(200)] == list(range(200))
+    raw.close()
+
+
+def test_a_session_ends_with_the_closing_handshake(server):
+    raw = Raw(server.web)
+    before = server.client.info("server")["server"]["sessions"]
+    raw.sock.sendall(pack(CLOSE, struct.pack(">H", 1000)))
+    assert raw.to_the_end()[1] == 1000
+    until(lambda: server.client.info("server")["server"]["sessions"] == before - 1)
+
+
+# ---- who may come in ----------------------------------------------------------------------------------------------
+
+def handshake_status(server, **how):
+    sock = connected(server.web)
+    asked, _ = request(how.pop("host", server.web), **how)
+    sock.sendall(asked)
+    sock.settimeout(5)
+    data = b""
+    with contextlib.suppress(ConnectionResetError, socket.timeout):
+        while b"\r\n" not in data and (part := sock.recv(4096)):
+            data += part
+    sock.close()
+    return int(data.split()[1]) if data else 0
+
+
+def test_only_hosts_and_origins_on_the_list_come_in(server):
+    port = server.web.split(":")[1]
+    for origin in [None, f"http://{server.web}", f"http://localhost:{port}", "https://other.example",
+                   "HTTPS://OTHER.example"]:
+        assert handshake_status(server, origin=origin) == 101, origin
+    for host in [f"localhost:{port}", f"LOCALHOST:{port}", f"viewer.example:{port}", "viewer.example"]:
+        assert handshake_status(server, host=host) == 101, host
+    for origin in ["http://evil.example", "null", f"https://{server.web}", f"http://{server.web}.evil.example",
+                   "http://", f"http://evil.example/{server.web}", "https://other.example.evil", "x" * 3000]:
+        assert handshake_status(server, origin=origin) in (0, 403), origin
+    for host in ["evil.example", f"evil.example:{port}", "127.0.0.1", f"{server.web}.evil.example", "a" * 3000]:
+        assert handshake_status(server, host=host) in (0, 403), host
+
+
+def test_a_websocket_is_only_at_its_place_and_in_its_version(server):
+    for path in ["/", "/wss", "/ws/", "/ws/x", "/metrics"]:
+        assert handshake_status(server, path=path) in (0, 404), path
+    assert handshake_status(server, path="/ws", extra=["Sec-WebSocket-Protocol: cairn.1"]) == 101
+    assert handshake_status(server, path="/ws", extra=["Sec-WebSocket-Protocol: chat"]) in (0, 403, 404)
+
+
+def test_a_name_rebound_to_this_address_gets_no_page_and_no_metrics(server):
+    assert http(server.web, host="evil.example")[0] == 421
+    assert http(server.admin, "/metrics", host="evil.example:80")[0] == 421
+    assert PAGE not in http(server.web, host="evil.example")[2]
+
+
+# ---- hostile messages -----------------------------------------------------------------------------------------------
+
+def test_text_is_refused_by_name(server):
+    raw = Raw(server.web)
+    raw.sock.sendall(pack(TEXT, b'["hello"]'))
+    expect_goodbye(raw, "malformed")
+
+
+def test_an_empty_message_is_refused(server):
+    raw = Raw(server.web)
+    raw.sock.sendall(pack(BINARY, b""))
+    expect_goodbye(raw, "malformed")
+
+
+@pytest.mark.parametrize("bytes_", [65537, 1 << 20, 1 << 40], ids=["a byte too many", "1 MiB", "1 TiB"])
+def test_a_message_that_announces_too_much_is_refused_at_its_start(server, bytes_):
+    raw = Raw(server.web)
+    head = struct.pack(">BBQ", 0x82, 0xFF, bytes_) + os.urandom(4)
+    raw.sock.sendall(head + bytes(20000))
+    expect_goodbye(raw, "too_large")
+
+
+def test_before_hello_a_message_may_be_no_larger_than_a_hello(server):
+    raw = Raw(server.web, hello=False)
+    raw.sock.sendall(pack(BINARY, bytes(4097)))
+    expect_goodbye(raw, "too_large")
+
+
+def test_fragments_without_end_are_refused_where_they_become_too_many(server):
+    raw = Raw(server.web)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        raw.sock.sendall(pack(BINARY, bytes(30000), last=False))
+        for _ in range(10):
+            raw.sock.sendall(pack(CONTINUATION, bytes(30000), last=False))
+    expect_goodbye(raw, "too_large")
+
+
+@pytest.mark.parametrize("data", [
+    b"\xf2" + pack(BINARY, b"\x92\x04\x01")[1:],
+    b"\x83\x80\x00\x00\x00\x00",
+    pack(CONTINUATION, b"\x92\x04\x01"),
+    pack(PING, bytes(126)),
+    pack(PING, b"x", last=False),
+], ids=["reserved bits", "a reserved opcode", "a continuation of nothing", "a long ping", "half a ping"])
+def test_frames_that_break_the_rules_of_websocket_close(server, data):
+    raw = Raw(server.web)
+    raw.sock.sendall(data)
+    messages, _ = raw.to_the_end()
+    assert not [m for m in messages if m[0] == 5], "it was answered"
+    raw.close()
+
+
+def test_an_unmasked_frame_is_closed_or_read_as_what_it_says(server):
+    """The mask protects proxies between a browser and a server, not the server."""
+    raw = Raw(server.web)
+    raw.sock.sendall(pack(BINARY, msgpack.packb([4, 4711]), masked=False))
+    with contextlib.suppress(EOFError, ConnectionError):
+        assert raw.message()[:2] == [5, 4711]
+    raw.close()
+
+
+@pytest.mark.parametrize("case", HOSTILE, ids=lambda c: c["what"].replace(" ", "-"))
+def test_the_vectors_of_hostile_contents(server, case):
+    raw = Raw(server.web)
+    raw.sock.sendall(pack(BINARY, bytes.fromhex(case["content"])))
+    if case["closes"]:
+        expect_goodbye(raw, case["status"])
+        return
+    assert raw.message()[2] == STATUS[case["status"]]
+    raw.close()
+
+
+def test_noise_in_requests_and_messages_does_no_harm(server):
+    rng = random.Random(3)
+    for _ in range(150):
+        sock = connected(rng.choice([server.web, server.admin]))
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            asked, _ = request(server.web)
+            if rng.random() < 0.6:
+                sock.sendall(asked)
+                data = bytearray(pack(BINARY, msgpack.packb(HELLO)) + rng.randbytes(rng.randrange(200)))
+            else:
+                data = bytearray(asked)
+            for _ in range(rng.randrange(5)):
+                data[rng.randrange(len(data))] = rng.randrange(256)
+            sock.sendall(data)
+            if rng.random() < 0.3:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        sock.close()
+    until(lambda: server.client.info("server")["server"]["sessions"] == 1)
+
+
+# ---- slow and many --------------------------------------------------------------------------------------------------
+
+def ended_after(sock, limit):
+    start = time.monotonic()
+    sock.settimeout(limit)
+    read_all(sock)
+    sock.close()
+    return time.monotonic() - start
+
+
+def test_slow_lorises_are_shaken_off(server):
+    """Half a request, half a handshake, a WebSocket that says nothing, half a message."""
+    half = connected(server.web)
+    half.sendall(b"GET / HTTP/1.1\r\nHost: " + server.web.encode() + b"\r\nX-Slow: ")
+    silent = connected(server.web)
+    mute = Raw(server.web, hello=False)
+    partial = Raw(server.web)
+    partial.sock.sendall(pack(BINARY, bytes(20000), last=False))
+    drip = time.monotonic() + 3
+    while time.monotonic() < drip:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            half.sendall(b"x")
+        time.sleep(0.5)
+    messages, _ = mute.to_the_end()
+    assert messages[-1][:2] == [6, STATUS["handshake"]]
+    expect_goodbye(partial, "malformed")
+    took = ended_after(half, 20), ended_after(silent, 20)
+    print("half a request ended after 3 s +", took)
+    assert max(took) < 20
+
+
+def test_a_flood_of_handshakes_keeps_nobody_out_and_leaves_nothing_behind(server):
+    def flood():
+        socks = [connected(server.web) for _ in range(200)]
+        asked, _ = request(server.web)
+        for index, sock in enumerate(socks):
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                sock.sendall([b"", asked[:30], asked, b"GET / HTTP/1.1\r\nHost: x\r\n" + b"Y: " + b"z" * 8000][index % 4])
+        start = time.monotonic()
+        with cairn.connect(server.tcp) as client:
+            client.join("demo")
+        took = time.monotonic() - start
+        for sock in socks:
+            sock.close()
+        until(lambda: server.client.info("server")["server"]["sessions"] == 1)
+        return took, memory(server.process.pid)
+    first = [flood() for _ in range(4)][2:]
+    then = [flood() for _ in range(4)]
+    growth = min(m for _, m in then) - min(m for _, m in first)
+    print(f"another client came in after {max(t for t, _ in then) * 1000:.0f} ms; grown by {growth >> 10} KiB")
+    assert SANITIZED or growth < 1 << 20
+
+
+def test_one_that_does_not_read_is_skipped_and_keeps_little(server):
+    copy = server.client.create("busy", method="free")
+    sphere = copy.shape(sphere=0.1)
+    copy.apply(*(command("spawn", position=(x, 1, 0), shapes=[sphere]) for x in range(300)))
+    copy.resume()
+    stalled = cairn.connect("ws://" + server.web, caps=())
+    reader = cairn.connect("ws://" + server.web)
+    try:
+        stalled.join("busy").subscribe()
+        frames = reader.join("busy")
+        frames.subscribe()
+        before = memory(server.process.pid)
+        ticks = [f.tick for f in frames.frames(150)]
+        assert ticks[-1] - ticks[0] < 400, "the other one held it up"
+        assert server.client.info("server")["server"]["queued_bytes"] < 1 << 20
+        assert SANITIZED or memory(server.process.pid) - before < 4 << 20
+    finally:
+        stalled.close()
+        reader.close()
+        server.client.ask("reply", "world_destroy", copy.number)
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+def test_the_viewer_is_served_with_its_type_and_a_policy(server):
+    status, fields, body = http(server.web)
+    assert (status, body, fields["content-type"]) == (200, PAGE, "text/html; charset=utf-8")
+    policy = fields["content-security-policy"]
+    assert "default-src 'self'" in policy and f"ws://{server.web}" in policy and "unsafe" not in policy
+    assert fields["x-content-type-options"] == "nosniff"
+    status, fields, body = http(server.web, "/assets/main.js")
+    assert (status, body, fields["content-type"]) == (200, SCRIPT, "text/javascript; charset=utf-8")
+
+
+def test_a_file_that_has_not_changed_is_not_sent_again(server):
+    tag = http(server.web)[1]["etag"]
+    status, fields, body = http(server.web, If_None_Match=tag)
+    assert (status, body, fields["etag"]) == (304, b"", tag)
+    assert http(server.web, If_None_Match='"other"')[0] == 200
+
+
+def test_files_are_packed_for_those_who_ask(server):
+    status, fields, body = http(server.web, "/assets/main.js", Accept_Encoding="br, gzip")
+    assert status == 200 and fields["content-encoding"] == "gzip" and gzip.decompress(body) == SCRIPT
+    assert int(fields["content-length"]) == len(body) < len(SCRIPT)
+
+
+def test_head_has_no_body_and_other_methods_are_not_allowed(server):
+    status, fields, body = http(server.web, method="HEAD")
+    assert (status, body, int(fields["content-length"])) == (200, b"", len(PAGE))
+    for method in ["POST", "PUT", "DELETE", "OPTIONS"]:
+        assert http(server.web, method=method, Content_Length="0")[0] in (0, 403, 404, 405), method
+
+
+@pytest.mark.parametrize("path", ["/../../../../etc/passwd", "/assets/../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
+                                  "/..%2f..%2fetc/passwd", "//etc/passwd", "/.hidden", "/assets", "/assets/",
+                                  "/index.html%00.js", "/nothing.js"])
+def test_nothing_but_the_viewers_files_is_there(server, path):
+    status, _, body = http(server.web, path)
+    assert status in (0, 400, 403, 404) and b"root:" not in body and b"secret" not in body, (status, body)
+
+
+def test_requests_on_one_connection_are_answered_in_order(server):
+    sock = connected(server.web)
+    for path, body in [("/", PAGE), ("/assets/main.js", SCRIPT), ("/", PAGE)]:
+        sock.sendall(f"GET {path} HTTP/1.1\r\nHost: {server.web}\r\n\r\n".encode())
+        data = b""
+        while not data.endswith(body):
+            part = sock.recv(65536)
+            assert part, data
+            data += part
+    sock.close()
+
+
+def test_without_a_viewer_a_page_says_how_to_build_it():
+    with daemon("--web", "127.0.0.1:0", "--web-files", "/nonexistent") as server:
+        status, fields, body = http(listening(server), "/")
+        assert status == 200 and b"npm run build" in body and fields["content-type"].startswith("text/html")
+
+
+# ---- operations -----------------------------------------------------------------------------------------------------
+
+def metrics(server):
+    status, fields, body = http(server.admin, "/metrics")
+    assert status == 200 and fields["content-type"].startswith("text/plain; version=0.0.4")
+    values, kinds = {}, {}
+    for line in body.decode().splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            assert name not in kinds, "a type said twice"
+            kinds[name] = kind
+        elif not line.startswith("#"):
+            name, _, value = line.rpartition(" ")
+            assert name not in values and name.partition("{")[0] in kinds, name
+            values[name] = float(value)
+    return values
+
+
+def test_metrics_are_those_of_info_and_counters_only_grow(server):
+    first = metrics(server)
+    with cairn.connect("ws://" + server.web) as client:
+        client.join("demo")
+        then = metrics(server)
+        info = server.client.info("server")["server"]
+    assert then['cairn_world_bodies{world="demo"}'] == 1
+    assert then['cairn_sessions{role="observer"}'] == 1 and then['cairn_sessions{role="admin"}'] == 1
+    assert then["cairn_sessions_opened_total"] == first["cairn_sessions_opened_total"] + 1
+    assert then["cairn_sent_bytes_total"] <= info["bytes_out"]
+    assert all(then[name] >= value for name, value in first.items() if name.endswith("_total"))
+
+
+def test_the_number_of_lines_is_bounded_whatever_the_number_of_worlds(server):
+    made = []
+    for k in range(80):
+        if k % 40 == 0:
+            maker = server.connect()
+        made.append(maker.create(f"many-{k}").number)
+    worlds = {name for name in metrics(server) if name.startswith("cairn_world_tick{")}
+    assert len(worlds) == 65 and 'cairn_world_tick{world=""}' in worlds
+    for number in made:
+        server.client.ask("reply", "world_destroy", number)
+
+
+def test_health_is_alive_and_ready_until_it_drains():
+    with daemon("--web", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--drain-ms", "3000") as server:
+        admin, web = listening(server, "metrics"), listening(server)
+        assert http(admin, "/healthz")[0] == 200 and http(admin, "/readyz")[0] == 200
+        assert http(admin, "/")[0] == 404
+        watching = Raw(web)
+        # A client that does not leave when it is told keeps it draining for a while.
+        holding = server.connect()
+        server.process.terminate()
+        until(lambda: "draining" in log_of(server))
+        assert http(admin, "/healthz")[0] == 200
+        assert http(admin, "/readyz")[0] == 503
+        with contextlib.suppress(HandshakeRefused, ConnectionError):
+            cairn.connect("ws://" + web)
+            raise AssertionError("a draining server took a session")
+        assert watching.message()[0] == 6
+        holding.close()
+        assert server.process.wait(10) == 0
+
+
+def test_an_end_with_clients_in_every_state_is_clean():
+    with daemon("--web", "127.0.0.1:0", "--drain-ms", "500") as server:
+        web = listening(server)
+        open_ = [Raw(web), Raw(web, hello=False), connected(web)]
+        half = connected(web)
+        half.sendall(b"GET / HTT")
+        partial = Raw(web)
+        partial.sock.sendall(b"\x82\xfe")
+        assert stop(server) == 0
+        assert "stopped status=ok" in log_of(server)
+        del open_
+
+
+def test_an_address_in_use_is_named():
+    with daemon("--web", "127.0.0.1:0") as server:
+        with pytest.raises(RuntimeError, match="in use"):
+            with daemon("--web", listening(server)):
+                pass
+
+
+def test_wire_of_the_python_client_reports_a_refused_handshake(server):
+    with pytest.raises(HandshakeRefused) as why:
+        Wire("ws://" + server.web + "/elsewhere", 5)
+    assert why.value.status == 404
