@@ -104,6 +104,7 @@ export class Client {
   }
 
   #take(bytes) {
+    const started = performance.now();
     const message = decode(bytes);
     this.bytesIn += bytes.length;
     this.messagesIn++;
@@ -115,10 +116,10 @@ export class Client {
       else entry.resolve(message);
       break;
     }
-    this.#dispatch(message, bytes.length);
+    this.#dispatch(message, bytes.length, started);
   }
 
-  #dispatch(message, size) {
+  #dispatch(message, size, started) {
     switch (message.type) {
       case "ping":
         this.send("pong", { t: message.t });
@@ -127,7 +128,7 @@ export class Client {
         this.#end(new Closed(`the server said goodbye: ${message.text}`, message.code));
         break;
       case "snapshot": case "delta": case "events": case "notice":
-        for (const world of this.worlds.values()) world.takeState(message, size);
+        for (const world of this.worlds.values()) world.takeState(message, size, started);
         break;
       case "result": case "durable":
         this.worlds.get(message.world)?.takeResult(message);
@@ -347,12 +348,12 @@ export class World {
   /**
    * Begins to watch. @returns {{sub, mirror, …}} the mirror is whole from the first onFrame on
    * @param {{fields?, profile?, divisor?, events?, area?, follow?, budget?, onFrame?, onEvents?, onNotice?}} options
-   *   onFrame(mirror, message size in bytes), onEvents(tick, [{kind, a, b, value, point, …}]),
+   *   onFrame(mirror, bytes, milliseconds to take it in), onEvents(tick, [{kind, a, b, value, point, …}]),
    *   onNotice({skipped, lost, divisor})
    */
   async subscribe({ fields = 31, profile = PROFILE.exact, onFrame, onEvents, onNotice, ...rest } = {}) {
     const sub = this.client.nextRef();
-    const subscription = { sub, mirror: new Mirror(fields, profile), onFrame, onEvents, onNotice };
+    const subscription = { sub, mirror: new Mirror(fields, profile), onFrame, onEvents, onNotice, bytes: 0, ms: 0 };
     this.subscriptions.set(sub, subscription);
     try {
       await this.client.ask("subscribe", { sub, world: this.number, fields, profile, ...rest }, "snapshot", sub, "sub");
@@ -368,7 +369,7 @@ export class World {
     await this.client.ask("unsubscribe", { sub }, "reply", sub);
   }
 
-  takeState(message, size) {
+  takeState(message, size, started) {
     const subscription = this.subscriptions.get(message.sub);
     if (subscription === undefined) return;
     const { mirror } = subscription;
@@ -380,9 +381,12 @@ export class World {
       subscription.onNotice?.(message);
       return;
     }
-    mirror.bytes += size;
+    if (message.part === 0) subscription.bytes = subscription.ms = 0;
+    subscription.bytes += size;
     try {
-      if (!mirror.take(message)) return;
+      const whole = mirror.take(message);
+      subscription.ms += performance.now() - started;
+      if (!whole) return;
     } catch (error) {
       if (!(error instanceof Closed)) throw error;
       this.client.send("resync", { sub: message.sub });
@@ -391,7 +395,7 @@ export class World {
     this.tick = mirror.tick;
     this.epoch = mirror.epoch;
     this.client.send("ack", { sub: message.sub, epoch: mirror.epoch, tick: mirror.tick });
-    subscription.onFrame?.(mirror, size);
+    subscription.onFrame?.(mirror, subscription.bytes, subscription.ms);
   }
 }
 

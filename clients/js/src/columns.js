@@ -45,6 +45,19 @@ export class Reader {
     throw new RangeError("a varint of more than 32 bits");
   }
 
+  /** A varint of at most 8 bytes: whole within ±2^53 as far as the wire allows. */
+  longVarint() {
+    let value = 0;
+    for (let i = 0, unit = 1; i < 8; i++, unit *= 128) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) return value;
+    }
+    throw new RangeError("a varint of more than 8 bytes");
+  }
+
+  zigzag() { return unzigzag(this.longVarint()); }
+
   /** A count and that many ids, ascending, as gaps. */
   ids() {
     const count = this.varint();
@@ -63,14 +76,56 @@ export class Reader {
   }
 }
 
+function unzigzag(u) { return u % 2 === 0 ? u / 2 : -(u + 1) / 2; }
+
 function hex(bytes) {
   return new Reader(bytes).hex(bytes.length);
 }
 
-function doubles(name, width) {
+const ROOT_HALF = Math.SQRT1_2;
+/** Profiles view (2) and sim (3): steps in a metre, in 1 m/s or 1 rad/s, and N of rotations. */
+const SCALE = { 2: { position: 512, velocity: 128, spin: 128, rotation: 255 },
+  3: { position: 4096, velocity: 1024, spin: 1024, rotation: 16383 } };
+
+/** Changes of a column of three numbers, in whole steps. */
+function stepsOf(name) {
+  return (reader, profile, steps, array, slots) => {
+    const scale = SCALE[profile][name];
+    for (const slot of slots)
+      for (let i = slot * 4, k = slot * 3; k < slot * 3 + 3; i++, k++) array[k] = (steps[i] += reader.zigzag()) / scale;
+  };
+}
+
+/** Changes of rotations: steps[4 slot] says which component is left out, the other three follow. */
+function rotationSteps(reader, profile, steps, array, slots) {
+  const unit = ROOT_HALF / SCALE[profile].rotation;
+  for (const slot of slots) {
+    const at = slot * 4, first = reader.longVarint();
+    if (first % 2 === 0) {
+      steps[at + 1] += unzigzag(first / 2);
+      for (let i = 2; i < 4; i++) steps[at + i] += reader.zigzag();
+    } else {
+      steps[at] = (first - 1) / 2;
+      if (steps[at] > 3) throw new RangeError("a rotation has four components");
+      for (let i = 1; i < 4; i++) steps[at + i] = reader.zigzag();
+    }
+    let left = 1;
+    for (let i = 0, k = at + 1; i < 4; i++) {
+      if (i === steps[at]) continue;
+      const c = steps[k++] * unit;
+      array[at + i] = c;
+      left -= c * c;
+    }
+    array[at + steps[at]] = Math.sqrt(Math.max(left, 0));
+  }
+}
+
+/** A column of doubles. `steps`: how profiles view and sim change it. */
+function doubles(name, width, steps) {
   return {
     name,
     width,
+    steps,
     make: (capacity) => new Float64Array(capacity * width),
     exact(reader, array, slots) {
       const { view } = reader;
@@ -140,7 +195,8 @@ const SHAPES = {
   },
 };
 
-/** In the order of bits. `exact` reads values of many bodies, `plain` one row's. */
+/** In the order of bits. `exact` reads values of many bodies, `plain` one row's, `steps` changes of many. */
 export const COLUMNS = [
-  doubles("position", 3), doubles("rotation", 4), doubles("velocity", 3), doubles("spin", 3), STATUS, OWNER, SHAPES,
+  doubles("position", 3, stepsOf("position")), doubles("rotation", 4, rotationSteps),
+  doubles("velocity", 3, stepsOf("velocity")), doubles("spin", 3, stepsOf("spin")), STATUS, OWNER, SHAPES,
 ].map((column) => ({ ...column, bit: COLUMN[column.name] }));

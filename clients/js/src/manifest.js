@@ -167,6 +167,7 @@ export const MESSAGE = {
     ["events", 0],
     ["budget", 0],
     ["areas", []],
+    ["hash_every", 1],
   ] },
   unsubscribe: { number: 31, map: false, fields: [
     ["sub", undefined],

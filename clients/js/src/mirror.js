@@ -7,6 +7,8 @@ import { COLUMN } from "./manifest.js";
 import { Closed } from "./wire.js";
 
 export const PROFILE = { plain: 0, exact: 1, view: 2, sim: 3 };
+/** Bit of a frame's `flags`: no row is a difference to what is here. */
+const ABSOLUTE = 1;
 /** Bits of `flags` in column status. */
 export const FLAG = { asleep: 1, quarantine: 2 };
 export const STATUSES = ["inactive", "static", "dynamic", "animated"];
@@ -23,15 +25,18 @@ export class Mirror {
     this.profile = profile;
     /** Columns by name: position, rotation, … only those of `fields`. */
     this.columns = COLUMNS.filter((column) => fields & column.bit);
+    /** Profiles view and sim: whole steps by column, four numbers a slot. */
+    this.steps = {};
     this.epoch = 0;
     this.tick = 0;
-    /** Frames applied, and bytes of content they had. */
+    /** Frames applied. */
     this.frames = 0;
-    this.bytes = 0;
     this.capacity = 0;
     this.#empty();
     this.#grow(FIRST_CAPACITY);
   }
+
+  get #quantised() { return this.profile === PROFILE.view || this.profile === PROFILE.sim; }
 
   #free = [];
   #partial = false;
@@ -57,6 +62,11 @@ export class Mirror {
       if (Array.isArray(array)) old?.forEach((value, i) => { array[i] = value; });
       else if (old) array.set(old);
       this[column.name] = array;
+      if (this.#quantised && column.steps) {
+        const steps = new Float64Array(capacity * 4);
+        if (this.steps[column.name]) steps.set(this.steps[column.name]);
+        this.steps[column.name] = steps;
+      }
     }
     this.capacity = capacity;
   }
@@ -99,7 +109,7 @@ export class Mirror {
     }
     this.#partial = message.part + 1 < message.of;
     if (this.profile === PROFILE.plain) this.#takePlain(message);
-    else this.#takeExact(message);
+    else this.#takeBlock(message);
     if (this.#partial) return false;
     this.epoch = message.epoch;
     this.tick = message.tick;
@@ -126,19 +136,30 @@ export class Mirror {
     return slot;
   }
 
-  #takeExact({ type, created, removed, columns }) {
+  /** Bodies that are new here have steps 0. */
+  #zero(slots, columns) {
+    for (const { name } of columns) for (const slot of slots) this.steps[name]?.fill(0, slot * 4, slot * 4 + 4);
+  }
+
+  #takeBlock({ type, created, removed, columns, flags }) {
     if (type === "delta") {
       if (removed) for (const id of new Reader(removed).ids()) this.#remove(id);
-      if (created) for (const id of new Reader(created).ids()) this.#create(id);
+      if (created) this.#zero(Array.from(new Reader(created).ids(), (id) => this.#create(id)), this.columns);
     }
     if (!columns) return;
+    const afresh = type === "snapshot" || (flags & ABSOLUTE) !== 0;
     const reader = new Reader(columns), ids = reader.ids();
     const slots = Array.from(ids, (id) => this.#row(id, type));
     const masks = columns.subarray(reader.at, reader.at + ids.length);
     reader.at += ids.length;
     for (const column of this.columns) {
       const here = slots.filter((_, i) => masks[i] & column.bit);
-      column.exact(reader, this[column.name], here);
+      if (!this.#quantised || column.steps === undefined) {
+        column.exact(reader, this[column.name], here);
+        continue;
+      }
+      if (afresh) this.#zero(here, [column]);
+      column.steps(reader, this.profile, this.steps[column.name], this[column.name], here);
     }
   }
 

@@ -62,6 +62,32 @@ for (const profile of ["plain", "exact"])
     assert.equal(mirror.body(body), null);
   });
 
+test("profiles view and sim stay within half a step over many deltas", async () => {
+  const { world, body } = await falling({ seed: 5 });
+  await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });
+  const crate = await world.shape(shapes.box(0.5, 0.3, 0.4));
+  for (let i = 0; i < 20; i++) await world.spawn({ shapes: [[crate]], position: [i % 3, 2 + i / 2, 0], angular_velocity: [3, 1, i] });
+  const mirrors = [];
+  for (const [profile, step] of [["view", 1 / 512], ["sim", 1 / 4096], ["exact", 0]])
+    mirrors.push({ step, ...(await world.subscribe({ profile: PROFILE[profile] })) });
+  const [view, sim, exact] = mirrors;
+  for (let n = 0; n < 60; n++) {
+    await world.step(2);
+    await client.ping(); // frames of the last tick are here
+    if (n === 20) await world.apply(command("remove", { body }));
+    for (const { mirror, step } of [view, sim]) {
+      if (mirror.tick !== exact.mirror.tick) continue;
+      assert.equal(mirror.count, exact.mirror.count);
+      for (const [id, slot] of exact.mirror.slots) {
+        const mine = mirror.slots.get(id);
+        for (let i = 0; i < 3; i++)
+          assert.ok(Math.abs(mirror.position[mine * 3 + i] - exact.mirror.position[slot * 3 + i]) <= step / 2 + 1e-12);
+      }
+    }
+  }
+  assert.ok(view.mirror.frames > 20 && sim.mirror.frames > 20);
+});
+
 test("a running world's events and frames come, and commands are answered by tick", async () => {
   const { world, body } = await falling({ running: false });
   await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });

@@ -66,7 +66,7 @@ test("a mirror holds what the vectors' frames say, in both profiles", () => {
   const { bodies, tick, frames } = vectors("bodies");
   let seen = 0;
   for (const { profile, fields, snapshot } of frames) {
-    if (snapshot === undefined || !(profile in PROFILE) || profile === "view" || profile === "sim") continue;
+    if (profile === "view" || profile === "sim") continue;
     const mirror = new Mirror(fields, PROFILE[profile]);
     assert.equal(mirror.take(decode(contentOf(snapshot.frame))), true);
     assert.equal(mirror.tick, tick);
@@ -84,6 +84,41 @@ test("a mirror holds what the vectors' frames say, in both profiles", () => {
     seen++;
   }
   assert.ok(seen > 1);
+});
+
+test("in profiles view and sim a mirror holds the server's whole steps", () => {
+  const { bodies, frames } = vectors("bodies");
+  const UNIT = { view: { length: 512, speed: 128, turn: 0.0097 }, sim: { length: 4096, speed: 1024, turn: 0.00015 } };
+  let seen = 0;
+  for (const { profile, fields, snapshot, delta } of frames.filter((f) => f.profile in UNIT)) {
+    const mirror = new Mirror(fields, PROFILE[profile]), unit = UNIT[profile];
+    for (const frame of [snapshot, delta]) {
+      assert.equal(mirror.take(decode(contentOf(frame.frame))), true);
+      assert.equal(mirror.count, frame.steps.length);
+      for (const meant of frame.steps) {
+        const at = mirror.slots.get(meant.id) * 4;
+        for (const name of ["position", "velocity", "spin"])
+          if (fields & COLUMN[name]) assert.deepEqual([...mirror.steps[name].subarray(at, at + 3)], meant[name], name);
+        if (fields & COLUMN.rotation)
+          assert.deepEqual([...mirror.steps.rotation.subarray(at, at + 4)], [meant.largest, ...meant.rotation]);
+        seen++;
+      }
+      if (frame !== snapshot) continue;
+      // And what is shown is as near the truth as the page promises.
+      for (const meant of bodies) {
+        const body = mirror.body(meant.id);
+        const near = (name, step) => body[name].forEach((x, i) => assert.ok(Math.abs(x - meant[name][i]) <= 0.5 / step));
+        if (fields & COLUMN.position) near("position", unit.length);
+        if (fields & COLUMN.velocity) near("velocity", unit.speed);
+        if (fields & COLUMN.spin) near("spin", unit.speed);
+        if (fields & COLUMN.rotation) {
+          const dot = Math.abs(body.rotation.reduce((sum, x, i) => sum + x * meant.rotation[i], 0));
+          assert.ok(2 * Math.acos(Math.min(dot, 1)) <= unit.turn);
+        }
+      }
+    }
+  }
+  assert.ok(seen > 12);
 });
 
 test("a delta on another tick, or a row of nobody, is refused", () => {
