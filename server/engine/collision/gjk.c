@@ -11,17 +11,22 @@
  * Nearest point of a simplex: by the regions of its faces (vertices, edges, triangles), from exact
  * signs of products; a tetrahedron asks each of its faces that has the origin outside.
  *
- * What goes wrong: near its limit w repeats or v stops shrinking (rounding): the round before is
- * the answer, and `lower` says how far it may be off. |v| below TOUCHING of the numbers involved
- * cannot be told from zero: touching, and the caller must find depth another way.
+ * What goes wrong: near its limit w repeats or v stops shrinking (rounding), or |v| is below SMALL of the
+ * numbers involved, where v and the signs of a simplex are made of rounding. If the gap is still open
+ * then, the search is handed over to a second one with 106 bits (gjk_exact.c), and the result says so.
+ * Touching is never said without a proof: four vertices around the origin, by exact signs, or |v|
+ * within GJK_TOUCHING, the rounding of the vertices themselves.
  *
  * Invariant: no two vertices of a simplex are in one place: those that carry v have v·w = v², and a
  * new one joins only with v·w < v² (1 − GAP).
  */
 #include "server/engine/collision/gjk.h"
 
-#define GAP 1e-12      /* of |v|²: relative error of the distance about half of it */
-#define TOUCHING 1e-11 /* of the largest coordinate: a hundred times the rounding of a difference */
+#include "server/engine/collision/gjk_exact.h"
+
+#define GAP 1e-12   /* of |v|²: relative error of the distance about half of it */
+#define SMALL 1e-11 /* of the largest coordinate: a vector this short has lost too many digits */
+#define OPEN 1e-14  /* of the largest coordinate: a gap this narrow is rounding */
 
 enum { CLIMB_FROM = 40 }; /* vertices from which walking the edges beats looking at all */
 
@@ -71,6 +76,11 @@ uint32_t gjk_support(const struct gjk_core *core, vec3 direction, uint32_t start
 		far = d > far ? d : far;
 	}
 	return best;
+}
+
+uint32_t gjk_climb(const struct gjk_core *core, vec3 direction, uint32_t start)
+{
+	return climb(core->hull, direction, start);
 }
 
 /* ---- the nearest point of a simplex to the origin --------------------------------------------- */
@@ -156,17 +166,15 @@ static void solve_tetrahedron(struct simplex *s)
 	static const uint8_t FACES[4][4] = { /* three of the face, one against it */
 		{ 0, 1, 2, 3 }, { 0, 2, 3, 1 }, { 0, 3, 1, 2 }, { 1, 3, 2, 0 }
 	};
-	struct simplex best = { 0, { { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, 0, 0, 0 } } };
+	vec3 w[4] = { s->vertices[0].w, s->vertices[1].w, s->vertices[2].w, s->vertices[3].w };
+	struct simplex best;
 	double nearest = SCALAR_MAX;
+	int inner[4];
+	if (gjk_tetrahedron_holds(w, inner))
+		return;
 	for (int f = 0; f < 4; f++) {
 		const uint8_t *face = FACES[f];
-		vec3 p = s->vertices[face[0]].w;
-		vec3 normal = vec3_cross(vec3_sub(s->vertices[face[1]].w, p),
-					 vec3_sub(s->vertices[face[2]].w, p));
-		double apex = vec3_dot(normal, vec3_sub(s->vertices[face[3]].w, p));
-		double origin = -vec3_dot(normal, p);
-		/* Strictly on the apex's side is inside; a flat tetrahedron has no inside. */
-		if (apex * origin > 0)
+		if (inner[face[3]] > 0)
 			continue;
 		struct simplex three = { 3, { s->vertices[face[0]], s->vertices[face[1]],
 					      s->vertices[face[2]], s->vertices[face[2]] } };
@@ -177,8 +185,7 @@ static void solve_tetrahedron(struct simplex *s)
 			best = three;
 		}
 	}
-	if (best.count > 0)
-		*s = best;
+	*s = best;
 }
 
 static void simplex_solve(struct simplex *s)
@@ -232,22 +239,45 @@ static bool simplex_has(const struct simplex *s, const struct vertex *vertex)
 	return false;
 }
 
-/* The shares of the origin in a tetrahedron that holds it: volumes opposite its corners. */
-static void tetrahedron_shares(struct simplex *s)
+/* The shares of the origin in a tetrahedron that holds it: volumes opposite its corners; with all digits
+ * if it is so thin that these miss the origin. */
+static void tetrahedron_shares(struct simplex *s, double scale2)
 {
-	vec3 a = s->vertices[0].w, b = s->vertices[1].w, c = s->vertices[2].w, d = s->vertices[3].w;
-	double volumes[4] = { scalar_abs(vec3_triple(b, c, d)), scalar_abs(vec3_triple(a, c, d)),
-			      scalar_abs(vec3_triple(a, b, d)), scalar_abs(vec3_triple(a, b, c)) };
-	double sum = volumes[0] + volumes[1] + volumes[2] + volumes[3];
+	vec3 w[4] = { s->vertices[0].w, s->vertices[1].w, s->vertices[2].w, s->vertices[3].w };
+	double parts[4] = { scalar_abs(vec3_triple(w[1], w[2], w[3])),
+			    scalar_abs(vec3_triple(w[0], w[2], w[3])),
+			    scalar_abs(vec3_triple(w[0], w[1], w[3])),
+			    scalar_abs(vec3_triple(w[0], w[1], w[2])) };
+	double sum = parts[0] + parts[1] + parts[2] + parts[3];
 	for (int k = 0; k < 4; k++)
-		s->vertices[k].part = sum > 0 ? volumes[k] / sum : 0.25;
+		s->vertices[k].part = sum > 0 ? parts[k] / sum : 0.25;
+	if (vec3_length_squared(simplex_point(s)) <= OPEN * OPEN * scale2)
+		return;
+	gjk_shares(w, parts);
+	for (int k = 0; k < 4; k++)
+		s->vertices[k].part = parts[k];
 }
 
-static void result_set(struct simplex *s, vec3 v, double v2, double touching2,
-		       struct gjk_result *out)
+/* The direction of v from the vertices that carry it, which keeps the digits that v lost when it is short
+ * against them; zero for a single vertex or none. */
+static vec3 direction_of(const struct simplex *s, vec3 v)
+{
+	vec3 a = s->vertices[0].w, n = vec3_zero();
+	if (s->count == 2) {
+		vec3 e = vec3_sub(s->vertices[1].w, a);
+		n = vec3_mul_sub(v, e, vec3_dot(v, e) / vec3_length_squared(e));
+	} else if (s->count == 3) {
+		n = vec3_cross(vec3_sub(s->vertices[1].w, a), vec3_sub(s->vertices[2].w, a));
+		n = vec3_dot(n, v) < 0 ? vec3_negate(n) : n;
+	}
+	return vec3_normalize(n);
+}
+
+static void result_set(struct simplex *s, vec3 v, double v2, double scale2, struct gjk_result *out)
 {
 	if (s->count == 4)
-		tetrahedron_shares(s);
+		tetrahedron_shares(s, scale2);
+	out->handed_over = false;
 	out->simplex.count = s->count;
 	out->point_a = out->point_b = vec3_zero();
 	for (uint32_t k = 0; k < s->count; k++) {
@@ -257,49 +287,107 @@ static void result_set(struct simplex *s, vec3 v, double v2, double touching2,
 		out->point_a = vec3_mul_add(out->point_a, vertex->a, vertex->part);
 		out->point_b = vec3_mul_add(out->point_b, vertex->b, vertex->part);
 	}
-	out->touching = s->count == 4 || v2 <= touching2;
+	out->touching = s->count == 4 || v2 == 0;
 	out->distance = out->touching ? 0 : scalar_sqrt(v2);
 	out->normal = out->touching ? vec3_zero() : vec3_scale(v, 1.0 / out->distance);
 	out->lower = out->touching ? 0 : scalar_min(out->lower, out->distance);
 }
 
+/* The search as it goes. */
+struct rounds {
+	const struct gjk_core *a, *b;
+	const mat3 *rotation;
+	vec3 translation;
+	struct simplex s;
+	vec3 v, proof; /* proof: unit, the direction that gave `lower` */
+	double v2, scale2, lower, last; /* last: the bound that v itself gives */
+	uint32_t i, j, count;
+	bool closed;
+};
+
+/* The vertex of B − A against `direction`. */
+static struct vertex ask(struct rounds *r, vec3 direction)
+{
+	r->i = gjk_support(r->a, direction, r->i);
+	r->j = gjk_support(r->b, mat3_transposed_mul_vec(*r->rotation, vec3_negate(direction)), r->j);
+	return vertex_make(r->a, r->b, r->rotation, r->translation, r->i, r->j);
+}
+
+static void search(struct rounds *r)
+{
+	struct simplex before;
+	while (r->s.count < 4 && r->v2 > 0 && r->count < GJK_ITERATIONS_MAX) {
+		r->count++;
+		struct vertex vertex = ask(r, r->v);
+		r->scale2 = scalar_max(r->scale2, scalar_max(vec3_length_squared(vertex.a),
+							     vec3_length_squared(vertex.b)));
+		if (r->v2 <= SMALL * SMALL * r->scale2)
+			return;
+		double vw = vec3_dot(r->v, vertex.w), length = scalar_sqrt(r->v2);
+		r->last = vw > 0 ? vw / length : 0;
+		if (r->last > r->lower) {
+			r->lower = r->last;
+			r->proof = vec3_scale(r->v, 1.0 / length);
+		}
+		r->closed = r->v2 - vw <= GAP * r->v2;
+		if (r->closed || simplex_has(&r->s, &vertex))
+			return;
+		before = r->s;
+		r->s.vertices[r->s.count++] = vertex;
+		simplex_solve(&r->s);
+		vec3 nearer = simplex_point(&r->s);
+		double nearer2 = vec3_length_squared(nearer);
+		if (r->s.count < 4 && nearer2 >= r->v2) { /* Rounding: the round before was better. */
+			r->s = before;
+			return;
+		}
+		r->v = nearer;
+		r->v2 = nearer2;
+	}
+}
+
+/* The search has stopped before the bounds met. They may do so along another direction; else the exact
+ * search goes on. */
+static void close_gap(struct rounds *r, struct gjk_result *out)
+{
+	double open = OPEN * scalar_sqrt(r->scale2);
+	bool small = r->v2 <= SMALL * SMALL * r->scale2;
+	vec3 n = direction_of(&r->s, r->v);
+	if (out->lower - r->last > open)
+		out->normal = r->proof;
+	if (!small && out->distance - out->lower > open && vec3_length_squared(n) > 0.5) {
+		double proved = vec3_dot(n, ask(r, n).w);
+		if (proved > out->lower) {
+			out->lower = scalar_min(proved, out->distance);
+			out->normal = n;
+		}
+	}
+	if (small || out->distance - out->lower > open)
+		gjk_exact(r->a, r->b, r->rotation, r->translation, out);
+}
+
 void gjk_distance(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
 		  vec3 translation, const struct gjk_simplex *start, struct gjk_result *out)
 {
-	struct simplex s, before;
-	simplex_start(a, b, rotation, translation, start, &s);
-	vec3 v = simplex_point(&s);
-	double v2 = vec3_length_squared(v), scale2 = 0;
-	uint32_t i = s.vertices[0].index_a, j = s.vertices[0].index_b;
-	out->lower = 0;
-	out->iterations = 0;
-	while (s.count < 4 && out->iterations < GJK_ITERATIONS_MAX) {
-		out->iterations++;
-		i = gjk_support(a, v, i);
-		j = gjk_support(b, mat3_transposed_mul_vec(*rotation, vec3_negate(v)), j);
-		struct vertex vertex = vertex_make(a, b, rotation, translation, i, j);
-		scale2 = scalar_max(scale2, scalar_max(vec3_length_squared(vertex.a),
-						       vec3_length_squared(vertex.b)));
-		if (v2 <= TOUCHING * TOUCHING * scale2)
-			break;
-		double vw = vec3_dot(v, vertex.w);
-		if (vw > 0)
-			out->lower = scalar_max(out->lower, vw / scalar_sqrt(v2));
-		if (v2 - vw <= GAP * v2 || simplex_has(&s, &vertex))
-			break;
-		before = s;
-		s.vertices[s.count++] = vertex;
-		simplex_solve(&s);
-		vec3 nearer = simplex_point(&s);
-		double nearer2 = vec3_length_squared(nearer);
-		if (s.count < 4 && nearer2 >= v2) { /* Rounding: the round before was better. */
-			s = before;
-			break;
-		}
-		v = nearer;
-		v2 = nearer2;
-	}
-	result_set(&s, v, v2, TOUCHING * TOUCHING * scale2, out);
+	struct rounds r;
+	r.a = a;
+	r.b = b;
+	r.rotation = rotation;
+	r.translation = translation;
+	simplex_start(a, b, rotation, translation, start, &r.s);
+	r.v = simplex_point(&r.s);
+	r.v2 = vec3_length_squared(r.v);
+	r.scale2 = r.lower = r.last = 0;
+	r.i = r.s.vertices[0].index_a;
+	r.j = r.s.vertices[0].index_b;
+	r.count = 0;
+	r.closed = false;
+	search(&r);
+	out->iterations = r.count;
+	out->lower = r.lower;
+	result_set(&r.s, r.v, r.v2, r.scale2, out);
+	if (!out->touching && !r.closed)
+		close_gap(&r, out);
 }
 
 /* ---- pieces ----------------------------------------------------------------------------------- */

@@ -26,9 +26,13 @@ struct gjk_simplex {
 	uint16_t a[4], b[4];
 };
 
+/* What is proved holds for the vertices as placed in A's frame, which is off by GJK_TOUCHING
+ * (gjk_exact.h, 1e-15) of their largest coordinate. */
 struct gjk_result {
-	bool touching;	 /* the cores touch or overlap: distance and normal are 0 */
-	double distance; /* of the cores, m: an upper bound, exact up to the gap to `lower` */
+	bool touching;	 /* proved: four vertices of B − A hold the origin, or the distance is rounding
+			  * of the vertices; distance and normal are 0 */
+	bool handed_over; /* rounding stopped the quick search: the exact one answered. For counting. */
+	double distance; /* of the cores, m: an upper bound, that of point_a and point_b */
 	double lower;	 /* proved lower bound of the distance, m */
 	vec3 normal;	 /* unit, A → B */
 	vec3 point_a, point_b; /* the nearest points of the cores; touching: a point they share */
@@ -37,9 +41,9 @@ struct gjk_result {
 };
 
 /* `start`: a simplex to begin with; NULL or count 0: from vertex 0 of each. The answer does not
- * depend on it but for the last digits and the choice among equally near points. At most
- * GJK_ITERATIONS_MAX rounds; then, or when rounding stops progress, the best so far with its
- * honest `lower`. */
+ * depend on it but for the last digits and the choice among equally near points. When rounding
+ * stops progress before the bounds meet, or after GJK_ITERATIONS_MAX rounds, a second algorithm goes
+ * on (gjk_exact.c). */
 void gjk_distance(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
 		  vec3 translation, const struct gjk_simplex *start, struct gjk_result *out);
 
@@ -58,5 +62,8 @@ void gjk_shapes(const struct pair *pair, struct gjk_result *out);
 /* The farthest vertex along `direction`: of few points the first of the farthest; of many, the
  * end of a climb over the hull's edges from `start`. */
 uint32_t gjk_support(const struct gjk_core *core, vec3 direction, uint32_t start);
+
+/* The same by a climb from `start`, however few they are; the core must have its hull. */
+uint32_t gjk_climb(const struct gjk_core *core, vec3 direction, uint32_t start);
 
 #endif

@@ -18,6 +18,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/face_contact.c \
 	server/engine/collision/gjk.h \
 	server/engine/collision/gjk.c \
+	server/engine/collision/gjk_exact.h \
+	server/engine/collision/gjk_exact.c \
 	server/engine/collision/hierarchy.h \
 	server/engine/collision/hierarchy.c \
 	server/engine/collision/hierarchy_walk.c \

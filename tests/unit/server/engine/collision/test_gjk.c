@@ -204,6 +204,60 @@ START_TEST(nearly_touching_pieces_get_their_tiny_distance)
 }
 END_TEST
 
+/* Hulls a hair apart, found by chance: the last simplex is so flat that rounded signs put the origin into
+ * it, from a cold start only. */
+START_TEST(a_flat_simplex_is_not_taken_for_touching)
+{
+	for (uint64_t seed = 1; seed <= 7; seed++) {
+		vec3 points[24];
+		rng = rng_seeded(seed);
+		for (int k = 0; k < 24; k++)
+			points[k] = vec3_scale(random_direction(&rng), rng_range(&rng, 0.4, 0.8));
+		struct shape *hull = make_hull(points, 24), *box = make_box(0.7, 0.2, 0.4);
+		struct gjk_result r;
+		pose at = pose_make(vec3_make(-0x1.46dddb679cb08p-1, -0x1.0dd8512c0b35ep-1,
+					      0x1.6443b68bb0dap-3),
+				    quat_make(-0x1.7a8b8e5c2f408p-1, 0x1.dec5d93c49ca9p-3,
+					      0x1.f8ef1a01a94d6p-3, 0x1.29a265c420917p-1));
+		nearest(hull, box, &at, NULL, &r);
+		double wanted = oracle_distance(hull->hull, box->hull, &at);
+		ck_assert_double_eq_tol(r.distance, wanted, 1e-12);
+		ck_assert(r.touching == (wanted == 0));
+		if (seed == 7)
+			ck_assert_double_eq_tol(r.distance, 6.69075e-07, 1e-12);
+		shape_release(hull);
+		shape_release(box);
+	}
+}
+END_TEST
+
+/* Gaps down to the rounding of the vertices: the bounds meet, and apart is apart. */
+START_TEST(the_bounds_meet_however_near_the_pieces_are)
+{
+	struct shape *a = random_hull(20, 0.8), *b = make_box(0.5, 0.3, 0.8);
+	uint32_t handed = 0;
+	for (int k = 0; k < 3000; k++) {
+		struct gjk_result r;
+		double gap = 0.01;
+		for (uint32_t m = rng_below(&rng, 12); m > 0; m--)
+			gap *= 0.1;
+		pose at = pose_make(vec3_scale(random_direction(&rng), 3), awkward_rotation(&rng));
+		nearest(a, b, &at, NULL, &r);
+		at.position = vec3_mul_sub(at.position, r.normal, r.distance - gap);
+		nearest(a, b, &at, NULL, &r);
+		ck_assert(!r.touching);
+		ck_assert_double_eq_tol(r.distance, gap, 1e-14);
+		ck_assert_double_le(r.distance - r.lower, 5e-14 + 1e-12 * gap);
+		ck_assert_double_ge(oracle_separation(a->hull, b->hull, &at, r.normal), r.lower - 3e-14);
+		handed += r.handed_over;
+	}
+	ck_assert_uint_gt(handed, 0);
+	ck_assert_uint_lt(handed, 1500);
+	shape_release(a);
+	shape_release(b);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/collision/gjk");
@@ -216,6 +270,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_warm_start_gives_the_same_distance_in_fewer_rounds);
 	tcase_add_test(tcase, known_cube_distances_come_out);
 	tcase_add_test(tcase, nearly_touching_pieces_get_their_tiny_distance);
+	tcase_add_test(tcase, a_flat_simplex_is_not_taken_for_touching);
+	tcase_add_test(tcase, the_bounds_meet_however_near_the_pieces_are);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
