@@ -14,6 +14,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/continuous_triangle.c \
 	server/engine/collision/crossing.h \
 	server/engine/collision/crossing.c \
+	server/engine/collision/epa.h \
+	server/engine/collision/epa.c \
 	server/engine/collision/face_contact.h \
 	server/engine/collision/face_contact.c \
 	server/engine/collision/gjk.h \
@@ -50,12 +52,16 @@ libengine_a_SOURCES += \
 	server/engine/collision/sphere_tree.h \
 	server/engine/collision/sphere_tree.c \
 	server/engine/collision/tree.h \
-	server/engine/collision/tree.c
+	server/engine/collision/tree.c \
+	server/engine/collision/vclip.h \
+	server/engine/collision/vclip.c
 
 UNIT_TESTS += \
+	tests/property/test_agreement \
 	tests/unit/server/engine/collision/test_advance \
 	tests/unit/server/engine/collision/test_broad_phase \
 	tests/unit/server/engine/collision/test_continuous \
+	tests/unit/server/engine/collision/test_epa \
 	tests/unit/server/engine/collision/test_gjk \
 	tests/unit/server/engine/collision/test_hierarchy \
 	tests/unit/server/engine/collision/test_manifold \
@@ -63,9 +69,14 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_query \
 	tests/unit/server/engine/collision/test_regions \
 	tests/unit/server/engine/collision/test_sat \
-	tests/unit/server/engine/collision/test_tree
+	tests/unit/server/engine/collision/test_tree \
+	tests/unit/server/engine/collision/test_vclip
 
 tests_lib_libtests_a_SOURCES += \
+	tests/lib/agree.h \
+	tests/lib/agree.c \
+	tests/lib/oracle_convex.h \
+	tests/lib/oracle_convex.c \
 	tests/lib/oracle_collision.h \
 	tests/lib/oracle_collision.c \
 	tests/lib/poses.h \
@@ -74,3 +85,10 @@ tests_lib_libtests_a_SOURCES += \
 
 # What a question costs: make tests/bench/bench_collision && tests/bench/bench_collision
 EXTRA_PROGRAMS += tests/bench/bench_collision
+
+# The four closest-feature algorithms against each other and brute force on 1.1 million poses: minutes.
+EXTRA_PROGRAMS += tests/agree/agree
+tests_agree_agree_SOURCES = tests/agree/agree.c
+.PHONY: agree
+agree: tests/agree/agree
+	tests/agree/agree

@@ -27,6 +27,11 @@
 
 #include "server/engine/collision/gjk.h"
 #include "server/engine/collision/pairs.h"
+#include "server/engine/math/double_double.h"
+
+#define EXACT_SINE 1e-2 /* under this angle's sine a product of edges has lost digits */
+/* Edges nearer to parallel than this: their axis is that of a face within the rounding of a vertex. */
+#define LEAST_SINE 1e-14
 
 struct placing placing_inverse(const struct placing *self)
 {
@@ -144,13 +149,33 @@ static inline bool arcs_cross(const struct edge *a, const struct edge *b)
 	return a1 * a2 < 0 && b1 * a2 < 0;
 }
 
-/* Separation of the two lines, oriented away from a's centre. */
-static double edges_apart(const struct edge *a, const struct edge *b, vec3 centre_a, vec3 *normal)
+/* a b − c d, rounded once or twice. */
+static double minor(double a, double b, double c, double d)
+{
+	double2 ab = double2_product(a, b), cd = double2_product(c, d);
+	double2 sum = double2_add(ab, double2_negate(cd));
+	return sum.hi;
+}
+
+/* a × b with all digits, also where they are nearly parallel. */
+static vec3 cross_exact(vec3 a, vec3 b)
+{
+	return vec3_make(minor(a.y, b.z, a.z, b.y), minor(a.z, b.x, a.x, b.z),
+			 minor(a.x, b.y, a.y, b.x));
+}
+
+/* Separation of the two lines, oriented away from a's centre. `sine`: of the least angle between them. */
+static double edges_apart(const struct edge *a, const struct edge *b, vec3 centre_a, double sine,
+			  vec3 *normal)
 {
 	vec3 cross = vec3_cross(a->along, b->along);
 	double length2 = vec3_length_squared(cross);
 	double sizes = vec3_length_squared(a->along) * vec3_length_squared(b->along);
-	if (!(length2 > PAIR_PARALLEL_SINE * PAIR_PARALLEL_SINE * sizes))
+	if (sine < PAIR_PARALLEL_SINE && length2 < EXACT_SINE * EXACT_SINE * sizes) {
+		cross = cross_exact(a->along, b->along);
+		length2 = vec3_length_squared(cross);
+	}
+	if (!(length2 > sine * sine * sizes))
 		return -SCALAR_MAX;
 	vec3 n = vec3_scale(cross, 1.0 / scalar_sqrt(length2));
 	if (vec3_dot(n, vec3_sub(a->from, centre_a)) < 0)
@@ -163,7 +188,9 @@ double sat_edge_pair(const struct hull *a, const struct hull *b, const struct pl
 		     uint32_t edge_a, uint32_t edge_b, vec3 *normal)
 {
 	struct edge e = edge_of(a, edge_a), f = edge_placed(b, edge_b, b_in_a);
-	return arcs_cross(&e, &f) ? edges_apart(&e, &f, a->centre, normal) : -SCALAR_MAX;
+	if (!arcs_cross(&e, &f))
+		return -SCALAR_MAX;
+	return edges_apart(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
 }
 
 struct aabb sat_box(const struct hull *hull, const struct placing *placing)
@@ -241,8 +268,9 @@ static uint32_t edges_worth(const struct hull *hull, const struct hull *other,
 	return kept;
 }
 
-struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
-			   double least, double reach, vec3 of_b, vec3 of_a)
+static struct sat_edges edges_search(const struct hull *a, const struct hull *b,
+				     const struct placing *b_in_a, double least, double reach,
+				     vec3 of_b, vec3 of_a, double sine)
 {
 	struct sat_edges best = { -SCALAR_MAX, 0, 0, { 0, 0, 0 } };
 	uint16_t worth_a[EDGES_MAX], worth_b[EDGES_MAX];
@@ -258,7 +286,7 @@ struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const str
 			vec3 normal = { 0, 0, 0 };
 			if (!arcs_cross(&e, &f))
 				continue;
-			double separation = edges_apart(&e, &f, a->centre, &normal);
+			double separation = edges_apart(&e, &f, a->centre, sine, &normal);
 			if (separation <= bar)
 				continue;
 			bar = separation;
@@ -266,4 +294,85 @@ struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const str
 		}
 	}
 	return best;
+}
+
+struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
+			   double least, double reach, vec3 of_b, vec3 of_a)
+{
+	return edges_search(a, b, b_in_a, least, reach, of_b, of_a, PAIR_PARALLEL_SINE);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------------- */
+
+/* The separation along the axis remembered; false if it is none of this pair. */
+static bool sat_remembered(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
+			   const struct placing *a_in_b, const struct pair_cache *cache,
+			   struct sat_axis *out)
+{
+	uint32_t i = cache->feature_a, j = cache->feature_b;
+	struct sat_face face;
+	out->axis = *cache;
+	switch (cache->kind) {
+	case CACHE_FACE_A:
+		if (i >= a->face_count || j >= b->vertex_count)
+			return false;
+		face = sat_face(a, b, b_in_a, i, j);
+		out->separation = face.separation;
+		out->normal = a->faces[i].normal;
+		return true;
+	case CACHE_FACE_B:
+		if (j >= b->face_count || i >= a->vertex_count)
+			return false;
+		face = sat_face(b, a, a_in_b, j, i);
+		out->separation = face.separation;
+		out->normal = vec3_negate(mat3_mul_vec(b_in_a->rotation, b->faces[j].normal));
+		return true;
+	case CACHE_EDGES:
+		if (i >= a->edge_count || j >= b->edge_count)
+			return false;
+		out->separation = sat_edge_pair(a, b, b_in_a, i, j, &out->normal);
+		return out->separation > -SCALAR_MAX;
+	default:
+		return false;
+	}
+}
+
+void sat_greatest(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
+		  double enough, struct pair_cache *cache, struct sat_axis *out)
+{
+	struct placing a_in_b = placing_inverse(b_in_a);
+	out->remembered = sat_remembered(a, b, b_in_a, &a_in_b, cache, out) && out->separation > enough;
+	if (out->remembered)
+		return;
+	uint32_t start_a = cache->kind == CACHE_FACE_A && cache->feature_a < a->face_count ?
+				   cache->feature_a : sat_face_guess(a, b, b_in_a);
+	uint32_t start_b = cache->kind == CACHE_FACE_B && cache->feature_b < b->face_count ?
+				   cache->feature_b : sat_face_guess(b, a, &a_in_b);
+	struct sat_face of_a = sat_faces(a, b, b_in_a, start_a, enough), of_b = { 0 };
+	bool is_b = false;
+	if (of_a.separation <= enough) {
+		of_b = sat_faces(b, a, &a_in_b, start_b, enough);
+		is_b = of_b.separation > of_a.separation;
+	}
+	if (is_b) {
+		cache_set(cache, CACHE_FACE_B, of_b.vertex, of_b.face);
+		out->separation = of_b.separation;
+		out->normal = vec3_negate(mat3_mul_vec(b_in_a->rotation, b->faces[of_b.face].normal));
+	} else {
+		cache_set(cache, CACHE_FACE_A, of_a.face, of_a.vertex);
+		out->separation = of_a.separation;
+		out->normal = a->faces[of_a.face].normal;
+	}
+	if (out->separation <= enough) {
+		struct sat_edges edges =
+			edges_search(a, b, b_in_a, out->separation, SCALAR_MAX,
+				     placing_point(b_in_a, b->vertices[of_a.vertex]),
+				     placing_point(&a_in_b, a->vertices[of_b.vertex]), LEAST_SINE);
+		if (edges.separation > -SCALAR_MAX) {
+			cache_set(cache, CACHE_EDGES, edges.edge_a, edges.edge_b);
+			out->separation = edges.separation;
+			out->normal = edges.normal;
+		}
+	}
+	out->axis = *cache;
 }

@@ -7,6 +7,7 @@
 #ifndef CAIRN_ENGINE_COLLISION_SAT_H
 #define CAIRN_ENGINE_COLLISION_SAT_H
 
+#include "server/engine/collision/manifold.h"
 #include "server/engine/geometry/aabb.h"
 #include "server/engine/geometry/shape.h"
 #include "server/engine/math/mat3.h"
@@ -56,6 +57,20 @@ struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const str
  * their faces' normals cross on the Gauss sphere); −SCALAR_MAX if not. */
 double sat_edge_pair(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 		     uint32_t edge_a, uint32_t edge_b, vec3 *normal);
+
+struct sat_axis {
+	double separation;
+	vec3 normal;		/* unit, A → B, A's frame */
+	struct pair_cache axis; /* which it is: enum pair_cache_kind */
+	bool remembered;	/* the cache's axis was enough */
+};
+
+/* The axis of the greatest separation of all, to rounding, nearly parallel edges included: overlapping
+ * hulls are −separation deep along it. Stops early at any axis above `enough` (0: whether they are apart;
+ * SCALAR_MAX: the greatest), the cached one first. `cache` (zeros: none) gets the axis found; whatever
+ * it held, the verdict is the same. */
+void sat_greatest(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
+		  double enough, struct pair_cache *cache, struct sat_axis *out);
 
 /* The face of `hull` whose normal opposes `direction` most; the first of equals. */
 uint32_t sat_face_against(const struct hull *hull, vec3 direction);
