@@ -248,10 +248,9 @@ END_TEST
 
 START_TEST(elimination_to_the_rank_solves_what_can_be_solved)
 {
-	struct rng rng = rng_seeded(check_seed() + 77);
 	for (uint32_t round = 0; round < 300; round++) {
 		uint32_t n = 1 + rng_below(&rng, 12), rank = rng_below(&rng, n + 1), columns[12];
-		double g[12][12], h[12][12], a[144], kept[144], b[12], x[12];
+		double g[12][12], h[12][12], a[144], kept[144], answer[12], wanted[12];
 		for (uint32_t i = 0; i < n; i++)
 			for (uint32_t k = 0; k < rank; k++) {
 				g[i][k] = rng_range(&rng, -1, 1);
@@ -265,17 +264,17 @@ START_TEST(elimination_to_the_rank_solves_what_can_be_solved)
 				kept[i * n + j] = a[i * n + j];
 			}
 		for (uint32_t i = 0; i < n; i++) {
-			x[i] = 0;
+			wanted[i] = 0;
 			for (uint32_t k = 0; k < rank; k++)
-				x[i] += g[i][k] * (k + 1.0);
-			b[i] = x[i];
+				wanted[i] += g[i][k] * (k + 1.0);
+			answer[i] = wanted[i];
 		}
-		ck_assert_uint_eq(lu_solve_ranked(a, n, n, columns, b), rank);
+		ck_assert_uint_eq(lu_solve_ranked(a, n, n, columns, answer), rank);
 		for (uint32_t i = 0; i < n; i++) {
 			double sum = 0;
 			for (uint32_t j = 0; j < n; j++)
-				sum += kept[i * n + j] * b[j];
-			ck_assert_double_eq_tol(sum, x[i], 1e-8);
+				sum += kept[i * n + j] * answer[j];
+			ck_assert_double_eq_tol(sum, wanted[i], 1e-8);
 		}
 	}
 }
