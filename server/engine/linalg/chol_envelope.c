@@ -102,31 +102,91 @@ void chol_envelope_solve(const struct chol_envelope *self, double *b)
 	solve_upper(self, b);
 }
 
+/* Deleting: row i + 1 on its way to be row i. */
+struct moving {
+	const double *old;
+	double *row;
+	uint32_t at; /* next column */
+	double x;    /* what the removed column has become in this row */
+};
+
+static struct moving start_moving(struct chol_envelope *self, uint32_t i, uint32_t index)
+{
+	struct moving self_row = {.old = row_at(self, i + 1), .row = row_at(self, i)};
+	uint32_t first = self->first[i + 1];
+	self_row.x = first <= index ? self_row.old[index] : 0;
+	for (uint32_t j = first; j < index; j++)
+		self_row.row[j] = self_row.old[j];
+	first -= first > index;
+	self->first[i] = first;
+	self_row.at = MAX_OF(first, index);
+	return self_row;
+}
+
+static void rotate(struct moving *self, uint32_t end, const double *cosine, const double *sine)
+{
+	for (; self->at < end; self->at++) {
+		double l = self->old[self->at + 1], c = cosine[self->at], s = sine[self->at];
+		self->row[self->at] = c * l + s * self->x;
+		self->x = c * self->x - s * l;
+	}
+}
+
+/* The same rotations on four rows at once: each row is a chain in which every step waits for the
+ * one before, four chains keep the machine busy. */
+static void rotate_four(struct moving *four, uint32_t end, const double *cosine, const double *sine)
+{
+	double x[4] = {four[0].x, four[1].x, four[2].x, four[3].x};
+	for (uint32_t j = four[0].at; j < end; j++)
+		for (uint32_t r = 0; r < 4; r++) {
+			double l = four[r].old[j + 1];
+			four[r].row[j] = cosine[j] * l + sine[j] * x[r];
+			x[r] = cosine[j] * x[r] - sine[j] * l;
+		}
+	for (uint32_t r = 0; r < 4; r++) {
+		four[r].x = x[r];
+		four[r].at = MAX_OF(four[r].at, end);
+	}
+}
+
+/* The row's own rotation, which takes (pivot, x) to (root, 0). */
+static void finish(struct moving *self, uint32_t i, double *cosine, double *sine)
+{
+	rotate(self, i, cosine, sine);
+	double pivot = self->old[i + 1], x = self->x;
+	double root = x == 0 ? pivot : scalar_sqrt(pivot * pivot + x * x);
+	cosine[i] = pivot / root;
+	sine[i] = x / root;
+	self->row[i] = root;
+}
+
+/* A row is written one column behind where the row above has read it, so rows may move together. */
 void chol_envelope_delete(struct chol_envelope *self, uint32_t index, double *scratch)
 {
 	ASSERT(index < self->size);
-	uint32_t n = self->size - 1;
+	uint32_t n = self->size - 1, i = index;
 	double *cosine = scratch, *sine = scratch + n;
-	for (uint32_t i = index; i < n; i++) {
-		/* Row i + 1 becomes row i, without its entry in the removed column. */
-		const double *old = row_at(self, i + 1);
-		double *row = row_at(self, i);
-		uint32_t first = self->first[i + 1];
-		double x = first <= index ? old[index] : 0;
-		for (uint32_t j = first; j < index; j++)
-			row[j] = old[j];
-		first -= first > index;
-		for (uint32_t j = MAX_OF(first, index); j < i; j++) {
-			double l = old[j + 1];
-			row[j] = cosine[j] * l + sine[j] * x;
-			x = cosine[j] * x - sine[j] * l;
+	for (; i + 4 <= n; i += 4) {
+		struct moving four[4];
+		uint32_t common = index;
+		for (uint32_t r = 0; r < 4; r++) {
+			uint32_t first = self->first[i + r + 1];
+			common = MAX_OF(common, first - (first > index));
 		}
-		double pivot = old[i + 1];
-		double root = x == 0 ? pivot : scalar_sqrt(pivot * pivot + x * x);
-		cosine[i] = pivot / root;
-		sine[i] = x / root;
-		row[i] = root;
-		self->first[i] = first;
+		common = MIN_OF(common, i);
+		for (uint32_t r = 0; r < 4; r++) {
+			four[r] = start_moving(self, i + r, index);
+			rotate(&four[r], common, cosine, sine);
+		}
+		if (four[0].at == common && four[1].at == common && four[2].at == common &&
+		    four[3].at == common)
+			rotate_four(four, i, cosine, sine);
+		for (uint32_t r = 0; r < 4; r++)
+			finish(&four[r], i + r, cosine, sine);
+	}
+	for (; i < n; i++) {
+		struct moving one = start_moving(self, i, index);
+		finish(&one, i, cosine, sine);
 	}
 	self->size = n;
 }

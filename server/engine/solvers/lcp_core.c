@@ -11,6 +11,7 @@
 
 #define DOUBTFUL 0x1p-40  /* of 1 + |y|²: below, double does not tell a Schur complement from none */
 #define DEPENDENT 0x1p-49 /* of 1 + |y|²: what rounding in A's own entries leaves */
+#define CLEAR 0x1p-20     /* above, no y makes it doubtful that could be told in double */
 #define NOTHING 0x1p-51   /* of 1 + |y|²: in double already no more than rounding */
 #define REFINEMENTS 3     /* each gains the digits that the factor has */
 #define NOISE 0x1p-43     /* ≈ 1e-13: of the largest term, what rounding may leave in a sum */
@@ -113,9 +114,7 @@ static double border(struct lcp_core *self, uint32_t i)
 	for (uint32_t k = self->start[i]; k < self->start[i + 1]; k++)
 		if (self->state[self->column[k]] == LCP_ACTIVE)
 			border[self->position[self->column[k]]] = self->value[k];
-	double schur = chol_envelope_measure(&self->factor, self->diagonal[i]);
-	chol_envelope_border_solve(&self->factor, self->work);
-	return schur;
+	return chol_envelope_measure(&self->factor, self->diagonal[i]);
 }
 
 /* A_ji − A_jC y to about 106 bits, for any row j of C or i itself. */
@@ -153,9 +152,11 @@ static double exact_schur(struct lcp_core *self, uint32_t i)
 	return schur.hi;
 }
 
-double lcp_core_measure(struct lcp_core *self, uint32_t i)
+/* What the Schur complement of the border of row i is worth; y into work. */
+static double judge(struct lcp_core *self, uint32_t i, double schur)
 {
-	double schur = border(self, i), size = 1;
+	double size = 1;
+	chol_envelope_border_solve(&self->factor, self->work);
 	for (uint32_t p = 0; p < self->factor.size; p++)
 		size += self->work[p] * self->work[p];
 	if (scalar_abs(schur) > DOUBTFUL * size)
@@ -164,6 +165,11 @@ double lcp_core_measure(struct lcp_core *self, uint32_t i)
 		return 0;
 	schur = exact_schur(self, i);
 	return scalar_abs(schur) > DEPENDENT * size ? schur : 0;
+}
+
+double lcp_core_measure(struct lcp_core *self, uint32_t i)
+{
+	return judge(self, i, border(self, i));
 }
 
 void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur)
@@ -176,7 +182,10 @@ void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur)
 
 bool lcp_core_activate(struct lcp_core *self, uint32_t i)
 {
-	double schur = lcp_core_measure(self, i);
+	double schur = border(self, i);
+	/* A large one needs no y to be judged by. */
+	if (!(schur > CLEAR))
+		schur = judge(self, i, schur);
 	if (!(schur > 0))
 		return false;
 	lcp_core_keep(self, i, schur);
