@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "protocol/block_quantised.h"
 #include "protocol/varint.h"
 
 enum status block_profile_check(uint64_t profile)
@@ -171,34 +172,17 @@ static uint32_t plain_items(uint8_t fields)
 	return items;
 }
 
-static const struct wire_quantised NOTHING;
-
-/* Bytes of the columns of `mask` in a quantised profile; else at most. */
-static uint32_t quantised_bytes(const struct block_row *row, uint8_t mask, bool exactly)
-{
-	const struct wire_quantised *from = row->from != NULL ? row->from : &NOTHING;
-	uint32_t bytes = 0;
-	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
-		uint8_t bit = wire_column_info(i)->bit;
-		if ((mask & bit & WIRE_COLUMNS_QUANTISED) == 0)
-			continue;
-		bytes += exactly ? wire_change_bytes(from, row->to, bit)
-				 : wire_change_bytes_max(bit);
-	}
-	return bytes + wire_columns_bytes(row->body, mask & (uint8_t)~WIRE_COLUMNS_QUANTISED);
-}
-
 uint32_t block_row_bytes(enum wire_profile profile, uint8_t fields, const struct block_row *row)
 {
 	if (!wire_profile_quantised(profile))
 		return block_row_bytes_max(profile, fields, row);
-	return VARINT_32_MAX + 1 + quantised_bytes(row, row->mask & fields, true);
+	return block_quantised_row_bytes(fields, row);
 }
 
 uint32_t block_row_bytes_max(enum wire_profile profile, uint8_t fields, const struct block_row *row)
 {
 	if (wire_profile_quantised(profile))
-		return VARINT_32_MAX + 1 + quantised_bytes(row, row->mask & fields, false);
+		return block_quantised_row_bytes_max(fields, row);
 	if (profile == WIRE_PROFILE_EXACT)
 		return VARINT_32_MAX + 1 + wire_columns_bytes(row->body, row->mask & fields);
 	/* No number takes more than nine bytes; a shape is a header, a bin of 32 and seven floats.
@@ -252,7 +236,7 @@ static void pack_plain_row(struct wire_packer *out, uint8_t fields, const struct
 		pack_shapes(out, body);
 }
 
-/* count, ids and masks, as all binary profiles have them. */
+/* count, ids and masks */
 static uint8_t *put_head(uint8_t *at, uint8_t fields, const struct block_row *rows, uint32_t count)
 {
 	struct id_source source = {.rows = rows, .count = count};
@@ -286,66 +270,11 @@ static void pack_exact(struct wire_packer *out, uint8_t fields, const struct blo
 	ASSERT(at == start + bytes);
 }
 
-static uint8_t *put_quantised_column(uint8_t *at, const struct block_row *rows, uint32_t count,
-				     uint8_t bit)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct block_row *row = &rows[i];
-		if (row->mask & bit)
-			at = wire_change_put(at, row->from != NULL ? row->from : &NOTHING, row->to,
-					     bit);
-	}
-	return at;
-}
-
-/* Bytes of a whole block, at most or exactly, and one that wire_change_put may spoil. */
-static uint32_t quantised_room(uint8_t fields, const struct block_row *rows, uint32_t count,
-			       bool exactly)
-{
-	uint32_t bytes = VARINT_32_MAX + 1;
-	for (uint32_t i = 0; i < count; i++)
-		bytes += VARINT_32_MAX + 1 +
-			 quantised_bytes(&rows[i], rows[i].mask & fields, exactly);
-	return bytes;
-}
-
-/* How long it gets is known at the end: the bytes are put where the longest header would leave them,
- * and moved up behind the right one. */
-static void pack_quantised(struct wire_packer *out, uint8_t fields, const struct block_row *rows,
-			   uint32_t count)
-{
-	enum { HEADER_MAX = 5 };
-	uint32_t room = out->capacity - out->bytes;
-	if (out->status == STATUS_OK && quantised_room(fields, rows, count, false) + HEADER_MAX > room &&
-	    quantised_room(fields, rows, count, true) + HEADER_MAX > room)
-		out->status = STATUS_FULL;
-	if (out->status != STATUS_OK)
-		return;
-	uint8_t *start = out->data + out->bytes + HEADER_MAX;
-	uint8_t *at = put_head(start, fields, rows, count);
-	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
-		uint8_t bit = wire_column_info(column)->bit & fields;
-		if (bit & WIRE_COLUMNS_QUANTISED) {
-			at = put_quantised_column(at, rows, count, bit);
-			continue;
-		}
-		for (uint32_t i = 0; i < count && bit != 0; i++) {
-			if (rows[i].mask & bit)
-				at = wire_column_put(at, rows[i].body, bit);
-		}
-	}
-	uint32_t bytes = (uint32_t)(at - start);
-	wire_pack_bin_header(out, bytes);
-	uint8_t *final = wire_pack_take(out, bytes);
-	if (final != NULL)
-		memmove(final, start, bytes);
-}
-
 void block_pack(struct wire_packer *out, enum wire_profile profile, uint8_t fields,
 		const struct block_row *rows, uint32_t count)
 {
 	if (wire_profile_quantised(profile)) {
-		pack_quantised(out, fields, rows, count);
+		block_quantised_pack(out, fields, rows, count);
 		return;
 	}
 	if (profile == WIRE_PROFILE_EXACT) {
@@ -360,13 +289,80 @@ void block_pack(struct wire_packer *out, enum wire_profile profile, uint8_t fiel
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/* Finds where the ids end and checks that they stay within 32 bits. */
-static const uint8_t *pass_ids(const uint8_t *at, const uint8_t *end, uint32_t count)
+/* Where the ids and masks of the next row stand; profile exact has a mask for each row, the quantised
+ * ones have runs. */
+struct row_cursor {
+	const uint8_t *ids, *masks;
+	uint32_t id, run; /* the last one; rows of the run to come */
+	uint8_t mask;
+};
+
+/* The next run: its first id becomes the next one. False when it is cut short or no run. */
+static bool next_run(const struct block_reader *self, struct row_cursor *rows)
 {
-	uint32_t id = 0;
-	for (uint32_t i = 0; i < count && at != NULL; i++)
-		at = gap_get(at, end, id, &id);
-	return at;
+	uint64_t head, more = 0;
+	const uint8_t *at = varint_get_long(rows->ids, self->end, VARINT_32_MAX, &head);
+	if (at != NULL && (head & 1) != 0)
+		at = varint_get_long(at, self->end, VARINT_32_MAX, &more);
+	if (at == NULL || at == self->end)
+		return false;
+	uint64_t length = 1 + (head & 1) + more;
+	if ((head >> 1) + length > UINT32_MAX - (uint64_t)rows->id)
+		return false;
+	rows->id += (uint32_t)(head >> 1);
+	rows->run = (uint32_t)length;
+	rows->mask = *at;
+	rows->ids = at + 1;
+	return true;
+}
+
+static bool next_row(const struct block_reader *self, struct row_cursor *rows)
+{
+	if (!self->quantised) {
+		rows->ids = gap_get(rows->ids, self->end, rows->id, &rows->id);
+		rows->mask = rows->masks != NULL ? *rows->masks++ : 0;
+		return rows->ids != NULL;
+	}
+	if (rows->run == 0 && !next_run(self, rows))
+		return false;
+	rows->run--;
+	rows->id++;
+	return true;
+}
+
+static struct row_cursor first_row(const struct block_reader *self)
+{
+	return (struct row_cursor){.ids = self->ids, .masks = self->masks};
+}
+
+/* Finds where the ids end, which stay within 32 bits; NULL when they do not. Runs have the masks among
+ * them, and end with the last row. */
+static const uint8_t *pass_ids(const struct block_reader *self)
+{
+	struct row_cursor rows = first_row(self);
+	for (uint32_t i = 0; i < self->left; i++) {
+		if (!next_row(self, &rows))
+			return NULL;
+		if (self->quantised && (rows.mask == 0 || (rows.mask & ~self->fields) != 0))
+			return NULL;
+	}
+	return rows.run == 0 ? rows.ids : NULL;
+}
+
+/* The end of one value of a column that starts at `at`; NULL when it does not fit. */
+static const uint8_t *pass_value(const struct block_reader *self, const uint8_t *at,
+				 const struct wire_column_info *info)
+{
+	if (self->quantised && (info->bit & WIRE_COLUMNS_QUANTISED)) {
+		struct wire_change passed;
+		return wire_change_get(at, self->end, &passed, info->bit);
+	}
+	size_t bytes = info->bytes;
+	if (bytes > (size_t)(self->end - at))
+		return NULL;
+	if (info->bit == WIRE_COLUMN_SHAPES)
+		bytes += (size_t)*at * WIRE_SHAPE_BYTES;
+	return bytes > (size_t)(self->end - at) ? NULL : at + bytes;
 }
 
 /* The end of a column that starts at `at`; NULL when it does not fit. */
@@ -374,26 +370,27 @@ static const uint8_t *pass_column(const struct block_reader *self, const uint8_t
 				  uint32_t column)
 {
 	const struct wire_column_info *info = wire_column_info(column);
-	for (uint32_t i = 0; i < self->left; i++) {
-		if ((self->masks[i] & info->bit) == 0)
-			continue;
-		if (self->quantised && (info->bit & WIRE_COLUMNS_QUANTISED)) {
-			struct wire_change passed;
-			at = wire_change_get(at, self->end, &passed, info->bit);
-			if (at == NULL)
-				return NULL;
-			continue;
-		}
-		size_t bytes = info->bytes;
-		if (bytes > (size_t)(self->end - at))
-			return NULL;
-		if (info->bit == WIRE_COLUMN_SHAPES)
-			bytes += (size_t)*at * WIRE_SHAPE_BYTES;
-		if (bytes > (size_t)(self->end - at))
-			return NULL;
-		at += bytes;
+	struct row_cursor rows = first_row(self);
+	for (uint32_t i = 0; i < self->left && at != NULL; i++) {
+		bool sound = !self->quantised || next_row(self, &rows);
+		ASSERT(sound); /* seen by pass_ids */
+		uint8_t mask = self->quantised ? rows.mask : self->masks[i];
+		if (mask & info->bit)
+			at = pass_value(self, at, info);
 	}
 	return at;
+}
+
+/* Masks of profile exact stand behind the ids. */
+static const uint8_t *pass_masks(const struct block_reader *self)
+{
+	if (self->left > (size_t)(self->end - self->masks))
+		return NULL;
+	for (uint32_t i = 0; i < self->left; i++) {
+		if (self->masks[i] == 0 || (self->masks[i] & ~self->fields) != 0)
+			return NULL;
+	}
+	return self->masks + self->left;
 }
 
 static enum status open_bin(struct block_reader *self, struct wire_cursor *in)
@@ -403,17 +400,16 @@ static enum status open_bin(struct block_reader *self, struct wire_cursor *in)
 		return STATUS_MALFORMED;
 	self->end = bin.at + bin.bytes;
 	self->ids = varint_get(bin.at, self->end, &self->left);
-	/* Every row has an id and a mask. */
-	if (self->ids == NULL || self->left > (size_t)(self->end - self->ids) / 2)
+	/* Every row has a mask and an id, but in a run; there it has at least one byte of a column. */
+	size_t least = self->quantised ? 1 : 2;
+	if (self->ids == NULL || self->left > (size_t)(self->end - self->ids) / least)
 		return STATUS_MALFORMED;
-	self->masks = pass_ids(self->ids, self->end, self->left);
-	if (self->masks == NULL || self->left > (size_t)(self->end - self->masks))
-		return STATUS_MALFORMED;
-	for (uint32_t i = 0; i < self->left; i++) {
-		if (self->masks[i] == 0 || (self->masks[i] & ~self->fields) != 0)
-			return STATUS_MALFORMED;
+	self->masks = NULL;
+	const uint8_t *at = pass_ids(self);
+	if (at != NULL && !self->quantised) {
+		self->masks = at;
+		at = pass_masks(self);
 	}
-	const uint8_t *at = self->masks + self->left;
 	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT && at != NULL; column++) {
 		self->columns[column] = at;
 		at = pass_column(self, at, column);
@@ -428,7 +424,7 @@ enum status block_open(struct block_reader *self, enum wire_profile profile, uin
 	self->fields = fields & WIRE_COLUMNS_ALL;
 	self->quantised = wire_profile_quantised(profile);
 	self->left = 0;
-	self->id = 0;
+	self->id = self->run = 0;
 	struct wire_cursor in = wire_cursor_of(value);
 	if (profile != WIRE_PROFILE_PLAIN)
 		return open_bin(self, &in);
@@ -442,10 +438,15 @@ enum status block_open(struct block_reader *self, enum wire_profile profile, uin
 
 static enum status next_in_bin(struct block_reader *self, struct wire_body *body, uint8_t *mask)
 {
-	self->ids = gap_get(self->ids, self->end, self->id, &self->id);
-	ASSERT(self->ids != NULL); /* seen by block_open */
-	body->id = self->id;
-	*mask = *self->masks++;
+	struct row_cursor rows = {self->ids, self->masks, self->id, self->run, self->run_mask};
+	bool sound = next_row(self, &rows);
+	ASSERT(sound); /* seen by block_open */
+	self->ids = rows.ids;
+	self->masks = rows.masks;
+	self->run = rows.run;
+	self->run_mask = rows.mask;
+	body->id = self->id = rows.id;
+	*mask = rows.mask;
 	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
 		uint8_t bit = wire_column_info(column)->bit;
 		if ((*mask & bit) == 0)

@@ -13,7 +13,15 @@
  * bit says that more follow. A list of ids (`created`, `removed`) is a bin of count and ids, or
  * nil.
  *
- * Profiles `view` and `sim`: the same bin, with the quantised columns as changes (quantise.h):
+ * Profiles `view` and `sim`: a bin as well, in which rows of one mask whose ids follow each other are a
+ * run, and the quantised columns are changes (quantise.h):
+ *
+ *	count     varint
+ *	runs      until there are count rows, each:
+ *		head	varint: (first id − the id before − 1) · 2, and 1 if it has several rows
+ *		more	varint, only if so: rows − 2
+ *		mask	u8
+ *	columns   as above, with
  *
  *	position, velocity, spin	3 × zigzag varint: difference in steps
  *	rotation	same component left out: (zigzag of the first difference) · 2, then two
@@ -73,6 +81,8 @@ struct block_reader {
 	const uint8_t *ids, *masks, *end;
 	const uint8_t *columns[WIRE_COLUMN_COUNT]; /* where the next value of each column stands */
 	bool quantised;
+	uint32_t run; /* rows of the present run to come */
+	uint8_t run_mask;
 	struct wire_change change; /* of the last row; wire_change_apply */
 	struct wire_cursor rows;
 	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];

@@ -31,6 +31,8 @@ libcairnproto_a_SOURCES += \
 	protocol/quantise.c \
 	protocol/block.h \
 	protocol/block.c \
+	protocol/block_quantised.h \
+	protocol/block_quantised.c \
 	protocol/delta.h \
 	protocol/delta.c \
 	protocol/mirror.h \

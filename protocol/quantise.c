@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "protocol/varint.h"
 #include "server/base/bytes.h"
 #include "server/base/hash.h"
 
@@ -177,87 +176,14 @@ uint64_t wire_quantised_hash(const struct wire_body *body, const struct wire_qua
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
-uint32_t wire_change_bytes_max(uint8_t bit)
-{
-	switch (bit) {
-	case WIRE_COLUMN_POSITION:
-		return 3 * 6;
-	case WIRE_COLUMN_ROTATION:
-		return 1 + 3 * 3;
-	default:
-		return 3 * 5;
-	}
-}
-
-/* What is written of a column: three or four unsigned numbers. */
-static inline uint32_t numbers_of(const struct wire_quantised *from,
-				  const struct wire_quantised *to, uint8_t bit, uint64_t numbers[4])
-{
-	uint32_t count = 0;
-	switch (bit) {
-	case WIRE_COLUMN_POSITION:
-		for (; count < 3; count++)
-			numbers[count] = zigzag(to->position[count] - from->position[count]);
-		return count;
-	case WIRE_COLUMN_VELOCITY:
-		for (; count < 3; count++)
-			numbers[count] = zigzag((int64_t)to->velocity[count] -
-						from->velocity[count]);
-		return count;
-	case WIRE_COLUMN_SPIN:
-		for (; count < 3; count++)
-			numbers[count] = zigzag((int64_t)to->spin[count] - from->spin[count]);
-		return count;
-	default:
-		break;
-	}
-	/* The lowest bit of the first says whether another component is left out. */
-	if (to->largest == from->largest) {
-		for (; count < 3; count++)
-			numbers[count] = zigzag((int64_t)to->rotation[count] -
-						from->rotation[count]);
-		numbers[0] <<= 1;
-		return count;
-	}
-	numbers[count++] = (uint64_t)to->largest << 1 | 1;
-	for (; count < 4; count++)
-		numbers[count] = zigzag(to->rotation[count - 1]);
-	return count;
-}
-
 uint32_t wire_change_bytes(const struct wire_quantised *from, const struct wire_quantised *to,
 			   uint8_t bit)
 {
 	uint64_t numbers[4];
-	uint32_t count = numbers_of(from, to, bit, numbers), bytes = 0;
+	uint32_t count = wire_change_numbers(from, to, bit, numbers), bytes = 0;
 	for (uint32_t i = 0; i < count; i++)
 		bytes += varint_bytes(numbers[i]);
 	return bytes;
-}
-
-/* One or two bytes without a jump that cannot be foretold: the second is written in any case. */
-static inline uint8_t *put_short(uint8_t *at, uint64_t number)
-{
-	uint32_t longer = number >= 0x80;
-	at[0] = (uint8_t)(number | longer << 7);
-	at[1] = (uint8_t)(number >> 7);
-	return at + 1 + longer;
-}
-
-static inline uint8_t *put_numbers(uint8_t *at, const uint64_t numbers[4], uint32_t count)
-{
-	if (count == 3 && (numbers[0] | numbers[1] | numbers[2]) < 1u << 14)
-		return put_short(put_short(put_short(at, numbers[0]), numbers[1]), numbers[2]);
-	for (uint32_t i = 0; i < count; i++)
-		at = varint_put(at, numbers[i]);
-	return at;
-}
-
-uint8_t *wire_change_put(uint8_t *at, const struct wire_quantised *from,
-			 const struct wire_quantised *to, uint8_t bit)
-{
-	uint64_t numbers[4];
-	return put_numbers(at, numbers, numbers_of(from, to, bit, numbers));
 }
 
 const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wire_change *change,

@@ -10,9 +10,14 @@ libcairnd_a_SOURCES += \
 
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/gen_reports.h \
-	tests/lib/gen_reports.c
+	tests/lib/gen_reports.c \
+	tests/lib/cubes.h \
+	tests/lib/cubes.c \
+	tests/lib/watchers.h \
+	tests/lib/watchers.c
 
 UNIT_TESTS += \
 	tests/unit/server/sync/test_fanout \
 	tests/unit/server/sync/test_quantised \
+	tests/unit/server/sync/test_cubes \
 	tests/unit/server/sync/test_view

@@ -53,3 +53,14 @@ tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
 bench-server: tests/bench/bench_step cairnd
 	$(PYTHON) $(top_srcdir)/tests/bench/server $(abs_top_srcdir) $(abs_top_builddir)
 EXTRA_DIST += tests/bench/server
+
+# make bench-stream: bytes and time of watching 901 cubes in each profile. make soak-stream: 10^5 ticks of
+# them with clients that come, go and stall, every mirror held against the world.
+EXTRA_PROGRAMS += tests/bench/bench_stream
+tests_bench_bench_stream_SOURCES = tests/bench/bench_stream.c
+.PHONY: bench-stream soak-stream
+bench-stream: tests/bench/bench_stream
+	CAIRN_SRCDIR='$(abs_top_srcdir)' tests/bench/bench_stream figures
+SOAK_TICKS = 100000
+soak-stream: tests/bench/bench_stream
+	CAIRN_SRCDIR='$(abs_top_srcdir)' tests/bench/bench_stream soak $(SOAK_TICKS)

@@ -68,6 +68,26 @@ export class Reader {
     return ids;
   }
 
+  /** Ids and masks of a block: runs in view and sim, one by one in profile exact. */
+  rows(inRuns) {
+    if (!inRuns) {
+      const ids = this.ids(), masks = this.bytes.subarray(this.at, this.at + ids.length);
+      this.at += ids.length;
+      return { ids, masks };
+    }
+    const count = this.varint();
+    if (count > this.bytes.length - this.at) throw new RangeError("more rows than bytes");
+    const ids = new Uint32Array(count), masks = new Uint8Array(count);
+    for (let row = 0, id = 0; row < count;) {
+      const head = this.longVarint(), length = head % 2 ? this.varint() + 2 : 1, mask = this.u8();
+      if (length > count - row) throw new RangeError("a run beyond the last row");
+      id += Math.floor(head / 2);
+      masks.fill(mask, row, row + length);
+      for (const end = row + length; row < end; row++) ids[row] = ++id;
+    }
+    return { ids, masks };
+  }
+
   hex(count) {
     if (this.at + count > this.bytes.length) throw new RangeError("the bytes end early");
     let text = "";

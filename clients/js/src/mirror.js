@@ -148,10 +148,8 @@ export class Mirror {
     }
     if (!columns) return;
     const afresh = type === "snapshot" || (flags & ABSOLUTE) !== 0;
-    const reader = new Reader(columns), ids = reader.ids();
+    const reader = new Reader(columns), { ids, masks } = reader.rows(this.#quantised);
     const slots = Array.from(ids, (id) => this.#row(id, type));
-    const masks = columns.subarray(reader.at, reader.at + ids.length);
-    reader.at += ids.length;
     for (const column of this.columns) {
       const here = slots.filter((_, i) => masks[i] & column.bit);
       if (!this.#quantised || column.steps === undefined) {

@@ -574,32 +574,37 @@ START_TEST(the_bytes_of_a_small_view_block_are_as_documented)
 		{.rotation = {1, 0, 255}, .largest = 2}};
 	now.bodies[0] = (struct wire_body){.id = 7, .status = 2};
 	now.bodies[1] = (struct wire_body){.id = 8};
+	now.bodies[2] = (struct wire_body){.id = 10, .status = 3, .flags = 1};
+	now.bodies[3] = (struct wire_body){.id = 11, .status = 3, .flags = 1};
 	struct block_row rows[] = {
 		{.body = &now.bodies[0],
 		 .mask = WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_STATUS,
 		 .to = &new[0],
 		 .from = &old[0]},
 		{.body = &now.bodies[1], .mask = WIRE_COLUMN_ROTATION, .to = &new[1], .from = &old[1]},
+		{.body = &now.bodies[2], .mask = WIRE_COLUMN_STATUS, .to = &new[1], .from = &old[1]},
+		{.body = &now.bodies[3], .mask = WIRE_COLUMN_STATUS, .to = &new[1], .from = &old[1]},
 	};
 	static const uint8_t WANTED[] = {
-		0xc4, 20,	     /* bin */
-		2,		     /* rows */
-		6,    0,	     /* gaps: 7 − 0 − 1, 8 − 7 − 1 */
-		0x13, 0x02,	     /* masks */
+		0xc4, 27,	     /* bin */
+		4,		     /* rows */
+		12,   0x13,	     /* 7 − 0 − 1 alone, its mask */
+		0,    0x02,	     /* 8 − 7 − 1 alone, its mask */
+		3,    0,    0x10,    /* 10 − 8 − 1 and one more, their mask */
 		1,    0x90, 0x03, 0, /* position: −1, 200, 0 */
 		0,    3,    0x80, 1, /* the same left out: 0, −2, 64 */
 		5,    2,    0,	  0xfe, 0x03, /* y left out: 1, 0, 255 */
-		2,    0,	     /* status, flags */
+		2,    0,    3,	  1, 3, 1, /* status, flags of 7, 10 and 11 */
 	};
 	struct wire_packer out = wire_packer_over(buffer, sizeof buffer);
-	block_pack(&out, WIRE_PROFILE_VIEW, WIRE_COLUMNS_ALL, rows, 2);
+	block_pack(&out, WIRE_PROFILE_VIEW, WIRE_COLUMNS_ALL, rows, 4);
 	ck_assert_uint_eq(out.bytes, sizeof WANTED);
 	ck_assert_mem_eq(buffer, WANTED, sizeof WANTED);
 	/* It takes what it needs, and nothing that it has not. */
-	for (uint32_t room = 0; room < sizeof WANTED + 20; room++) {
-		memset(buffer, 0xee, sizeof WANTED + 30);
+	for (uint32_t room = 0; room < sizeof WANTED + 60; room++) {
+		memset(buffer, 0xee, sizeof WANTED + 70);
 		out = wire_packer_over(buffer, room);
-		block_pack(&out, WIRE_PROFILE_VIEW, WIRE_COLUMNS_ALL, rows, 2);
+		block_pack(&out, WIRE_PROFILE_VIEW, WIRE_COLUMNS_ALL, rows, 4);
 		ck_assert_uint_eq(buffer[room], 0xee);
 		ck_assert(out.status == STATUS_FULL || out.bytes == sizeof WANTED);
 	}

@@ -158,11 +158,23 @@ def read_change(data, at, name, steps):
     return at
 
 
+def runs_of(data):
+    count, at = varint(data, 0)
+    ids, masks, last = [], [], 0
+    while len(ids) < count:
+        head, at = varint(data, at)
+        more, at = varint(data, at) if head % 2 else (-1, at)
+        first = last + head // 2 + 1
+        last = first + more + 1
+        ids += range(first, last + 1)
+        masks += [data[at]] * (more + 2)
+        at += 1
+    return ids, masks, at
+
+
 def read_steps(data, bodies, absolute):
     """A block of profile view or sim, from the page's description alone; `bodies` keeps steps."""
-    ids, at = ids_of(data, 0)
-    masks = data[at:at + len(ids)]
-    at += len(ids)
+    ids, masks, at = runs_of(data)
     for bit, name in enumerate(["position", "rotation", "velocity", "spin", "status", "owner", "shapes"]):
         for body_id, mask in zip(ids, masks):
             if not mask & 1 << bit:

@@ -1,0 +1,13 @@
+/* block_quantised.h: the packing side of blocks in `view` and `sim` (block.h says what they are). */
+#ifndef CAIRN_PROTOCOL_BLOCK_QUANTISED_H
+#define CAIRN_PROTOCOL_BLOCK_QUANTISED_H
+
+#include "protocol/block.h"
+
+/* Bytes a row adds, at most: at once, and by looking at its numbers. */
+uint32_t block_quantised_row_bytes_max(uint8_t fields, const struct block_row *row);
+uint32_t block_quantised_row_bytes(uint8_t fields, const struct block_row *row);
+void block_quantised_pack(struct wire_packer *out, uint8_t fields, const struct block_row *rows,
+			  uint32_t count);
+
+#endif
