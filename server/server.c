@@ -38,6 +38,7 @@ enum status server_create(struct io *io, struct executor *executor, const struct
 	snprintf(self->abi, sizeof self->abi, "cairn-%d", ENGINE_ABI);
 	shape_book_init(&self->library);
 	registry_init(&self->sessions, 1);
+	bell_init(&self->serving, worlds_serve, self);
 	enum status status = make_parts(self, why);
 	if (status == STATUS_OK)
 		status = worlds_open_all(self, why);

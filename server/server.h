@@ -32,6 +32,7 @@ struct server {
 	struct shape_book library; /* every shape cooked in this process, by name */
 	struct io_listener *listeners[OPTION_ADDRESSES_MAX];
 	uint32_t listener_count;
+	struct bell serving;	/* a world has more clients to serve in this round */
 	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */
 	bool executor_started, executor_stopped;
 	bool draining, closing;

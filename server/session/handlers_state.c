@@ -85,6 +85,12 @@ void handle_resync(struct session *self, const struct message *message)
 void handle_focus(struct session *self, const struct message *message)
 {
 	struct session_subscription *entry = wanted(self, message, message->focus.sub);
-	if (entry != NULL)
-		session_refuse_status(self, message, STATUS_UNSUPPORTED);
+	struct reason why;
+	if (entry == NULL)
+		return;
+	if (fanout_focus(entry->world->fanout, entry->subscription, &message->focus, &why) !=
+	    STATUS_OK)
+		session_refuse(self, message, &why);
+	else if (entry->world->mode != WIRE_MODE_RUNNING)
+		fanout_show(entry->world->fanout, entry->subscription, io_now(self->server->io));
 }

@@ -1,9 +1,14 @@
 /* fanout.h: one world's subscriptions, served from one mirror: every frame is encoded once for each
  * group of subscriptions that need the same bytes, and shared.
  *
- * A group is (what they stand on, profile, fields, frame size): those that skipped form their own
- * until their next frame. Groups live until the next report, so late joiners of the same tick
- * share one SNAPSHOT.
+ * A group is (what they watch, what they stand on, profile, fields, frame size): those that skipped form
+ * their own until their next frame. Groups live until the next report, so late joiners of the same tick
+ * share one SNAPSHOT; a world has at most two different ones on their way in parts, and who comes then
+ * waits for the next. A subscription with a budget (ration.h) is a group of its own.
+ *
+ * A report begins a round: subscriptions are served FANOUT_SLICE at a time, and between two slices the
+ * loop does what else there is to do (fanout_continue). Who has not been served when the next report
+ * comes is served first in its round; the next DELTA covers the gap, as after any skip.
  */
 #ifndef CAIRN_SYNC_FANOUT_H
 #define CAIRN_SYNC_FANOUT_H
@@ -14,9 +19,11 @@ struct fanout;
 
 struct fanout_counters {
 	uint64_t frames, skipped, events_lost; /* sent, not sent, dropped */
+	uint64_t late;			       /* not served before the next report came */
 	uint64_t encoded;		       /* groups encoded: the work done once */
+	uint64_t looked;		       /* bodies held against interests */
 	uint64_t bytes;
-	uint32_t subscriptions;
+	uint32_t subscriptions, interests;
 };
 
 /* `pool` is borrowed. */
@@ -28,17 +35,27 @@ void fanout_destroy(struct fanout *self);
 MUST_CHECK enum status fanout_report(struct fanout *self, const struct tick_report *report,
 				     uint64_t now);
 
+/* The next slice of the round; true: there are more. After fanout_report, until it says false. */
+bool fanout_continue(struct fanout *self, uint64_t now);
+bool fanout_is_serving(const struct fanout *self);
+
 /* Adds a subscription; its SNAPSHOT goes out at once if the mirror stands. Refusals name the
  * field. */
 MUST_CHECK enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *ask,
 					struct outbox *outbox, bool has_ack, uint32_t frame_max,
 					uint64_t now, struct subscription **out,
 					struct reason *why);
+/* It watches something else from now on; the next frame says what comes and goes with that. Refusals name
+ * the field. */
+MUST_CHECK enum status fanout_focus(struct fanout *self, struct subscription *subscription,
+				    const struct msg_focus *focus, struct reason *why);
 void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);
 /* The next frame is a SNAPSHOT, sent as soon as there is room. */
 void fanout_resync(struct fanout *self, struct subscription *subscription, uint64_t now);
 /* The client has taken what waited: goes on with a frame of many parts. */
 void fanout_go_on(struct fanout *self, struct subscription *subscription, uint64_t now);
+/* Brings it up to date now, if it is behind and has room: for a world at rest, in which no tick will. */
+void fanout_show(struct fanout *self, struct subscription *subscription, uint64_t now);
 /* Now and then: brings up to date whoever was skipped and has room, also while the world stands still;
  * gives up frames that are stuck. */
 void fanout_look_after(struct fanout *self, uint64_t now);

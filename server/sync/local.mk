@@ -1,8 +1,16 @@
 libcairnd_a_SOURCES += \
 	server/sync/fanout.c \
 	server/sync/fanout.h \
+	server/sync/fanout_encode.c \
+	server/sync/fanout_state.h \
+	server/sync/interest.c \
+	server/sync/interest.h \
+	server/sync/interest_grid.c \
+	server/sync/interest_grid.h \
 	server/sync/quantised.c \
 	server/sync/quantised.h \
+	server/sync/ration.c \
+	server/sync/ration.h \
 	server/sync/subscription.c \
 	server/sync/subscription.h \
 	server/sync/view.c \
@@ -18,6 +26,7 @@ tests_lib_libtests_a_SOURCES += \
 
 UNIT_TESTS += \
 	tests/unit/server/sync/test_fanout \
+	tests/unit/server/sync/test_interest \
 	tests/unit/server/sync/test_quantised \
 	tests/unit/server/sync/test_cubes \
 	tests/unit/server/sync/test_view

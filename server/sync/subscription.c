@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "protocol/cursor.h"
 #include "protocol/pack.h"
 #include "server/base/heap.h"
 
@@ -17,14 +18,9 @@ static enum status check(const struct msg_subscribe *ask, struct reason *why)
 	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_ALL) != 0 || ask->fields == 0)
 		return reason_set(why, STATUS_RANGE, -1, "fields", "a mask of columns within %d",
 				  WIRE_COLUMNS_ALL);
-	if (ask->area.set || ask->areas.count > 0)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "area", "areas are not served yet");
-	if (ask->follow.count > 0)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "follow",
-				  "following is not served yet");
-	if (ask->budget > 0)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "budget",
-				  "byte budgets are not served yet");
+	if (ask->budget > 0 && ask->budget < RATION_BUDGET_MIN)
+		return reason_set(why, STATUS_RANGE, -1, "budget", "0, or at least %d bytes a second",
+				  RATION_BUDGET_MIN);
 	if (ask->divisor == 0)
 		return reason_set(why, STATUS_RANGE, -1, "divisor", "at least 1");
 	return STATUS_OK;
@@ -69,8 +65,11 @@ void subscription_destroy(struct subscription *self)
 	if (self == NULL)
 		return;
 	drop_pending(self);
+	ASSERT(self->interest == NULL);
+	ration_destroy(self->ration);
 	ARRAY_RELEASE(&self->pending);
-	ARRAY_RELEASE(&self->events);
+	ARRAY_RELEASE(&self->runs);
+	bytes_release(&self->event_bytes);
 	heap_free(self);
 }
 
@@ -78,7 +77,7 @@ void subscription_destroy(struct subscription *self)
 
 bool subscription_may_send(const struct subscription *self, uint64_t now)
 {
-	if (subscription_is_busy(self))
+	if (subscription_is_busy(self) || self->outbox->stream == NULL)
 		return false;
 	if (!self->has_ack)
 		return outbox_idle(self->outbox);
@@ -124,9 +123,8 @@ bool subscription_is_hashed(const struct subscription *self)
 	return self->hash_every > 0 && self->frames_total % self->hash_every == 0;
 }
 
-bool subscription_is_due(struct subscription *self, bool step)
+bool subscription_is_due(const struct subscription *self)
 {
-	self->since += step;
 	return self->snapshot_due || self->since >= self->divisor;
 }
 
@@ -138,7 +136,8 @@ void subscription_give_up(struct subscription *self)
 	self->snapshot_due = true;
 }
 
-enum status subscription_take(struct subscription *self, const struct view *view, bool snapshot,
+enum status subscription_take(struct subscription *self, const struct view *view,
+			      struct interest_mark mark, bool snapshot,
 			      struct frame *const parts[], uint32_t count, uint64_t now)
 {
 	ASSERT(!subscription_is_busy(self));
@@ -157,9 +156,18 @@ enum status subscription_take(struct subscription *self, const struct view *view
 	self->pending_moved_at = now;
 	self->base = view->serial;
 	self->base_tick = view->tick;
+	self->mark = mark;
 	self->snapshot_due = false;
 	self->since = 0;
 	return STATUS_OK;
+}
+
+void subscription_pass(struct subscription *self, const struct view *view,
+		       struct interest_mark mark)
+{
+	self->base = view->serial;
+	self->mark = mark;
+	self->since = 0;
 }
 
 /* The client's own head, then the tail that everybody shares. */
@@ -184,7 +192,13 @@ static void note_sent(struct subscription *self, uint64_t now)
 	if (!self->has_ack || self->unacked_count == SUBSCRIPTION_UNACKED_MAX)
 		return;
 	uint32_t at = (self->unacked_first + self->unacked_count++) % SUBSCRIPTION_UNACKED_MAX;
-	self->unacked[at] = (struct unacked_frame){ self->pending_tick, now, self->pending_epoch };
+	self->unacked[at] = (struct sent_frame){
+		.tick = self->pending_tick,
+		.epoch = self->pending_epoch,
+		.sent_at = now,
+		.serial = self->pending_serial,
+		.mark = self->mark,
+	};
 }
 
 enum status subscription_push(struct subscription *self, uint64_t now, uint64_t *bytes)
@@ -212,35 +226,187 @@ void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, 
 	 * acknowledgement of a frame that is not waiting changes nothing. */
 	for (uint32_t i = 0; i < self->unacked_count; i++) {
 		uint32_t at = (self->unacked_first + i) % SUBSCRIPTION_UNACKED_MAX;
-		const struct unacked_frame *frame = &self->unacked[at];
+		const struct sent_frame *frame = &self->unacked[at];
 		if (frame->epoch != epoch || frame->tick != tick)
 			continue;
 		uint64_t sample = now - frame->sent_at;
 		self->round_trip = self->round_trip == 0 ? sample
 							 : (self->round_trip * 7 + sample) / 8;
 		self->round_trip = MIN_OF(self->round_trip, NS_PER_S);
+		self->acked = *frame;
 		self->unacked_first = (at + 1) % SUBSCRIPTION_UNACKED_MAX;
 		self->unacked_count -= i + 1;
 		return;
 	}
 }
 
-/* ---- events ------------------------------------------------------------------------------------ */
+/* ---- lost and found ---------------------------------------------------------------------------- */
 
-void subscription_note_events(struct subscription *self, const struct tick_report *report)
+void subscription_lose(struct subscription *self)
 {
-	for (uint32_t i = 0; i < report->event_count; i++) {
-		const struct event *event = &report->events[i];
-		if (!(self->event_mask >> event->kind & 1))
-			continue;
-		if (self->events.count == SUBSCRIPTION_EVENTS_MAX ||
-		    ARRAY_RESERVE(&self->events, self->events.count + 1u) != STATUS_OK) {
-			self->lost++;
-			self->lost_total++;
-			self->notice_due = true;
-			continue;
-		}
-		self->events.items[self->events.count++] =
-			(struct dated_event){ report->tick, report->epoch, *event };
+	drop_pending(self);
+}
+
+static const struct sent_frame *sent_frame_of(const struct subscription *self, uint32_t epoch,
+					      uint64_t tick)
+{
+	/* The latest of that tick: a world at rest may have been shown twice. */
+	for (uint32_t i = self->unacked_count; i-- > 0;) {
+		uint32_t at = (self->unacked_first + i) % SUBSCRIPTION_UNACKED_MAX;
+		if (self->unacked[at].epoch == epoch && self->unacked[at].tick == tick)
+			return &self->unacked[at];
 	}
+	bool acked = self->acked.serial != 0 && self->acked.epoch == epoch &&
+		     self->acked.tick == tick;
+	return acked ? &self->acked : NULL;
+}
+
+void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t events)
+{
+	const struct sent_frame *frame = sent_frame_of(self, epoch, tick);
+	/* A budget's frames each leave something out: which of them arrived matters. */
+	if (frame == NULL || self->ration != NULL) {
+		self->snapshot_due = true;
+		self->acked = (struct sent_frame){ 0 };
+	} else {
+		self->base = frame->serial;
+		self->base_tick = frame->tick;
+		self->mark = frame->mark;
+		self->acked = *frame;
+		self->snapshot_due = false;
+	}
+	self->unacked_count = 0;
+	self->divisor = self->divisor_asked;
+	self->since = self->divisor;
+	self->starved_at = INSTANT_NEVER;
+	uint64_t missed = self->events_sent - MIN_OF(events, self->events_sent);
+	self->lost += missed;
+	self->lost_total += missed;
+	self->notice_due = self->notice_due || missed > 0;
+	/* From now on both count from here. */
+	self->events_sent -= missed;
+}
+
+/* ---- events and notices ------------------------------------------------------------------------ */
+
+/* Room of EVENTS beside its list. */
+enum { EVENTS_HEAD_BYTES = 64, EVENTS_FRAME_BYTES = 48 << 10 };
+
+static void lose_events(struct subscription *self, uint64_t count)
+{
+	self->lost += count;
+	self->lost_total += count;
+	self->notice_due = true;
+}
+
+void subscription_lose_event(struct subscription *self)
+{
+	lose_events(self, 1);
+}
+
+/* The run of that state, a new one at the end where there is none; NULL without memory. */
+static struct event_run *run_of(struct subscription *self, uint64_t tick, uint32_t epoch)
+{
+	if (self->runs.count > 0) {
+		struct event_run *last = &self->runs.items[self->runs.count - 1];
+		if (last->tick == tick && last->epoch == epoch)
+			return last;
+	}
+	if (ARRAY_RESERVE(&self->runs, self->runs.count + 1u) != STATUS_OK)
+		return NULL;
+	struct event_run *run = &self->runs.items[self->runs.count++];
+	*run = (struct event_run){ .tick = tick, .epoch = epoch };
+	return run;
+}
+
+void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t epoch,
+			     const uint8_t *packed, uint32_t bytes)
+{
+	struct event_run *run = NULL;
+	if (self->event_bytes.count + bytes <= SUBSCRIPTION_EVENT_BYTES)
+		run = run_of(self, tick, epoch);
+	if (run == NULL || bytes_append(&self->event_bytes, packed, bytes) != STATUS_OK) {
+		lose_events(self, 1);
+		return;
+	}
+	run->count++;
+	run->bytes += bytes;
+}
+
+/* Events of one run from byte `from` on, as many as fit; returns their number and *bytes. */
+static uint32_t fitting(const uint8_t *from, uint32_t left, uint32_t count, uint32_t room,
+			uint32_t *bytes)
+{
+	struct wire_cursor in = wire_cursor_over(from, left);
+	uint32_t fit = 0;
+	*bytes = 0;
+	if (left <= room) {
+		*bytes = left;
+		return count;
+	}
+	while (fit < count && wire_skip(&in, NULL) == STATUS_OK &&
+	       (uint32_t)(in.at - from) <= room) {
+		*bytes = (uint32_t)(in.at - from);
+		fit++;
+	}
+	return fit;
+}
+
+static void send_run(struct subscription *self, const struct event_run *run, const uint8_t *packed)
+{
+	uint32_t room = MIN_OF(self->frame_max, (uint32_t)EVENTS_FRAME_BYTES) - EVENTS_HEAD_BYTES;
+	for (uint32_t at = 0, done = 0; done < run->count;) {
+		struct message message;
+		uint32_t bytes;
+		uint32_t count = fitting(packed + at, run->bytes - at, run->count - done, room,
+					 &bytes);
+		message_init(&message, MESSAGE_EVENTS);
+		message.events.sub = self->sub;
+		message.events.epoch = run->epoch;
+		message.events.tick = run->tick;
+		message.events.list = (struct wire_list){ packed + at, bytes, count };
+		if (outbox_send(self->outbox, &message) == STATUS_OK)
+			self->events_sent += count;
+		else
+			lose_events(self, count);
+		at += bytes;
+		done += count;
+	}
+}
+
+void subscription_send_events(struct subscription *self)
+{
+	uint32_t ready = 0, bytes = 0;
+	while (ready < self->runs.count) {
+		const struct event_run *run = &self->runs.items[ready];
+		if (run->epoch > self->pending_epoch ||
+		    (run->epoch == self->pending_epoch && run->tick > self->pending_tick))
+			break;
+		send_run(self, run, self->event_bytes.data + bytes);
+		bytes += run->bytes;
+		ready++;
+	}
+	if (ready == 0)
+		return;
+	self->runs.count -= ready;
+	memmove(self->runs.items, self->runs.items + ready,
+		self->runs.count * sizeof *self->runs.items);
+	bytes_consume(&self->event_bytes, bytes);
+}
+
+void subscription_send_notice(struct subscription *self)
+{
+	struct message notice;
+	if (!self->notice_due)
+		return;
+	message_init(&notice, MESSAGE_NOTICE);
+	notice.notice.sub = self->sub;
+	notice.notice.skipped = self->skipped;
+	notice.notice.lost = self->lost;
+	notice.notice.divisor = self->divisor;
+	notice.notice.code = self->skipped > 0 ? STATUS_SLOW : STATUS_OK;
+	if (outbox_send(self->outbox, &notice) != STATUS_OK)
+		return;
+	self->skipped = self->lost = 0;
+	self->notice_due = false;
 }

@@ -8,7 +8,8 @@
  * ms) unacknowledged and little still queued; without it, nothing may still be queued. A client
  * that keeps running out of credit has its divisor doubled; two good seconds halve it again. A
  * skip costs nothing but the next frame's covering the gap: frames are skipped before they are
- * encoded, never after.
+ * encoded, never after. Events of skipped states wait packed, in a bounded number of bytes; what does not
+ * fit is counted, and NOTICE says so.
  *
  * A frame of many parts is shared with whoever needs the same and goes out a few parts at a time, as
  * the client takes them (`pending`); until the last has gone nothing else of the subscription is sent.
@@ -16,28 +17,33 @@
 #ifndef CAIRN_SYNC_SUBSCRIPTION_H
 #define CAIRN_SYNC_SUBSCRIPTION_H
 
+#include "server/base/bytes.h"
 #include "server/session/outbox.h"
+#include "server/sync/interest.h"
+#include "server/sync/ration.h"
 #include "server/sync/view.h"
 
 enum {
 	SUBSCRIPTION_UNACKED_MAX = 256, /* frames; more are skipped whatever the time */
-	SUBSCRIPTION_EVENTS_MAX = 8192, /* waiting for one client; beyond, the newest are lost and counted */
+	/* Waiting for one client; beyond, the newest are lost and counted. */
+	SUBSCRIPTION_EVENT_BYTES = 120 << 10,
 	SUBSCRIPTION_DIVISOR_MAX = 64,	/* of the server's own slowing down */
 	SUBSCRIPTION_STUCK_MS = 10000,	 /* without a part taken, a frame is given up */
 	SUBSCRIPTION_GRACE_MS = 250,
 	SUBSCRIPTION_GOOD_MS = 2000,
 };
 
-struct unacked_frame {
-	uint64_t tick, sent_at;
+/* A frame that was sent whole, and where history stood then: the client may come back and stand on it. */
+struct sent_frame {
+	uint64_t tick, sent_at, serial;
+	struct interest_mark mark;
 	uint32_t epoch;
 };
 
-/* An event with the state it belongs to. */
-struct dated_event {
+/* Events of one state that wait, packed in `event_bytes` behind those of earlier states. */
+struct event_run {
 	uint64_t tick;
-	uint32_t epoch;
-	struct event event;
+	uint32_t epoch, count, bytes;
 };
 
 struct subscription {
@@ -53,6 +59,11 @@ struct subscription {
 
 	uint64_t base;		/* serial of the last frame, 0 none */
 	uint64_t base_tick;
+	/* What it watches; NULL: the whole world. A reference of the subscription's own. */
+	struct interest *interest;
+	struct interest_mark mark; /* of the last frame */
+	struct ration *ration;	   /* owned; NULL without a budget */
+	bool partial;		   /* the last frame left something out */
 	bool snapshot_due;
 	uint32_t since;		/* steps since the last frame */
 
@@ -64,7 +75,8 @@ struct subscription {
 	uint32_t pending_epoch;
 	bool pending_snapshot;
 
-	struct unacked_frame unacked[SUBSCRIPTION_UNACKED_MAX]; /* ring */
+	struct sent_frame acked; /* the latest; serial 0 none */
+	struct sent_frame unacked[SUBSCRIPTION_UNACKED_MAX]; /* ring */
 	uint32_t unacked_first, unacked_count;
 	uint64_t round_trip;	/* ns, smoothed */
 	uint64_t starved_at;	/* last skip for want of room, INSTANT_NEVER none */
@@ -72,21 +84,25 @@ struct subscription {
 
 	uint64_t skipped, lost; /* since the last NOTICE */
 	uint64_t skipped_total, lost_total, frames_total;
+	uint64_t events_sent; /* so far */
 	bool notice_due;
-	ARRAY_OF(struct dated_event) events; /* waiting, oldest first */
+	ARRAY_OF(struct event_run) runs; /* waiting, oldest first */
+	struct bytes event_bytes;
 };
 
+/* Without an interest or a ration yet. */
 MUST_CHECK enum status subscription_create(const struct msg_subscribe *ask, struct outbox *outbox,
 					   bool has_ack, uint32_t frame_max,
 					   struct subscription **out, struct reason *why);
+/* The interest must have been released. */
 void subscription_destroy(struct subscription *self);
 
 /* Whether a frame may be sent at `now`. */
 bool subscription_may_send(const struct subscription *self, uint64_t now);
 /* The same; false counts a skip and may slow the subscription down. */
 bool subscription_has_room(struct subscription *self, uint64_t now);
-/* Whether the divisor lets this step's frame through. */
-bool subscription_is_due(struct subscription *self, bool step);
+/* Whether the divisor lets a frame through. */
+bool subscription_is_due(const struct subscription *self);
 /* Whether the next frame carries a hash. */
 bool subscription_is_hashed(const struct subscription *self);
 static inline bool subscription_is_busy(const struct subscription *self)
@@ -96,8 +112,11 @@ static inline bool subscription_is_busy(const struct subscription *self)
 /* Takes references to the parts of a frame of the view's state, which is the subscription's base from now
  * on. NO_MEMORY: nothing has changed. */
 MUST_CHECK enum status subscription_take(struct subscription *self, const struct view *view,
-					 bool snapshot, struct frame *const parts[], uint32_t count,
-					 uint64_t now);
+					 struct interest_mark mark, bool snapshot,
+					 struct frame *const parts[], uint32_t count, uint64_t now);
+/* Nothing has changed: it stands at the view's state without a frame; the client's tick stays. */
+void subscription_pass(struct subscription *self, const struct view *view,
+		       struct interest_mark mark);
 /* Puts parts into the outbox while there is room; returns the bytes put. NO_MEMORY: the frame is given up,
  * and the next one will be a SNAPSHOT. */
 MUST_CHECK enum status subscription_push(struct subscription *self, uint64_t now, uint64_t *bytes);
@@ -105,7 +124,20 @@ MUST_CHECK enum status subscription_push(struct subscription *self, uint64_t now
 void subscription_give_up(struct subscription *self);
 /* ACK: frames up to that one have been applied. */
 void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t now);
-/* Keeps the events of a report that it asked for. */
-void subscription_note_events(struct subscription *self, const struct tick_report *report);
+/* The connection is gone, but the client may come back: what was on its way is dropped. */
+void subscription_lose(struct subscription *self);
+/* It has come back, having applied that frame last: the next DELTA stands on it, where history still knows
+ * it; else there will be a SNAPSHOT. Of the events so far it has got `events`. */
+void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t events);
+
+/* Keeps an event of the state (epoch, tick), packed, that it asked for. */
+void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t epoch,
+			     const uint8_t *packed, uint32_t bytes);
+/* One there was no memory for. */
+void subscription_lose_event(struct subscription *self);
+/* Queues the events of states up to the one sent last. */
+void subscription_send_events(struct subscription *self);
+/* Says what was skipped and lost, if anything was. */
+void subscription_send_notice(struct subscription *self);
 
 #endif

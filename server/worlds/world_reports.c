@@ -120,6 +120,8 @@ static void show(struct served_world *world, const struct tick_report *report)
 	if (report->whole)
 		world->whole_asked = false;
 	enum status status = fanout_report(world->fanout, report, io_now(world->server->io));
+	if (status == STATUS_OK && fanout_is_serving(world->fanout))
+		executor_ring(world->server->executor, EXECUTOR_LOOP, &world->server->serving);
 	if (status == STATUS_OK)
 		return;
 	if (status != STATUS_AGAIN)

@@ -307,6 +307,20 @@ void worlds_look_after(struct server *server, uint64_t now)
 	}
 }
 
+void worlds_serve(void *context)
+{
+	struct server *server = context;
+	uint64_t now = io_now(server->io);
+	bool more = false;
+	for (uint32_t i = 0; i < server->worlds.items.count; i++) {
+		struct served_world *world = server->worlds.items.items[i];
+		if (fanout_is_serving(world->fanout))
+			more = fanout_continue(world->fanout, now) || more;
+	}
+	if (more)
+		executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);
+}
+
 /* LOOP: the world's last mail has been read; nobody steps it any more. */
 static void on_stopped(struct host *host, void *context)
 {

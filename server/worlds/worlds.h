@@ -76,6 +76,8 @@ MUST_CHECK enum status worlds_open(struct server *server, const char *name, stru
 				   struct served_world **out, struct reason *why);
 /* Now and then: frames that were held back, news that could not be told. */
 void worlds_look_after(struct server *server, uint64_t now);
+/* The next slice of each world's round; rings itself while there are more. `context` is the server. */
+void worlds_serve(void *context);
 /* Ends a world; its members are told. With `remove_file` its file goes too. */
 void worlds_stop(struct server *server, struct served_world *world, bool remove_file);
 

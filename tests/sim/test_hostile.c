@@ -394,14 +394,23 @@ static const struct message_row messages[] = {
 	{ "a world one has not joined", "[30 7 5]", STATUS_NOT_JOINED, 7, false },
 	{ "no columns", "[30 7 1 0]", STATUS_RANGE, 7, false },
 	{ "columns that are none", "[30 7 1 128]", STATUS_RANGE, 7, false },
-	{ "an area", "[30 7 1 31 [0 0 0 1 1 1]]", STATUS_UNSUPPORTED, 7, false },
+	{ "an area of 1e13 m", "[30 7 1 31 [0 0 0 1e13 1 1]]", STATUS_RANGE, 7, false },
 	{ "an area turned over", "[30 7 1 31 [1 0 0 0 1 1]]", STATUS_RANGE, 7, false },
-	{ "following", "[30 7 1 31 nil [1]]", STATUS_UNSUPPORTED, 7, false },
+	{ "following nobody", "[30 7 1 31 nil [0]]", STATUS_RANGE, 7, false },
+	{ "a ball without a radius", "[30 7 1 31 nil [] 1 1 0 0 [[2 [0 0 0]]]]", STATUS_TYPE, 7,
+	  false },
+	{ "a ball turned inside out", "[30 7 1 31 nil [] 1 1 0 0 [[2 [0 0 0 -1]]]]", STATUS_RANGE,
+	  7, false },
+	{ "an area of a kind that is none", "[30 7 1 31 nil [] 1 1 0 0 [[9 []]]]", STATUS_RANGE, 7,
+	  false },
+	{ "a frustum without a rotation", "[38 7 nil [] [[3 [0 0 0 0 0 0 0 1 1 0 9]]]]",
+	  STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
+	{ "a camera of what never was", "[38 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
 	{ "every 0th tick", "[30 7 1 31 nil [] 0]", STATUS_RANGE, 7, false },
 	{ "every 3601st tick", "[30 7 1 31 nil [] 3601]", STATUS_RANGE, 7, false },
 	{ "a column to come", "[30 7 1 287 nil []]", STATUS_UNSUPPORTED, 7, false },
 	{ "a profile that is none", "[30 7 1 31 nil [] 1 9]", STATUS_RANGE, 7, false },
-	{ "a byte budget", "[30 7 1 31 nil [] 1 1 0 9]", STATUS_UNSUPPORTED, 7, false },
+	{ "a byte budget of nine", "[30 7 1 31 nil [] 1 1 0 9]", STATUS_RANGE, 7, false },
 	{ "ending what never was", "[31 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
 	{ "asking again for it", "[33 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
 	{ "batch 0", "[40 1 0 nil 0 []]", STATUS_SEQUENCE, 0, false },
@@ -578,6 +587,7 @@ static const struct {
 	{ MESSAGE_UNSUBSCRIBE, "[31 7]" },
 	{ MESSAGE_ACK, "[32 7 1 1]" },
 	{ MESSAGE_RESYNC, "[33 7]" },
+	{ MESSAGE_FOCUS, "[38 7]" },
 	{ MESSAGE_COMMANDS, "[40 99 7 nil 0 []]" },
 	{ MESSAGE_QUERY, "[50 7 1 [4]]" },
 	{ MESSAGE_CONTROL, "[60 7 99 0]" },
@@ -623,7 +633,7 @@ START_TEST(every_message_of_a_client_is_among_the_samples)
 	for (size_t i = 0; message_info_at(i) != NULL; i++) {
 		const struct message_info *info = message_info_at(i);
 		bool sampled = info->reserved || info->from == WIRE_FROM_SERVER ||
-			       info->type == MESSAGE_HELLO;
+			       info->type == MESSAGE_HELLO || info->type == MESSAGE_GOODBYE;
 		for (uint32_t k = 0; k < COUNT_OF(samples); k++)
 			sampled = sampled || samples[k].type == info->type;
 		ck_assert_msg(sampled, "%s", info->name);

@@ -1,0 +1,74 @@
+/* fanout_state.h: what fanout.c and fanout_encode.c share. */
+#ifndef CAIRN_SYNC_FANOUT_STATE_H
+#define CAIRN_SYNC_FANOUT_STATE_H
+
+#include "protocol/delta.h"
+#include "server/sync/fanout.h"
+#include "server/sync/interest.h"
+#include "server/sync/quantised.h"
+
+enum {
+	FANOUT_SLICE = 64, /* subscriptions served before the loop is let go on */
+	/* An area in which nothing changes is told the tick this often. */
+	FANOUT_QUIET_TICKS = 15,
+};
+/* A world without a step for so long is at rest: everybody is brought up to date, whatever their pace. */
+#define FANOUT_REST_NS (UINT64_C(200) * NS_PER_MS)
+
+/* Frames (without their heads) that everybody in the group gets. */
+struct group {
+	struct interest *interest; /* NULL: the whole world */
+	uint64_t base;		   /* serial, 0: a SNAPSHOT */
+	uint64_t base_tick;
+	struct interest_mark mark; /* of the members' last frame */
+	struct interest_mark next; /* of this one */
+	enum wire_profile profile;
+	uint8_t fields;
+	bool hashed;
+	bool empty; /* nothing has changed; not encoded yet */
+	uint32_t frame_max;
+	uint32_t following; /* the next group of the same interest, index + 1 */
+	ARRAY_OF(struct frame *) tails; /* references */
+};
+
+struct fanout {
+	struct frame_pool *pool;
+	struct view view;
+	bool standing; /* the mirror is good */
+	/* Of the profiles `view` and `sim`, while anybody subscribes to them. */
+	struct quantised quantised[QUANTISED_PROFILES];
+	uint32_t quantised_users[QUANTISED_PROFILES];
+	struct interest_map interests;
+	ARRAY_OF(struct subscription *) subscriptions;
+	ARRAY_OF(struct group) groups;
+	uint32_t group_count;  /* in use; the others keep their memory */
+	uint32_t world_groups; /* the first group of the whole world, index + 1 */
+	uint64_t round;	       /* grows with each report: groups of another round are void */
+	struct view_delta delta;
+	/* From the first frame on: a world that nobody watches needs neither. */
+	struct delta_part *parts;
+	uint8_t *scratch; /* one part, before it is copied into a frame of its size */
+	/* The events of the report at hand, packed one after the other. */
+	struct bytes event_bytes;
+	ARRAY_OF(uint32_t) event_ends;
+	/* A round serves `left` subscriptions from `turn` on, wrapping, a slice at a time. */
+	uint32_t turn, left;
+	bool last_words;
+	uint64_t stepped_at; /* instant of the last step's report */
+	struct fanout_counters counters;
+};
+
+/* fanout_encode.c */
+void fanout_forget_groups(struct fanout *self);
+/* The group a subscription is in now, collected, and encoded unless it is empty. NULL without memory. */
+struct group *fanout_group(struct fanout *self, const struct subscription *sub);
+/* For a group that is empty. */
+MUST_CHECK enum status fanout_encode_empty(struct fanout *self, struct group *group);
+/* A frame for a subscription with a budget alone; it must be used before the next group is asked for. */
+struct group *fanout_ration(struct fanout *self, struct subscription *sub, bool *partial);
+/* One user of a profile more or less. */
+void fanout_use_profile(struct fanout *self, enum wire_profile profile, int users);
+/* The quantised columns follow the view. */
+void fanout_follow_view(struct fanout *self);
+
+#endif

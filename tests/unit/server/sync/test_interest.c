@@ -1,0 +1,564 @@
+/* Subscriptions to parts of a world: areas, followed bodies, budgets, cameras that move, clients that
+ * skip. A client reads every byte into a mirror, and each complete mirror is held against the world cut
+ * by the areas. */
+#include "server/sync/interest.h"
+
+#include <string.h>
+
+#include "protocol/frame.h"
+#include "protocol/mirror.h"
+#include "protocol/unpack.h"
+#include "server/base/heap.h"
+#include "server/host/report_queue.h"
+#include "server/sync/fanout.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/gen_reports.h"
+
+enum { CLIENTS = 8, PACKED = 4096 };
+
+struct client {
+	struct stream stream;
+	struct outbox outbox;
+	struct subscription *subscription;
+	struct mirror mirror;
+	struct bytes in;
+	size_t queued;
+	bool partial, fresh; /* of the last frame; the mirror has seen the present areas */
+	uint32_t frames, snapshots, created, removed;
+	uint64_t bytes;
+	struct wire_area areas[WIRE_AREAS_MAX];
+	uint32_t area_count, follow[WIRE_FOLLOW_MAX], follow_count;
+};
+
+static struct room {
+	struct gen_reports gen;
+	struct fanout *fanout;
+	struct frame_pool *pool;
+	struct outbox_set set;
+	struct client clients[CLIENTS];
+	struct rng rng;
+	uint64_t now, compared;
+} room;
+
+static uint32_t ids_in(struct wire_slice value, enum wire_profile profile)
+{
+	struct block_ids ids;
+	ck_assert_int_eq(block_ids_open(&ids, profile, value), STATUS_OK);
+	return ids.left;
+}
+
+static void read_frame(struct client *client, struct wire_slice content)
+{
+	struct message message;
+	struct reason why;
+	bool last = false;
+	ck_assert_int_eq(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, &why),
+			 STATUS_OK);
+	if (message.type == MESSAGE_SNAPSHOT) {
+		ck_assert_int_eq(mirror_snapshot(&client->mirror, &message.snapshot, &last),
+				 STATUS_OK);
+		client->snapshots += last;
+		client->partial = message.snapshot.flags & WIRE_FRAME_PARTIAL;
+	} else if (message.type == MESSAGE_DELTA) {
+		client->created += ids_in(message.delta.created, client->mirror.profile);
+		client->removed += ids_in(message.delta.removed, client->mirror.profile);
+		ck_assert_int_eq(mirror_delta(&client->mirror, &message.delta, &last), STATUS_OK);
+		client->partial = message.delta.flags & WIRE_FRAME_PARTIAL;
+	}
+	client->frames += last;
+	client->fresh = client->fresh || last;
+}
+
+static enum status take(struct stream *stream, struct frame *const frames[], uint32_t count)
+{
+	struct client *client = (struct client *)stream;
+	struct wire_slice content;
+	size_t bytes;
+	for (uint32_t i = 0; i < count; i++) {
+		client->bytes += frames[i]->bytes;
+		ck_assert_int_eq(bytes_append(&client->in, frames[i]->data, frames[i]->bytes),
+				 STATUS_OK);
+	}
+	while (frame_split(client->in.data, client->in.count, WIRE_FRAME_DOWN, &content, &bytes) ==
+	       STATUS_OK) {
+		read_frame(client, content);
+		bytes_consume(&client->in, bytes);
+	}
+	return STATUS_OK;
+}
+
+static size_t queued(const struct stream *stream)
+{
+	return ((const struct client *)stream)->queued;
+}
+
+static const struct stream_ops ops = { .write = take, .queued = queued };
+
+static void feed(struct report *report, uint64_t ns)
+{
+	room.now += ns;
+	ck_assert_int_eq(fanout_report(room.fanout, &report->ticked, room.now), STATUS_OK);
+	while (fanout_continue(room.fanout, room.now))
+		;
+	outbox_set_flush(&room.set);
+	report_destroy(report);
+}
+
+static void tick(void)
+{
+	feed(gen_reports_next(&room.gen), NS_PER_S / 60);
+}
+
+static void start(uint64_t seed)
+{
+	memset(&room, 0, sizeof room);
+	room.now = NS_PER_S;
+	room.rng = rng_seeded(seed * 3 + 1);
+	gen_reports_init(&room.gen, seed);
+	room.gen.births = 8;
+	ck_assert_int_eq(frame_pool_create(1 << 20, &room.pool), STATUS_OK);
+	ck_assert_int_eq(fanout_create(room.pool, &room.fanout), STATUS_OK);
+	feed(gen_reports_whole(&room.gen, false), 1);
+	for (int i = 0; i < 30; i++)
+		tick();
+}
+
+static void finish(void)
+{
+	struct frame_pool_counters counters;
+	fanout_destroy(room.fanout);
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		outbox_release(&room.clients[i].outbox);
+		mirror_release(&room.clients[i].mirror);
+		bytes_release(&room.clients[i].in);
+	}
+	frame_pool_counters(room.pool, &counters);
+	ck_assert_uint_eq(counters.live, 0);
+	frame_pool_destroy(room.pool);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------- */
+
+struct asking {
+	uint8_t areas[PACKED], follow[PACKED];
+	struct wire_list area_list, follow_list;
+};
+
+static void pack_what(const struct client *client, struct asking *out)
+{
+	struct wire_packer areas = wire_packer_over(out->areas, PACKED);
+	struct wire_packer follow = wire_packer_over(out->follow, PACKED);
+	for (uint32_t i = 0; i < client->area_count; i++)
+		wire_area_pack(&areas, &client->areas[i]);
+	for (uint32_t i = 0; i < client->follow_count; i++)
+		wire_pack_uint(&follow, client->follow[i]);
+	out->area_list = (struct wire_list){ out->areas, areas.bytes, client->area_count };
+	out->follow_list = (struct wire_list){ out->follow, follow.bytes, client->follow_count };
+}
+
+static void enter(uint32_t who, enum wire_profile profile, uint8_t fields, uint64_t budget)
+{
+	struct client *client = &room.clients[who];
+	static struct asking asking;
+	struct message ask;
+	struct reason why;
+	pack_what(client, &asking);
+	message_init(&ask, MESSAGE_SUBSCRIBE);
+	ask.subscribe.sub = who + 1;
+	ask.subscribe.profile = profile;
+	ask.subscribe.fields = fields;
+	ask.subscribe.budget = budget;
+	ask.subscribe.areas = asking.area_list;
+	ask.subscribe.follow = asking.follow_list;
+	client->stream = (struct stream){ .ops = &ops };
+	outbox_init(&client->outbox, &room.set, &client->stream, room.pool);
+	mirror_init(&client->mirror, profile, fields, 1 << 20);
+	ck_assert_int_eq(fanout_subscribe(room.fanout, &ask.subscribe, &client->outbox, false,
+					  WIRE_FRAME_DOWN, room.now, &client->subscription, &why),
+			 STATUS_OK);
+	outbox_set_flush(&room.set);
+}
+
+static void focus(uint32_t who)
+{
+	struct client *client = &room.clients[who];
+	static struct asking asking;
+	struct message focus;
+	struct reason why;
+	pack_what(client, &asking);
+	message_init(&focus, MESSAGE_FOCUS);
+	focus.focus.areas = asking.area_list;
+	focus.focus.follow = asking.follow_list;
+	client->fresh = false;
+	ck_assert_int_eq(fanout_focus(room.fanout, client->subscription, &focus.focus, &why),
+			 STATUS_OK);
+}
+
+static double real(double span)
+{
+	return rng_range(&room.rng, -span, span);
+}
+
+static struct wire_area draw_area(void)
+{
+	struct wire_area area = { .kind = (uint8_t)(1 + rng_below(&room.rng, 3)) };
+	double *n = area.numbers, size = rng_range(&room.rng, 1, 40);
+	for (int c = 0; c < 3; c++)
+		n[c] = c < 2 ? real(50) : real(3);
+	if (area.kind == WIRE_AREA_BOX) {
+		for (int c = 0; c < 3; c++)
+			n[3 + c] = n[c] + size;
+	} else if (area.kind == WIRE_AREA_BALL) {
+		n[3] = size;
+	} else {
+		for (int c = 3; c < 7; c++)
+			n[c] = real(1);
+		n[7] = rng_range(&room.rng, 0.3, 1.5);
+		n[8] = rng_range(&room.rng, 0.3, 1.5);
+		n[10] = size;
+	}
+	if (rng_below(&room.rng, 4) == 0 && room.gen.count > 0) {
+		uint32_t body = rng_below(&room.rng, room.gen.count);
+		area.body = room.gen.bodies[body].id;
+		for (int c = 0; c < 3; c++)
+			n[c] -= area.kind == WIRE_AREA_BOX ? n[c] + size / 2 : n[c];
+		if (area.kind == WIRE_AREA_BOX)
+			for (int c = 0; c < 3; c++)
+				n[3 + c] = size / 2;
+	}
+	return area;
+}
+
+static void choose(struct client *client)
+{
+	client->area_count = 1 + rng_below(&room.rng, 3);
+	for (uint32_t i = 0; i < client->area_count; i++)
+		client->areas[i] = draw_area();
+	client->follow_count = rng_below(&room.rng, 3);
+	for (uint32_t i = 0; i < client->follow_count; i++)
+		client->follow[i] = 1 + rng_below(&room.rng, room.gen.next_id + 5);
+	if (client->follow_count > 0 && rng_below(&room.rng, 3) == 0)
+		client->area_count = 0;
+}
+
+/* ---- the truth ---------------------------------------------------------------------------------- */
+
+static const struct wire_body *find(uint32_t id)
+{
+	for (uint32_t i = 0; i < room.gen.count; i++)
+		if (room.gen.bodies[i].id == id)
+			return &room.gen.bodies[i];
+	return NULL;
+}
+
+/* Is it in the exact areas (0 margins), or within so many of them? A body that an area was on may be gone:
+ * then the area is somewhere, and everything may be seen, nothing must. */
+static bool inside(const struct client *client, const struct wire_body *body, double margins)
+{
+	for (uint32_t i = 0; i < client->follow_count; i++)
+		if (client->follow[i] == body->id)
+			return true;
+	for (uint32_t i = 0; i < client->area_count; i++) {
+		struct wire_area unit = client->areas[i];
+		uint8_t packed[256];
+		struct wire_packer out = wire_packer_over(packed, sizeof packed);
+		struct wire_area back[WIRE_AREAS_MAX];
+		double origin[3] = { 0 };
+		uint32_t count;
+		wire_area_pack(&out, &unit);
+		ck_assert_int_eq(wire_areas_take(&(struct wire_list){ packed, out.bytes, 1 }, back,
+						 &count, NULL),
+				 STATUS_OK);
+		const struct wire_body *anchor = unit.body != 0 ? find(unit.body) : NULL;
+		if (unit.body != 0 && anchor == NULL) {
+			if (margins > 0)
+				return true;
+			continue;
+		}
+		if (anchor != NULL)
+			memcpy(origin, anchor->position, sizeof origin);
+		if (wire_area_holds(&back[0], origin, body->position,
+				    margins * wire_area_margin(&back[0]) + (margins > 0 ? 1e-9 : 0)))
+			return true;
+	}
+	return false;
+}
+
+static void compare(uint32_t who)
+{
+	const struct client *client = &room.clients[who];
+	const struct mirror *mirror = &client->mirror;
+	if (!mirror->complete || !client->fresh || client->partial)
+		return;
+	uint32_t seen = 0;
+	for (uint32_t i = 0; i < room.gen.count; i++) {
+		const struct wire_body *body = &room.gen.bodies[i];
+		const struct wire_body *shown = mirror_find(mirror, body->id);
+		if (shown == NULL) {
+			ck_assert(!inside(client, body, 0));
+			continue;
+		}
+		seen++;
+		ck_assert(inside(client, body, 2));
+		if (!wire_profile_quantised(mirror->profile))
+			ck_assert_uint_eq(wire_columns_differ(shown, body) & mirror->fields, 0);
+	}
+	ck_assert_uint_eq(seen, mirror->count);
+	room.compared++;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------- */
+
+START_TEST(a_mirror_is_the_world_cut_by_its_areas_whatever_is_skipped)
+{
+	static const enum wire_profile profiles[] = { WIRE_PROFILE_EXACT, WIRE_PROFILE_PLAIN,
+						      WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM };
+	start(check_seed() + (uint64_t)_i);
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		choose(&room.clients[i]);
+		enter(i, profiles[i % 4], i < 6 ? 127 : 31, i == 3 || i == 6 ? 60000 : 0);
+	}
+	for (int n = 0; n < 400; n++) {
+		uint32_t who = rng_below(&room.rng, CLIENTS);
+		struct client *client = &room.clients[who];
+		uint32_t what = rng_below(&room.rng, 40);
+		if (what < 4)
+			client->queued = client->queued > 0 ? 0 : 1 << 20;
+		else if (what < 8) {
+			choose(client);
+			focus(who);
+		} else if (what == 8)
+			fanout_resync(room.fanout, client->subscription, room.now);
+		room.gen.changes = n / 50 % 3 == 2 ? 2 : 30;
+		if (n % 150 == 149)
+			feed(gen_reports_whole(&room.gen, n == 299), NS_PER_MS);
+		else
+			tick();
+		for (uint32_t i = 0; i < CLIENTS; i++) {
+			const struct client *it = &room.clients[i];
+			/* An area at rest is not told each tick; then nothing of it has changed either. */
+			if (it->queued == 0 && it->subscription->divisor == 1 &&
+			    it->subscription->since == 0)
+				compare(i);
+		}
+	}
+	ck_assert_uint_gt(room.compared, 300);
+	finish();
+}
+END_TEST
+
+START_TEST(what_waits_comes_in_the_end_and_nothing_is_left_out)
+{
+	start(check_seed() + (uint64_t)_i);
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		choose(&room.clients[i]);
+		enter(i, i % 2 ? WIRE_PROFILE_SIM : WIRE_PROFILE_EXACT, 127, i < 4 ? 0 : 20000);
+	}
+	for (int n = 0; n < 60; n++)
+		tick();
+	/* The world stands still, and even a small budget catches up. */
+	for (int n = 0; n < 200; n++)
+		feed(gen_reports_control(&room.gen), NS_PER_S / 20),
+			fanout_look_after(room.fanout, room.now), outbox_set_flush(&room.set);
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		ck_assert(!room.clients[i].partial && room.clients[i].mirror.complete);
+		ck_assert_uint_eq(room.clients[i].mirror.tick, room.gen.tick);
+		room.compared = 0;
+		compare(i);
+		ck_assert_uint_eq(room.compared, 1);
+	}
+	finish();
+}
+END_TEST
+
+START_TEST(a_budget_is_kept_and_the_nearest_come_first)
+{
+	start(check_seed());
+	struct client *client = &room.clients[0];
+	client->areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL,
+					       .numbers = { 0, 0, 0, 200 } };
+	client->area_count = 1;
+	room.gen.births = 40;
+	room.gen.deaths = 0;
+	while (room.gen.count < 300)
+		tick();
+	room.gen.births = 0;
+	room.gen.changes = 100;
+	enter(0, WIRE_PROFILE_EXACT, 31, 30000);
+	for (int n = 0; n < 30; n++)
+		tick();
+	/* Among those that came first, most are nearer than most of the others. */
+	double near = 0, all = 0;
+	for (uint32_t i = 0; i < client->mirror.count; i++) {
+		const double *p = client->mirror.bodies[i].position;
+		near += p[0] * p[0] + p[1] * p[1];
+	}
+	for (uint32_t i = 0; i < room.gen.count; i++) {
+		const double *p = room.gen.bodies[i].position;
+		all += p[0] * p[0] + p[1] * p[1];
+	}
+	ck_assert_uint_lt(client->mirror.count, room.gen.count);
+	ck_assert(near / client->mirror.count < all / room.gen.count);
+	uint64_t bytes = client->bytes;
+	for (int n = 0; n < 600; n++)
+		tick();
+	ck_assert_uint_le(client->bytes - bytes, 10 * 30000 * 11 / 10);
+	ck_assert_uint_ge(client->bytes - bytes, 10 * 30000 * 8 / 10);
+	/* Everybody has been shown, at some time. */
+	ck_assert_uint_eq(client->mirror.count, room.gen.count);
+	finish();
+}
+END_TEST
+
+START_TEST(on_the_edge_nobody_flaps)
+{
+	start(check_seed());
+	struct client *client = &room.clients[0];
+	room.gen.births = room.gen.deaths = room.gen.changes = 0;
+	while (room.gen.count > 1)
+		room.gen.count--;
+	feed(gen_reports_whole(&room.gen, true), 1);
+	client->areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 16 } };
+	client->area_count = 1;
+	enter(0, WIRE_PROFILE_EXACT, 127, 0);
+	for (int n = 0; n < 200; n++) {
+		struct report *report = gen_reports_next(&room.gen);
+		struct wire_body *body = &room.gen.bodies[0];
+		body->position[0] = n % 2 ? 15.9 : 16.9;
+		body->position[1] = body->position[2] = 0;
+		struct report_body *to = &report->ticked.bodies[report->ticked.body_count++];
+		*to = (struct report_body){ .view = { .id = body->id, .status = body->status },
+					    .why = REPORT_MOVED };
+		body->velocity[1] = body->spin[2] = body->rotation[1] = 0;
+		body->rotation[0] = 0;
+		body->flags = 0;
+		body->tag = 0;
+		body->owner = 0;
+		memcpy(&to->view.position, body->position, sizeof body->position);
+		memcpy(&to->view.rotation, body->rotation, sizeof body->rotation);
+		report->ticked.tick_hash = gen_reports_hash(&room.gen);
+		feed(report, NS_PER_S / 60);
+	}
+	ck_assert_uint_eq(client->mirror.count, 1);
+	ck_assert_uint_le(client->created, 1);
+	ck_assert_uint_eq(client->removed, 0);
+	finish();
+}
+END_TEST
+
+START_TEST(equal_areas_share_and_a_camera_of_its_own_leaves_the_others_alone)
+{
+	start(check_seed());
+	struct fanout_counters before, after;
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		room.clients[i].areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL,
+							       .numbers = { 5, 5, 0, 30 } };
+		room.clients[i].area_count = 1;
+		enter(i, WIRE_PROFILE_EXACT, 127, 0);
+	}
+	tick();
+	fanout_counters(room.fanout, &before);
+	ck_assert_uint_eq(before.interests, 1);
+	tick();
+	fanout_counters(room.fanout, &after);
+	ck_assert_uint_eq(after.encoded, before.encoded + 1);
+	room.clients[3].areas[0].numbers[0] = 40;
+	focus(3);
+	uint32_t snapshots = room.clients[3].snapshots;
+	tick();
+	fanout_counters(room.fanout, &before);
+	ck_assert_uint_eq(before.interests, 2);
+	ck_assert_uint_eq(before.encoded, after.encoded + 2);
+	for (uint32_t i = 0; i < CLIENTS; i++)
+		compare(i);
+	ck_assert_uint_eq(room.compared, CLIENTS);
+	/* Moving is a DELTA, not a new beginning. */
+	ck_assert_uint_eq(room.clients[3].snapshots, snapshots);
+	fanout_unsubscribe(room.fanout, room.clients[3].subscription);
+	fanout_counters(room.fanout, &after);
+	ck_assert_uint_eq(after.interests, 1);
+	finish();
+}
+END_TEST
+
+START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
+{
+	for (uint64_t n = 1; n <= 120; n++) {
+		start(check_seed() + n / 40);
+		for (uint32_t i = 0; i < 4; i++) {
+			choose(&room.clients[i]);
+			enter(i, i % 2 ? WIRE_PROFILE_SIM : WIRE_PROFILE_EXACT, 127,
+			      i == 2 ? 100000 : 0);
+		}
+		for (int t = 0; t < 12; t++) {
+			struct report *report = t < 11 || n % 3 ? gen_reports_next(&room.gen)
+								: gen_reports_whole(&room.gen, true);
+			room.now += NS_PER_S / 60;
+			heap_fail_at(t == 3 ? n : 0);
+			if (t == 3 && n % 2 == 0) {
+				struct message nothing;
+				struct reason why;
+				message_init(&nothing, MESSAGE_FOCUS);
+				static const uint8_t follow[] = { 3, 7 };
+				nothing.focus.follow = (struct wire_list){ follow, 2, 2 };
+				enum status moved = fanout_focus(
+					room.fanout, room.clients[0].subscription, &nothing.focus,
+					&why);
+				if (moved == STATUS_OK) {
+					room.clients[0].area_count = 0;
+					room.clients[0].follow_count = 2;
+					room.clients[0].follow[0] = 3;
+					room.clients[0].follow[1] = 7;
+					room.clients[0].fresh = false;
+				}
+			}
+			enum status status = fanout_report(room.fanout, &report->ticked, room.now);
+			heap_fail_at(0);
+			outbox_set_flush(&room.set);
+			report_destroy(report);
+			if (status != STATUS_OK)
+				feed(gen_reports_whole(&room.gen, false), NS_PER_MS);
+		}
+		for (int t = 0; t < 20; t++) {
+			feed(gen_reports_control(&room.gen), NS_PER_S / 4);
+			fanout_look_after(room.fanout, room.now);
+			outbox_set_flush(&room.set);
+		}
+		room.compared = 0;
+		for (uint32_t i = 0; i < 4; i++) {
+			if (room.clients[i].outbox.failed)
+				room.compared++; /* it would have been let go */
+			else
+				compare(i);
+		}
+		ck_assert_uint_eq(room.compared, 4);
+		finish();
+	}
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("server/sync/interest");
+	TCase *mirrors = tcase_create("mirrors");
+	tcase_set_timeout(mirrors, 30);
+	tcase_add_loop_test(mirrors, a_mirror_is_the_world_cut_by_its_areas_whatever_is_skipped, 0,
+			    6);
+	tcase_add_loop_test(mirrors, what_waits_comes_in_the_end_and_nothing_is_left_out, 0, 3);
+	tcase_add_test(mirrors, on_the_edge_nobody_flaps);
+	tcase_add_test(mirrors, equal_areas_share_and_a_camera_of_its_own_leaves_the_others_alone);
+	suite_add_tcase(suite, mirrors);
+	TCase *budgets = tcase_create("budgets");
+	tcase_add_test(budgets, a_budget_is_kept_and_the_nearest_come_first);
+	suite_add_tcase(suite, budgets);
+	TCase *faults = tcase_create("faults");
+	tcase_set_timeout(faults, 30);
+	tcase_add_test(faults, wherever_memory_runs_out_the_next_frames_are_right);
+	suite_add_tcase(suite, faults);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
