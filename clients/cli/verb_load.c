@@ -41,6 +41,11 @@ static enum status create_for(struct cli *cli, const char *name, const struct sc
 		wire_pack_string(&out, scene->method);
 		count++;
 	}
+	if (scene->broad_phase[0] != '\0') {
+		wire_pack_string(&out, "broad_phase");
+		wire_pack_string(&out, scene->broad_phase);
+		count++;
+	}
 	if (scene->seed_given) {
 		wire_pack_string(&out, "seed");
 		wire_pack_uint(&out, scene->seed);

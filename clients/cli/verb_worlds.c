@@ -37,6 +37,7 @@ static bool pack_options(struct cli *cli, struct wire_packer *out, struct wire_l
 {
 	const char *rate = cli_option(cli, "rate", 0), *gravity = cli_option(cli, "gravity", 0);
 	const char *seed = cli_option(cli, "seed", 0), *method = cli_option(cli, "method", 0);
+	const char *broad_phase = cli_option(cli, "broad-phase", 0);
 	if (rate != NULL) {
 		char *end;
 		uint64_t num = strtoull(rate, &end, 10), den = 1;
@@ -69,6 +70,11 @@ static bool pack_options(struct cli *cli, struct wire_packer *out, struct wire_l
 	if (method != NULL) {
 		wire_pack_string(out, "method");
 		wire_pack_string(out, method);
+		list->count++;
+	}
+	if (broad_phase != NULL) {
+		wire_pack_string(out, "broad_phase");
+		wire_pack_string(out, broad_phase);
 		list->count++;
 	}
 	static const char *const flags[] = { "planar", "running" };

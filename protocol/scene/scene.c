@@ -100,6 +100,8 @@ enum status compile_world(struct compile *self, const struct node *node, struct 
 		snprintf(out->name, sizeof out->name, "%s", world.name);
 	if (world.method != NULL)
 		snprintf(out->method, sizeof out->method, "%s", world.method);
+	if (world.broad_phase != NULL)
+		snprintf(out->broad_phase, sizeof out->broad_phase, "%s", world.broad_phase);
 	if (KEY_GIVEN(&world, WORLD, rate)) {
 		out->rate_num = world.rate.num;
 		out->rate_den = world.rate.den;

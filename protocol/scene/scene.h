@@ -30,6 +30,7 @@ struct scene_world {
 	uint64_t seed;
 	bool seed_given;
 	char method[32]; /* "": default */
+	char broad_phase[16]; /* "": default */
 	uint32_t bodies_max, placements_max, contacts_max, shapes_max; /* 0: default */
 };
 

@@ -42,11 +42,12 @@ struct world_options {
 	vec3 gravity;
 	uint64_t seed;
 	char method[32];
+	char broad_phase[16]; /* "tree", "grid", "levels", "sweep"; "": as the method likes it */
 	struct world_limits limits;
 	struct shape_source shapes;
 };
-/* 60 Hz, not planar, gravity (0,−9.81,0), seed 1, soft-step, limits 65536 bodies, 131072 placements,
- * 524288 contacts, 16384 shapes, 4 GiB, 1 GiB; no shape source. */
+/* 60 Hz, not planar, gravity (0,−9.81,0), seed 1, soft-step and its broad phase, limits 65536 bodies,
+ * 131072 placements, 524288 contacts, 16384 shapes, 4 GiB, 1 GiB; no shape source. */
 struct world_options world_options_default(void);
 
 /* Errors: RANGE (why names the field), UNKNOWN_METHOD, METHOD_REFUSES, UNSUPPORTED (this machine's

@@ -22,6 +22,7 @@ static struct world_options options_of(const struct scene_world *scene, const ch
 	if (method != NULL || scene->method[0] != '\0')
 		snprintf(options.method, sizeof options.method, "%s",
 			 method != NULL ? method : scene->method);
+	snprintf(options.broad_phase, sizeof options.broad_phase, "%s", scene->broad_phase);
 	if (scene->bodies_max != 0)
 		options.limits.bodies = scene->bodies_max;
 	if (scene->placements_max != 0)

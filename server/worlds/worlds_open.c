@@ -193,6 +193,8 @@ static enum status take_option(struct wire_slice key, struct wire_cursor *in,
 		return wire_take_uint(in, WIRE_INTEGER_MAX, &options->seed);
 	if (wire_slice_is(key, "method"))
 		return take_text(in, options->method, sizeof options->method);
+	if (wire_slice_is(key, "broad_phase"))
+		return take_text(in, options->broad_phase, sizeof options->broad_phase);
 	if (wire_slice_is(key, "running"))
 		return take_flag(in, running);
 	if (wire_slice_is(key, "bodies_max"))

@@ -199,7 +199,7 @@ static void bench_broad(struct rng *rng)
 	struct broad_phase *broad;
 	struct proxy_pairs pairs = { 0 };
 	static struct aabb boxes[COUNT];
-	if (broad_phase_create(&broad) != STATUS_OK ||
+	if (broad_phase_create(BROAD_PHASE_TREE, &broad) != STATUS_OK ||
 	    broad_phase_reserve(broad, COUNT) != STATUS_OK)
 		return;
 	for (uint32_t i = 0; i < COUNT; i++) {

@@ -8,8 +8,9 @@
  *   abi NUMBER
  *   SCENE TICK TICK_HASH STATE_HASH         16 hex digits each
  *
- * --print writes such a list of this build instead of TAP. Each scene runs in three ways: plainly;
- * with workers; and saved and loaded at a tick of its own, with all caches made anew at another.
+ * --print writes such a list of this build instead of TAP. Each scene runs plainly; with workers; and
+ * saved and loaded at a tick of its own, with all caches made anew at another; and so that every kind of
+ * broad phase has had it, two of them interrupted.
  */
 #include "server/base/rng.h"
 #include "server/io/parallel_pool.h"
@@ -101,10 +102,15 @@ static struct world *reload(struct world *world)
 	return copy;
 }
 
-static void run(const struct scene *scene, const char *way, const struct parallel *parallel,
+static void run(const struct scene *scene, const char *broad_phase, const struct parallel *parallel,
 		bool interrupt)
 {
-	struct world *world = test_world(scene->planar, scene->method);
+	struct world_options options = test_options(scene->planar, scene->method);
+	snprintf(options.broad_phase, sizeof options.broad_phase, "%s", broad_phase);
+	struct world *world = test_world_of(&options);
+	char way[64];
+	snprintf(way, sizeof way, "%s %u workers%s", broad_phase, parallel->workers,
+		 interrupt ? " interrupted" : "");
 	struct rng rng = rng_seeded(scene->ticks);
 	uint32_t load_at = interrupt ? 1 + rng_below(&rng, scene->ticks - 1) : 0;
 	uint32_t rebuild_at = interrupt ? 1 + rng_below(&rng, scene->ticks - 1) : 0;
@@ -154,11 +160,13 @@ int main(int count, char **arguments)
 		return 1;
 	}
 	for (uint32_t i = 0; i < scene_count; i++) {
-		run(&scenes[i], "alone", &parallel_serial, false);
+		run(&scenes[i], "tree", &parallel_serial, false);
 		if (print)
 			continue;
-		run(&scenes[i], "with workers", parallel_pool_parallel(pool), false);
-		run(&scenes[i], "interrupted", &parallel_serial, true);
+		run(&scenes[i], "tree", parallel_pool_parallel(pool), false);
+		run(&scenes[i], "grid", &parallel_serial, true);
+		run(&scenes[i], "levels", parallel_pool_parallel(pool), true);
+		run(&scenes[i], "sweep", &parallel_serial, false);
 	}
 	parallel_pool_destroy(pool);
 	golden_solvers(compare_solver);

@@ -1,35 +1,25 @@
-/* broad_phase.c: two dynamic trees.
+/* broad_phase.c: what all kinds of broad phase share: slots, the list of moved ones, pairs.
  *
- * Still proxies and moving ones have a tree each. A moved proxy asks the moving tree, and unless it
- * is static itself also the still one. All boxes are in place before the first question, so two
- * moved proxies find each other both; the pair is kept by the smaller slot's question, hence once.
+ * All boxes are in place before the first question, so two moved proxies find each other both; the
+ * pair is kept by the smaller slot's question, hence once.
  *
  * Questions run in parallel: question i writes only to record i, which has room for FOUND_MAX
  * partners and a count of all. Then the counts are summed, the limit is checked and room is made; a
  * second run copies, asking again only where there were more than FOUND_MAX. The keys are sorted at
- * the end, so neither tree shape nor the order of moves nor workers can be seen in the result.
+ * the end, so neither the kind nor the order of moves nor workers can be seen in the result.
  */
 #include "server/engine/collision/broad_phase.h"
 
-#include "server/base/array.h"
-#include "server/base/heap.h"
 #include "server/base/sort.h"
-#include "server/engine/collision/tree.h"
+#include "server/engine/collision/broad_kind.h"
+
+#include <string.h>
 
 enum {
-	STILL = 0,
-	MOVING = 1,
 	FOUND_MAX = 14,
 	GRAIN = 32, /* questions a piece of parallel work has at least */
 };
-enum { PROXY_USED = 1u << 30, PROXY_MOVED = 1u << 31 };
-
-struct proxy {
-	uint32_t node;	   /* its leaf */
-	uint32_t flags;	   /* PROXY_STATIC, PROXY_USED, PROXY_MOVED; 0 free */
-	uint32_t moved_at; /* its place in the list of moved ones, while PROXY_MOVED */
-};
-#define PROXY_FREE ((struct proxy){ TREE_NONE, 0, 0 })
+#define PROXY_FREE ((struct proxy){ 0, 0 })
 
 /* What one moved proxy found; a cache line. */
 struct found {
@@ -39,20 +29,47 @@ struct found {
 };
 
 struct broad_phase {
-	struct tree trees[2];
+	const struct broad_kind *kind;
+	struct broad_index *index;	/* owned */
 	ARRAY_OF(struct proxy) proxies; /* by slot; count = capacity in use */
 	ARRAY_OF(uint32_t) moved;	/* slots with PROXY_MOVED */
 	ARRAY_OF(struct found) found;
 	ARRAY_OF(uint64_t) scratch;
 };
 
-enum status broad_phase_create(struct broad_phase **out)
+static const struct broad_kind *const KINDS[BROAD_PHASE_KINDS] = {
+	[BROAD_PHASE_TREE] = &broad_kind_tree,
+	[BROAD_PHASE_GRID] = &broad_kind_grid,
+	[BROAD_PHASE_LEVELS] = &broad_kind_levels,
+	[BROAD_PHASE_SWEEP] = &broad_kind_sweep,
+};
+
+const char *broad_phase_name(enum broad_phase_kind kind)
 {
+	ASSERT(kind < BROAD_PHASE_KINDS);
+	return KINDS[kind]->name;
+}
+
+enum broad_phase_kind broad_phase_by_name(const char *name)
+{
+	enum broad_phase_kind kind = 0;
+	while (kind < BROAD_PHASE_KINDS && strcmp(KINDS[kind]->name, name) != 0)
+		kind++;
+	return kind;
+}
+
+enum status broad_phase_create(enum broad_phase_kind kind, struct broad_phase **out)
+{
+	ASSERT(kind < BROAD_PHASE_KINDS);
 	struct broad_phase *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
 		return STATUS_NO_MEMORY;
-	tree_init(&self->trees[STILL]);
-	tree_init(&self->trees[MOVING]);
+	self->kind = KINDS[kind];
+	self->index = self->kind->create();
+	if (self->index == NULL) {
+		heap_free(self);
+		return STATUS_NO_MEMORY;
+	}
 	*out = self;
 	return STATUS_OK;
 }
@@ -61,8 +78,7 @@ void broad_phase_destroy(struct broad_phase *self)
 {
 	if (self == NULL)
 		return;
-	tree_release(&self->trees[STILL]);
-	tree_release(&self->trees[MOVING]);
+	self->kind->destroy(self->index);
 	ARRAY_RELEASE(&self->proxies);
 	ARRAY_RELEASE(&self->moved);
 	ARRAY_RELEASE(&self->found);
@@ -72,8 +88,7 @@ void broad_phase_destroy(struct broad_phase *self)
 
 void broad_phase_reset(struct broad_phase *self)
 {
-	tree_reset(&self->trees[STILL]);
-	tree_reset(&self->trees[MOVING]);
+	self->kind->reset(self->index);
 	for (uint32_t i = 0; i < self->proxies.count; i++)
 		self->proxies.items[i] = PROXY_FREE;
 	self->moved.count = 0;
@@ -81,9 +96,7 @@ void broad_phase_reset(struct broad_phase *self)
 
 enum status broad_phase_reserve(struct broad_phase *self, uint32_t slots)
 {
-	enum status status = tree_reserve(&self->trees[STILL], slots);
-	if (status == STATUS_OK)
-		status = tree_reserve(&self->trees[MOVING], slots);
+	enum status status = self->kind->reserve(self->index, slots);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->moved, slots);
 	if (status == STATUS_OK)
@@ -97,15 +110,15 @@ enum status broad_phase_reserve(struct broad_phase *self, uint32_t slots)
 	return STATUS_OK;
 }
 
-static struct tree *tree_of(struct broad_phase *self, const struct proxy *proxy)
-{
-	return &self->trees[proxy->flags & PROXY_STATIC ? STILL : MOVING];
-}
-
 static struct proxy *proxy_at(struct broad_phase *self, uint32_t slot)
 {
 	ASSERT(broad_phase_has(self, slot));
 	return &self->proxies.items[slot];
+}
+
+static bool is_still(const struct proxy *proxy)
+{
+	return proxy->flags & PROXY_STATIC;
 }
 
 /* The list has room for every slot once: a slot is on it exactly while its flag is set. */
@@ -124,7 +137,7 @@ void broad_phase_add(struct broad_phase *self, uint32_t slot, const struct aabb 
 	ASSERT(slot < self->proxies.count && self->proxies.items[slot].flags == 0);
 	struct proxy *proxy = &self->proxies.items[slot];
 	proxy->flags = (flags & PROXY_STATIC) | PROXY_USED;
-	proxy->node = tree_insert(tree_of(self, proxy), fat, slot);
+	self->kind->add(self->index, slot, is_still(proxy), fat);
 	broad_phase_touch(self, slot);
 }
 
@@ -138,7 +151,7 @@ static void moved_forget(struct broad_phase *self, const struct proxy *proxy)
 void broad_phase_remove(struct broad_phase *self, uint32_t slot)
 {
 	struct proxy *proxy = proxy_at(self, slot);
-	tree_remove(tree_of(self, proxy), proxy->node);
+	self->kind->remove(self->index, slot, is_still(proxy));
 	if (proxy->flags & PROXY_MOVED)
 		moved_forget(self, proxy);
 	*proxy = PROXY_FREE;
@@ -146,8 +159,8 @@ void broad_phase_remove(struct broad_phase *self, uint32_t slot)
 
 void broad_phase_move(struct broad_phase *self, uint32_t slot, const struct aabb *fat)
 {
-	struct proxy *proxy = proxy_at(self, slot);
-	tree_move(tree_of(self, proxy), proxy->node, fat);
+	const struct proxy *proxy = proxy_at(self, slot);
+	self->kind->move(self->index, slot, is_still(proxy), fat);
 	broad_phase_touch(self, slot);
 }
 
@@ -159,107 +172,86 @@ bool broad_phase_has(const struct broad_phase *self, uint32_t slot)
 const struct aabb *broad_phase_box(const struct broad_phase *self, uint32_t slot)
 {
 	ASSERT(broad_phase_has(self, slot));
-	const struct proxy *proxy = &self->proxies.items[slot];
-	return &self->trees[proxy->flags & PROXY_STATIC ? STILL : MOVING].nodes[proxy->node].box;
+	return self->kind->box(self->index, slot, is_still(&self->proxies.items[slot]));
 }
 
 /* ---- pairs ------------------------------------------------------------------------------------ */
 
-struct question {
+struct asking {
 	struct broad_phase *self;
-	proxy_filter *filter;
-	const void *context;
-	uint64_t *keys;
+	struct question question;
 };
-
-static inline uint64_t pair_key(uint32_t slot, uint32_t partner)
-{
-	uint32_t a = MIN_OF(slot, partner), b = MAX_OF(slot, partner);
-	return (uint64_t)a << 32 | b;
-}
-
-/* Whether the pair is to be reported by the question of `slot`. */
-static inline bool wanted(const struct question *q, uint32_t slot, uint32_t partner)
-{
-	if (partner == slot)
-		return false;
-	if (q->self->proxies.items[partner].flags & PROXY_MOVED && partner < slot)
-		return false;
-	return q->filter == NULL ||
-	       q->filter(MIN_OF(slot, partner), MAX_OF(slot, partner), q->context);
-}
-
-/* All partners of one moved proxy: counted, the first `room` of them noted, and their keys
- * written if `keys` is given. */
-static uint32_t partners_of(const struct question *q, uint32_t slot, uint32_t *partners,
-			    uint32_t room, uint64_t *keys)
-{
-	const struct broad_phase *self = q->self;
-	const struct aabb *box = broad_phase_box(self, slot);
-	bool still = self->proxies.items[slot].flags & PROXY_STATIC;
-	uint32_t count = 0;
-	for (int t = still ? MOVING : STILL; t <= MOVING; t++) {
-		const struct tree *tree = &self->trees[t];
-		uint32_t n = tree_first(tree, box);
-		for (; n != TREE_NONE; n = tree_next(tree, box, n)) {
-			uint32_t partner = tree->nodes[n].item;
-			if (!wanted(q, slot, partner))
-				continue;
-			if (count < room)
-				partners[count] = partner;
-			if (keys != NULL)
-				keys[count] = pair_key(slot, partner);
-			count++;
-		}
-	}
-	return count;
-}
 
 static void ask(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
-	const struct question *q = context;
+	const struct asking *asking = context;
+	struct broad_phase *self = asking->self;
 	for (uint32_t i = first; i < last; i++) {
-		struct found *found = &q->self->found.items[i];
-		found->slot = q->self->moved.items[i];
-		found->count = partners_of(q, found->slot, found->partners, FOUND_MAX, NULL);
+		struct found *found = &self->found.items[i];
+		struct partners partners = { 0, FOUND_MAX, found->partners, NULL };
+		found->slot = self->moved.items[i];
+		self->kind->partners(self->index, &asking->question, found->slot,
+				     is_still(&self->proxies.items[found->slot]), &partners);
+		found->count = partners.count;
 	}
 }
 
-static void collect(const struct question *q)
+static void collect(const struct asking *asking, uint64_t *out)
 {
-	uint64_t *out = q->keys;
-	for (uint32_t i = 0; i < q->self->moved.count; i++) {
-		const struct found *found = &q->self->found.items[i];
-		if (found->count > FOUND_MAX) /* Asks again, now that there is room. */
-			out += partners_of(q, found->slot, NULL, 0, out);
-		else
+	const struct broad_phase *self = asking->self;
+	for (uint32_t i = 0; i < self->moved.count; i++) {
+		const struct found *found = &self->found.items[i];
+		if (found->count > FOUND_MAX) { /* Asks again, now that there is room. */
+			struct partners partners = { .keys = out };
+			self->kind->partners(self->index, &asking->question, found->slot,
+					     is_still(&self->proxies.items[found->slot]), &partners);
+			out += partners.count;
+		} else {
 			for (uint32_t k = 0; k < found->count; k++)
 				*out++ = pair_key(found->slot, found->partners[k]);
+		}
 	}
 }
 
-enum status broad_phase_pairs(struct broad_phase *self, const struct parallel *parallel,
-			      proxy_filter *filter, const void *context, uint32_t limit,
-			      struct proxy_pairs *out)
+static enum status ask_each(struct asking *asking, const struct parallel *parallel, uint32_t limit,
+			    struct proxy_pairs *out)
 {
-	out->count = 0;
-	struct question q = { self, filter, context, NULL };
-	parallel_run(parallel, self->moved.count, GRAIN, ask, &q);
+	const struct broad_phase *self = asking->self;
+	parallel_run(parallel, self->moved.count, GRAIN, ask, asking);
 	uint64_t total = 0;
 	for (uint32_t i = 0; i < self->moved.count; i++)
 		total += self->found.items[i].count;
 	if (total > limit)
 		return STATUS_LIMIT;
 	enum status status = ARRAY_RESERVE(out, total);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&self->scratch, total);
 	if (status != STATUS_OK)
 		return status;
-	q.keys = out->items;
-	collect(&q);
+	collect(asking, out->items);
 	out->count = (uint32_t)total;
-	if (total > 1)
+	return STATUS_OK;
+}
+
+enum status broad_phase_pairs(struct broad_phase *self, const struct parallel *parallel,
+			      proxy_filter *filter, const void *context, uint32_t limit,
+			      struct proxy_pairs *out)
+{
+	struct asking asking = { self, { self->proxies.items, filter, context } };
+	out->count = 0;
+	if (self->kind->prepare != NULL)
+		self->kind->prepare(self->index);
+	enum status status;
+	if (self->kind->pairs != NULL && self->moved.count > 0)
+		status = self->kind->pairs(self->index, &asking.question, limit, out);
+	else
+		status = ask_each(&asking, parallel, limit, out);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->scratch, out->count);
+	if (status != STATUS_OK) {
+		out->count = 0;
+		return status;
+	}
+	if (out->count > 1)
 		sort_keys(out->items, NULL, self->scratch.items, NULL, out->count);
 	return STATUS_OK;
 }
@@ -276,27 +268,19 @@ void broad_phase_settle(struct broad_phase *self)
 void broad_phase_query(const struct broad_phase *self, const struct aabb *box, proxy_visit *visit,
 		       void *context)
 {
-	for (int t = STILL; t <= MOVING; t++) {
-		const struct tree *tree = &self->trees[t];
-		for (uint32_t n = tree_first(tree, box); n != TREE_NONE; n = tree_next(tree, box, n))
-			if (!visit(tree->nodes[n].item, context))
-				return;
-	}
+	self->kind->query(self->index, box, visit, context);
 }
 
 void broad_phase_ray(const struct broad_phase *self, vec3 origin, vec3 direction,
 		     double fraction_max, proxy_ray_visit *visit, void *context)
 {
-	struct tree_ray ray = tree_ray_make(origin, direction, fraction_max);
-	for (int t = STILL; t <= MOVING; t++) {
-		const struct tree *tree = &self->trees[t];
-		for (uint32_t n = tree_ray_first(tree, &ray); n != TREE_NONE;
-		     n = tree_ray_next(tree, &ray, n)) {
-			ray.fraction_max = visit(tree->nodes[n].item, ray.fraction_max, context);
-			if (ray.fraction_max < 0)
-				return;
-		}
-	}
+	self->kind->ray(self->index, origin, direction, fraction_max, visit, context);
+}
+
+struct broad_phase_work broad_phase_work(const struct broad_phase *self)
+{
+	return self->kind->work != NULL ? self->kind->work(self->index) :
+					  (struct broad_phase_work){ 0 };
 }
 
 /* ---- how fat ---------------------------------------------------------------------------------- */

@@ -9,8 +9,13 @@
  * of boxes, flags, moved slots and filter alone, not of history, memory or number of workers. Pairs
  * are never dropped: too many is an answer (LIMIT) given before anything changes.
  *
- * Today behind the door: two dynamic trees (still and moving). Nothing of it needs saving:
- * the same proxies added in any order give the same answers.
+ * Behind the door stands one of several kinds, chosen at creation. All give the same answers, so nothing
+ * of a kind needs saving, and a world may change its kind between any two ticks:
+ *
+ *   tree    two dynamic trees, still and moving      whatever there is; the one to take without a reason
+ *   grid    one uniform grid (ch1-3 G-09, G-10)      many things of about one size
+ *   levels  a grid for each power of two (G-11, G-12)  sizes of many orders of magnitude
+ *   sweep   a tree over whole motions (G-13)         most things move, and fast: all is refitted at once
  */
 #ifndef CAIRN_ENGINE_COLLISION_BROAD_PHASE_H
 #define CAIRN_ENGINE_COLLISION_BROAD_PHASE_H
@@ -21,6 +26,19 @@
 #include "server/engine/math/vec3.h"
 
 struct broad_phase; /* private */
+
+/* Numbers are permanent: world.broad_phase. */
+enum broad_phase_kind {
+	BROAD_PHASE_TREE = 0,
+	BROAD_PHASE_GRID = 1,
+	BROAD_PHASE_LEVELS = 2,
+	BROAD_PHASE_SWEEP = 3,
+	BROAD_PHASE_KINDS = 4,
+};
+/* "tree" … "sweep". */
+const char *broad_phase_name(enum broad_phase_kind kind);
+/* BROAD_PHASE_KINDS: there is none of that name. */
+enum broad_phase_kind broad_phase_by_name(const char *name);
 
 /* A proxy's flags. Two static proxies never make a pair, and are never looked at together. */
 enum { PROXY_STATIC = 1u << 0 };
@@ -43,7 +61,7 @@ static inline uint32_t proxy_pair_b(uint64_t pair)
  * workers: it may only read, and must be a pure function of what does not change meanwhile. */
 typedef bool proxy_filter(uint32_t a, uint32_t b, const void *context);
 
-MUST_CHECK enum status broad_phase_create(struct broad_phase **out);
+MUST_CHECK enum status broad_phase_create(enum broad_phase_kind kind, struct broad_phase **out);
 void broad_phase_destroy(struct broad_phase *self); /* NULL is ignored */
 /* Forgets all proxies, keeps the memory. */
 void broad_phase_reset(struct broad_phase *self);
@@ -81,6 +99,13 @@ void broad_phase_query(const struct broad_phase *self, const struct aabb *box, p
 typedef double proxy_ray_visit(uint32_t slot, double fraction_max, void *context);
 void broad_phase_ray(const struct broad_phase *self, vec3 origin, vec3 direction,
 		     double fraction_max, proxy_ray_visit *visit, void *context);
+
+/* What the kind did since creation, for statistics and tests; what it does not know is 0. */
+struct broad_phase_work {
+	uint64_t cells_changed; /* references to cells made and taken back */
+	uint64_t rebuilds;
+};
+struct broad_phase_work broad_phase_work(const struct broad_phase *self);
 
 /* ---- how fat: pure functions ------------------------------------------------------------------ */
 

@@ -2,8 +2,13 @@
 libengine_a_SOURCES += \
 	server/engine/collision/advance.h \
 	server/engine/collision/advance.c \
+	server/engine/collision/broad_grid.c \
+	server/engine/collision/broad_kind.h \
+	server/engine/collision/broad_levels.c \
 	server/engine/collision/broad_phase.h \
 	server/engine/collision/broad_phase.c \
+	server/engine/collision/broad_sweep.c \
+	server/engine/collision/broad_tree.c \
 	server/engine/collision/clip.h \
 	server/engine/collision/clip.c \
 	server/engine/collision/continuous_box.h \
@@ -22,6 +27,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/gjk.c \
 	server/engine/collision/gjk_exact.h \
 	server/engine/collision/gjk_exact.c \
+	server/engine/collision/grid.h \
+	server/engine/collision/grid.c \
 	server/engine/collision/hierarchy.h \
 	server/engine/collision/hierarchy.c \
 	server/engine/collision/hierarchy_walk.c \

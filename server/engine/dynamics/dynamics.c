@@ -25,7 +25,7 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	bitset_init(&self->moved);
 	enum status status = arena_init(&self->scratch, 0);
 	if (status == STATUS_OK)
-		status = broad_phase_create(&self->broad_phase);
+		status = broad_phase_create(tables->world.broad_phase[0], &self->broad_phase);
 	if (status == STATUS_OK)
 		status = dynamics_rebuild(self);
 	if (status != STATUS_OK)

@@ -32,6 +32,7 @@ struct method {
 	/* What it can do, for the generated table of methods. */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d;
+	enum broad_phase_kind broad_phase; /* of worlds made with it that do not name one */
 };
 
 /* Ask these, not the members: a method that takes whatever there is has none. */

@@ -60,6 +60,7 @@ static enum status check_world(const struct tables *tables, struct reason *why)
 	uint64_t rate = t->rate_den[0] > 0 ? t->rate_num[0] / t->rate_den[0] : 0;
 	EXPECT(rate >= 1 && rate <= 10000, TABLE_WORLD, 0, "rate_num");
 	EXPECT(t->planar[0] <= 1, TABLE_WORLD, 0, "planar");
+	EXPECT(t->broad_phase[0] < BROAD_PHASE_KINDS, TABLE_WORLD, 0, "broad_phase");
 	EXPECT(t->stopped[0] <= 1, TABLE_WORLD, 0, "stopped");
 	EXPECT(vector_within(t->gravity[0], GRAVITY_MAX), TABLE_WORLD, 0, "gravity");
 	EXPECT(t->bounds_mode[0] <= BOUNDS_WALLS, TABLE_WORLD, 0, "bounds_mode");

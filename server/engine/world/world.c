@@ -69,6 +69,15 @@ static enum status check_rate(uint32_t num, uint32_t den, struct reason *why)
 				 "%u/%u ticks per second, it must be within 1 and 10000", num, den);
 }
 
+static enum status check_broad_phase(const struct world_options *options, struct reason *why)
+{
+	const char *name = options->broad_phase;
+	if (memchr(name, '\0', sizeof options->broad_phase) != NULL &&
+	    (name[0] == '\0' || broad_phase_by_name(name) != BROAD_PHASE_KINDS))
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, -1, "broad_phase", "there is no broad phase %.15s", name);
+}
+
 static enum status check_options(const struct world_options *options, struct reason *why)
 {
 	enum status status = check_rate(options->rate_num, options->rate_den, why);
@@ -89,7 +98,7 @@ static enum status check_options(const struct world_options *options, struct rea
 	if (length == sizeof options->method || method_find(options->method) == NULL)
 		return reason_set(why, STATUS_UNKNOWN_METHOD, -1, "method",
 				  "there is no method %.31s", options->method);
-	return STATUS_OK;
+	return check_broad_phase(options, why);
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
@@ -111,7 +120,11 @@ static enum status fill_tables(struct tables *tables, const struct world_options
 	world->gravity[0] = options->gravity;
 	world->bounds_min[0] = vec3_all(-LENGTH_MAX);
 	world->bounds_max[0] = vec3_all(LENGTH_MAX);
-	world->method[0] = method_find(options->method)->number;
+	const struct method *method = method_find(options->method);
+	world->method[0] = method->number;
+	world->broad_phase[0] = (uint8_t)(options->broad_phase[0] != '\0' ?
+						  broad_phase_by_name(options->broad_phase) :
+						  method->broad_phase);
 	struct rng rng = rng_seeded(options->seed);
 	memcpy(world->rng[0], rng.state, sizeof rng.state);
 	world->next_body[0] = world->next_shape[0] = world->next_sleep_set[0] = 1;

@@ -50,7 +50,7 @@ START_TEST(rays_find_what_looking_at_every_sphere_finds)
 		ck_assert_uint_eq(test_spawn(world, TEST_SPHERE, centres[i]), i + 1);
 	}
 	uint32_t found = 0;
-	for (uint32_t run = 0; run < 300; run++) {
+	for (uint32_t run = 0; run < 600; run++) {
 		vec3 origin = draw(&rng, 8);
 		vec3 direction = vec3_sub(draw(&rng, 3), origin);
 		double length = rng_range(&rng, 1, 20);

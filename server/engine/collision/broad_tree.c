@@ -1,0 +1,123 @@
+/* broad_tree.c: the kind `tree`: two dynamic trees.
+ *
+ * Still proxies and moving ones have a tree each. A moved proxy asks the moving tree, and unless it is
+ * static itself also the still one.
+ */
+#include "server/engine/collision/broad_kind.h"
+#include "server/engine/collision/tree.h"
+
+enum { STILL = 0, MOVING = 1 };
+
+struct broad_index {
+	struct tree trees[2];
+	ARRAY_OF(uint32_t) leaves; /* by slot; count is not used */
+};
+
+static struct broad_index *create(void)
+{
+	struct broad_index *index = heap_alloc_zero(sizeof *index);
+	if (index == NULL)
+		return NULL;
+	tree_init(&index->trees[STILL]);
+	tree_init(&index->trees[MOVING]);
+	return index;
+}
+
+static void destroy(struct broad_index *index)
+{
+	tree_release(&index->trees[STILL]);
+	tree_release(&index->trees[MOVING]);
+	ARRAY_RELEASE(&index->leaves);
+	heap_free(index);
+}
+
+static void reset(struct broad_index *index)
+{
+	tree_reset(&index->trees[STILL]);
+	tree_reset(&index->trees[MOVING]);
+}
+
+static enum status reserve(struct broad_index *index, uint32_t slots)
+{
+	enum status status = tree_reserve(&index->trees[STILL], slots);
+	if (status == STATUS_OK)
+		status = tree_reserve(&index->trees[MOVING], slots);
+	return status == STATUS_OK ? ARRAY_RESERVE(&index->leaves, slots) : status;
+}
+
+static void add(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
+{
+	index->leaves.items[slot] = tree_insert(&index->trees[still ? STILL : MOVING], box, slot);
+}
+
+static void remove_slot(struct broad_index *index, uint32_t slot, bool still)
+{
+	tree_remove(&index->trees[still ? STILL : MOVING], index->leaves.items[slot]);
+}
+
+static void move(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
+{
+	tree_move(&index->trees[still ? STILL : MOVING], index->leaves.items[slot], box);
+}
+
+static const struct aabb *box_of(const struct broad_index *index, uint32_t slot, bool still)
+{
+	return &index->trees[still ? STILL : MOVING].nodes[index->leaves.items[slot]].box;
+}
+
+static void partners_of(const struct broad_index *index, const struct question *question,
+			uint32_t slot, bool still, struct partners *out)
+{
+	const struct aabb *box = box_of(index, slot, still);
+	struct partners found = *out; /* In registers: `out` may point anywhere. */
+	for (int t = still ? MOVING : STILL; t <= MOVING; t++) {
+		const struct tree *tree = &index->trees[t];
+		for (uint32_t n = tree_first(tree, box); n != TREE_NONE; n = tree_next(tree, box, n)) {
+			uint32_t partner = tree->nodes[n].item;
+			if (wanted(question, slot, partner))
+				partners_add(&found, slot, partner);
+		}
+	}
+	*out = found;
+}
+
+static void query(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
+		  void *context)
+{
+	for (int t = STILL; t <= MOVING; t++) {
+		const struct tree *tree = &index->trees[t];
+		for (uint32_t n = tree_first(tree, box); n != TREE_NONE; n = tree_next(tree, box, n))
+			if (!visit(tree->nodes[n].item, context))
+				return;
+	}
+}
+
+static void ray_query(const struct broad_index *index, vec3 origin, vec3 direction,
+		      double fraction_max, proxy_ray_visit *visit, void *context)
+{
+	struct tree_ray ray = tree_ray_make(origin, direction, fraction_max);
+	for (int t = STILL; t <= MOVING; t++) {
+		const struct tree *tree = &index->trees[t];
+		for (uint32_t n = tree_ray_first(tree, &ray); n != TREE_NONE;
+		     n = tree_ray_next(tree, &ray, n)) {
+			ray.fraction_max = visit(tree->nodes[n].item, ray.fraction_max, context);
+			if (ray.fraction_max < 0)
+				return;
+		}
+	}
+}
+
+const struct broad_kind broad_kind_tree = {
+	.name = "tree",
+	.create = create,
+	.destroy = destroy,
+	.reset = reset,
+	.reserve = reserve,
+	.add = add,
+	.remove = remove_slot,
+	.move = move,
+	.box = box_of,
+	.partners = partners_of,
+	.query = query,
+	.ray = ray_query,
+};

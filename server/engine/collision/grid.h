@@ -1,0 +1,57 @@
+/* grid.h: proxies in cells of one or several sizes (ch1-3 G-09…G-12); the common part of the kinds
+ * `grid` and `levels` of broad phase.
+ *
+ * A level is a grid of cubes of one size. A proxy stands in every cell of its level that its box
+ * touches, or, if these are too many, in a list of large ones. Only cells with somebody in them are
+ * stored. A search looks into each level for itself: at cells, or at the level's list of residents when
+ * that is shorter. (G-12 puts a proxy also into the cells of all coarser levels; asking there instead
+ * finds the same candidates and keeps the memory of a proxy the same for any number of levels.)
+ *
+ * Sizes are chosen anew when many proxies are new or have changed theirs. They decide what a search
+ * costs, never what it finds.
+ */
+#ifndef CAIRN_ENGINE_COLLISION_GRID_H
+#define CAIRN_ENGINE_COLLISION_GRID_H
+
+#include "server/engine/collision/broad_kind.h"
+
+enum { GRID_LEVELS_MAX = 32 };
+
+/* G-09: cells are twice as wide as the mean diameter. */
+#define GRID_CELL_PER_DIAMETER 2.0
+/* G-11: a proxy's diameter is between these parts of its cells' width. */
+#define GRID_PART_MIN 0.5
+#define GRID_PART_MAX 1.0
+
+/* Level j (from 0) has cells of first × 2^j metres. */
+struct grid_levels {
+	double first; /* > 0 */
+	uint32_t count; /* 1 … GRID_LEVELS_MAX */
+};
+/* G-09. `mean` > 0: mean diameter. */
+struct grid_levels grid_levels_uniform(double mean);
+/* G-11. 0 < diameter_min ≤ diameter_max. */
+struct grid_levels grid_levels_between(double diameter_min, double diameter_max);
+/* G-11: the largest level with a cell's width of at most diameter / GRID_PART_MIN; 0 below the least. */
+uint32_t grid_level_of(const struct grid_levels *levels, double diameter);
+
+struct broad_index *grid_create(bool one_level); /* NULL: no memory */
+
+/* For the tables of kinds. */
+void grid_destroy(struct broad_index *index);
+void grid_reset(struct broad_index *index);
+MUST_CHECK enum status grid_reserve(struct broad_index *index, uint32_t slots);
+void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
+void grid_remove(struct broad_index *index, uint32_t slot, bool still);
+void grid_move(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
+const struct aabb *grid_box(const struct broad_index *index, uint32_t slot, bool still);
+void grid_prepare(struct broad_index *index);
+void grid_partners(const struct broad_index *index, const struct question *question, uint32_t slot,
+		   bool still, struct partners *out);
+void grid_query(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
+		void *context);
+void grid_ray(const struct broad_index *index, vec3 origin, vec3 direction, double fraction_max,
+	      proxy_ray_visit *visit, void *context);
+struct broad_phase_work grid_work(const struct broad_index *index);
+
+#endif
