@@ -22,9 +22,14 @@
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
 
+enum { POLISHES = 6 };
+
 #define PROXIMAL                                                                                   \
 	1e-4     /* ρ of the largest diagonal entry: smaller spoils A, larger needs more rounds */
 #define RAY 1e-8 /* relative: what counts as G p = 0 */
+/* Relative: what counts as Cᵀλ = 0 and as dᵀλ > 0. Together: no x within GAIN / PROOF of the planes. */
+#define PROOF 1e-9
+#define GAIN 1e-7
 
 static void carve(struct qp_dual_active_set *self, struct solver_memory *memory, uint32_t variables,
 		  uint32_t rows)
@@ -102,13 +107,19 @@ static void make_dual(struct qp_dual_active_set *self, const struct qp_problem *
 	}
 }
 
-/* One step from x: multipliers into self->lambda, step into self->step. */
+/* One step from x: multipliers into self->lambda, step into self->step. With `from`, multipliers that
+ * belong to x, it is only their change that is solved for, so that its rounding is small too. */
 static struct solver_result round_from(struct qp_dual_active_set *self,
 				       const struct qp_problem *problem,
-				       const struct solver_options *options, const double *x)
+				       const struct solver_options *options, const double *x,
+				       const double *from)
 {
 	uint32_t n = problem->variables, m = problem->rows;
 	dense_mul_vec(problem->g, n, n, n, x, self->gradient);
+	for (uint32_t k = 0; k < m && from != NULL; k++) {
+		dense_mul_add(self->gradient, problem->matrix + (size_t)k * n, -from[k], n);
+		self->low[k] = qp_equal(problem, k) ? -__builtin_inf() : -from[k];
+	}
 	for (uint32_t i = 0; i < n; i++)
 		self->step[i] = -(self->gradient[i] + problem->c[i]);
 	chol_solve(&self->factor, self->step);
@@ -148,6 +159,31 @@ static bool is_ray(struct qp_dual_active_set *self, const struct qp_problem *pro
 	return true;
 }
 
+/* Whether the multipliers λ of a round are Farkas': λ ≥ 0 (where not equal), Cᵀλ = 0 and dᵀλ > 0. They
+ * are when contradicting rows are independent by no more than the rounding of A: the pivoting then
+ * solves the dual, with multipliers without measure. Kept as the certificate, largest 1. */
+static bool keep_proof(struct qp_dual_active_set *self, const struct qp_problem *problem)
+{
+	uint32_t n = problem->variables, m = problem->rows;
+	double largest = dense_max_abs(self->lambda, m), gain = 0, size = 0, steep = 0;
+	if (!(largest > 0 && largest <= SCALAR_MAX))
+		return false;
+	for (uint32_t k = 0; k < m; k++) {
+		double z = self->lambda[k] / largest;
+		self->slack[k] = z;
+		if (z < 0 && !qp_equal(problem, k))
+			return false;
+		gain += problem->d[k] * z;
+		size += scalar_abs(problem->d[k] * z);
+		steep = scalar_max(steep, dense_max_abs(problem->matrix + (size_t)k * n, n));
+	}
+	dense_transposed_mul_vec(problem->matrix, m, n, n, self->slack, self->gradient);
+	if (!(gain > GAIN * size) || dense_max_abs(self->gradient, n) > PROOF * steep)
+		return false;
+	dense_copy(self->certificate, self->slack, m);
+	return true;
+}
+
 static struct solver_result infeasible(struct qp_dual_active_set *self, uint32_t rows,
 				       struct solver_result result)
 {
@@ -155,6 +191,29 @@ static struct solver_result infeasible(struct qp_dual_active_set *self, uint32_t
 	result.certificate = self->certificate;
 	result.residual = __builtin_inf();
 	return result;
+}
+
+/* Active rows that nearly depend on each other have multipliers so large that a round solves the rows
+ * no better than to their rounding. Then rounds for changes alone go on from the best one. */
+static void polish(struct qp_dual_active_set *self, const struct qp_problem *problem,
+		   const struct solver_options *options, double *x, double *lambda,
+		   struct solver_result *total)
+{
+	uint32_t n = problem->variables, m = problem->rows;
+	for (uint32_t round = 0; round < POLISHES; round++) {
+		struct solver_result one = round_from(self, problem, options, x, lambda);
+		dense_copy(self->point, x, n);
+		dense_mul_add(self->point, self->step, 1, n);
+		dense_mul_add(self->lambda, lambda, 1, m);
+		double residual = qp_residual(problem, self->point, self->lambda);
+		total->pivots += one.pivots;
+		total->rounds++;
+		if (one.status == SOLVER_INFEASIBLE || !(residual < total->residual))
+			break;
+		total->residual = residual;
+		dense_copy(x, self->point, n);
+		dense_copy(lambda, self->lambda, m);
+	}
 }
 
 static struct solver_result iterate(struct qp_dual_active_set *self,
@@ -165,10 +224,11 @@ static struct solver_result iterate(struct qp_dual_active_set *self,
 	uint32_t rounds = self->proximal > 0 ? 300 : 6;
 	struct solver_options inner = *options;
 	struct solver_result total = {.residual = __builtin_inf(), .status = SOLVER_INEXACT};
+	bool proved = false;
 	dense_zero(self->point, n);
 	rounds = options->rounds_max > 0 ? options->rounds_max : rounds;
 	for (uint32_t round = 0; round < rounds && worse < 2; round++) {
-		struct solver_result one = round_from(self, problem, &inner, self->point);
+		struct solver_result one = round_from(self, problem, &inner, self->point, NULL);
 		inner.warm = true;
 		total.pivots += one.pivots;
 		total.fallbacks += one.fallbacks;
@@ -177,6 +237,7 @@ static struct solver_result iterate(struct qp_dual_active_set *self,
 			one.rounds = 1;
 			return infeasible(self, problem->rows, one);
 		}
+		proved = proved || keep_proof(self, problem);
 		dense_mul_add(self->point, self->step, 1, n);
 		double residual = qp_residual(problem, self->point, self->lambda);
 		worse += !(residual < total.residual) && self->proximal == 0;
@@ -189,8 +250,15 @@ static struct solver_result iterate(struct qp_dual_active_set *self,
 		    (self->proximal > 0 && total.residual <= options->tolerance))
 			break;
 	}
+	if (total.residual > options->tolerance && self->proximal == 0 && !proved)
+		polish(self, problem, &inner, x, lambda, &total);
 	if (total.residual <= options->tolerance) {
 		total.status = SOLVER_SOLVED;
+	} else if (proved) {
+		total.status = SOLVER_INFEASIBLE;
+		total.residual = __builtin_inf();
+		total.certificate = self->certificate;
+		total.certificate_count = problem->rows;
 	} else if (self->proximal > 0 && is_ray(self, problem)) {
 		total.status = SOLVER_UNBOUNDED;
 		total.certificate = self->certificate;
