@@ -27,8 +27,9 @@ enum { POLISHES = 6 };
 #define PROXIMAL                                                                                   \
 	1e-4     /* ρ of the largest diagonal entry: smaller spoils A, larger needs more rounds */
 #define RAY 1e-8 /* relative: what counts as G p = 0 */
-/* Relative: what counts as Cᵀλ = 0 and as dᵀλ > 0. Together: no x within GAIN / PROOF of the planes. */
+/* Relative: what counts as Cᵀλ = 0 and as dᵀλ > 0. Together: no x within GAIN / PROOF. */
 #define PROOF 1e-9
+#define ROUGH 1e-2 /* of the tolerance: a residual above is polished */
 #define GAIN 1e-7
 
 static void carve(struct qp_dual_active_set *self, struct solver_memory *memory, uint32_t variables,
@@ -250,7 +251,7 @@ static struct solver_result iterate(struct qp_dual_active_set *self,
 		    (self->proximal > 0 && total.residual <= options->tolerance))
 			break;
 	}
-	if (total.residual > options->tolerance && self->proximal == 0 && !proved)
+	if (total.residual > ROUGH * options->tolerance && self->proximal == 0 && !proved)
 		polish(self, problem, &inner, x, lambda, &total);
 	if (total.residual <= options->tolerance) {
 		total.status = SOLVER_SOLVED;
