@@ -40,6 +40,27 @@ tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c
 tests_bench_bench_lp_LDADD = $(LDADD) -lClp -lCoinUtils
 endif
 
+# Closest features, depths and meshes beside libccd and Bullet, what of them there is: make bench-closest
+EXTRA_PROGRAMS += tests/bench/bench_closest
+tests_bench_bench_closest_SOURCES = tests/bench/bench_closest.c tests/bench/bench_closest.h \
+	tests/bench/bench_closest_none.c
+tests_bench_bench_closest_CPPFLAGS = $(AM_CPPFLAGS)
+tests_bench_bench_closest_LDADD = $(LDADD) -lm
+if HAVE_BULLET
+tests_bench_bench_closest_SOURCES += tests/bench/bench_closest_bullet.cpp
+tests_bench_bench_closest_CPPFLAGS += -DBENCH_HAVE_BULLET=1 $(BULLET_CFLAGS)
+tests_bench_bench_closest_LDADD += $(BULLET_LIBS)
+endif
+if HAVE_CCD
+tests_bench_bench_closest_SOURCES += tests/bench/bench_closest_ccd.c
+tests_bench_bench_closest_CPPFLAGS += -DBENCH_HAVE_CCD=1 $(CCD_CFLAGS)
+tests_bench_bench_closest_LDADD += $(CCD_LIBS)
+endif
+EXTRA_DIST += tests/bench/bench_closest_bullet.cpp tests/bench/bench_closest_ccd.c
+.PHONY: bench-closest
+bench-closest: tests/bench/bench_closest
+	tests/bench/bench_closest
+
 .PHONY: bench
 bench: $(BENCHES)
 	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)

@@ -301,6 +301,7 @@ struct rounds {
 	struct simplex s;
 	vec3 v, proof; /* proof: unit, the direction that gave `lower` */
 	double v2, scale2, lower, last; /* last: the bound that v itself gives */
+	double enough; /* a lower bound above this ends the search */
 	uint32_t i, j, count;
 	bool closed;
 };
@@ -330,7 +331,7 @@ static void search(struct rounds *r)
 			r->proof = vec3_scale(r->v, 1.0 / length);
 		}
 		r->closed = r->v2 - vw <= GAP * r->v2;
-		if (r->closed || simplex_has(&r->s, &vertex))
+		if (r->closed || r->lower > r->enough || simplex_has(&r->s, &vertex))
 			return;
 		before = r->s;
 		r->s.vertices[r->s.count++] = vertex;
@@ -366,28 +367,67 @@ static void close_gap(struct rounds *r, struct gjk_result *out)
 		gjk_exact(r->a, r->b, r->rotation, r->translation, out);
 }
 
+static void rounds_init(struct rounds *r, const struct gjk_core *a, const struct gjk_core *b,
+			const mat3 *rotation, vec3 translation, const struct gjk_simplex *start)
+{
+	r->a = a;
+	r->b = b;
+	r->rotation = rotation;
+	r->translation = translation;
+	simplex_start(a, b, rotation, translation, start, &r->s);
+	r->v = simplex_point(&r->s);
+	r->v2 = vec3_length_squared(r->v);
+	r->scale2 = r->lower = r->last = 0;
+	r->enough = SCALAR_MAX;
+	r->i = r->s.vertices[0].index_a;
+	r->j = r->s.vertices[0].index_b;
+	r->count = 0;
+	r->closed = false;
+}
+
 void gjk_distance(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
 		  vec3 translation, const struct gjk_simplex *start, struct gjk_result *out)
 {
 	struct rounds r;
-	r.a = a;
-	r.b = b;
-	r.rotation = rotation;
-	r.translation = translation;
-	simplex_start(a, b, rotation, translation, start, &r.s);
-	r.v = simplex_point(&r.s);
-	r.v2 = vec3_length_squared(r.v);
-	r.scale2 = r.lower = r.last = 0;
-	r.i = r.s.vertices[0].index_a;
-	r.j = r.s.vertices[0].index_b;
-	r.count = 0;
-	r.closed = false;
+	rounds_init(&r, a, b, rotation, translation, start);
 	search(&r);
 	out->iterations = r.count;
 	out->lower = r.lower;
 	result_set(&r.s, r.v, r.v2, r.scale2, out);
 	if (!out->touching && !r.closed)
 		close_gap(&r, out);
+}
+
+bool gjk_apart_by(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
+		  vec3 translation, double gap, const struct gjk_simplex *start)
+{
+	struct rounds r;
+	struct gjk_simplex looking = { 1, { 0 }, { 0 } };
+	struct gjk_result full;
+	/* The vertices that look at each other; quite often their planes part the pieces. */
+	if (start == NULL && a->hull != NULL && b->hull != NULL) {
+		vec3 centre = vec3_add(translation, mat3_mul_vec(*rotation, b->hull->centre));
+		vec3 d = vec3_sub(centre, a->hull->centre);
+		vec3 back = mat3_transposed_mul_vec(*rotation, vec3_negate(d));
+		looking.a[0] = (uint16_t)gjk_support(a, d, 0);
+		looking.b[0] = (uint16_t)gjk_support(b, back, 0);
+		start = &looking;
+		rounds_init(&r, a, b, rotation, translation, start);
+		double size = scalar_max(vec3_length_squared(r.s.vertices[0].a),
+					 vec3_length_squared(r.s.vertices[0].b));
+		if (vec3_dot(d, r.v) > (gap + OPEN * scalar_sqrt(size)) * vec3_length(d))
+			return true;
+	} else {
+		rounds_init(&r, a, b, rotation, translation, start);
+	}
+	r.enough = gap;
+	search(&r);
+	if (r.lower > gap + OPEN * scalar_sqrt(r.scale2))
+		return true;
+	if (r.s.count == 4 || (r.closed && r.lower <= gap))
+		return false;
+	gjk_distance(a, b, rotation, translation, start, &full);
+	return !full.touching && full.lower > gap;
 }
 
 /* ---- pieces ----------------------------------------------------------------------------------- */

@@ -47,6 +47,11 @@ struct gjk_result {
 void gjk_distance(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
 		  vec3 translation, const struct gjk_simplex *start, struct gjk_result *out);
 
+/* Whether the cores are farther apart than `gap` ≥ 0 m, as proved along some direction; asks no more than
+ * that takes. False: they are not, or by less than rounding. `start` as above. */
+bool gjk_apart_by(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
+		  vec3 translation, double gap, const struct gjk_simplex *start);
+
 enum { GJK_ITERATIONS_MAX = 64 };
 
 /* Room for the points of a piece that keeps none: sphere, capsule, triangle. */

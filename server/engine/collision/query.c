@@ -30,9 +30,8 @@ static vec3 seat_point(const struct seat *seat, vec3 p)
 
 static bool cores_overlap(const struct gjk_core *a, const struct gjk_core *b, const struct seat *b_in_a)
 {
-	struct gjk_result nearest;
-	gjk_distance(a, b, &b_in_a->rotation, b_in_a->translation, NULL, &nearest);
-	return nearest.distance <= a->radius + b->radius;
+	double radii = a->radius + b->radius;
+	return !gjk_apart_by(a, b, &b_in_a->rotation, b_in_a->translation, radii, NULL);
 }
 
 static struct aabb core_box(const struct gjk_core *core, const struct seat *seat)

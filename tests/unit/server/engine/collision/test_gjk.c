@@ -258,6 +258,31 @@ START_TEST(the_bounds_meet_however_near_the_pieces_are)
 }
 END_TEST
 
+START_TEST(apart_by_a_gap_is_what_the_distance_says)
+{
+	struct shape *a = random_hull(20, 0.8), *b = random_hull(60, 0.5);
+	struct gjk_points room;
+	struct gjk_core core_a = gjk_core_of(a, 0, &room), core_b = gjk_core_of(b, 0, &room);
+	uint32_t apart = 0;
+	for (int k = 0; k < 3000; k++) {
+		struct gjk_result r;
+		pose at = pose_make(vec3_scale(random_direction(&rng), rng_range(&rng, 0.2, 3)),
+				    awkward_rotation(&rng));
+		mat3 rotation = mat3_from_quat(at.rotation);
+		nearest(a, b, &at, NULL, &r);
+		double gap = k % 3 == 0 ? 0 : r.distance * rng_range(&rng, 0.8, 1.2);
+		bool wanted = r.distance > gap;
+		ck_assert(gjk_apart_by(&core_a, &core_b, &rotation, at.position, gap, NULL) == wanted);
+		ck_assert(gjk_apart_by(&core_a, &core_b, &rotation, at.position, gap, &r.simplex) == wanted);
+		apart += wanted;
+	}
+	ck_assert_uint_gt(apart, 1000);
+	ck_assert_uint_lt(apart, 2500);
+	shape_release(a);
+	shape_release(b);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/collision/gjk");
@@ -272,6 +297,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, nearly_touching_pieces_get_their_tiny_distance);
 	tcase_add_test(tcase, a_flat_simplex_is_not_taken_for_touching);
 	tcase_add_test(tcase, the_bounds_meet_however_near_the_pieces_are);
+	tcase_add_test(tcase, apart_by_a_gap_is_what_the_distance_says);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
