@@ -2,7 +2,7 @@
  * cairn-client: a session with cairnd from a browser or from Node.
  *
  *     import { connect } from "cairn-client";
- *     const client = await connect("ws://127.0.0.1:7412/wire");
+ *     const client = await connect("ws://127.0.0.1:7412/ws");
  *     const world = await client.join("tower");
  *     await world.subscribe({ onFrame: (mirror) => console.log(mirror.tick, mirror.count) });
  *

@@ -19,6 +19,15 @@ export async function daemon(...options) {
   }
   return {
     address: `unix:${socket}`,
+    /** Waits until the log matches; the first group. */
+    async said(pattern) {
+      for (let tries = 0; tries < 400; tries++) {
+        const match = pattern.exec(log);
+        if (match !== null) return match[1];
+        await sleep(25);
+      }
+      throw new Error(`cairnd did not say ${pattern}: ${log}`);
+    },
     async stop() {
       child.kill("SIGTERM");
       const code = await gone;

@@ -1,0 +1,39 @@
+# The viewer: bundled on demand by Node.js (make viewer), served by cairnd, tested in headless Chromium.
+VIEWER_FILES = \
+	clients/web/build.mjs \
+	clients/web/index.html \
+	clients/web/package.json \
+	clients/web/package-lock.json \
+	clients/web/style.css \
+	clients/web/src/contacts.js \
+	clients/web/src/crowd.js \
+	clients/web/src/geometry.js \
+	clients/web/src/hand.js \
+	clients/web/src/inspector.js \
+	clients/web/src/link.js \
+	clients/web/src/main.js \
+	clients/web/src/playback.js \
+	clients/web/src/stage.js \
+	clients/web/src/statistics.js
+EXTRA_DIST += \
+	$(VIEWER_FILES) \
+	clients/web/README.md \
+	clients/web/build \
+	clients/web/check \
+	clients/web/test/viewer.test.js
+TESTS += clients/web/check
+
+.PHONY: viewer
+viewer:
+	$(top_srcdir)/clients/web/build $(abs_top_srcdir) $(abs_top_builddir)
+
+# Installed where it has been built.
+install-data-hook:
+	if test -f npm/web/dist/viewer.js; then \
+		$(MKDIR_P) "$(DESTDIR)$(pkgdatadir)/web" && \
+		$(INSTALL_DATA) npm/web/dist/* "$(DESTDIR)$(pkgdatadir)/web"; \
+	fi
+uninstall-hook:
+	rm -rf "$(DESTDIR)$(pkgdatadir)/web"
+distclean-local:
+	rm -rf npm

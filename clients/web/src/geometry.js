@@ -1,0 +1,77 @@
+/** What a shape looks like: from its canonical bytes, described, to triangles of unit scale in the shape's frame. */
+import {
+  BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, ExtrudeGeometry, PlaneGeometry, Quaternion, Shape,
+  SphereGeometry, Vector3,
+} from "three";
+import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
+
+/** Half-spaces are drawn as a square of this size, metres. */
+const GROUND = 400;
+const PLANAR_DEPTH = 0.5;
+const ROUNDING_STEPS = 6;
+
+function planeGeometry({ normal, offset }) {
+  const n = new Vector3(...normal), geometry = new PlaneGeometry(GROUND, GROUND, 1, 1);
+  geometry.applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), n));
+  return geometry.translate(n.x * offset, n.y * offset, n.z * offset);
+}
+
+function meshGeometry({ points, triangles }) {
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(Float32Array.from(points), 3));
+  geometry.setIndex(new BufferAttribute(triangles, 1));
+  // Faces, not smooth surfaces, are what collides.
+  const flat = geometry.toNonIndexed();
+  flat.computeVertexNormals();
+  return flat;
+}
+
+function hullGeometry({ points }) {
+  const corners = [];
+  for (let i = 0; i < points.length; i += 3) corners.push(new Vector3(points[i], points[i + 1], points[i + 2]));
+  return new ConvexGeometry(corners);
+}
+
+/** Edges moved out by the radius, corners as arcs. */
+function polygonGeometry({ points, radius }) {
+  const corners = [];
+  for (let i = 0; i < points.length; i += 2) corners.push([points[i], points[i + 1]]);
+  const area = corners.reduce((sum, [x, y], i) => {
+    const [nx, ny] = corners[(i + 1) % corners.length];
+    return sum + x * ny - y * nx;
+  }, 0);
+  if (area < 0) corners.reverse();
+  const outline = [];
+  const normalAngle = (i) => {
+    const [ax, ay] = corners[(i + corners.length) % corners.length], [bx, by] = corners[(i + 1) % corners.length];
+    return Math.atan2(-(bx - ax), by - ay);
+  };
+  corners.forEach(([x, y], i) => {
+    const from = normalAngle(i - 1);
+    const turn = (normalAngle(i) - from + 4 * Math.PI) % (2 * Math.PI);
+    const steps = radius > 0 ? ROUNDING_STEPS : 0;
+    for (let k = 0; k <= steps; k++) {
+      const angle = from + turn * (steps > 0 ? k / steps : 0);
+      outline.push([x + radius * Math.cos(angle), y + radius * Math.sin(angle)]);
+    }
+  });
+  const shape = new Shape();
+  outline.forEach(([x, y], i) => (i === 0 ? shape.moveTo(x, y) : shape.lineTo(x, y)));
+  return new ExtrudeGeometry(shape, { depth: PLANAR_DEPTH, bevelEnabled: false }).translate(0, 0, -PLANAR_DEPTH / 2);
+}
+
+const MAKERS = {
+  sphere: ({ radius }) => new SphereGeometry(radius, 24, 16),
+  capsule: ({ radius, halfLength }) => new CapsuleGeometry(radius, 2 * halfLength, 8, 16),
+  box: ({ half }) => new BoxGeometry(2 * half[0], 2 * half[1], 2 * half[2]),
+  plane: planeGeometry,
+  mesh: meshGeometry,
+  hull: hullGeometry,
+  polygon: polygonGeometry,
+};
+
+/** @param description of cairn-client's shapes.describe; an unknown kind is drawn as a small ball */
+export function geometryOf(description) {
+  const make = MAKERS[description.kind];
+  return make ? make(description) : new SphereGeometry(0.1, 8, 6);
+}

@@ -1,0 +1,77 @@
+/** Numbers in the corner: what the world does, what the wire carries, what this page costs. */
+const SHOW_MS = 500;
+const PING_MS = 2000;
+
+export class Statistics {
+  #shown = 0;
+  #pinged = 0;
+  #frames = 0;
+  #bytes = 0;
+  #pictures = 0;
+  #decoding = 0;
+
+  constructor(list) {
+    this.list = list;
+    this.values = {};
+    this.skipped = this.lost = 0;
+    this.lag = null;
+  }
+
+  /** A frame of the subscription came: its bytes, and the milliseconds it took to take it in. */
+  frame(bytes, ms) {
+    this.#frames++;
+    this.#bytes += bytes;
+    this.#decoding += ms;
+  }
+
+  notice({ skipped, lost }) {
+    this.skipped += skipped;
+    this.lost += lost;
+  }
+
+  /** Once a picture. */
+  picture(now, client, world, mirror, playback) {
+    this.#pictures++;
+    if (now - this.#pinged > PING_MS) {
+      this.#pinged = now;
+      client.ping().then((ms) => { this.lag = ms; }, () => {});
+    }
+    if (now - this.#shown < SHOW_MS) return;
+    const seconds = Math.max((now - this.#shown) / 1000, 1e-3);
+    this.values = {
+      tick: mirror.tick,
+      bodies: mirror.count,
+      dilation: world.mode === "running" && world.rate > 0 ? playback.rate / world.rate : 0,
+      frames: this.#frames / seconds,
+      kilobits: (this.#bytes * 8) / 1000 / seconds,
+      decode: this.#frames > 0 ? this.#decoding / this.#frames : 0,
+      pictures: this.#pictures / seconds,
+      lag: this.lag,
+      skipped: this.skipped,
+      lost: this.lost,
+    };
+    this.#shown = now;
+    this.#frames = this.#bytes = this.#pictures = this.#decoding = 0;
+    this.#write();
+  }
+
+  #write() {
+    const v = this.values;
+    const rows = {
+      Tick: v.tick,
+      Bodies: v.bodies,
+      "Time": v.dilation > 0 ? `${v.dilation.toFixed(2)} × nominal` : "stands",
+      Frames: `${v.frames.toFixed(0)} /s, ${v.decode.toFixed(2)} ms each`,
+      Bandwidth: `${v.kilobits.toFixed(0)} kbit/s`,
+      Lag: v.lag === null ? "–" : `${v.lag.toFixed(1)} ms`,
+      Pictures: `${v.pictures.toFixed(0)} /s`,
+      Skipped: `${v.skipped} frames, ${v.lost} events`,
+    };
+    this.list.replaceChildren(...Object.entries(rows).flatMap(([name, value]) => {
+      const term = document.createElement("dt"), text = document.createElement("dd");
+      term.textContent = name;
+      text.textContent = value;
+      return [term, text];
+    }));
+  }
+}
