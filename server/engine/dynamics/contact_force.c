@@ -17,6 +17,36 @@ struct contact_free contact_free_make(const struct impact_body *body, mat3 inert
 	};
 }
 
+enum contact_kind contact_force_kind(const struct impact_problem *problem, uint32_t contact,
+				     double speed_rest)
+{
+	double u = impact_velocity(problem, contact).x;
+	return u > speed_rest ? CONTACT_PARTS : u < -speed_rest ? CONTACT_COLLIDES : CONTACT_RESTS;
+}
+
+uint32_t contact_force_recheck(const struct impact_problem *problem, const double *bias,
+			       double speed_rest, const uint32_t *order, const uint32_t *starts,
+			       uint32_t clusters, uint32_t *kept)
+{
+	uint32_t count = 0;
+	for (uint32_t k = 0; k < problem->contact_count; k++)
+		kept[k] = 0;
+	for (uint32_t c = 0; c < clusters; c++) {
+		bool closes = false;
+		for (uint32_t at = starts[c]; at < starts[c + 1]; at++) {
+			kept[order[at]] = contact_force_kind(problem, order[at], speed_rest) !=
+					  CONTACT_PARTS;
+			closes |= kept[order[at]] && bias[order[at]] < 0;
+		}
+		for (uint32_t at = starts[c]; at < starts[c + 1]; at++)
+			kept[order[at]] &= closes;
+	}
+	for (uint32_t k = 0; k < problem->contact_count; k++)
+		if (kept[k])
+			kept[count++] = k;
+	return count;
+}
+
 static vec3 point_acceleration(const struct impact_body *body, const struct contact_free *free,
 			       vec3 arm)
 {

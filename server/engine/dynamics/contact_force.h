@@ -16,6 +16,25 @@ struct contact_free {
 struct contact_free contact_free_make(const struct impact_body *body, mat3 inertia, vec3 force,
 				      vec3 torque);
 
+/* What a touching pair is about to do (I1): collisions get impulses, all of a moment together; then what
+ * rests gets forces. */
+enum contact_kind {
+	CONTACT_PARTS,    /* u_n > speed_rest */
+	CONTACT_RESTS,    /* |u_n| ≤ speed_rest: no impulse, so no bounce, whatever its restitution */
+	CONTACT_COLLIDES, /* u_n < −speed_rest */
+};
+enum contact_kind contact_force_kind(const struct impact_problem *problem, uint32_t contact,
+				     double speed_rest);
+
+/* After the impulses: the contacts that can carry a force now, ascending into `kept` (room for all);
+ * returns how many. Those of a cluster where none closes (rests with normal bias b_n < 0) are left
+ * out, and so are those that part; the others of a cluster stay even when their own b_n > 0, since
+ * forces elsewhere may press them (I1). `bias` is the normal part of b, by contact. `order`, `starts`:
+ * of impact_clusters, `clusters` of them. */
+uint32_t contact_force_recheck(const struct impact_problem *problem, const double *bias,
+			       double speed_rest, const uint32_t *order, const uint32_t *starts,
+			       uint32_t clusters, uint32_t *kept);
+
 /* b of one contact in its frame: relative acceleration of the two points, centripetal terms included,
  * plus 2 u·(n', t', k') of the turning frame. `normal_rate` is n' (frame_rate.h): w × n for the normal
  * of a face turning with w. The contact's tangents must be vec3_frame's. `free` is by body. */

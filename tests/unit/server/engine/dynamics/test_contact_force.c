@@ -106,6 +106,77 @@ START_TEST(a_mass_rests_or_is_lifted_or_is_carried_up)
 }
 END_TEST
 
+/* The contacts kept after the impulses, and their forces by the LCP; all others get none. */
+static uint32_t solve_rechecked(double *forces)
+{
+	uint32_t order[CONTACTS], starts[CONTACTS + 1], scratch[BODIES + CONTACTS], kept[CONTACTS];
+	double bias[CONTACTS], some[CONTACTS * CONTACTS], part[CONTACTS];
+	struct solver_options options = solver_options_default();
+	uint32_t clusters = impact_clusters(&problem, order, starts, scratch);
+	for (uint32_t i = 0; i < problem.contact_count; i++) {
+		bias[i] = contact_force_bias(&problem, i, free_motion, vec3_zero()).x;
+		forces[i] = 0;
+	}
+	uint32_t n = contact_force_recheck(&problem, bias, 1e-6, order, starts, clusters, kept);
+	for (uint32_t i = 0; i < n; i++) {
+		b[i] = bias[kept[i]];
+		for (uint32_t j = 0; j < n; j++)
+			some[i * n + j] = impact_normal_entry(&problem, kept[i], kept[j]);
+	}
+	struct lcp_problem left = { n, n, some, b, NULL, NULL };
+	ck_assert_int_eq(lcp_dantzig_solve(&lcp, &left, &options, part, NULL).status,
+			 SOLVER_SOLVED);
+	for (uint32_t i = 0; i < n; i++)
+		forces[kept[i]] = part[i];
+	return n;
+}
+
+/* I1: at rest on the floor (u_n = 0) a body is a contact and not a collision, even with e = 1. */
+START_TEST(what_rests_is_no_collision_and_does_not_bounce)
+{
+	static const double speed[] = { -1, -1e-7, 0, 1e-7, 1 };
+	static const enum contact_kind kinds[] = { CONTACT_COLLIDES, CONTACT_RESTS, CONTACT_RESTS,
+						   CONTACT_RESTS, CONTACT_PARTS };
+	double forces[1];
+	uint32_t body = add_body(1, 0, vec3_make(0, -G, 0));
+	add_contact(body, FLOOR, vec3_axis(1))->restitution = 1;
+	for (uint32_t i = 0; i < COUNT_OF(speed); i++) {
+		bodies[body].velocity.y = speed[i];
+		ck_assert_int_eq(contact_force_kind(&problem, 0, 1e-6), kinds[i]);
+	}
+	bodies[body].velocity.y = 0;
+	ck_assert_uint_eq(solve_rechecked(forces), 1);
+	near(forces[0], G);
+}
+END_TEST
+
+/* I1: the plank of I5c after its impulse: one end stays, the other has 0.5667 and gets no force. A pair
+ * elsewhere that is pulled apart is left out too; one that is pushed by its neighbour is not. */
+START_TEST(a_contact_that_an_impulse_parted_gets_no_force)
+{
+	double forces[CONTACTS], arm = sqrt(0.2);
+	uint32_t plank = add_body(1, 1, vec3_make(0, -G, 0));
+	bodies[plank].velocity = vec3_make(0, -0.55 + 1 / 1.2, 0);
+	bodies[plank].spin = vec3_make(0, 0, 0.45 / arm - arm / 1.2);
+	for (uint32_t side = 0; side < 2; side++)
+		add_contact(plank, FLOOR, vec3_axis(1))->arm[0] =
+			vec3_make(side == 0 ? -arm : arm, 0, 0);
+	near(impact_velocity(&problem, 0).x, 0);
+	near(impact_velocity(&problem, 1).x, 0.8 / 1.2 - 0.1);
+	uint32_t pulled = add_body(1, 0, vec3_make(0, 1, 0));
+	add_contact(pulled, FLOOR, vec3_axis(1));
+	uint32_t low = add_body(1, 0, vec3_make(0, 1, 0)), high = add_body(1, 0, vec3_make(0, -5, 0));
+	add_contact(low, FLOOR, vec3_axis(1));
+	add_contact(high, low, vec3_axis(1));
+	ck_assert_uint_eq(solve_rechecked(forces), 3);
+	ck_assert_double_gt(forces[0], 0);
+	ck_assert_double_eq(forces[1], 0);
+	ck_assert_double_eq(forces[2], 0);
+	near(forces[3], 4);
+	near(forces[4], 5);
+}
+END_TEST
+
 /* K2: b of a contact on a floor that turns at (0, 0, 0.5), sliding along x at 1: −1. */
 START_TEST(a_turning_floor_adds_its_coriolis_part)
 {
@@ -318,6 +389,8 @@ static Suite *make(void)
 	Suite *suite = suite_create("contact_force");
 	TCase *forces = tcase_create("forces");
 	tcase_add_checked_fixture(forces, setup, teardown);
+	tcase_add_test(forces, what_rests_is_no_collision_and_does_not_bounce);
+	tcase_add_test(forces, a_contact_that_an_impulse_parted_gets_no_force);
 	tcase_add_test(forces, a_mass_rests_or_is_lifted_or_is_carried_up);
 	tcase_add_test(forces, a_turning_floor_adds_its_coriolis_part);
 	tcase_add_test(forces, the_bias_is_the_second_derivative_of_the_gap);

@@ -435,18 +435,39 @@ START_TEST(three_balls_in_a_row_as_one_group)
 }
 END_TEST
 
+/* I5b: the same as a collision and, when the struck ball has its speed, one more: (0, 0, 1). */
+START_TEST(three_balls_in_a_row_one_after_the_other)
+{
+	for (uint32_t b = 0; b < 3; b++)
+		add_body(1, 0, vec3_make(b == 0, 0, 0));
+	add_contact(2, 1, vec3_axis(0), 1, 0);
+	solve_and_apply();
+	problem.contact_count = 0;
+	add_contact(3, 2, vec3_axis(0), 1, 0);
+	solve_and_apply();
+	for (uint32_t b = 0; b < 3; b++)
+		near(bodies[1 + b].velocity.x, b == 2);
+	near(energy(), 0.5);
+}
+END_TEST
+
 /* I5c: K = ((1.2, 0.8), (0.8, 1.2)), u = (−1, −0.1), e = 0: elimination would pull with −0.85. */
 START_TEST(a_second_contact_does_not_pull)
 {
 	uint32_t plank = add_body(1, 1, vec3_make(0, -0.55, 0));
 	double arm = sqrt(0.2);
 	bodies[plank].spin = vec3_make(0, 0, 0.45 / arm);
-	for (uint32_t side = 0; side < 2; side++)
+	for (uint32_t end = 0; end < 2; end++)
 		add_contact(plank, FLOOR, vec3_axis(1), 0, 0)->arm[0] =
-			vec3_make(side == 0 ? -arm : arm, 0, 0);
+			vec3_make(end == 0 ? -arm : arm, 0, 0);
 	near(impact_velocity(&problem, 0).x, -1);
 	near(impact_velocity(&problem, 1).x, -0.1);
-	near(impact_normal_entry(&problem, 0, 1), 0.8);
+	double own = impact_normal_entry(&problem, 0, 0), side = impact_normal_entry(&problem, 0, 1);
+	near(own, 1.2);
+	near(side, 0.8);
+	/* What elimination says, for whoever wants to pull: (1.4, −0.85). */
+	near((own - 0.1 * side) / (own * own - side * side), 1.4);
+	near((0.1 * own - side) / (own * own - side * side), -0.85);
 	struct solver_result result = solve_and_apply();
 	/* Dropped and solved again, as the correction of I5 has it: no fallback. */
 	ck_assert_uint_eq(result.fallbacks, 0);
@@ -598,6 +619,7 @@ static Suite *make(void)
 	tcase_add_checked_fixture(clusters, setup, teardown);
 	tcase_add_test(clusters, a_floor_joins_no_cluster_and_clusters_do_not_see_each_other);
 	tcase_add_test(clusters, three_balls_in_a_row_as_one_group);
+	tcase_add_test(clusters, three_balls_in_a_row_one_after_the_other);
 	tcase_add_test(clusters, a_second_contact_does_not_pull);
 	tcase_add_test(clusters, a_particle_between_two_has_the_books_numbers);
 	tcase_add_test(clusters, three_particles_that_stick_in_a_ring_are_solved);

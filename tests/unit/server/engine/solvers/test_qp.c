@@ -8,6 +8,7 @@
 #include "server/engine/solvers/qp_dual_active_set.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/gen_lcp.h"
+#include "tests/lib/gen_lp.h"
 
 enum { N = 36, M = 36 };
 static struct qp_dual_active_set solver;
@@ -208,8 +209,6 @@ END_TEST
 START_TEST(a_warm_start_gives_the_same_minimum_without_pivots)
 {
 	struct rng rng = rng_seeded(check_seed() + 4);
-	/* Planes that meet at 1e-4 move x by 1e4 residuals: asked for 1e-9 of x, ask for less. */
-	options.tolerance = 1e-12;
 	for (uint32_t i = 0; i < 500; i++) {
 		struct qp_problem problem = random_program(&rng, true);
 		double first[N];
@@ -221,6 +220,12 @@ START_TEST(a_warm_start_gives_the_same_minimum_without_pivots)
 			qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, state);
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
 		ck_assert_uint_le(result.pivots, 2);
+		/* Planes that meet at 1e-4 move x by 1e4 residuals: for 1e-9 of x, ask for less. */
+		options.tolerance = 1e-12;
+		(void)qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, state);
+		options.warm = false;
+		(void)qp_dual_active_set_solve(&solver, &problem, &options, first, lambda, NULL);
+		options.tolerance = 1e-10;
 		for (uint32_t j = 0; j < problem.variables; j++)
 			ck_assert_double_eq_tol(x[j], first[j], 1e-9 * (1 + fabs(x[j])));
 	}
@@ -247,6 +252,139 @@ START_TEST(bad_numbers_and_empty_programs_have_their_status)
 }
 END_TEST
 
+/* Least restraint of a pile at rest (papers R-04 to R-06): bricks of 1 × 1/4 and unit mass, g = 1, by
+ * (a_x, a_y, α) each; a contact at both ends of each overlap, the ends of the lowest on the table. */
+enum { BRICKS = 25, PILE = 3 * BRICKS, FACES = 160 };
+
+struct pile {
+	uint32_t count, contacts;
+	double x[PILE], lambda[FACES];
+	double rate[FACES], table;
+	struct solver_result result;
+};
+
+static void add_face(double *matrix, uint32_t n, const struct gen_lp_brick *bricks, uint32_t above,
+		     uint32_t below, double at, struct pile *self)
+{
+	double *row = matrix + (size_t)self->contacts++ * n;
+	memset(row, 0, n * sizeof *row);
+	row[3 * above + 1] = 1;
+	row[3 * above + 2] = at - (bricks[above].left + 0.5);
+	if (below == BRICKS)
+		return;
+	row[3 * below + 1] = -1;
+	row[3 * below + 2] = -(at - (bricks[below].left + 0.5));
+}
+
+static void collapse(const struct gen_lp_brick *bricks, uint32_t count, struct pile *self)
+{
+	static double g_matrix[PILE * PILE], pull[PILE], matrix[FACES * PILE], zero[FACES];
+	struct qp_dual_active_set qp;
+	uint32_t n = 3 * count;
+	*self = (struct pile){.count = count};
+	memset(g_matrix, 0, sizeof g_matrix);
+	memset(pull, 0, sizeof pull);
+	for (uint32_t i = 0; i < n; i++)
+		g_matrix[i * n + i] = i % 3 == 2 ? 17 / 192.0 : 1;
+	/* ½ Σ m |a − g|² = ½ aᵀM a + Σ a_y + const. */
+	for (uint32_t i = 0; i < count; i++)
+		pull[3 * i + 1] = 1;
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t j = 0; j < count; j++) {
+			double low = fmax(bricks[i].left, bricks[j].left);
+			double high = fmin(bricks[i].left, bricks[j].left) + 1;
+			if (bricks[i].layer != bricks[j].layer + 1 || high - low < 1e-9)
+				continue;
+			add_face(matrix, n, bricks, i, j, low, self);
+			add_face(matrix, n, bricks, i, j, high, self);
+		}
+		for (uint32_t end = 0; end < 2 && bricks[i].layer == 0; end++)
+			add_face(matrix, n, bricks, i, BRICKS, bricks[i].left + end, self);
+	}
+	void *room = heap_alloc_aligned(qp_dual_active_set_bytes(n, self->contacts));
+	qp_dual_active_set_init(&qp, room, n, self->contacts);
+	struct qp_problem problem = {n, self->contacts, g_matrix, pull, matrix, zero, NULL};
+	self->result =
+		qp_dual_active_set_solve(&qp, &problem, &options, self->x, self->lambda, NULL);
+	heap_free(room);
+	for (uint32_t k = 0; k < self->contacts; k++) {
+		for (uint32_t i = 0; i < n; i++)
+			self->rate[k] += matrix[k * n + i] * self->x[i];
+		bool table = true;
+		for (uint32_t i = 0; i < n; i++)
+			table &= matrix[k * n + i] >= 0 || i % 3 == 2;
+		self->table += table ? self->lambda[k] : 0;
+		ck_assert_double_ge(self->lambda[k], 0);
+	}
+	ck_assert_int_eq(self->result.status, SOLVER_SOLVED);
+	ck_assert_double_le(self->result.residual, 1e-10);
+	/* what the table carries is what is missing of free fall. */
+	double carried = 0;
+	for (uint32_t i = 0; i < count; i++)
+		carried += 1 + self->x[3 * i + 1];
+	ck_assert_double_eq_tol(self->table, carried, 1e-11);
+}
+
+START_TEST(an_inverted_triangle_begins_to_fall_by_fifty_thirds)
+{
+	struct gen_lp_brick bricks[BRICKS];
+	struct pile pile;
+	uint32_t count = gen_lp_inverted(bricks, 3), breaking = 0;
+	double objective = 0, left = 1e9, right = -1e9;
+	collapse(bricks, count, &pile);
+	ck_assert_uint_eq(pile.contacts, 14);
+	for (uint32_t i = 0; i < count; i++) {
+		left = fmin(left, bricks[i].left);
+		right = fmax(right, bricks[i].left);
+	}
+	for (uint32_t k = 0; k < pile.contacts; k++)
+		breaking += pile.rate[k] > 1e-9;
+	for (uint32_t i = 0; i < count; i++) {
+		const double *a = &pile.x[3 * i];
+		objective += a[0] * a[0] + (a[1] + 1) * (a[1] + 1) + a[2] * a[2] * 17 / 192;
+		if (bricks[i].layer != 2)
+			continue;
+		bool outer = bricks[i].left == left || bricks[i].left == right;
+		ck_assert_double_eq_tol(a[1], outer ? -12 / 53.0 : 12 / 53.0, 1e-13);
+		ck_assert_double_eq_tol(fabs(a[2]), outer ? 24 / 53.0 : 0, 1e-13);
+	}
+	ck_assert_uint_eq(breaking, 4);
+	ck_assert_double_eq_tol(objective, 306 / 53.0, 1e-12);
+}
+END_TEST
+
+START_TEST(a_diamond_of_four_rests_and_one_of_five_rises_inside)
+{
+	struct gen_lp_brick bricks[BRICKS];
+	struct pile pile;
+	uint32_t count = gen_lp_diamond(bricks, 4);
+	collapse(bricks, count, &pile);
+	for (uint32_t i = 0; i < 3 * count; i++)
+		ck_assert_double_eq_tol(pile.x[i], 0, 1e-13);
+	ck_assert_double_eq_tol(pile.table, 16, 1e-12);
+	count = gen_lp_diamond(bricks, 5);
+	ck_assert_uint_eq(count, 25);
+	collapse(bricks, count, &pile);
+	double highest = 0, lowest = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		highest = fmax(highest, pile.x[3 * i + 1]);
+		lowest = fmin(lowest, pile.x[3 * i + 1]);
+	}
+	ck_assert(highest > 1e-3 && lowest < -1e-3);
+	/* Mirror images fall alike. */
+	uint32_t pairs = 0;
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = 0; j < count; j++)
+			if (bricks[i].layer == bricks[j].layer &&
+			    fabs(bricks[i].left + bricks[j].left + 1) < 1e-9) {
+				ck_assert_double_eq_tol(pile.x[3 * i + 1], pile.x[3 * j + 1], 1e-12);
+				ck_assert_double_eq_tol(pile.x[3 * i + 2], -pile.x[3 * j + 2], 1e-12);
+				pairs++;
+			}
+	ck_assert_uint_eq(pairs, count);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("qp");
@@ -258,6 +396,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, projected_velocities_are_those_of_the_lcp);
 	tcase_add_test(tcase, a_warm_start_gives_the_same_minimum_without_pivots);
 	tcase_add_test(tcase, bad_numbers_and_empty_programs_have_their_status);
+	tcase_add_test(tcase, an_inverted_triangle_begins_to_fall_by_fifty_thirds);
+	tcase_add_test(tcase, a_diamond_of_four_rests_and_one_of_five_rises_inside);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
