@@ -42,6 +42,7 @@ class Batch {
     this.mesh?.removeFromParent();
     this.mesh?.dispose();
     this.mesh = new InstancedMesh(this.geometry, this.material, room);
+    this.mesh.count = 0; // until the next picture says who is in it
     this.mesh.frustumCulled = false;
     this.mesh.castShadow = this.kind !== "plane";
     this.mesh.receiveShadow = true;
