@@ -58,6 +58,10 @@ tests_fuzz_fuzz_lp_LDADD = $(LDADD_FUZZ)
 
 FUZZ_TARGETS += tests/fuzz/fuzz_lcp
 tests_fuzz_fuzz_lcp_LDADD = $(LDADD_FUZZ)
+FUZZ_TARGETS += tests/fuzz/fuzz_impact
+tests_fuzz_fuzz_impact_LDADD = $(LDADD_FUZZ)
+FUZZ_TARGETS += tests/fuzz/fuzz_qp
+tests_fuzz_fuzz_qp_LDADD = $(LDADD_FUZZ)
 
 # The large ones: 10^5 random problems a family, stacks of 100, walls of 20 rows, a sparse wall of 50.
 .PHONY: soak-solvers

@@ -1,0 +1,155 @@
+/* fuzz_qp: any quadratic program, and any sparse complementarity problem, ends with a status and a
+ * true residual; what is called impossible or endless is proved by multiplication. Input: flags, sizes, then
+ * small integers or doubles as they are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/engine/math/scalar.h"
+#include "server/engine/solvers/lcp_sparse.h"
+#include "server/engine/solvers/qp_dual_active_set.h"
+
+enum { N = 6, M = 8, FILL = N * N };
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct input {
+	const uint8_t *data;
+	size_t size;
+	bool raw;
+};
+
+static uint8_t take(struct input *input)
+{
+	if (input->size == 0)
+		return 0;
+	input->size--;
+	return *input->data++;
+}
+
+static double number(struct input *input)
+{
+	double value;
+	uint8_t bits[sizeof value];
+	if (!input->raw)
+		return (double)(take(input) % 15) - 7;
+	for (size_t i = 0; i < sizeof bits; i++)
+		bits[i] = take(input);
+	memcpy(&value, bits, sizeof value);
+	return value;
+}
+
+static void fill(struct input *input, double *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = number(input);
+}
+
+/* Square of what was read, so that it is semidefinite, unless `as_is`. */
+static void make_symmetric(double *g, uint32_t n, bool as_is)
+{
+	double root[N * N];
+	memcpy(root, g, sizeof root);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j <= i; j++) {
+			double sum = as_is ? root[i * n + j] : 0;
+			for (uint32_t k = 0; k < n && !as_is; k++)
+				sum += root[i * n + k] * root[j * n + k];
+			g[i * n + j] = g[j * n + i] = sum;
+		}
+}
+
+/* Farkas: z ≥ 0 where not equal, Cᵀz = 0 to rounding, dᵀz > 0. */
+static void check_impossible(const struct qp_problem *problem, const double *z)
+{
+	double gain = 0;
+	for (uint32_t k = 0; k < problem->rows; k++) {
+		ASSERT(qp_equal(problem, k) || z[k] >= 0);
+		gain += problem->d[k] * z[k];
+	}
+	ASSERT(gain > 0);
+	for (uint32_t j = 0; j < problem->variables; j++) {
+		double sum = 0, size = 0;
+		for (uint32_t k = 0; k < problem->rows; k++) {
+			sum += problem->matrix[k * problem->variables + j] * z[k];
+			size += scalar_abs(problem->matrix[k * problem->variables + j] * z[k]);
+		}
+		ASSERT(scalar_abs(sum) <= 1e-6 * (1 + size));
+	}
+}
+
+static void quadratic(struct input *input, uint8_t flags)
+{
+	static _Alignas(64) unsigned char memory[1 << 16];
+	double g[N * N] = {0}, c[N], matrix[M * N], d[M], x[N], lambda[M];
+	bool equal[M];
+	struct qp_dual_active_set solver;
+	struct solver_options options = solver_options_default();
+	uint32_t n = 1 + take(input) % N, m = take(input) % (M + 1);
+	if (qp_dual_active_set_bytes(N, M) > sizeof memory)
+		abort();
+	fill(input, g, n * n);
+	make_symmetric(g, n, (flags & 2) != 0);
+	fill(input, c, n);
+	fill(input, matrix, m * n);
+	fill(input, d, m);
+	for (uint32_t k = 0; k < m; k++)
+		equal[k] = take(input) % 4 == 0;
+	qp_dual_active_set_init(&solver, memory, N, M);
+	struct qp_problem problem = {n, m, g, c, matrix, d, equal};
+	struct solver_result result =
+		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
+	ASSERT((uint32_t)result.status < SOLVER_STATUSES);
+	ASSERT(qp_valid(&problem) == (result.status != SOLVER_NOT_FINITE));
+	if (result.status == SOLVER_SOLVED)
+		ASSERT(result.residual == qp_residual(&problem, x, lambda) &&
+		       result.residual <= options.tolerance);
+	if (result.status == SOLVER_INFEASIBLE && !input->raw)
+		check_impossible(&problem, result.certificate);
+}
+
+static void sparse(struct input *input, uint8_t flags)
+{
+	static _Alignas(64) unsigned char memory[1 << 16];
+	double a[N * N] = {0}, value[N * N], b[N], lower[N], upper[N], x[N], w[N];
+	uint32_t start[N + 1], column[N * N], order[N], entries = 0;
+	struct lcp_sparse solver;
+	struct solver_options options = solver_options_default();
+	uint32_t n = 1 + take(input) % N;
+	if (lcp_sparse_bytes(N, N * N, FILL) > sizeof memory)
+		abort();
+	fill(input, a, n * n);
+	make_symmetric(a, n, (flags & 4) != 0);
+	for (uint32_t i = 0; i < n; i++) {
+		start[i] = entries;
+		order[i] = i;
+		for (uint32_t j = 0; j < n; j++)
+			if (i == j || a[i * n + j] != 0) {
+				column[entries] = j;
+				value[entries++] = a[i * n + j];
+			}
+	}
+	start[n] = entries;
+	fill(input, b, n);
+	fill(input, lower, n);
+	fill(input, upper, n);
+	lcp_sparse_init(&solver, memory, N, N * N, FILL);
+	struct lcp_sparse_problem problem = {n, start, column, value, b, lower, upper};
+	options.rounds_max = 30;
+	(void)lcp_sparse_order_by(&solver, &problem, order);
+	struct solver_result result = lcp_sparse_solve(&solver, &problem, &options, x);
+	ASSERT((uint32_t)result.status < SOLVER_STATUSES);
+	struct lcp_problem dense = {n, n, a, b, lower, upper};
+	ASSERT(lcp_valid(&dense) == (result.status != SOLVER_NOT_FINITE));
+	/* Its own scaling is by powers of two, so the residuals differ by roots of two. */
+	if (result.status == SOLVER_SOLVED)
+		ASSERT(lcp_residual(&dense, x, w) <= 4 * options.tolerance);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct input input = {data, bytes, false};
+	uint8_t flags = take(&input);
+	input.raw = (flags & 1) != 0;
+	quadratic(&input, flags);
+	sparse(&input, flags);
+	return 0;
+}
