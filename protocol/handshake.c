@@ -33,18 +33,32 @@ static void agree(struct handshake *self, struct wire_version version, uint32_t 
 	self->state = HANDSHAKE_OPEN;
 }
 
-static enum status check_role(struct handshake *self, struct wire_slice name)
+/* The most the peer may be: by its token, or else by where it comes from. */
+static enum status check_token(struct handshake *self, struct wire_slice token, enum wire_role *most)
 {
-	self->role = self->offer.role;
+	*most = self->offer.role;
+	if (token.bytes == 0 && *most == WIRE_ROLE_NOBODY)
+		return reason_set(&self->why, STATUS_AUTH, -1, "token", "a token is needed here");
+	if (token.bytes == 0)
+		return STATUS_OK;
+	if (self->offer.admit == NULL)
+		return reason_set(&self->why, STATUS_UNSUPPORTED, -1, "token",
+				  "tokens are not accepted here");
+	return self->offer.admit(self->offer.admit_context, token, most, &self->why);
+}
+
+static enum status check_role(struct handshake *self, struct wire_slice name, enum wire_role most)
+{
+	self->role = most;
 	if (name.bytes == 0)
 		return STATUS_OK;
 	enum wire_role role;
 	if (wire_role_parse(name, &role) != STATUS_OK)
 		return reason_set(&self->why, STATUS_RANGE, -1, "role", "no role has this name");
-	if (role > self->offer.role)
+	if (role > most)
 		return reason_set(&self->why, STATUS_FORBIDDEN, -1, "role",
 				  "this connection can be %s at most",
-				  wire_role_name(self->offer.role));
+				  wire_role_name(most));
 	self->role = role;
 	return STATUS_OK;
 }
@@ -55,13 +69,12 @@ static enum status check_hello(struct handshake *self, const struct msg_hello *h
 		return reason_set(&self->why, STATUS_HANDSHAKE, -1, "protocol",
 				  "protocol %u is spoken here, not %u", (unsigned)WIRE_MAJOR,
 				  (unsigned)hello->protocol.major);
-	if (hello->token.bytes > 0)
-		return reason_set(&self->why, STATUS_UNSUPPORTED, -1, "token",
-				  "tokens are not supported yet");
 	if (hello->resume.bytes > 0)
 		return reason_set(&self->why, STATUS_UNSUPPORTED, -1, "resume",
 				  "sessions cannot be resumed yet");
-	return check_role(self, hello->role);
+	enum wire_role most;
+	enum status status = check_token(self, hello->token, &most);
+	return status == STATUS_OK ? check_role(self, hello->role, most) : status;
 }
 
 static enum status check_message(struct handshake *self, const struct message *message)
@@ -96,7 +109,8 @@ enum status handshake_receive(struct handshake *self, const struct message *mess
 	enum status status = check_message(self, message);
 	if (status != STATUS_OK) {
 		message_error(reply, message, &self->why);
-		if (wire_status_closes(status))
+		/* Who guesses may not guess again on the same connection. */
+		if (wire_status_closes(status) || status == STATUS_AUTH)
 			self->state = HANDSHAKE_CLOSED;
 		return status;
 	}
@@ -113,6 +127,7 @@ void handshake_hello(const struct handshake *self, struct message *hello)
 	hello->hello.client = wire_text(self->offer.name);
 	hello->hello.caps = self->offer.caps;
 	hello->hello.limits = self->offer.limits;
+	hello->hello.token = self->offer.token;
 	if (self->offer.role != WIRE_ROLE_NOBODY)
 		hello->hello.role = wire_text(wire_role_name(self->offer.role));
 }

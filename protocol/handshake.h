@@ -9,9 +9,10 @@
  *
  * Pure: messages in, messages out; no clock (the deadline is the session's), no bytes. Majors must
  * be equal, the minor is the smaller one, capabilities are those of both, frame limits the smaller
- * ones. The transport says which role a peer may have at most (a Unix socket of the same user:
- * admin; loopback: controller); HELLO.role may ask for a lesser one. Tokens and resuming come with a
- * later version: a HELLO that brings one is answered ERROR(unsupported) and may be repeated without.
+ * ones. The transport says which role a peer may have at most without a token (a Unix socket of the same
+ * user: admin; loopback: controller; elsewhere: none), a token says it instead; HELLO.role may ask for a
+ * lesser one. A token that is not accepted closes. Resuming comes with a later version: a HELLO that asks
+ * for it is answered ERROR(unsupported) and may be repeated without.
  */
 #ifndef CAIRN_PROTOCOL_HANDSHAKE_H
 #define CAIRN_PROTOCOL_HANDSHAKE_H
@@ -27,8 +28,14 @@ struct handshake_offer {
 	const char *abi;   /* server */
 	uint32_t caps;
 	struct wire_limits limits; /* 0: WIRE_FRAME_UP, WIRE_FRAME_DOWN */
-	/* Server: the most it grants. Client: what it asks for (NOBODY: the most there is). */
+	/* Server: the most it grants without a token (NOBODY: one is needed). Client: what it asks for
+	 * (NOBODY: the most there is). */
 	enum wire_role role;
+	/* Server: says what a token grants, or refuses it (AUTH closes). NULL: tokens are not accepted. */
+	enum status (*admit)(void *context, struct wire_slice token, enum wire_role *role,
+			     struct reason *why);
+	void *admit_context;
+	struct wire_slice token; /* client: to show; none where empty */
 	uint32_t session; /* server: number of the new session */
 	uint64_t time_us; /* server */
 };
@@ -48,7 +55,7 @@ struct handshake {
 void handshake_init(struct handshake *self, const struct handshake_offer *offer);
 
 /* Server: takes the first message of a connection. STATUS_OK: *reply is WELCOME and the session is
- * open. Else *reply is ERROR; send it, and close if wire_status_closes(status). */
+ * open. Else *reply is ERROR; send it, and close if the state is CLOSED then. */
 enum status handshake_receive(struct handshake *self, const struct message *message,
 			      struct message *reply) MUST_CHECK;
 

@@ -21,6 +21,8 @@ libcairnproto_a_SOURCES += \
 	protocol/unpack.c \
 	protocol/handshake.h \
 	protocol/handshake.c \
+	protocol/token.h \
+	protocol/token.c \
 	protocol/area.h \
 	protocol/area.c \
 	protocol/columns.def \
@@ -60,6 +62,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/test_validate \
 	tests/unit/protocol/test_unpack \
 	tests/unit/protocol/test_handshake \
+	tests/unit/protocol/test_token \
 	tests/unit/protocol/test_area \
 	tests/unit/protocol/test_quantise \
 	tests/unit/protocol/test_mirror \
@@ -67,6 +70,9 @@ UNIT_TESTS += \
 	tests/unit/protocol/test_query_wire \
 	tests/unit/protocol/test_command_wire
 
+FUZZ_TARGETS += tests/fuzz/fuzz_token
+tests_fuzz_fuzz_token_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/token
 FUZZ_TARGETS += tests/fuzz/fuzz_client_frame tests/fuzz/fuzz_server_frame tests/fuzz/fuzz_delta
 tests_fuzz_fuzz_client_frame_LDADD = $(LDADD_FUZZ)
 tests_fuzz_fuzz_server_frame_LDADD = $(LDADD_FUZZ)

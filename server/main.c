@@ -4,10 +4,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "server/io/executor_uv.h"
 #include "server/io/io_uv.h"
+#include "server/io/secret_file.h"
 #include "server/log.h"
 #include "server/options.h"
 #include "server/run.h"
@@ -24,8 +26,36 @@ static int fail(const struct reason *why)
 	return EXIT_FAILURE;
 }
 
+/* Reads the tokens file; what it said before holds until a file without a mistake takes its place. */
+static enum status load_tokens(struct server *server, struct reason *why)
+{
+	struct bytes text = { 0 };
+	const char *path = server->options->tokens;
+	if (path == NULL)
+		return STATUS_OK;
+	enum status status = secret_file_read(path, KEYRING_FILE_MAX, "tokens", &text, why);
+	if (status == STATUS_OK)
+		status = keyring_load(&server->keyring, (const char *)text.data, text.count, why);
+	if (text.count > 0)
+		memset(text.data, 0, text.count);
+	bytes_release(&text);
+	if (status == STATUS_OK)
+		log_info("tokens_loaded", "bearers=%u keys=%u", server->keyring.bearers.count,
+			 server->keyring.keys.count);
+	return status;
+}
+
+static void reload(struct server *server)
+{
+	struct reason why = { 0 };
+	if (load_tokens(server, &why) != STATUS_OK)
+		log_error("reload_refused", "%s", why.text);
+}
+
 static void on_signal(void *context, int signal)
 {
+	if (signal == SIGHUP)
+		reload(context);
 	if (signal == SIGTERM || signal == SIGINT)
 		server_drain(context);
 }
@@ -67,6 +97,8 @@ static int serve(const struct options *options)
 	if (status == STATUS_OK)
 		status = server_create(io, executor, options, (uint32_t)getuid(), &server, &why);
 	if (status == STATUS_OK)
+		status = load_tokens(server, &why);
+	if (status == STATUS_OK)
 		status = io_set_signals(io, on_signal, server);
 	if (status == STATUS_OK)
 		status = server_start(server, &why);
@@ -74,11 +106,11 @@ static int serve(const struct options *options)
 		status = web_create(server, io_uv_loop(io), &web, &why);
 	if (status == STATUS_OK)
 		io_run(io);
-	web_destroy(web);
 	if (server != NULL)
 		server_destroy(server);
 	if (executor != NULL)
 		executor_destroy(executor);
+	web_destroy(web);
 	if (io != NULL)
 		io_uv_destroy(io);
 	if (status != STATUS_OK)

@@ -360,6 +360,58 @@ static enum status check_replay(const struct options *options, struct reason *wh
 	return STATUS_OK;
 }
 
+/* A stranger can reach what is not loopback: he must show a token, and nobody may read it on its way. */
+static enum status check_exposure(const struct options *options, const struct address *address,
+				  bool encrypted, const char *option, struct reason *why)
+{
+	char text[ADDRESS_TEXT_MAX];
+	if (address_is_loopback(address))
+		return STATUS_OK;
+	address_print(address, text);
+	if (options->tokens == NULL)
+		return reason_set(why, STATUS_AUTH, -1, option,
+				  "%.60s is not loopback: who comes from there must show a token "
+				  "(--tokens FILE)", text);
+	if (!encrypted && !options->insecure_plaintext)
+		return reason_set(why, STATUS_AUTH, -1, option,
+				  "%.60s is not loopback and has no TLS: others could read tokens "
+				  "(--insecure-plaintext allows it)", text);
+	return STATUS_OK;
+}
+
+static enum status check_web(const struct options *options, const char *text, const char *option,
+			     bool encrypted, struct reason *why)
+{
+	struct address address;
+	if (text == NULL)
+		return STATUS_OK;
+	enum status status = options_web_address(text, option, &address, why);
+	if (status != STATUS_OK)
+		return status;
+	return check_exposure(options, &address, encrypted, option, why);
+}
+
+static enum status check_serve(const struct options *options, struct reason *why)
+{
+	static const char *const ROLES[] = { "controller", "player", "observer", "none" };
+	struct address addresses[OPTION_ADDRESSES_MAX];
+	uint32_t count;
+	bool known = false;
+	for (size_t i = 0; i < COUNT_OF(ROLES); i++)
+		known = known || strcmp(options->loopback_role, ROLES[i]) == 0;
+	if (!known)
+		return reason_set(why, STATUS_RANGE, -1, "loopback-role",
+				  "--loopback-role is controller, player, observer or none");
+	enum status status = options_addresses(options, addresses, &count, why);
+	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
+		status = check_exposure(options, &addresses[i], false, "listen", why);
+	if (status == STATUS_OK)
+		status = check_web(options, options->web, "web", false, why);
+	if (status == STATUS_OK)
+		status = check_web(options, options->admin, "admin", false, why);
+	return status;
+}
+
 static void set_defaults(struct options *options)
 {
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++)
@@ -385,6 +437,8 @@ enum status options_parse(struct options *out, int argc, const char *const argv[
 	if (status == STATUS_OK)
 		status = read_line(out, &line, why);
 	out->run_ticks_given = out->run_ticks != UINT64_MAX;
+	if (status == STATUS_OK && out->command == OPTIONS_SERVE)
+		status = check_serve(out, why);
 	if (status == STATUS_OK && out->command == OPTIONS_RUN)
 		status = check_run(out, why);
 	if (status == STATUS_OK && out->command == OPTIONS_REPLAY)

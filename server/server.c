@@ -39,6 +39,10 @@ enum status server_create(struct io *io, struct executor *executor, const struct
 	shape_book_init(&self->library);
 	registry_init(&self->sessions, 1);
 	bell_init(&self->serving, worlds_serve, self);
+	keyring_init(&self->keyring);
+	/* Checked with the options. */
+	if (wire_role_parse(wire_text(options->loopback_role), &self->loopback_role) != STATUS_OK)
+		self->loopback_role = WIRE_ROLE_NOBODY;
 	enum status status = make_parts(self, why);
 	if (status == STATUS_OK)
 		status = worlds_open_all(self, why);
@@ -252,6 +256,7 @@ void server_destroy(struct server *self)
 		pool_destroy(self->pool);
 	worlds_release(&self->worlds);
 	registry_release(&self->sessions);
+	keyring_release(&self->keyring);
 	if (self->store != NULL)
 		store_destroy(self->store);
 	shape_book_release(&self->library);

@@ -11,6 +11,7 @@
 #include "server/io/executor.h"
 #include "server/io/io.h"
 #include "server/options.h"
+#include "server/session/keyring.h"
 #include "server/session/registry.h"
 #include "server/store/store.h"
 #include "server/tick/pool.h"
@@ -28,6 +29,8 @@ struct server {
 	struct store *store; /* NULL without --data */
 	struct worlds worlds;
 	struct registry sessions;
+	struct keyring keyring; /* tokens it knows; loaded by who can read files */
+	enum wire_role loopback_role; /* of a peer on this machine that shows none */
 	struct outbox_set outboxes;
 	struct shape_book library; /* every shape cooked in this process, by name */
 	struct io_listener *listeners[OPTION_ADDRESSES_MAX];

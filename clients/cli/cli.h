@@ -7,6 +7,7 @@
 struct cli {
 	struct cairn *client; /* connected, unless the verb works without */
 	const char *address;
+	const char *token; /* NULL: none */
 	bool json;
 	uint32_t timeout_ms;
 	/* Words after the verb: operands in order, `--name value` and `--flag` apart. */

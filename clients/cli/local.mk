@@ -9,6 +9,7 @@ cairn_SOURCES = \
 	clients/cli/verb_load.c \
 	clients/cli/verb_replay.c \
 	clients/cli/verb_state.c \
+	clients/cli/verb_token.c \
 	clients/cli/verb_watch.c \
 	clients/cli/verb_worlds.c \
 	clients/cli/verbs.def \

@@ -36,9 +36,10 @@ int verb_help(struct cli *cli)
 		return cli_usage(cli, "there is no verb %s", cli->operands[0]);
 	if (one == NULL)
 		puts("usage: cairn [--unix PATH | --connect ADDRESS] [--json] [--role NAME] "
-		     "[--timeout MS] VERB …\n\n"
+		     "[--timeout MS] [--token-file FILE] VERB …\n\n"
 		     "  ADDRESS is tcp:HOST:PORT or unix:PATH; CAIRN_ADDRESS, then " DEFAULT_ADDRESS
-		     " are the defaults.\n");
+		     " are the defaults.\n"
+		     "  A token comes from FILE or from CAIRN_TOKEN.\n");
 	for (size_t i = 0; i < COUNT_OF(verbs); i++)
 		if (one == NULL || one == &verbs[i])
 			printf("  %s %s\n      %s\n", verbs[i].name, verbs[i].usage, verbs[i].help);
@@ -78,6 +79,30 @@ static bool read_words(struct cli *cli, int argc, char **argv)
 		}
 		cli->option_count++;
 	}
+	return true;
+}
+
+/* A token is not for the command line, which everybody on the machine may read. */
+static bool read_token(struct cli *cli)
+{
+	static char text[WIRE_TOKEN_MAX + 2];
+	const char *path = cli_option(cli, "token-file", 0), *environment = getenv("CAIRN_TOKEN");
+	if (path == NULL && environment == NULL)
+		return true;
+	if (path == NULL) {
+		cli->token = environment;
+		return true;
+	}
+	FILE *file = fopen(path, "r");
+	if (file == NULL || fgets(text, sizeof text, file) == NULL) {
+		reason_set(&cli->why, STATUS_IO, -1, "token-file", "%.90s cannot be read", path);
+		if (file != NULL)
+			fclose(file);
+		return false;
+	}
+	fclose(file);
+	text[strcspn(text, "\r\n")] = '\0';
+	cli->token = text;
 	return true;
 }
 
@@ -122,11 +147,12 @@ int main(int argc, char **argv)
 		return cli_usage(&cli, "there is no verb %s", cli.operands[0]);
 	cli.operand_count--;
 	memmove(cli.operands, cli.operands + 1, cli.operand_count * sizeof *cli.operands);
-	if (!read_globals(&cli, &role))
+	if (!read_globals(&cli, &role) || !read_token(&cli))
 		return cli_fail(&cli);
 	struct cairn_options options = {
 		.name = "cairn",
 		.role = role,
+		.token = cli.token,
 		.timeout_ms = cli.timeout_ms,
 		.callbacks = verb_callbacks(&cli),
 	};

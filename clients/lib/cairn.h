@@ -50,6 +50,7 @@ struct cairn_callbacks {
 struct cairn_options {
 	const char *name;     /* of the program, for the server's log */
 	enum wire_role role;  /* WIRE_ROLE_NOBODY: the most the server grants */
+	const char *token;    /* as its issuer gave it; NULL: none */
 	uint32_t caps;	      /* enum wire_cap; 0: all */
 	uint32_t frame_down;  /* most bytes of a frame; 0: 1 MiB */
 	uint32_t timeout_ms;  /* of every call that waits; 0: CAIRN_TIMEOUT_MS */

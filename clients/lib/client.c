@@ -320,6 +320,7 @@ static enum status greet(struct cairn *self, struct reason *why)
 		.caps = self->options.caps != 0 ? self->options.caps : WIRE_CAPS_ALL,
 		.limits = { WIRE_FRAME_UP, self->options.frame_down },
 		.role = self->options.role,
+		.token = wire_text(self->options.token != NULL ? self->options.token : ""),
 	};
 	struct message message;
 	handshake_init(&handshake, &offer);

@@ -28,5 +28,11 @@ enum { SHA256_BYTES = 32 };
 /* SHA-256, for content names: nobody can make two contents with one name. Not for the tick: the
  * library behind it may allocate. */
 void hash_sha256(const void *data, size_t bytes, uint8_t digest[SHA256_BYTES]);
+enum { HMAC_BYTES_MAX = 4096 };
+/* HMAC-SHA-256 (RFC 2104) of at most HMAC_BYTES_MAX bytes: only who has the key can make it. */
+void hash_hmac_sha256(const uint8_t *key, size_t key_bytes, const void *data, size_t bytes,
+		      uint8_t mac[SHA256_BYTES]);
+/* Whether two secrets or digests are equal, in a time that does not tell where they differ. */
+bool hash_same(const void *left, const void *right, size_t bytes);
 
 #endif

@@ -84,11 +84,6 @@ static enum status parse_tcp(const char *text, struct address *out, struct reaso
 	else
 		return reason_set(why, STATUS_TYPE, -1, "address",
 				  "\"%.40s\" is no IP address; names are not looked up", host);
-	if (!address_is_loopback(&result))
-		return reason_set(why, STATUS_AUTH, -1, "address",
-				  "%.40s is not a loopback address; others need tokens, which this "
-				  "server does not have",
-				  host);
 	*out = result;
 	return STATUS_OK;
 }

@@ -5,8 +5,7 @@
  *   tcp:[::1]:7411         an IPv6 address
  *   tcp:localhost:7411     the same as 127.0.0.1; no other name is looked up
  *
- * Only loopback addresses are accepted: until tokens exist there is nothing that could tell a
- * friend from a stranger, so a public address is refused by name (STATUS_AUTH).
+ * Which of them a server may listen at is for its options to say (options.h).
  */
 #ifndef CAIRN_IO_ADDRESS_H
 #define CAIRN_IO_ADDRESS_H
@@ -29,7 +28,7 @@ struct address {
 };
 
 /* Reads `text` (borrowed). On refusal `out` is untouched and `why` (may be NULL) says what and why:
- * TYPE not an address, RANGE port or path length, AUTH not loopback. */
+ * TYPE not an address, RANGE port or path length. */
 enum status address_parse(const char *text, struct address *out, struct reason *why) MUST_CHECK;
 
 /* Whether only this machine can reach it: 127.0.0.0/8, ::1, a Unix socket. */

@@ -25,6 +25,11 @@ uint64_t io_now(const struct io *io)
 	return io->ops->now(io);
 }
 
+uint64_t io_wall_s(const struct io *io)
+{
+	return io->ops->wall_s(io);
+}
+
 void io_set_flush(struct io *io, io_called *flush, void *context)
 {
 	io->flush = flush;

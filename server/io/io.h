@@ -61,6 +61,7 @@ struct stream;
 struct peer {
 	enum address_kind kind;
 	bool web;      /* came through a browser's door: WebSocket */
+	bool local;    /* on this machine: loopback or a Unix socket */
 	bool secure;   /* nobody on the way can read or change what is said: TLS */
 	bool known;    /* uid, gid and pid are the peer's (Unix sockets, SO_PEERCRED) */
 	uint32_t uid, gid;
@@ -98,6 +99,8 @@ static inline uint64_t io_now_us(const struct io *io)
 {
 	return io_now(io) / NS_PER_US;
 }
+/* Seconds since 1970 UTC, for what other machines have dated. Never for the simulation. */
+uint64_t io_wall_s(const struct io *io);
 /* Calls `flush` once after every round of callbacks, before the loop waits again: the place where
  * what a round produced for one client leaves in one write. NULL takes it away. Borrowed
  * context. */
@@ -157,6 +160,7 @@ struct io_ops {
 	void (*run)(struct io *);
 	void (*stop)(struct io *);
 	uint64_t (*now)(const struct io *);
+	uint64_t (*wall_s)(const struct io *);
 	enum status (*set_signals)(struct io *, io_signalled *, void *);
 	enum status (*listen)(struct io *, const struct address *, io_accepted *, void *,
 			      struct io_listener **, struct reason *);

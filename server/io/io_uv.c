@@ -2,6 +2,7 @@
 #include "server/io/io_uv.h"
 
 #include <signal.h>
+#include <time.h>
 
 #include "server/base/heap.h"
 #include "server/io/uv_internal.h"
@@ -27,6 +28,14 @@ static uint64_t now(const struct io *io)
 {
 	UNUSED(io);
 	return instant_now();
+}
+
+static uint64_t wall_s(const struct io *io)
+{
+	struct timespec time;
+	UNUSED(io);
+	clock_gettime(CLOCK_REALTIME, &time);
+	return (uint64_t)time.tv_sec;
 }
 
 /* Runs just before the loop waits, after every callback of the round. */
@@ -114,6 +123,7 @@ static const struct io_ops OPS = {
 	.run = run,
 	.stop = stop,
 	.now = now,
+	.wall_s = wall_s,
 	.set_signals = set_signals,
 	.listen = uv_listen_on,
 	.listener_address = uv_listener_address,

@@ -18,6 +18,8 @@ libcairnd_a_SOURCES += \
 	server/io/executor.c \
 	server/io/executor_uv.h \
 	server/io/executor_uv.c \
+	server/io/secret_file.h \
+	server/io/secret_file.c \
 	server/io/parallel_pool.h \
 	server/io/parallel_pool.c
 

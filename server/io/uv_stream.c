@@ -439,6 +439,7 @@ static void uv_link_peer(const struct stream *stream, struct peer *out)
 	struct uv_link *link = uv_link_of(stream);
 	memset(out, 0, sizeof *out);
 	out->kind = link->kind;
+	out->local = link->kind == ADDRESS_UNIX;
 	if (link->kind == ADDRESS_UNIX) {
 		peer_unix(link, out);
 		return;
@@ -454,6 +455,7 @@ static void uv_link_peer(const struct stream *stream, struct peer *out)
 		memcpy(address.octets, is_four ? (const void *)&four->sin_addr
 					       : (const void *)&six->sin6_addr, is_four ? 4 : 16);
 	}
+	out->local = address_is_loopback(&address);
 	address_print(&address, out->text);
 }
 

@@ -193,6 +193,8 @@ void handle_fork(struct session *self, const struct message *message)
 	if (membership == NULL || !name_of(self, message, message->fork.name, name, false) ||
 	    !name_of(self, message, message->fork.snapshot, snapshot, true))
 		return;
+	if (session_refuses_world(self, message, name))
+		return;
 	if (worlds_find_name(&self->server->worlds, name) != NULL) {
 		session_refuse_status(self, message, STATUS_EXISTS);
 		return;

@@ -20,10 +20,13 @@ static void send_info(struct session *self, const struct served_world *world, ui
 void handle_world_list(struct session *self, const struct message *message)
 {
 	const struct worlds *worlds = &self->server->worlds;
+	uint32_t of = 0, index = 0;
 	for (uint32_t i = 0; i < worlds->items.count; i++)
-		send_info(self, worlds->items.items[i], message->world_list.ref, i,
-			  worlds->items.count);
-	if (worlds->items.count > 0)
+		of += grant_has_world(self->grant, worlds->items.items[i]->name);
+	for (uint32_t i = 0; i < worlds->items.count; i++)
+		if (grant_has_world(self->grant, worlds->items.items[i]->name))
+			send_info(self, worlds->items.items[i], message->world_list.ref, index++, of);
+	if (of > 0)
 		return;
 	struct message none;
 	message_init(&none, MESSAGE_WORLD_INFO);
@@ -55,6 +58,8 @@ void handle_world_create(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
+	if (session_refuses_world(self, message, name))
+		return;
 	struct world *world;
 	struct served_world *served;
 	struct shape_book shapes;
@@ -88,6 +93,8 @@ void handle_world_join(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_UNKNOWN_WORLD);
 		return;
 	}
+	if (session_refuses_world(self, message, world->name))
+		return;
 	if (session_membership(self, world->number) == NULL) {
 		enum status status = session_join_world(self, world);
 		struct reason why;
@@ -123,6 +130,8 @@ void handle_world_destroy(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_UNKNOWN_WORLD);
 		return;
 	}
+	if (session_refuses_world(self, message, world->name))
+		return;
 	world->destroyed_by = self->number;
 	world->destroyed_ref = message->world_destroy.ref;
 	log_info("world_destroyed", "world=%u name=%s session=%u", (unsigned)world->number,

@@ -5,6 +5,8 @@ libcairnd_a_SOURCES += \
 	server/session/handlers_shape.c \
 	server/session/handlers_state.c \
 	server/session/handlers_world.c \
+	server/session/keyring.c \
+	server/session/keyring.h \
 	server/session/ledger.c \
 	server/session/ledger.h \
 	server/session/outbox.c \
@@ -17,6 +19,7 @@ libcairnd_a_SOURCES += \
 	server/session/session.h
 
 UNIT_TESTS += \
+	tests/unit/server/session/test_keyring \
 	tests/unit/server/session/test_ledger \
 	tests/unit/server/session/test_outbox \
 	tests/unit/server/session/test_quota \

@@ -39,6 +39,16 @@ void session_refuse_status(struct session *self, const struct message *about, en
 	session_refuse(self, about, &why);
 }
 
+bool session_refuses_world(struct session *self, const struct message *about, const char *world)
+{
+	struct reason why;
+	if (grant_has_world(self->grant, world))
+		return false;
+	reason_set(&why, STATUS_FORBIDDEN, -1, "world", "the token is not for this world");
+	session_refuse(self, about, &why);
+	return true;
+}
+
 void session_done(struct session *self, const struct message *about)
 {
 	struct message reply;
@@ -86,7 +96,7 @@ static void greet(struct session *self, const struct message *message)
 	session_send(self, &reply);
 	if (status != STATUS_OK) {
 		self->errors++;
-		if (wire_status_closes(status))
+		if (self->handshake.state == HANDSHAKE_CLOSED)
 			session_goodbye(self, status, self->handshake.why.text);
 		return;
 	}
@@ -94,8 +104,9 @@ static void greet(struct session *self, const struct message *message)
 	self->server->sessions.greeting--;
 	self->outbox.frame_max = self->handshake.limits.frame_down;
 	quota_init(&self->quota, self->handshake.role, io_now(self->server->io));
-	log_info("session_open", "session=%u peer=%s role=%s", (unsigned)self->number,
-		 self->peer.text, wire_role_name(self->handshake.role));
+	log_info("session_open", "session=%u peer=%s role=%s token=\"%s\"", (unsigned)self->number,
+		 self->peer.text, wire_role_name(self->handshake.role),
+		 self->grant != NULL ? self->grant->name : "");
 }
 
 static void take_message(struct session *self, const uint8_t *content, uint32_t bytes)
@@ -218,12 +229,40 @@ static const struct stream_events session_events = {
 /* ---- life -------------------------------------------------------------------------------------- */
 
 /* The most a peer is granted without a token. Loopback is not trust, but it is no stranger either. */
-static enum wire_role role_of(const struct peer *peer, uint32_t own_uid)
+static enum wire_role role_of(const struct peer *peer, uint32_t own_uid, enum wire_role loopback)
 {
 	if (peer->kind == ADDRESS_UNIX)
 		return peer->known && (peer->uid == own_uid || peer->uid == 0) ? WIRE_ROLE_ADMIN
 									       : WIRE_ROLE_OBSERVER;
-	return peer->web ? WIRE_ROLE_OBSERVER : WIRE_ROLE_CONTROLLER;
+	if (!peer->local)
+		return WIRE_ROLE_NOBODY;
+	return peer->web ? MIN_OF(loopback, WIRE_ROLE_OBSERVER) : loopback;
+}
+
+/* A token shown in HELLO. */
+static enum status admit(void *context, struct wire_slice token, enum wire_role *role,
+			 struct reason *why)
+{
+	struct session *self = context;
+	struct server *server = self->server;
+	struct grant grant;
+	if (!self->peer.local && !self->peer.secure && !server->options->insecure_plaintext)
+		return reason_set(why, STATUS_AUTH, -1, "token",
+				  "a token is not to be sent where others can read it: use TLS");
+	enum status status =
+		keyring_admit(&server->keyring, token, io_wall_s(server->io), &grant, why);
+	if (status != STATUS_OK) {
+		log_warn("token_refused", "session=%u peer=%s why=\"%s\"", (unsigned)self->number,
+			 self->peer.text, why->text);
+		return status;
+	}
+	if (self->grant == NULL)
+		self->grant = heap_alloc(sizeof *self->grant);
+	if (self->grant == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "token", "out of memory");
+	*self->grant = grant;
+	*role = grant.role;
+	return STATUS_OK;
 }
 
 static void offer(struct session *self)
@@ -233,7 +272,9 @@ static void offer(struct session *self)
 		.build = PACKAGE_VERSION,
 		.abi = self->server->abi,
 		.caps = WIRE_CAPS_ALL & ~(uint32_t)WIRE_CAP_RESUME,
-		.role = role_of(&self->peer, self->server->own_uid),
+		.role = role_of(&self->peer, self->server->own_uid, self->server->loopback_role),
+		.admit = admit,
+		.admit_context = self,
 		.session = self->number,
 		.time_us = io_now_us(self->server->io),
 	};
@@ -406,6 +447,7 @@ static void session_destroy(struct session *self)
 	for (uint32_t i = 0; i < self->uploads.count; i++)
 		bytes_release(&self->uploads.items[i].data);
 	ARRAY_RELEASE(&self->uploads);
+	heap_free(self->grant);
 	outbox_release(&self->outbox);
 	bytes_release(&self->input);
 	struct server *server = self->server;

@@ -15,6 +15,7 @@
 
 #include "protocol/handshake.h"
 #include "server/base/array.h"
+#include "server/session/keyring.h"
 #include "server/session/ledger.h"
 #include "server/session/outbox.h"
 #include "server/session/quota.h"
@@ -75,6 +76,7 @@ struct session {
 	ARRAY_OF(struct session_subscription) subscriptions;
 	ARRAY_OF(struct upload) uploads;
 	struct peer peer;
+	struct grant *grant; /* owned; what its token allows; NULL: it came without */
 	uint64_t frames_in, errors;
 };
 
@@ -97,6 +99,8 @@ enum status session_send(struct session *self, const struct message *message);
 /* ERROR about a message. */
 void session_refuse(struct session *self, const struct message *about, const struct reason *why);
 void session_refuse_status(struct session *self, const struct message *about, enum status status);
+/* Where the session's token is not for a world of that name: refuses the message, true. */
+bool session_refuses_world(struct session *self, const struct message *about, const char *world);
 /* REPLY with nothing in it: done. */
 void session_done(struct session *self, const struct message *about);
 /* NULL where the session has not joined it. */

@@ -14,7 +14,7 @@
 #include "server/log.h"
 #include "server/web/web_internal.h"
 
-enum { MESSAGE_PART = 16 << 10, END_ROUNDS_MAX = 1000 };
+enum { MESSAGE_PART = 16 << 10, END_ROUNDS = 10 };
 
 /* ---- connections ------------------------------------------------------------------------------- */
 static void peer_of(const struct web_site *site, struct lws *wsi, struct peer *out)
@@ -36,6 +36,7 @@ static void peer_of(const struct web_site *site, struct lws *wsi, struct peer *o
 		memcpy(address.octets, &four->sin_addr, 4);
 	}
 	out->kind = address.kind;
+	out->local = address_is_loopback(&address);
 	out->web = true;
 	out->secure = site->tls;
 	address_print(&address, out->text);
@@ -80,7 +81,8 @@ static int admit(struct web_site *site, struct lws *wsi)
 	bool known = lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) > 0 &&
 		     strcmp(path, "/ws") == 0 && !site->admin;
 	bool allowed = web_host_allowed(site, wsi) && web_origin_allowed(site, wsi);
-	if (known && allowed && !site->web->server->draining)
+	const struct server *server = site->web->server;
+	if (known && allowed && !server->draining && !server->closing)
 		return 0;
 	site->web->refused++;
 	char origin[WEB_HOST_MAX], host[WEB_HOST_MAX];
@@ -127,6 +129,10 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 	struct web_site *site = vhost != NULL ? lws_get_vhost_user(vhost) : NULL;
 	if (connection != NULL && connection->stream != NULL)
 		return on_websocket(connection, wsi, reason, data, bytes);
+	/* The server may be gone already. */
+	bool ending = site != NULL && site->web->destroying;
+	if (ending && reason != LWS_CALLBACK_CLOSED_HTTP && reason != LWS_CALLBACK_HTTP_DROP_PROTOCOL)
+		return reason == LWS_CALLBACK_HTTP || reason == LWS_CALLBACK_ESTABLISHED ? -1 : 0;
 	switch (reason) {
 	case LWS_CALLBACK_HTTP:
 		return web_answer(site, wsi, connection, data);
@@ -309,14 +315,12 @@ enum status web_create(struct server *server, struct uv_loop_s *loop, struct web
 		status = open_site(&self->viewer, options->web, "web", why);
 	if (status == STATUS_OK)
 		status = open_site(&self->admin, options->admin, "admin", why);
-	if (status != STATUS_OK) {
-		web_destroy(self);
-		return status;
-	}
-	log_info("web_files", "directory=%s files=%u bytes=%llu", files,
-		 (unsigned)self->assets.items.count, (unsigned long long)self->assets.total_bytes);
+	if (status == STATUS_OK && options->web != NULL)
+		log_info("web_files", "directory=%s files=%u bytes=%llu", files,
+			 (unsigned)self->assets.items.count,
+			 (unsigned long long)self->assets.total_bytes);
 	*out = self;
-	return STATUS_OK;
+	return status;
 }
 
 void web_destroy(struct web *self)
@@ -325,11 +329,12 @@ void web_destroy(struct web *self)
 		return;
 	self->destroying = true;
 	if (self->context != NULL) {
-		/* The first call closes; libuv lets go of the handles in its own time; the second frees. */
+		/* The first call closes; libuv lets go of the handles in its own time; the second frees.
+		 * In between, libwebsockets 4.1 closes a descriptor for the second time: whoever opened
+		 * one in that moment would lose it. */
 		lws_context_destroy(self->context);
-		for (int round = 0; round < END_ROUNDS_MAX && uv_run(self->loop, UV_RUN_NOWAIT); round++)
-			if (round > 8)
-				break;
+		for (int round = 0; round < END_ROUNDS; round++)
+			uv_run(self->loop, UV_RUN_NOWAIT);
 		lws_context_destroy(self->context);
 	}
 	assets_release(&self->assets);

@@ -17,6 +17,8 @@
 #include "server/io/io.h"
 
 enum { IO_SIM_HOSTS_MAX = 256 };
+/* io_wall_s at instant 0. */
+#define IO_SIM_EPOCH_S UINT64_C(1700000000)
 
 struct io_sim;
 

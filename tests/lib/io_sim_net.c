@@ -529,6 +529,7 @@ static void sim_stream_peer(const struct stream *stream, struct peer *out)
 	uint32_t index = link->other != NULL ? link->other->host->index : 0;
 	memset(out, 0, sizeof *out);
 	out->kind = link->address.kind;
+	out->local = address_is_loopback(&link->address);
 	out->known = out->kind == ADDRESS_UNIX;
 	out->uid = out->gid = out->known ? 1000 : 0;
 	out->pid = out->known ? (int32_t)index + 1 : 0;

@@ -170,14 +170,17 @@ DEFAULTS = {
 class Client:
     """One connection. Not for several threads."""
 
-    def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable")):
-        self.wire = Wire(address, timeout)
+    def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"),
+                 token=None, tls=None):
+        self.wire = Wire(address, timeout, tls)
         self.last_ref = 0
         self.worlds = {}
         hello = {"protocol": [1, 0], "client": name, "caps": list(caps)}
         self.has_ack = "ack" in caps
         if role is not None:
             hello["role"] = role
+        if token is not None:
+            hello["token"] = token.encode() if isinstance(token, str) else token
         self.wire.send("hello", hello)
         answer = self.wire.receive()
         if answer is None:
@@ -528,6 +531,8 @@ class _Mirror:
         return True
 
 
-def connect(address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable")):
-    """`address`: unix:PATH or tcp:HOST:PORT. `role`: a lesser one than the connection would get."""
-    return Client(address, role, name, timeout, caps)
+def connect(address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"), token=None, tls=None):
+    """`address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. `role`: a lesser one than
+    the connection would get. `token`: what a backend gave one to come in with. `tls`: an ssl.SSLContext, or the path of
+    a certificate to trust."""
+    return Client(address, role, name, timeout, caps, token, tls)

@@ -137,7 +137,62 @@ START_TEST(a_lesser_role_may_be_asked_for_and_a_greater_may_not)
 }
 END_TEST
 
-START_TEST(tokens_and_resuming_are_refused_by_name_until_they_exist)
+static enum status admit_players(void *context, struct wire_slice token, enum wire_role *role,
+				 struct reason *why)
+{
+	uint32_t *asked = context;
+	++*asked;
+	if (token.bytes != 6 || memcmp(token.at, "secret", 6) != 0)
+		return reason_set(why, STATUS_AUTH, -1, "token", "no");
+	*role = WIRE_ROLE_PLAYER;
+	return STATUS_OK;
+}
+
+static enum status show(const char *token, const char *role, enum wire_role without,
+			struct handshake *ours)
+{
+	static uint32_t asked;
+	struct handshake theirs = client();
+	struct message hello, reply;
+	struct handshake_offer offer = server().offer;
+	offer.role = without;
+	offer.admit = admit_players;
+	offer.admit_context = &asked;
+	handshake_init(ours, &offer);
+	handshake_hello(&theirs, &hello);
+	hello.hello.token = wire_text(token);
+	hello.hello.role = wire_text(role);
+	return handshake_receive(ours, &hello, &reply);
+}
+
+START_TEST(a_token_says_who_one_is_whatever_the_connection_would_grant)
+{
+	static const enum wire_role WITHOUT[] = { WIRE_ROLE_NOBODY, WIRE_ROLE_OBSERVER, WIRE_ROLE_ADMIN };
+	struct handshake ours;
+	for (size_t i = 0; i < COUNT_OF(WITHOUT); i++) {
+		ck_assert_int_eq(show("secret", "", WITHOUT[i], &ours), STATUS_OK);
+		ck_assert_int_eq(ours.role, WIRE_ROLE_PLAYER);
+		ck_assert_int_eq(show("secret", "observer", WITHOUT[i], &ours), STATUS_OK);
+		ck_assert_int_eq(ours.role, WIRE_ROLE_OBSERVER);
+		ck_assert_int_eq(show("secret", "controller", WITHOUT[i], &ours), STATUS_FORBIDDEN);
+		ck_assert_int_eq(ours.state, HANDSHAKE_EXPECTING);
+	}
+}
+END_TEST
+
+START_TEST(a_wrong_token_or_none_where_one_is_needed_closes)
+{
+	struct handshake ours;
+	ck_assert_int_eq(show("secrets", "", WIRE_ROLE_ADMIN, &ours), STATUS_AUTH);
+	ck_assert_int_eq(ours.state, HANDSHAKE_CLOSED);
+	ck_assert_int_eq(show("", "", WIRE_ROLE_NOBODY, &ours), STATUS_AUTH);
+	ck_assert_int_eq(ours.state, HANDSHAKE_CLOSED);
+	ck_assert_int_eq(show("", "", WIRE_ROLE_OBSERVER, &ours), STATUS_OK);
+	ck_assert_int_eq(ours.role, WIRE_ROLE_OBSERVER);
+}
+END_TEST
+
+START_TEST(tokens_and_resuming_are_refused_by_name_where_there_are_none)
 {
 	struct handshake ours;
 	ck_assert_int_eq(try_hello(with_token, &ours), STATUS_UNSUPPORTED);
@@ -234,7 +289,9 @@ static Suite *make(void)
 	tcase_add_test(server_side, another_major_version_closes);
 	tcase_add_test(server_side, a_newer_minor_version_is_brought_down);
 	tcase_add_test(server_side, a_lesser_role_may_be_asked_for_and_a_greater_may_not);
-	tcase_add_test(server_side, tokens_and_resuming_are_refused_by_name_until_they_exist);
+	tcase_add_test(server_side, a_token_says_who_one_is_whatever_the_connection_would_grant);
+	tcase_add_test(server_side, a_wrong_token_or_none_where_one_is_needed_closes);
+	tcase_add_test(server_side, tokens_and_resuming_are_refused_by_name_where_there_are_none);
 	tcase_add_test(server_side, frame_limits_stay_between_the_least_and_the_servers);
 	tcase_add_test(server_side, a_refused_hello_may_be_tried_again);
 	tcase_add_test(server_side, anything_else_first_closes);

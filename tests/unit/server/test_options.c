@@ -57,14 +57,14 @@ END_TEST
 
 START_TEST(the_line_wins_over_the_environment_and_that_over_the_default)
 {
-	const char *const environment[] = { "CAIRN_STEP_WORKERS=2", "CAIRN_LISTEN=tcp:a:1,unix:b",
+	const char *const environment[] = { "CAIRN_STEP_WORKERS=2", "CAIRN_LISTEN=tcp:127.0.0.1:1,unix:b",
 					    "CAIRN_WORKERS=5", "CAIRN_DATA=", "PATH=/bin", NULL };
 	ck_assert_int_eq(parse((const char *const[WORDS]){ "--workers", "7" }, environment),
 			 STATUS_OK);
 	ck_assert_uint_eq(options.step_workers, 2);
 	ck_assert_uint_eq(options.workers, 7);
 	ck_assert_uint_eq(options.listen.count, 2);
-	ck_assert_str_eq(options.listen.items[0], "tcp:a:1");
+	ck_assert_str_eq(options.listen.items[0], "tcp:127.0.0.1:1");
 	ck_assert_str_eq(options.listen.items[1], "unix:b");
 	ck_assert_ptr_null(options.data);
 	ck_assert_int_eq(parse((const char *const[WORDS]){ "--listen", "unix:c" }, environment),
@@ -208,8 +208,27 @@ START_TEST(addresses_are_those_given_or_the_default)
 	ck_assert_uint_eq(count, 3);
 	address_print(&addresses[2], text);
 	ck_assert_str_eq(text, "unix:/run/c");
-	ck_assert_int_eq(PARSE("--listen=0.0.0.0:7411"), STATUS_OK);
-	ck_assert_int_eq(options_addresses(&options, addresses, &count, &why), STATUS_AUTH);
+}
+END_TEST
+
+START_TEST(strangers_are_listened_to_with_tokens_and_without_others_reading_along)
+{
+	static const char *const DOORS[] = { "--listen", "--web", "--admin" };
+	for (size_t i = 0; i < COUNT_OF(DOORS); i++) {
+		static const char *const OPEN[] = { "0.0.0.0:7411", "[::]:7411", "10.0.0.1:7411" };
+		for (size_t k = 0; k < COUNT_OF(OPEN); k++) {
+			ck_assert_int_eq(PARSE(DOORS[i], OPEN[k]), STATUS_AUTH);
+			ck_assert_int_eq(PARSE(DOORS[i], OPEN[k], "--tokens", "f"), STATUS_AUTH);
+			ck_assert_int_eq(PARSE(DOORS[i], OPEN[k], "--insecure-plaintext"), STATUS_AUTH);
+			ck_assert_int_eq(PARSE(DOORS[i], OPEN[k], "--tokens", "f",
+					       "--insecure-plaintext"), STATUS_OK);
+		}
+		ck_assert_int_eq(PARSE(DOORS[i], "127.0.0.1:7411"), STATUS_OK);
+		ck_assert_int_eq(PARSE(DOORS[i], "[::1]:7411"), STATUS_OK);
+	}
+	ck_assert_int_eq(PARSE("--loopback-role", "king"), STATUS_RANGE);
+	ck_assert_int_eq(PARSE("--loopback-role", "admin"), STATUS_RANGE);
+	ck_assert_int_eq(PARSE("--loopback-role", "none"), STATUS_OK);
 }
 END_TEST
 
@@ -227,6 +246,8 @@ static Suite *make(void)
 	tcase_add_test(parse_case, a_replay_has_its_own_options);
 	tcase_add_test(parse_case, help_names_every_option_of_its_command_and_no_other);
 	tcase_add_test(parse_case, addresses_are_those_given_or_the_default);
+	tcase_add_test(parse_case,
+		       strangers_are_listened_to_with_tokens_and_without_others_reading_along);
 	suite_add_tcase(suite, parse_case);
 	return suite;
 }

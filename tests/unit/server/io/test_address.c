@@ -40,13 +40,25 @@ static const struct {
 	{ "tcp:::1:7411", STATUS_TYPE },
 	{ "tcp:[::1:7411", STATUS_TYPE },
 	{ "tcp:[]:7411", STATUS_TYPE },
-	{ "tcp:0.0.0.0:7411", STATUS_AUTH },
-	{ "tcp:10.0.0.1:7411", STATUS_AUTH },
-	{ "tcp:128.0.0.1:7411", STATUS_AUTH },
-	{ "tcp:[::]:7411", STATUS_AUTH },
-	{ "tcp:[fe80::1]:7411", STATUS_AUTH },
-	{ "tcp:[::ffff:127.0.0.1]:7411", STATUS_AUTH },
 };
+
+START_TEST(only_addresses_of_this_machine_alone_are_loopback)
+{
+	static const struct { const char *text; bool loopback; } CASES[] = {
+		{ "tcp:127.0.0.1:7411", true },	  { "tcp:127.255.0.9:1", true },
+		{ "tcp:[::1]:7411", true },	  { "tcp:localhost:7411", true },
+		{ "unix:/run/c", true },	  { "tcp:0.0.0.0:7411", false },
+		{ "tcp:10.0.0.1:7411", false },	  { "tcp:128.0.0.1:7411", false },
+		{ "tcp:[::]:7411", false },	  { "tcp:[fe80::1]:7411", false },
+		{ "tcp:[::ffff:127.0.0.1]:7411", false },
+	};
+	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+		struct address address;
+		ck_assert_int_eq(address_parse(CASES[i].text, &address, NULL), STATUS_OK);
+		ck_assert_int_eq(address_is_loopback(&address), CASES[i].loopback);
+	}
+}
+END_TEST
 
 START_TEST(what_is_refused_says_why_and_leaves_the_result_alone)
 {
@@ -92,6 +104,7 @@ static Suite *make(void)
 	tcase_add_loop_test(parse, what_is_accepted_prints_as_it_was_written, 0, COUNT_OF(GOOD));
 	tcase_add_loop_test(parse, what_is_refused_says_why_and_leaves_the_result_alone, 0,
 			    COUNT_OF(BAD));
+	tcase_add_test(parse, only_addresses_of_this_machine_alone_are_loopback);
 	tcase_add_test(parse, localhost_is_127_0_0_1_without_a_look_up);
 	tcase_add_test(parse, a_path_may_be_as_long_as_the_kernel_takes_and_no_longer);
 	suite_add_tcase(suite, parse);

@@ -1,0 +1,194 @@
+/* verb_token.c: makes what `cairnd --tokens FILE` believes, and takes tokens apart. Works on files alone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clients/cli/verbs.h"
+#include "protocol/token.h"
+
+enum { SECRET_BYTES = 32, LINE_BYTES = 2048, TTL_S = 60 };
+
+static int fail(struct cli *cli, const char *field, const char *text)
+{
+	reason_set(&cli->why, STATUS_RANGE, -1, field, "%s", text);
+	return cli_fail(cli);
+}
+
+static bool draw(uint8_t *bytes, size_t count)
+{
+	return getrandom(bytes, count, 0) == (ssize_t)count;
+}
+
+static void put_hex(const uint8_t *bytes, size_t count, char *out)
+{
+	for (size_t i = 0; i < count; i++)
+		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* Adds a line to the file, which only its owner may read. */
+static int append(struct cli *cli, const char *path, const char *line)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	size_t bytes = strlen(line);
+	bool done = fd >= 0 && write(fd, line, bytes) == (ssize_t)bytes;
+	int error = errno;
+	if (fd >= 0)
+		close(fd);
+	if (done)
+		return EXIT_SUCCESS;
+	reason_set(&cli->why, STATUS_IO, -1, "file", "%.90s: %s", path, strerror(error));
+	return cli_fail(cli);
+}
+
+/* --role, or what is usual. */
+static bool take_role(struct cli *cli, enum wire_role usual, enum wire_role *role)
+{
+	const char *name = cli_option(cli, "role", 0);
+	*role = usual;
+	return name == NULL || (wire_role_parse(wire_text(name), role) == STATUS_OK &&
+				*role != WIRE_ROLE_NOBODY);
+}
+
+static int make_bearer(struct cli *cli, const char *path)
+{
+	uint8_t secret[SECRET_BYTES], hash[SHA256_BYTES];
+	char token[64] = TOKEN_BEARER_PREFIX, digits[2 * SHA256_BYTES + 1], line[LINE_BYTES];
+	const char *name = cli->operands[1], *world;
+	enum wire_role role;
+	if (!take_role(cli, WIRE_ROLE_OBSERVER, &role))
+		return fail(cli, "role", "roles are observer, player, controller and admin");
+	if (!draw(secret, sizeof secret))
+		return fail(cli, "token", "the system has no random bytes");
+	token_encode(secret, sizeof secret, token + strlen(TOKEN_BEARER_PREFIX));
+	hash_sha256(token, strlen(token), hash);
+	put_hex(hash, sizeof hash, digits);
+	int used = snprintf(line, sizeof line, "bearer %.64s %s %s", name, wire_role_name(role), digits);
+	for (uint32_t i = 0; i < TOKEN_WORLDS_MAX && (world = cli_option(cli, "world", i)) != NULL; i++)
+		used += snprintf(line + used, sizeof line - (size_t)used, " %.64s", world);
+	snprintf(line + used, sizeof line - (size_t)used, "\n");
+	if (!cli_options_known(cli))
+		return cli_fail(cli);
+	int code = append(cli, path, line);
+	if (code == EXIT_SUCCESS)
+		puts(token);
+	return code;
+}
+
+static int make_key(struct cli *cli, const char *path)
+{
+	uint8_t secret[SECRET_BYTES];
+	char digits[2 * SECRET_BYTES + 1], line[LINE_BYTES];
+	uint64_t id;
+	enum wire_role role;
+	if (!cli_count(cli, cli->operands[1], "ID", &id))
+		return cli_fail(cli);
+	if (id > UINT32_MAX)
+		return fail(cli, "ID", "an ID is at most 4294967295");
+	if (!take_role(cli, WIRE_ROLE_PLAYER, &role))
+		return fail(cli, "role", "roles are observer, player, controller and admin");
+	if (!draw(secret, sizeof secret))
+		return fail(cli, "token", "the system has no random bytes");
+	if (!cli_options_known(cli))
+		return cli_fail(cli);
+	put_hex(secret, sizeof secret, digits);
+	snprintf(line, sizeof line, "key %u %s %s\n", (unsigned)id, digits, wire_role_name(role));
+	return append(cli, path, line);
+}
+
+/* The secret of a key line. 0: the file has none of that ID. */
+static size_t find_key(const char *path, uint32_t id, uint8_t secret[TOKEN_KEY_MAX])
+{
+	char line[LINE_BYTES], digits[2 * TOKEN_KEY_MAX + 1];
+	FILE *file = fopen(path, "r");
+	size_t bytes = 0;
+	while (file != NULL && bytes == 0 && fgets(line, sizeof line, file) != NULL) {
+		unsigned found;
+		if (sscanf(line, " key %u %128[0-9a-fA-F]", &found, digits) != 2 || found != id)
+			continue;
+		for (; digits[2 * bytes] != '\0' && digits[2 * bytes + 1] != '\0'; bytes++) {
+			unsigned value;
+			sscanf(digits + 2 * bytes, "%2x", &value);
+			secret[bytes] = (uint8_t)value;
+		}
+	}
+	if (file != NULL)
+		fclose(file);
+	return bytes;
+}
+
+static int make_connect(struct cli *cli, const char *path)
+{
+	struct connect_token token = { .worlds = { "" } };
+	uint8_t secret[TOKEN_KEY_MAX];
+	char text[TOKEN_TEXT_MAX + 1];
+	const char *ttl = cli_option(cli, "ttl", 0), *world;
+	uint64_t id, seconds = TTL_S;
+	if (!cli_count(cli, cli->operands[1], "ID", &id) ||
+	    (ttl != NULL && !cli_count(cli, ttl, "ttl", &seconds)))
+		return cli_fail(cli);
+	if (!take_role(cli, WIRE_ROLE_PLAYER, &token.role))
+		return fail(cli, "role", "roles are observer, player, controller and admin");
+	while ((world = cli_option(cli, "world", token.world_count)) != NULL) {
+		if (token.world_count == TOKEN_WORLDS_MAX)
+			return fail(cli, "world", "a token names at most 8 worlds");
+		snprintf(token.worlds[token.world_count++], WIRE_NAME_MAX + 1, "%s", world);
+	}
+	if (!cli_options_known(cli))
+		return cli_fail(cli);
+	size_t bytes = find_key(path, (uint32_t)id, secret);
+	if (bytes < TOKEN_KEY_MIN)
+		return fail(cli, "ID", "the file has no such key");
+	token.key = (uint32_t)id;
+	token.expires_s = (uint64_t)time(NULL) + seconds;
+	if (!draw(token.nonce, sizeof token.nonce))
+		return fail(cli, "token", "the system has no random bytes");
+	if (token_write(&token, secret, bytes, text) != STATUS_OK)
+		return fail(cli, "world", "that is no name of a world");
+	puts(text);
+	return EXIT_SUCCESS;
+}
+
+static int show(struct cli *cli)
+{
+	struct connect_token token;
+	char nonce[2 * TOKEN_NONCE_BYTES + 1];
+	if (!cli_options_known(cli))
+		return cli_fail(cli);
+	if (token_read(wire_text(cli->operands[1]), &token) != STATUS_OK)
+		return fail(cli, "token", "this is no connect token");
+	put_hex(token.nonce, sizeof token.nonce, nonce);
+	uint64_t now = (uint64_t)time(NULL);
+	out_begin(cli);
+	out_text(cli, "role", wire_role_name(token.role));
+	out_u64(cli, "key", token.key);
+	out_u64(cli, "expires", token.expires_s);
+	out_u64(cli, "seconds_left", token.expires_s > now ? token.expires_s - now : 0);
+	out_text(cli, "nonce", nonce);
+	out_u64(cli, "worlds", token.world_count);
+	for (uint32_t i = 0; i < token.world_count; i++)
+		out_text(cli, "world", token.worlds[i]);
+	out_end(cli);
+	return EXIT_SUCCESS;
+}
+
+int verb_token(struct cli *cli)
+{
+	const char *what = cli->operand_count > 0 ? cli->operands[0] : "";
+	const char *path = cli_option(cli, "file", 0);
+	bool makes = strcmp(what, "bearer") == 0 || strcmp(what, "key") == 0 ||
+		     strcmp(what, "connect") == 0;
+	if (cli->operand_count != 2 || (!makes && strcmp(what, "show") != 0))
+		return cli_usage(cli, "token bearer NAME | key ID | connect ID | show TOKEN");
+	if (makes && path == NULL)
+		return fail(cli, "file", "--file FILE is needed: what cairnd is given as --tokens");
+	if (strcmp(what, "bearer") == 0)
+		return make_bearer(cli, path);
+	if (strcmp(what, "key") == 0)
+		return make_key(cli, path);
+	return makes ? make_connect(cli, path) : show(cli);
+}

@@ -1,0 +1,12 @@
+/* secret_file.h: a small file that others must not be able to read. */
+#ifndef CAIRN_IO_SECRET_FILE_H
+#define CAIRN_IO_SECRET_FILE_H
+
+#include "server/base/bytes.h"
+
+/* Appends the whole file. `field` names the option in `why`: IO cannot be read, TOO_LARGE, FORBIDDEN
+ * everybody on this machine may read it. */
+enum status secret_file_read(const char *path, size_t bytes_max, const char *field,
+			     struct bytes *out, struct reason *why) MUST_CHECK;
+
+#endif

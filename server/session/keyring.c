@@ -1,0 +1,350 @@
+#include "server/session/keyring.h"
+
+#include <stdio.h>
+
+#include "protocol/unpack.h"
+#include "server/base/bytes.h"
+#include "server/base/rng.h"
+
+enum { WORDS_MAX = 4 + TOKEN_WORLDS_MAX, NONCES_FIRST = 1024 };
+
+void keyring_init(struct keyring *self)
+{
+	memset(self, 0, sizeof *self);
+}
+
+/* Secrets are not left lying in memory that others will get. */
+static void wipe(void *data, size_t bytes)
+{
+	volatile uint8_t *at = data;
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = 0;
+}
+
+static void release_lines(struct keyring *self)
+{
+	if (self->keys.items != NULL)
+		wipe(self->keys.items, self->keys.capacity * sizeof *self->keys.items);
+	ARRAY_RELEASE(&self->bearers);
+	ARRAY_RELEASE(&self->keys);
+}
+
+void keyring_release(struct keyring *self)
+{
+	release_lines(self);
+	heap_free(self->nonces);
+	memset(self, 0, sizeof *self);
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+struct line {
+	struct wire_slice words[WORDS_MAX];
+	uint32_t count;
+	bool too_many;
+};
+
+static bool is_blank(uint8_t byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+static struct line split(const uint8_t *at, const uint8_t *end)
+{
+	struct line line = { .count = 0 };
+	while (at < end) {
+		while (at < end && is_blank(*at))
+			at++;
+		if (at == end || *at == '#')
+			break;
+		const uint8_t *first = at;
+		while (at < end && !is_blank(*at) && *at != '#')
+			at++;
+		line.too_many = line.count == WORDS_MAX;
+		if (line.too_many)
+			break;
+		line.words[line.count++] =
+			(struct wire_slice){ .at = first, .bytes = (uint32_t)(at - first) };
+	}
+	return line;
+}
+
+static int hex_value(uint8_t digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+/* Bytes of an even number of hex digits, at most `room`; 0 when they are none. */
+static size_t take_hex(struct wire_slice word, uint8_t *out, size_t room)
+{
+	if (word.bytes % 2 != 0 || word.bytes / 2 > room)
+		return 0;
+	for (uint32_t i = 0; i < word.bytes; i += 2) {
+		int high = hex_value(word.at[i]), low = hex_value(word.at[i + 1]);
+		if (high < 0 || low < 0)
+			return 0;
+		out[i / 2] = (uint8_t)(high << 4 | low);
+	}
+	return word.bytes / 2;
+}
+
+static bool take_name(struct wire_slice word, char out[WIRE_NAME_MAX + 1])
+{
+	if (word.bytes == 0 || word.bytes > WIRE_NAME_MAX)
+		return false;
+	for (uint32_t i = 0; i < word.bytes; i++)
+		if (word.at[i] <= ' ' || word.at[i] > '~' || word.at[i] == '"' || word.at[i] == '\\')
+			return false;
+	memcpy(out, word.at, word.bytes);
+	out[word.bytes] = '\0';
+	return true;
+}
+
+static enum status refuse(struct reason *why, int32_t number, const char *what)
+{
+	return reason_set(why, STATUS_TYPE, number, "tokens", "line %d: %s", (int)number, what);
+}
+
+static enum status take_bearer(struct keyring *self, const struct line *line, int32_t number,
+			       struct reason *why)
+{
+	if (ARRAY_RESERVE(&self->bearers, self->bearers.count + 1u) != STATUS_OK)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "tokens", "out of memory");
+	struct bearer *bearer = &self->bearers.items[self->bearers.count];
+	memset(bearer, 0, sizeof *bearer);
+	if (line->count < 4 || !take_name(line->words[1], bearer->grant.name))
+		return refuse(why, number, "bearer NAME ROLE HASH [WORLD ...]");
+	if (wire_role_parse(line->words[2], &bearer->grant.role) != STATUS_OK)
+		return refuse(why, number, "roles are observer, player, controller and admin");
+	if (take_hex(line->words[3], bearer->hash, sizeof bearer->hash) != SHA256_BYTES)
+		return refuse(why, number, "HASH is 64 hex digits: the SHA-256 of the token");
+	for (uint32_t i = 4; i < line->count; i++)
+		if (!take_name(line->words[i], bearer->grant.worlds[bearer->grant.world_count++]))
+			return refuse(why, number, "a world's name has 1 to 64 letters");
+	self->bearers.count++;
+	return STATUS_OK;
+}
+
+static bool take_id(struct wire_slice word, uint32_t *out)
+{
+	uint64_t number = 0;
+	for (uint32_t i = 0; i < word.bytes; i++) {
+		if (word.at[i] < '0' || word.at[i] > '9')
+			return false;
+		number = number * 10 + (uint64_t)(word.at[i] - '0');
+		if (number > UINT32_MAX)
+			return false;
+	}
+	*out = (uint32_t)number;
+	return word.bytes > 0;
+}
+
+static const struct signing_key *find_key(const struct keyring *self, uint32_t id)
+{
+	for (uint32_t i = 0; i < self->keys.count; i++)
+		if (self->keys.items[i].id == id)
+			return &self->keys.items[i];
+	return NULL;
+}
+
+static enum status take_key(struct keyring *self, const struct line *line, int32_t number,
+			    struct reason *why)
+{
+	if (ARRAY_RESERVE(&self->keys, self->keys.count + 1u) != STATUS_OK)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "tokens", "out of memory");
+	struct signing_key *key = &self->keys.items[self->keys.count];
+	memset(key, 0, sizeof *key);
+	key->role = WIRE_ROLE_PLAYER;
+	if (line->count < 3 || line->count > 4 || !take_id(line->words[1], &key->id))
+		return refuse(why, number, "key ID SECRET [ROLE]");
+	if (find_key(self, key->id) != NULL)
+		return refuse(why, number, "this ID is another key's");
+	key->bytes = (uint8_t)take_hex(line->words[2], key->secret, sizeof key->secret);
+	if (key->bytes < TOKEN_KEY_MIN)
+		return refuse(why, number, "SECRET is 32 to 128 hex digits");
+	if (line->count == 4 && wire_role_parse(line->words[3], &key->role) != STATUS_OK)
+		return refuse(why, number, "roles are observer, player, controller and admin");
+	self->keys.count++;
+	return STATUS_OK;
+}
+
+static enum status take_line(struct keyring *self, const struct line *line, int32_t number,
+			     struct reason *why)
+{
+	if (line->too_many)
+		return refuse(why, number, "too many words");
+	if (line->count == 0)
+		return STATUS_OK;
+	if (wire_slice_is(line->words[0], "bearer"))
+		return take_bearer(self, line, number, why);
+	if (wire_slice_is(line->words[0], "key"))
+		return take_key(self, line, number, why);
+	return refuse(why, number, "a line begins with bearer or key");
+}
+
+enum status keyring_load(struct keyring *self, const char *text, size_t bytes, struct reason *why)
+{
+	struct keyring fresh;
+	const uint8_t *at = (const uint8_t *)text, *end = at + bytes;
+	enum status status = STATUS_OK;
+	keyring_init(&fresh);
+	for (int32_t number = 1; at < end && status == STATUS_OK; number++) {
+		const uint8_t *stop = memchr(at, '\n', (size_t)(end - at));
+		stop = stop != NULL ? stop : end;
+		struct line line = split(at, stop);
+		status = number > KEYRING_LINES_MAX ? refuse(why, number, "too many lines")
+						    : take_line(&fresh, &line, number, why);
+		at = stop < end ? stop + 1 : end;
+	}
+	if (status != STATUS_OK) {
+		keyring_release(&fresh);
+		return status;
+	}
+	release_lines(self);
+	self->bearers.items = fresh.bearers.items;
+	self->bearers.count = fresh.bearers.count;
+	self->bearers.capacity = fresh.bearers.capacity;
+	self->keys.items = fresh.keys.items;
+	self->keys.count = fresh.keys.count;
+	self->keys.capacity = fresh.keys.capacity;
+	return STATUS_OK;
+}
+
+/* ---- nonces ----------------------------------------------------------------------------------- */
+/* Nonces have been signed, so no stranger chooses where they fall; a backend may well count them. */
+static struct used_nonce *place_of(struct used_nonce *nonces, uint32_t room,
+				   const struct connect_token *token)
+{
+	uint64_t mixed = rng_mix(get_be64(token->nonce) ^ rng_mix(get_be64(token->nonce + 8)));
+	uint32_t at = (uint32_t)mixed & (room - 1);
+	while (nonces[at].expires_s != 0 &&
+	       (nonces[at].key != token->key ||
+		memcmp(nonces[at].nonce, token->nonce, TOKEN_NONCE_BYTES) != 0))
+		at = (at + 1) & (room - 1);
+	return &nonces[at];
+}
+
+static void remember(struct used_nonce *place, const struct connect_token *token)
+{
+	place->expires_s = token->expires_s;
+	place->key = token->key;
+	memcpy(place->nonce, token->nonce, TOKEN_NONCE_BYTES);
+}
+
+/* A table without those that have expired, twice as large as they need at least. */
+static enum status sweep(struct keyring *self, uint64_t now_s)
+{
+	uint32_t living = 0, room = NONCES_FIRST;
+	for (uint32_t i = 0; i < self->nonce_room; i++)
+		living += self->nonces[i].expires_s > now_s;
+	if (living >= KEYRING_NONCES_MAX)
+		return STATUS_BUSY;
+	while (room < 4 * (living + 1))
+		room *= 2;
+	struct used_nonce *fresh = heap_alloc_zero(room * sizeof *fresh);
+	if (fresh == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < self->nonce_room; i++) {
+		const struct used_nonce *old = &self->nonces[i];
+		if (old->expires_s <= now_s)
+			continue;
+		struct connect_token token = { .key = old->key };
+		memcpy(token.nonce, old->nonce, TOKEN_NONCE_BYTES);
+		*place_of(fresh, room, &token) = *old;
+	}
+	heap_free(self->nonces);
+	self->nonces = fresh;
+	self->nonce_room = room;
+	self->nonce_count = living;
+	return STATUS_OK;
+}
+
+/* AUTH: it was used before. */
+static enum status use_nonce(struct keyring *self, const struct connect_token *token, uint64_t now_s)
+{
+	if (self->nonce_room > 0 &&
+	    place_of(self->nonces, self->nonce_room, token)->expires_s != 0)
+		return STATUS_AUTH;
+	if (self->nonce_count >= KEYRING_NONCES_MAX || 2 * (self->nonce_count + 1) > self->nonce_room) {
+		enum status status = sweep(self, now_s);
+		if (status != STATUS_OK)
+			return status;
+	}
+	remember(place_of(self->nonces, self->nonce_room, token), token);
+	self->nonce_count++;
+	return STATUS_OK;
+}
+
+/* ---- admission -------------------------------------------------------------------------------- */
+static enum status no(struct reason *why, const char *text)
+{
+	return reason_set(why, STATUS_AUTH, -1, "token", "%s", text);
+}
+
+static enum status admit_connect(struct keyring *self, const struct connect_token *token,
+				 uint64_t now_s, struct grant *out, struct reason *why)
+{
+	const struct signing_key *key = find_key(self, token->key);
+	if (key == NULL || !token_genuine(token, key->secret, key->bytes))
+		return no(why, "the token is not valid");
+	/* From here on it is the backend's own word, and a plain answer helps it. */
+	if (token->expires_s <= now_s)
+		return no(why, "the token has expired");
+	if (token->expires_s > now_s + KEYRING_LIFE_S)
+		return no(why, "the token expires too late: a day is the most");
+	if (token->role > key->role)
+		return no(why, "the key does not sign for this role");
+	enum status status = use_nonce(self, token, now_s);
+	if (status == STATUS_AUTH)
+		return no(why, "the token has been used");
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "token", "too many tokens have been used lately");
+	out->role = token->role;
+	snprintf(out->name, sizeof out->name, "key %u", (unsigned)token->key);
+	out->world_count = token->world_count;
+	memcpy(out->worlds, token->worlds, sizeof out->worlds);
+	return STATUS_OK;
+}
+
+static enum status admit_bearer(const struct keyring *self, struct wire_slice token,
+				struct grant *out, struct reason *why)
+{
+	uint8_t hash[SHA256_BYTES];
+	const struct bearer *found = NULL;
+	hash_sha256(token.at, token.bytes, hash);
+	for (uint32_t i = 0; i < self->bearers.count; i++)
+		if (hash_same(hash, self->bearers.items[i].hash, sizeof hash))
+			found = &self->bearers.items[i];
+	if (found == NULL || token.bytes < KEYRING_BEARER_MIN)
+		return no(why, "the token is not valid");
+	*out = found->grant;
+	return STATUS_OK;
+}
+
+enum status keyring_admit(struct keyring *self, struct wire_slice token, uint64_t now_s,
+			  struct grant *out, struct reason *why)
+{
+	struct connect_token connect;
+	memset(out, 0, sizeof *out);
+	enum status status = token_read(token, &connect) == STATUS_OK
+				     ? admit_connect(self, &connect, now_s, out, why)
+				     : admit_bearer(self, token, out, why);
+	if (status == STATUS_OK)
+		self->admitted++;
+	else
+		self->refused++;
+	return status;
+}
+
+bool grant_has_world(const struct grant *grant, const char *world)
+{
+	if (grant == NULL || grant->world_count == 0)
+		return true;
+	for (uint32_t i = 0; i < grant->world_count; i++)
+		if (strcmp(grant->worlds[i], world) == 0)
+			return true;
+	return false;
+}
