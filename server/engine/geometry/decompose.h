@@ -40,7 +40,7 @@ struct decompose_options decompose_options_default(const struct mesh *mesh);
 /* Why a plane was not taken. */
 enum decompose_refusal {
 	DECOMPOSE_REFUSED_ANGLE,    /* F-03, F-04: an inner angle under angle_min */
-	DECOMPOSE_REFUSED_OPEN,	    /* F-04: the walk ends nowhere or touches itself */
+	DECOMPOSE_REFUSED_OPEN,	    /* F-04: the walk does not come back to where it began */
 	DECOMPOSE_REFUSED_DISTANCE, /* F-05.1: a vertex too near */
 	DECOMPOSE_REFUSED_TURN,	    /* F-05.2: the loop bounds a hole */
 	DECOMPOSE_REFUSED_HOLE,	    /* F-05.3: the cut face has a hole */
@@ -61,7 +61,7 @@ struct decompose_report {
 	uint32_t solids;	 /* connected surfaces of the mesh */
 	uint32_t notches;	 /* reflex edges of the mesh */
 	uint32_t cuts;		 /* faces cut at notches */
-	uint32_t halvings;	 /* cuts for vertices_max alone */
+	uint32_t halvings;	 /* cuts for vertices_max, or where no plane of F-03 passed */
 	uint64_t planes;	 /* candidates looked at */
 	uint64_t refused[DECOMPOSE_REFUSALS];
 	uint32_t relaxed;	 /* times angle_min and distance_min were lowered for a piece */
@@ -71,8 +71,10 @@ struct decompose_report {
 	double volume;		 /* m³, of the mesh */
 	double volume_parts;	 /* m³, sum over the parts' surfaces */
 	double volume_hulls;	 /* m³, sum over the parts' hulls */
-	double volume_cut_error; /* m³, |sum over cut parts − what was cut|: rounding alone */
-	double volume_excess;	 /* m³, by which approximated parts are more than what they stand for, ≥ 0 */
+	uint32_t thin;		 /* pieces left out: flatter than a 10⁻⁷th of their size */
+	double volume_thin;	 /* m³, of these */
+	double volume_cut_error; /* m³, |sum over all pieces cut − the mesh|: rounding alone */
+	double volume_excess;	 /* m³, of approximated parts over what they stand for, ≥ 0 */
 	double concavity;	 /* m, the largest of the parts cut */
 	double deviation;	 /* m, no point of an approximated part is farther from the solid */
 };
@@ -88,10 +90,10 @@ struct decomposition {
 /* One block; `self` is taken; NULL is ignored. */
 void decomposition_release(struct decomposition *self);
 
-/* The whole at once. The mesh is borrowed for the call. `options` may be NULL (the default). Returned owned
- * in *out. Errors: DEGENERATE (the mesh is open, or two surfaces share only a vertex, named by `why`;
- * the second not in mode APPROXIMATE_ONLY; or nothing of the solid is thick enough for a hull), RANGE
- * (options), LIMIT (parts_max), NO_MEMORY. */
+/* The whole at once. The mesh is borrowed for the call. `options` may be NULL (the default). Returned
+ * owned in *out. Errors: DEGENERATE (the mesh is open, or turned inside out; or surfaces meet in a vertex
+ * and share no edge there, `why` names it, but not in mode APPROXIMATE_ONLY; or nothing is thick enough
+ * for a hull), RANGE (options), LIMIT (parts_max), NO_MEMORY. */
 MUST_CHECK enum status decompose_mesh(const struct mesh *mesh, const struct decompose_options *options,
 				      struct decomposition **out, struct reason *why);
 

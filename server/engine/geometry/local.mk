@@ -7,6 +7,16 @@ libengine_a_SOURCES += \
 	server/engine/geometry/closest.c \
 	server/engine/geometry/cook.h \
 	server/engine/geometry/decompose.h \
+	server/engine/geometry/decompose.c \
+	server/engine/geometry/decompose_box.h \
+	server/engine/geometry/decompose_box.c \
+	server/engine/geometry/decompose_cap.c \
+	server/engine/geometry/decompose_cut.h \
+	server/engine/geometry/decompose_cut.c \
+	server/engine/geometry/decompose_measure.h \
+	server/engine/geometry/decompose_measure.c \
+	server/engine/geometry/decompose_piece.h \
+	server/engine/geometry/decompose_piece.c \
 	server/engine/geometry/distance_field.h \
 	server/engine/geometry/hull.h \
 	server/engine/geometry/hull.c \
@@ -54,10 +64,12 @@ libengine_a_SOURCES += \
 	server/engine/geometry/support.h \
 	server/engine/geometry/support.c
 tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c \
+	tests/lib/closed_meshes.h tests/lib/closed_meshes.c \
 	tests/lib/oracle_primitives.h tests/lib/oracle_primitives.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_closest \
+	tests/unit/server/engine/geometry/test_decompose \
 	tests/unit/server/engine/geometry/test_hull \
 	tests/unit/server/engine/geometry/test_intersect \
 	tests/unit/server/engine/geometry/test_intersect_mesh \

@@ -1,0 +1,69 @@
+/* decompose_cut.h: one cut: the plane, the cut face, the halves. Private to decompose*.c. */
+#ifndef CAIRN_ENGINE_GEOMETRY_DECOMPOSE_CUT_H
+#define CAIRN_ENGINE_GEOMETRY_DECOMPOSE_CUT_H
+
+#include "server/engine/geometry/decompose_piece.h"
+
+struct cut_plane {
+	vec3 at, normal; /* unit; "above" is where it points */
+};
+
+struct cut_limits {
+	double snap;	     /* m: nearer vertices lie in the plane */
+	double cosine;	     /* of the least inner angle; 1: any */
+	double distance_min; /* m: F-05.1 */
+};
+
+/* A corner of the cut face. */
+struct cut_node {
+	uint32_t half;	/* of a vertex: a half-edge leaving it; of a crossed edge: the one into the
+			 * triangle the walk enters, which starts above the plane and ends below */
+	uint32_t point; /* of a vertex; UINT32_MAX of a crossed edge until it is split */
+	vec3 at;
+};
+
+/* Memory for cutting pieces up to some size, and the last cut face found. */
+struct cutter {
+	uint32_t points, triangles; /* room */
+	struct piece *piece;	    /* borrowed while cutting */
+	struct cut_plane plane;
+	struct cut_limits limits;
+	uint32_t now;	  /* number of the plane; stamps of others do not count */
+	uint32_t *stamp;  /* of points: distance is of plane `now` */
+	uint32_t *passed; /* of points: a node of walk `now` */
+	double *distance;
+	uint32_t node_count, node_room;
+	struct cut_node *nodes;	 /* counter-clockwise about the normal */
+	uint32_t *before, *after; /* of nodes, while ears are cut */
+	uint32_t *border;	 /* of nodes: who is across the edge to `after` */
+	uint32_t blunt_count;
+	uint32_t *blunt;	 /* nodes that do not turn left */
+	double *ear;
+	uint32_t cap_count;
+	uint32_t (*cap)[3];	/* triangles of nodes */
+	uint32_t (*cap_twin)[3]; /* cap half-edge 3c + k, or CUT_LOOP | node */
+};
+
+#define CUT_LOOP 0x80000000u
+
+MUST_CHECK bool cutter_reserve(struct cutter *self, struct piece *piece);
+void cutter_release(struct cutter *self);
+
+/* F-04, F-05 and the cap: finds the cut face that begins along half-edge `start` (a notch that lies in the
+ * plane, with its own side above), or, when `crossed`, at a half-edge that starts above and ends below.
+ * DECOMPOSE_REFUSALS: found, and cut_apply may follow. */
+enum decompose_refusal cut_trace(struct cutter *self, struct cut_plane plane,
+				 struct cut_limits limits, uint32_t start, bool crossed);
+/* F-06: splits the piece, which must be thrown away after, and adds its parts to `out`. */
+MUST_CHECK bool cut_apply(struct cutter *self, piece_list *out);
+
+/* The triangles of the cut face; false when they cannot be found. In decompose_cap.c. */
+bool cut_make_cap(struct cutter *self);
+/* +1 where the nodes a b p turn left about the normal. Exact for their places in the projection. */
+int cut_turn(const struct cutter *self, vec3 a, vec3 b, vec3 p);
+
+/* F-03: planes through a notch that leave no part of it reflex, in the book's order. Returns how many. */
+uint32_t cut_candidates(const struct piece *piece, uint32_t notch, uint32_t capacity,
+			struct cut_plane *out);
+
+#endif

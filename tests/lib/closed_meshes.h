@@ -1,0 +1,38 @@
+/* closed_meshes.h: closed meshes for tests, each returned owned (shape_release), counter-clockwise from outside. */
+#ifndef CAIRN_TESTS_CLOSED_MESHES_H
+#define CAIRN_TESTS_CLOSED_MESHES_H
+
+#include "server/base/rng.h"
+#include "server/engine/geometry/mesh.h"
+#include "server/engine/math/pose.h"
+#include "tests/lib/shapes.h"
+
+/* A simple polygon (counter-clockwise in x-y, `count` of at most 64 corners) from z = 0 to z = height. */
+struct shape *make_prism(const vec3 *corners, uint32_t count, double height);
+/* An n-pointed star, radii 1 and `inner`, 1 high. */
+struct shape *make_star(uint32_t points, double inner);
+/* L: 2 × 2 less 1 × 1; U: 3 × 2 less 1 × 1; plus: 3 × 3 less its four corners; all 1 high. */
+struct shape *make_l(void);
+struct shape *make_u(void);
+struct shape *make_plus(void);
+
+/* Unit cubes of a grid of nx × ny × nz where `filled` (x fastest) says so; NULL when an edge has four
+ * faces. */
+struct shape *make_voxels(uint32_t nx, uint32_t ny, uint32_t nz, const uint8_t *filled);
+/* 3 × 3 × 1 without the middle; 3 × 3 × 3 without the middle (a void). */
+struct shape *make_ring(void);
+struct shape *make_hollow(void);
+/* A random tree of cubes in a 4 × 4 × 3 grid, connected, without edges of four faces. */
+struct shape *make_random_cubes(struct rng *rng, uint32_t cubes);
+
+/* A sphere of 8 · 4^steps triangles, each radius times 1 + bump × (a number in [−1, 1) from rng). */
+struct shape *make_ball(uint32_t steps, double radius, double bump, struct rng *rng);
+
+/* The same mesh elsewhere. */
+struct shape *make_moved(const struct mesh *mesh, const pose *at);
+
+/* A uniform point of the box. */
+vec3 random_in_box(struct rng *rng, struct aabb box);
+quat random_turn(struct rng *rng);
+
+#endif
