@@ -1,4 +1,5 @@
-/* continuous_sphere.h: when two balls on straight ways first touch (ch1-3 G-33). */
+/* continuous_sphere.h: when two balls on straight ways first touch (ch1-3 G-33), and a ball and a triangle
+ * (ch1-3 P-54). */
 #ifndef CAIRN_ENGINE_COLLISION_CONTINUOUS_SPHERE_H
 #define CAIRN_ENGINE_COLLISION_CONTINUOUS_SPHERE_H
 
@@ -14,5 +15,11 @@ struct continuous_sphere_hit {
  * (or touch) at the start hit at 0. False, and *hit untouched, when they never touch. */
 bool continuous_sphere_sphere(struct ball a, vec3 a_step, struct ball b, vec3 b_step,
 			      struct continuous_sphere_hit *hit);
+
+/* A ball and a triangle that is moved without turning. `normal` goes from the triangle to the ball, `point` is
+ * the triangle's nearest to the centre at that time. A ball that touches at the start hits at 0. False, and
+ * *hit untouched, when they never touch. */
+bool continuous_sphere_triangle(struct ball ball, vec3 step, const vec3 triangle[3],
+				vec3 triangle_step, struct continuous_sphere_hit *hit);
 
 #endif

@@ -23,6 +23,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/epa.c \
 	server/engine/collision/face_contact.h \
 	server/engine/collision/face_contact.c \
+	server/engine/collision/free_region.h \
+	server/engine/collision/free_region.c \
 	server/engine/collision/gjk.h \
 	server/engine/collision/gjk.c \
 	server/engine/collision/gjk_exact.h \
@@ -69,6 +71,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_broad_phase \
 	tests/unit/server/engine/collision/test_continuous \
 	tests/unit/server/engine/collision/test_epa \
+	tests/unit/server/engine/collision/test_free_region \
 	tests/unit/server/engine/collision/test_gjk \
 	tests/unit/server/engine/collision/test_hierarchy \
 	tests/unit/server/engine/collision/test_manifold \

@@ -44,6 +44,8 @@ libengine_a_SOURCES += \
 	server/engine/geometry/intersect_triangle_triangle.c \
 	server/engine/geometry/mass.h \
 	server/engine/geometry/mass.c \
+	server/engine/geometry/minkowski.h \
+	server/engine/geometry/minkowski.c \
 	server/engine/geometry/mesh.h \
 	server/engine/geometry/mesh.c \
 	server/engine/geometry/mesh_crossings.c \
@@ -75,6 +77,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_intersect_mesh \
 	tests/unit/server/engine/geometry/test_mass \
 	tests/unit/server/engine/geometry/test_mesh \
+	tests/unit/server/engine/geometry/test_minkowski \
 	tests/unit/server/engine/geometry/test_mesh_repair \
 	tests/unit/server/engine/geometry/test_orient \
 	tests/unit/server/engine/geometry/test_ray \

@@ -6,6 +6,7 @@
 
 #include "server/base/hash.h"
 #include "server/engine/geometry/intersect_triangle_triangle.h"
+#include "server/engine/geometry/closest.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/oracle_primitives.h"
 #include "tests/lib/poses.h"
@@ -331,6 +332,66 @@ START_TEST(g33_balls_touch_at_their_time_and_not_before)
 }
 END_TEST
 
+START_TEST(p54_a_ball_meets_a_triangle_as_the_spec_says)
+{
+	vec3 triangle[3] = { { 0, 0, 0 }, { 10, 0, 0 }, { 0, 10, 0 } };
+	struct continuous_sphere_hit hit;
+	struct ball ball = { vec3_make(1, 1, 2), 0.5 };
+	vec3 down = vec3_make(0, 0, -4), still = vec3_zero();
+	ck_assert(continuous_sphere_triangle(ball, down, triangle, still, &hit));
+	ck_assert_double_eq_tol(hit.time, 0.375, 1e-15);
+	ck_assert(vec3_distance(hit.point, vec3_make(1, 1, 0)) < 1e-15);
+	ck_assert(vec3_distance(hit.normal, vec3_axis(2)) < 1e-15);
+	ball.centre = vec3_make(1, -0.3, 2); /* beyond an edge */
+	ck_assert(continuous_sphere_triangle(ball, down, triangle, still, &hit));
+	ck_assert_double_eq_tol(hit.time, 0.4, 1e-15);
+	ball.centre = vec3_make(-0.3, -0.3, 2); /* beyond a corner */
+	ck_assert(continuous_sphere_triangle(ball, down, triangle, still, &hit));
+	ck_assert_double_eq_tol(hit.time, (2 - scalar_sqrt(0.25 - 0.18)) / 4, 1e-15);
+	ck_assert_double_eq_tol(hit.time, 0.433856, 1e-6);
+	/* The triangle rises instead; both go; the ball goes away; it starts on it. */
+	ck_assert(continuous_sphere_triangle(ball, still, triangle, vec3_negate(down), &hit));
+	ck_assert_double_eq_tol(hit.time, 0.433856, 1e-6);
+	ck_assert(!continuous_sphere_triangle(ball, down, triangle, down, &hit));
+	ck_assert(!continuous_sphere_triangle(ball, vec3_negate(down), triangle, still, &hit));
+	ball.centre = vec3_make(1, 1, -0.25);
+	ck_assert(continuous_sphere_triangle(ball, down, triangle, still, &hit) && hit.time == 0);
+}
+END_TEST
+
+START_TEST(p54_a_ball_touches_at_its_time_and_not_before)
+{
+	uint32_t hits = 0;
+	for (uint32_t run = 0; run < oracle_runs(20000); run++) {
+		vec3 t[3] = { random_vector(&rng, 2), random_vector(&rng, 2), random_vector(&rng, 2) };
+		struct ball ball = { random_vector(&rng, 3), rng_range(&rng, 0, 1) };
+		vec3 d = random_vector(&rng, 6), by = random_vector(&rng, 2);
+		struct continuous_sphere_hit hit;
+		bool found = continuous_sphere_triangle(ball, d, t, by, &hit);
+		double until = found ? hit.time : 1, least = SCALAR_MAX;
+		for (uint32_t k = 0; k < 40; k++) {
+			double s = until * k / 40;
+			vec3 c = vec3_mul_add(ball.centre, vec3_sub(d, by), s);
+			least = scalar_min(least, closest_point_triangle(c, t[0], t[1], t[2])
+							  .distance_squared);
+		}
+		if (!found || hit.time > 0)
+			ck_assert_double_ge(scalar_sqrt(least), ball.radius - 1e-12);
+		if (!found)
+			continue;
+		hits++;
+		vec3 c = vec3_mul_add(ball.centre, vec3_sub(d, by), hit.time);
+		double apart = scalar_sqrt(closest_point_triangle(c, t[0], t[1], t[2])
+						   .distance_squared);
+		if (hit.time > 0)
+			ck_assert_double_eq_tol(apart, ball.radius, 1e-12);
+		else
+			ck_assert_double_le(apart, ball.radius * (1 + 1e-15));
+	}
+	ck_assert_uint_gt(hits, 1000);
+}
+END_TEST
+
 START_TEST(g34_boxes_meet_as_the_spec_says)
 {
 	struct aabb a = aabb_of_centre(vec3_zero(), vec3_all(1));
@@ -416,6 +477,8 @@ static Suite *make(void)
 	tcase_add_checked_fixture(solids, set_up, NULL);
 	tcase_add_test(solids, g33_balls_meet_as_the_spec_says);
 	tcase_add_test(solids, g33_balls_touch_at_their_time_and_not_before);
+	tcase_add_test(solids, p54_a_ball_meets_a_triangle_as_the_spec_says);
+	tcase_add_test(solids, p54_a_ball_touches_at_its_time_and_not_before);
 	tcase_add_test(solids, g34_boxes_meet_as_the_spec_says);
 	tcase_add_test(solids, g34_boxes_agree_with_the_books_quadratics);
 	tcase_add_test(solids, the_bits_are_the_same_everywhere);
