@@ -16,9 +16,9 @@ struct continuous_sphere_hit {
 bool continuous_sphere_sphere(struct ball a, vec3 a_step, struct ball b, vec3 b_step,
 			      struct continuous_sphere_hit *hit);
 
-/* A ball and a triangle that is moved without turning. `normal` goes from the triangle to the ball, `point` is
- * the triangle's nearest to the centre at that time. A ball that touches at the start hits at 0. False, and
- * *hit untouched, when they never touch. */
+/* A ball and a triangle that is moved without turning. `normal` goes from the triangle to the ball,
+ * `point` is the triangle's nearest to the centre at that time. A ball that touches at the start hits at 0.
+ * False, and *hit untouched, when they never touch. */
 bool continuous_sphere_triangle(struct ball ball, vec3 step, const vec3 triangle[3],
 				vec3 triangle_step, struct continuous_sphere_hit *hit);
 

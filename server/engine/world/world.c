@@ -72,8 +72,11 @@ static enum status check_rate(uint32_t num, uint32_t den, struct reason *why)
 static enum status check_broad_phase(const struct world_options *options, struct reason *why)
 {
 	const char *name = options->broad_phase;
-	if (memchr(name, '\0', sizeof options->broad_phase) != NULL &&
-	    (name[0] == '\0' || broad_phase_by_name(name) != BROAD_PHASE_KINDS))
+	size_t length = 0;
+	while (length < sizeof options->broad_phase && name[length] != '\0')
+		length++;
+	if (length == 0 || (length < sizeof options->broad_phase &&
+			    broad_phase_by_name(name) != BROAD_PHASE_KINDS))
 		return STATUS_OK;
 	return reason_set(why, STATUS_RANGE, -1, "broad_phase", "there is no broad phase %.15s", name);
 }
