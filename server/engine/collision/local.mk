@@ -35,6 +35,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/hierarchy.c \
 	server/engine/collision/hierarchy_walk.c \
 	server/engine/collision/manifold.h \
+	server/engine/collision/mesh_corner.h \
+	server/engine/collision/mesh_corner.c \
 	server/engine/collision/mesh_pair.h \
 	server/engine/collision/mesh_pair.c \
 	server/engine/collision/obb.h \

@@ -14,13 +14,15 @@
  * What both sides of an edge could say, the triangle with the lower index says. For spheres and
  * capsules this is exact. A polyhedron's best axis is put to the same test at the feature of the
  * triangle that it touches; if it fails there, the triangle's own normal is used instead, which
- * finds points only where the body is truly over the triangle.
+ * finds points only where the body is truly over the triangle. Where so all triangles around refuse, though
+ * the body overlaps them, the surroundings are asked as one (mesh_corner.c).
  *
  * One-sided: a body whose centre is behind the triangle's plane (a sphere: by more than its radius)
  * is not its business.
  */
 #include "server/engine/collision/face_contact.h"
 #include "server/engine/collision/gjk.h"
+#include "server/engine/collision/mesh_corner.h"
 #include "server/engine/collision/pairs.h"
 #include "server/engine/collision/sat.h"
 #include "server/engine/geometry/closest.h"
@@ -511,9 +513,11 @@ static void hull_contact(const struct meeting *x, struct sat_face up, struct sat
 		corner_manifold(x, out);
 }
 
-void pair_hull_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
+/* What the triangle itself says. True: hull and triangle overlap by more than the slop. */
+static bool hull_alone(const struct pair *pair, uint32_t child, struct pair_cache *cache,
+		       struct manifold *out)
 {
-	struct meeting x = { pair, pair->a->hull, triangle_of(pair->b->mesh, pair->child),
+	struct meeting x = { pair, pair->a->hull, triangle_of(pair->b->mesh, child),
 			     .here = { mat3_identity(), vec3_zero() } };
 	mat3 rotation = mat3_from_quat(pair->b_in_a.rotation);
 	vec3 corners[3];
@@ -525,23 +529,105 @@ void pair_hull_mesh(const struct pair *pair, struct pair_cache *cache, struct ma
 	out->count = 0;
 	const struct hull_face *outside = &x.flat.faces[0];
 	if (vec3_dot(outside->normal, x.hull->centre) < outside->offset)
-		return;
+		return false;
 	uint32_t lowest = cache->kind == CACHE_FACE_B ? cache->feature_a : 0;
 	if (lowest >= x.hull->vertex_count)
 		lowest = 0;
 	struct sat_face up = sat_face(&x.flat.hull, x.hull, &x.here, 0, lowest);
 	cache_set(cache, CACHE_FACE_B, up.vertex, 0);
 	if (up.separation > pair->margin)
-		return;
+		return false;
 	uint32_t guess = sat_face_guess(x.hull, &x.flat.hull, &x.here);
 	struct sat_face side = sat_faces(x.hull, &x.flat.hull, &x.here, guess, pair->margin);
 	if (side.separation > pair->margin)
-		return;
+		return false;
 	double top = scalar_max(up.separation, side.separation);
 	struct sat_edges edges = sat_edges(x.hull, &x.flat.hull, &x.here, top + x.slop,
 					   scalar_max(pair->margin, -top),
 					   x.flat.vertices[side.vertex],
 					   x.hull->vertices[up.vertex]);
-	if (edges.separation <= pair->margin)
-		hull_contact(&x, up, side, edges, out);
+	if (edges.separation > pair->margin)
+		return false;
+	hull_contact(&x, up, side, edges, out);
+	return top < 0 && edges.separation < 0;
+}
+
+/* Whether the hull meets a convex edge between the triangle and a neighbour. Elsewhere the triangles'
+ * own answers are enough. */
+static bool meets_open_edge(const struct hull *hull, const struct mesh *mesh, uint32_t child,
+			    const struct placing *mesh_in_hull)
+{
+	for (uint32_t e = 0; e < 3; e++) {
+		const uint32_t *corner = mesh->triangles[child];
+		if (!edge_is_open(mesh, child, e) || mesh->adjacent[child][e] == UINT32_MAX)
+			continue;
+		vec3 p = placing_point(mesh_in_hull, mesh->vertices[corner[e]]);
+		vec3 q = placing_point(mesh_in_hull, mesh->vertices[corner[(e + 1) % 3]]);
+		double first = 0, last = 1;
+		for (uint32_t f = 0; f < hull->face_count && first <= last; f++) {
+			double from = vec3_dot(hull->faces[f].normal, p) - hull->faces[f].offset;
+			double to = vec3_dot(hull->faces[f].normal, q) - hull->faces[f].offset;
+			if (from > 0 && to > 0)
+				first = 2;
+			else if (from > 0)
+				first = scalar_max(first, from / (from - to));
+			else if (to > 0)
+				last = scalar_min(last, from / (from - to));
+		}
+		if (first <= last)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the hull overlaps triangle `child` without an answer of it or of the triangles around, although the
+ * surface is convex there. *corner gets the way out of all of them together. */
+static bool is_orphan(const struct pair *pair, uint32_t child, struct mesh_fan *fan,
+		      struct mesh_corner *corner)
+{
+	const struct mesh *mesh = pair->b->mesh;
+	double slop = scalar_min(PAIR_SLOP_RELATIVE * pair->a->extent_min, PAIR_SLOP_MAX);
+	struct placing there = { mat3_from_quat(pair->b_in_a.rotation), pair->b_in_a.position };
+	struct pair_cache none = { 0 };
+	struct manifold said;
+	if (!meets_open_edge(pair->a->hull, mesh, child, &there) ||
+	    !hull_alone(pair, child, &none, &said) || said.count > 0 || !mesh_fan_of(mesh, child, fan) ||
+	    !mesh_corner_axis(pair->a->hull, mesh, fan, &there, slop, corner) ||
+	    corner->separation >= 0)
+		return false;
+	for (uint32_t k = 1; k < fan->count; k++) {
+		none = (struct pair_cache){ 0 };
+		hull_alone(pair, fan->triangles[k], &none, &said);
+		if (said.count == 0)
+			continue;
+		/* An answer counts if it is as deep as its own axis says, or the best. */
+		double along = mesh_corner_along(pair->a->hull, mesh, fan, &there, said.normal);
+		if (manifold_deepest(&said) <= scalar_max(along, corner->separation) + slop)
+			return false;
+	}
+	return true;
+}
+
+/* Of the triangles around to which that happens the one with the best way out answers, of equal ones the
+ * lowest. */
+static void corner_contact(const struct pair *pair, struct manifold *out)
+{
+	struct mesh_fan fan, other_fan;
+	struct mesh_corner corner, other;
+	if (!is_orphan(pair, pair->child, &fan, &corner))
+		return;
+	for (uint32_t k = 1; k < fan.count; k++) {
+		uint32_t child = fan.triangles[k];
+		if (is_orphan(pair, child, &other_fan, &other) &&
+		    (other.separation > corner.separation ||
+		     (other.separation == corner.separation && child < pair->child)))
+			return;
+	}
+	manifold_one(out, corner.normal, corner.on_hull, corner.separation, corner.feature);
+}
+
+void pair_hull_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
+{
+	if (hull_alone(pair, pair->child, cache, out) && out->count == 0)
+		corner_contact(pair, out);
 }

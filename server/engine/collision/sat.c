@@ -193,6 +193,15 @@ double sat_edge_pair(const struct hull *a, const struct hull *b, const struct pl
 	return edges_apart(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
 }
 
+double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to, vec3 left, vec3 right,
+		      vec3 *normal)
+{
+	struct edge e = edge_of(a, edge_a), f = { from, to, vec3_sub(to, from), left, right };
+	if (!arcs_cross(&e, &f))
+		return -SCALAR_MAX;
+	return edges_apart(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
+}
+
 struct aabb sat_box(const struct hull *hull, const struct placing *placing)
 {
 	struct aabb box = aabb_empty();

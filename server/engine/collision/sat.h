@@ -58,6 +58,11 @@ struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const str
 double sat_edge_pair(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 		     uint32_t edge_a, uint32_t edge_b, vec3 *normal);
 
+/* The same for an edge of `a` and one that stands alone, from → to with its faces' outward normals, all in
+ * a's frame. */
+double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to, vec3 left, vec3 right,
+		      vec3 *normal);
+
 struct sat_axis {
 	double separation;
 	vec3 normal;		/* unit, A → B, A's frame */

@@ -310,36 +310,46 @@ static struct shape *box_surface(vec3 half)
 	return make_mesh(vertices, 8, triangles, 12);
 }
 
-/* The surface of a box must be felt like the box: the same nearest distance from outside. Exact for
- * round bodies; of polyhedra a few in ten thousand that overlap a corner of the surface with a corner
- * of theirs by millimetres are missed, until they are deeper. */
+/* The surface of a box must be felt like the box: the same nearest distance from outside, the same depth
+ * within. Exact for round bodies. Polyhedra that overlap a corner of the surface with a corner of theirs
+ * are felt too, and never deeper than they are; about one in 50000 such poses is felt as much as 5 mm too
+ * shallow, where a triangle answers along an axis of its own. */
 START_TEST(a_closed_surface_is_felt_like_the_solid_it_bounds)
 {
-	vec3 half = vec3_make(1, 0.8, 1.2);
+	vec3 half = vec3_make(1, 0.8, 1.2), points[10];
 	struct shape *solid = make_box(half.x, half.y, half.z), *surface = box_surface(half);
-	struct shape *bodies[4] = { make_sphere(0.3), make_capsule(0.4, 0.2), make_box(0.3, 0.2, 0.4),
-				    make_sphere(0.01) };
-	uint32_t missed = 0;
-	for (int k = 0; k < 6000; k++) {
-		const struct shape *body = bodies[k % 4];
+	for (int k = 0; k < 10; k++)
+		points[k] = vec3_scale(random_direction(&rng), 0.35);
+	struct shape *bodies[5] = { make_sphere(0.3), make_capsule(0.4, 0.2), make_box(0.3, 0.2, 0.4),
+				    make_sphere(0.01), make_hull(points, 10) };
+	uint32_t shallow = 0;
+	for (int k = 0; k < 10000; k++) {
+		const struct shape *body = bodies[k % 5];
 		struct piece_gap gap;
-		pose at = pose_make(vec3_scale(random_direction(&rng), 4), awkward_rotation(&rng));
+		/* Every other time towards a corner. */
+		vec3 direction = random_direction(&rng);
+		if (k & 1) {
+			vec3 corner = solid->hull->vertices[rng_below(&rng, 8)];
+			direction = vec3_mul_add(corner, direction, 0.1);
+		}
+		pose at = pose_make(vec3_scale(direction, 4), awkward_rotation(&rng));
 		piece_distance((struct piece){ solid, 0 }, (struct piece){ body, 0 }, &at, &gap);
 		double wanted = rng_range(&rng, -0.008, 0.015);
 		at.position = vec3_mul_sub(at.position, gap.normal, gap.distance - wanted);
 		struct surface felt = collide_mesh(surface, body, &at);
 		struct manifold m;
 		collide(solid, 0, body, &at, &m);
-		bool alike = felt.touching > 0 && scalar_near(felt.least, deepest(&m), 3e-3);
-		ck_assert(alike || (body->hull != NULL && deepest(&m) < 0));
-		ck_assert(felt.touching == 0 || felt.least > deepest(&m) - 3e-3);
-		missed += !alike;
+		ck_assert_uint_gt(felt.touching, 0);
+		ck_assert_double_gt(felt.least, deepest(&m) - 3e-3);
+		bool alike = felt.least < deepest(&m) + 3e-3;
+		ck_assert(alike || (body->hull != NULL && felt.least < deepest(&m) + 6e-3));
+		shallow += !alike;
 		/* One triangle answers for a shared edge or corner. */
 		if (body->kind == SHAPE_SPHERE)
 			ck_assert_uint_le(felt.touching, 2);
 	}
-	ck_assert_uint_le(missed, 6);
-	for (int k = 0; k < 4; k++)
+	ck_assert_uint_le(shallow, 2);
+	for (int k = 0; k < 5; k++)
 		shape_release(bodies[k]);
 	shape_release(solid);
 	shape_release(surface);

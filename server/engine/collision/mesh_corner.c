@@ -1,0 +1,196 @@
+/* mesh_corner.c: what single triangles cannot see: a corner of a body over a convex corner or edge of a
+ * surface.
+ *
+ * Problem: pairs_mesh.c asks each triangle by itself for what is its own. Where a corner of a body overlaps
+ * a corner of the surface each triangle's best axis may lie over a neighbour and be refused, while
+ * the neighbour finds it over another one: nobody answers.
+ *
+ * Method: the triangles that share a corner with the one asked (its fan) bound a convex piece of the solid
+ * there, if no vertex of the fan lies above any of their planes. Of that piece the axes are those of two
+ * polyhedra (sat.c), but only those that lead outwards: the triangles' own normals; faces of the
+ * hull that meet the fan at one of the three corners, which are inside the fan (at its border the surface
+ * goes on); edges that leave these corners. The greatest separation is the way out.
+ */
+#include "server/engine/collision/mesh_corner.h"
+
+#include "server/engine/collision/gjk.h"
+#include "server/engine/collision/pairs.h"
+#include "server/engine/geometry/closest.h"
+
+static bool add(struct mesh_fan *fan, uint32_t triangle)
+{
+	for (uint32_t k = 0; k < fan->count; k++)
+		if (fan->triangles[k] == triangle)
+			return true;
+	if (fan->count == MESH_FAN_MAX)
+		return false;
+	fan->triangles[fan->count++] = triangle;
+	return true;
+}
+
+static bool has_vertex(const struct mesh *mesh, uint32_t triangle, uint32_t vertex)
+{
+	const uint32_t *t = mesh->triangles[triangle];
+	return t[0] == vertex || t[1] == vertex || t[2] == vertex;
+}
+
+bool mesh_fan_of(const struct mesh *mesh, uint32_t triangle, struct mesh_fan *out)
+{
+	const uint32_t *corners = mesh->triangles[triangle];
+	out->count = 0;
+	if (!add(out, triangle))
+		return false;
+	/* Over edges, from each triangle found, as long as a corner is shared. */
+	for (uint32_t k = 0; k < out->count; k++) {
+		for (uint32_t e = 0; e < 3; e++) {
+			uint32_t next = mesh->adjacent[out->triangles[k]][e];
+			if (next == UINT32_MAX)
+				continue;
+			bool shares = has_vertex(mesh, next, corners[0]) ||
+				      has_vertex(mesh, next, corners[1]) ||
+				      has_vertex(mesh, next, corners[2]);
+			if (shares && !add(out, next))
+				return false;
+		}
+	}
+	return true;
+}
+
+struct corner_search {
+	const struct hull *hull;
+	const struct mesh *mesh;
+	const struct mesh_fan *fan;
+	vec3 corners[MESH_FAN_MAX][3]; /* hull's frame */
+	vec3 normals[MESH_FAN_MAX];    /* outward, hull's frame */
+	struct mesh_corner *best;
+};
+
+static bool is_convex(const struct corner_search *x, double slop)
+{
+	for (uint32_t f = 0; f < x->fan->count; f++)
+		for (uint32_t g = 0; g < x->fan->count; g++)
+			for (uint32_t k = 0; k < 3; k++) {
+				vec3 way = vec3_sub(x->corners[g][k], x->corners[f][0]);
+				if (vec3_dot(x->normals[f], way) > slop)
+					return false;
+			}
+	return true;
+}
+
+static void offer(struct corner_search *x, double separation, vec3 normal, vec3 on_hull, uint32_t feature)
+{
+	if (separation > x->best->separation)
+		*x->best = (struct mesh_corner){ separation, normal, on_hull, feature };
+}
+
+static void ask_triangles(struct corner_search *x)
+{
+	struct gjk_core core = { x->hull->vertices, x->hull->vertex_count, x->hull, 0 };
+	for (uint32_t f = 0; f < x->fan->count; f++) {
+		vec3 into = vec3_negate(x->normals[f]);
+		uint32_t lowest = gjk_support(&core, into, 0);
+		vec3 p = x->hull->vertices[lowest];
+		offer(x, vec3_dot(x->normals[f], vec3_sub(p, x->corners[f][0])), into, p,
+		      feature_make(FEATURE_VERTEX, lowest, 0));
+	}
+}
+
+static void ask_hull_faces(struct corner_search *x)
+{
+	for (uint32_t h = 0; h < x->hull->face_count; h++) {
+		const struct hull_face *face = &x->hull->faces[h];
+		double least = SCALAR_MAX;
+		uint32_t at = UINT32_MAX;
+		if (vec3_dot(face->normal, x->normals[0]) >= 0)
+			continue;
+		for (uint32_t f = 0; f < x->fan->count; f++) {
+			for (uint32_t k = 0; k < 3; k++) {
+				double s = vec3_dot(face->normal, x->corners[f][k]) - face->offset;
+				if (s < least) {
+					least = s;
+					at = f == 0 ? k : UINT32_MAX;
+				}
+			}
+		}
+		if (at < 3)
+			offer(x, least, face->normal,
+			      vec3_mul_sub(x->corners[0][at], face->normal, least),
+			      feature_make(FEATURE_NEAREST,
+					   x->hull->edges[face->edge].origin, at));
+	}
+}
+
+static bool own_corner(const struct corner_search *x, uint32_t f, uint32_t k)
+{
+	const uint32_t *own = x->mesh->triangles[x->fan->triangles[0]];
+	uint32_t vertex = x->mesh->triangles[x->fan->triangles[f]][k];
+	return vertex == own[0] || vertex == own[1] || vertex == own[2];
+}
+
+static uint32_t in_fan(const struct corner_search *x, uint32_t triangle)
+{
+	uint32_t f = 0;
+	while (f < x->fan->count && x->fan->triangles[f] != triangle)
+		f++;
+	return f;
+}
+
+static void ask_edge(struct corner_search *x, uint32_t f, uint32_t e, uint32_t g)
+{
+	vec3 from = x->corners[f][e], to = x->corners[f][(e + 1) % 3];
+	for (uint32_t h = 0; h < x->hull->edge_count; h++) {
+		const struct half_edge *edge = &x->hull->edges[h];
+		vec3 normal;
+		if (edge->twin < h)
+			continue;
+		double s = sat_edge_alone(x->hull, h, from, to, x->normals[f], x->normals[g], &normal);
+		if (s <= x->best->separation)
+			continue;
+		struct segment_pair near = closest_segment_segment(
+			x->hull->vertices[edge->origin],
+			x->hull->vertices[x->hull->edges[edge->twin].origin], from, to);
+		offer(x, s, normal, near.first, feature_make(FEATURE_EDGES, h, e));
+	}
+}
+
+double mesh_corner_along(const struct hull *hull, const struct mesh *mesh, const struct mesh_fan *fan,
+			 const struct placing *mesh_in_hull, vec3 normal)
+{
+	struct gjk_core core = { hull->vertices, hull->vertex_count, hull, 0 };
+	double least = SCALAR_MAX;
+	for (uint32_t f = 0; f < fan->count; f++) {
+		const uint32_t *t = mesh->triangles[fan->triangles[f]];
+		for (uint32_t k = 0; k < 3; k++) {
+			vec3 p = placing_point(mesh_in_hull, mesh->vertices[t[k]]);
+			least = scalar_min(least, vec3_dot(normal, p));
+		}
+	}
+	return least - vec3_dot(normal, hull->vertices[gjk_support(&core, normal, 0)]);
+}
+
+bool mesh_corner_axis(const struct hull *hull, const struct mesh *mesh, const struct mesh_fan *fan,
+		      const struct placing *mesh_in_hull, double slop, struct mesh_corner *out)
+{
+	struct corner_search x = { .hull = hull, .mesh = mesh, .fan = fan, .best = out };
+	for (uint32_t f = 0; f < fan->count; f++) {
+		const uint32_t *t = mesh->triangles[fan->triangles[f]];
+		for (uint32_t k = 0; k < 3; k++)
+			x.corners[f][k] = placing_point(mesh_in_hull, mesh->vertices[t[k]]);
+		x.normals[f] = vec3_normalize(vec3_cross(vec3_sub(x.corners[f][1], x.corners[f][0]),
+							 vec3_sub(x.corners[f][2], x.corners[f][0])));
+	}
+	out->separation = -SCALAR_MAX;
+	if (!is_convex(&x, slop))
+		return false;
+	ask_triangles(&x);
+	ask_hull_faces(&x);
+	for (uint32_t f = 0; f < fan->count; f++) {
+		for (uint32_t e = 0; e < 3; e++) {
+			uint32_t g = in_fan(&x, mesh->adjacent[fan->triangles[f]][e]);
+			bool inside = own_corner(&x, f, e) || own_corner(&x, f, (e + 1) % 3);
+			if (inside && f < g && g < fan->count)
+				ask_edge(&x, f, e, g);
+		}
+	}
+	return true;
+}
