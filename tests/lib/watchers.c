@@ -110,12 +110,26 @@ void watchers_start(struct watchers *self, uint32_t count, uint64_t seed, bool r
 	}
 }
 
+static void leave(struct watchers *self, struct watcher *watcher)
+{
+	fanout_unsubscribe(self->fanout, watcher->subscription);
+	watcher->subscription = NULL;
+	mirror_release(&watcher->mirror);
+	/* What was on its way to it is never read. */
+	outbox_release(&watcher->outbox);
+	outbox_init(&watcher->outbox, &self->set, &watcher->stream, self->pool);
+	bytes_consume(&watcher->in, watcher->in.count);
+	self->counts[watcher->profile].leaves++;
+}
+
 void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile, uint8_t fields,
 		    uint32_t divisor)
 {
 	struct watcher *watcher = &self->watchers[who];
 	struct message message;
 	struct reason why;
+	if (watcher->subscription != NULL)
+		leave(self, watcher);
 	message_init(&message, MESSAGE_SUBSCRIBE);
 	message.subscribe.sub = 1;
 	message.subscribe.profile = profile;
@@ -135,23 +149,11 @@ void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profi
 	outbox_set_flush(&self->set);
 }
 
-static void leave(struct watchers *self, struct watcher *watcher)
-{
-	fanout_unsubscribe(self->fanout, watcher->subscription);
-	watcher->subscription = NULL;
-	mirror_release(&watcher->mirror);
-	/* What was on its way to it is never read. */
-	outbox_release(&watcher->outbox);
-	outbox_init(&watcher->outbox, &self->set, &watcher->stream, self->pool);
-	bytes_consume(&watcher->in, watcher->in.count);
-	self->counts[watcher->profile].leaves++;
-}
-
 /* Often for a few ticks, seldom for longer than the server remembers. */
 static void stall(struct watchers *self, struct watcher *watcher)
 {
-	bool gone_far = rng_below(&self->rng, 10) == 0;
-	watcher->stalled = 1 + rng_below(&self->rng, gone_far ? 200 : 20);
+	bool gone_far = rng_below(&self->rng, 8) == 0;
+	watcher->stalled = 1 + rng_below(&self->rng, gone_far ? 200 : 10);
 	watcher->queued = 1 << 20;
 }
 
@@ -178,7 +180,7 @@ static void fidget(struct watchers *self, uint32_t who)
 	}
 	if (what < 2)
 		leave(self, watcher);
-	else if (what < 40)
+	else if (what < 20)
 		stall(self, watcher);
 	else if (what < 42)
 		fanout_resync(self->fanout, watcher->subscription, self->now);
@@ -231,7 +233,7 @@ void watchers_tick(struct watchers *self, struct report *report, const struct wi
 	self->now += NS_PER_S / 60;
 	for (uint32_t i = 0; i < self->count; i++) {
 		self->watchers[i].fresh = false;
-		if (self->restless)
+		if (self->restless && !self->watchers[i].steady)
 			fidget(self, i);
 	}
 	/* Whoever came or asked in between has read the state before this one. */

@@ -28,6 +28,7 @@ struct watcher {
 	size_t queued;
 	uint32_t stalled; /* ticks to come */
 	bool fresh;	  /* a frame was completed in this tick */
+	bool steady;	  /* takes every frame, whatever the others do */
 	struct watchers *all;
 	enum wire_profile profile;
 };
@@ -46,7 +47,7 @@ struct watchers {
 
 void watchers_start(struct watchers *self, uint32_t count, uint64_t seed, bool restless);
 void watchers_finish(struct watchers *self);
-/* One who comes with these wishes and stays as long as it is let. */
+/* One who comes with these wishes and stays as long as it is let; `steady` ones are let. */
 void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile, uint8_t fields,
 		    uint32_t divisor);
 /* A tick of the world (report: taken), whose whole state is `bodies`; compares what has arrived. */

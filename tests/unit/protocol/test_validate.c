@@ -292,16 +292,23 @@ static bool agrees_with_msgpack_c(const uint8_t *bytes, uint32_t count)
 START_TEST(what_passes_means_the_same_to_msgpack_c)
 {
 	struct rng rng = rng_seeded(check_seed());
-	uint8_t bytes[8192];
+	static uint8_t bytes[WIRE_FRAME_UP];
+	uint32_t too_large = 0;
 	for (int round = 0; round < 2000; round++) {
 		struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
 		wire_pack_array(&out, 2);
 		wire_pack_uint(&out, rng_below(&rng, 128));
 		gen_value(&rng, &out, 6);
+		/* How large a value grows is chance; what is no frame any more proves nothing. */
+		if (wire_packer_status(&out) == STATUS_FULL) {
+			too_large++;
+			continue;
+		}
 		ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
 		ck_assert_int_eq(validate_content(bytes, out.bytes, &VALIDATE_UP, NULL), STATUS_OK);
 		ck_assert(agrees_with_msgpack_c(bytes, out.bytes));
 	}
+	ck_assert_uint_lt(too_large, 10);
 }
 END_TEST
 
