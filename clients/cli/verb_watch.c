@@ -99,13 +99,18 @@ int verb_watch(struct cli *cli)
 {
 	struct cairn_world world;
 	struct cairn_subscription ask = { .sub = 1, .profile = WIRE_PROFILE_EXACT };
+	static const char *const profiles[] = { "plain", "exact", "view", "sim" };
 	const char *ticks = cli_option(cli, "ticks", 0), *profile = cli_option(cli, "profile", 0);
 	if (cli_flag(cli, "events"))
 		ask.events = UINT32_MAX;
-	if (profile != NULL && strcmp(profile, "plain") == 0)
-		ask.profile = WIRE_PROFILE_PLAIN;
-	else if (profile != NULL && strcmp(profile, "exact") != 0)
-		return cli_usage(cli, "profiles are exact and plain");
+	if (profile != NULL) {
+		uint32_t found = 0;
+		while (found < COUNT_OF(profiles) && strcmp(profile, profiles[found]) != 0)
+			found++;
+		if (found == COUNT_OF(profiles))
+			return cli_usage(cli, "profiles are exact, plain, view and sim");
+		ask.profile = (enum wire_profile)found;
+	}
 	watching.wanted = UINT64_MAX;
 	if ((ticks != NULL && !cli_count(cli, ticks, "ticks", &watching.wanted)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))

@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	clients/python/make_manifest.py \
 	clients/python/cairn/__init__.py \
 	clients/python/cairn/client.py \
+	clients/python/cairn/columns.py \
 	clients/python/cairn/manifest.py \
 	clients/python/cairn/shapes.py \
 	clients/python/cairn/testing.py \

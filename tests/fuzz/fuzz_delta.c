@@ -1,6 +1,7 @@
 /* A mirror under frames of bodies: the first byte chooses the profile, the second the fields, then
  * frames follow. Whatever arrives, the mirror's ids ascend and its size is bounded; after a frame
- * that was taken whole, its state makes a snapshot that another mirror takes, with the same hash.
+ * that was taken whole, its state makes a snapshot that another mirror takes, with the same hash; in
+ * the quantised profiles all of its integers are in range, and what is shown is finite.
  */
 #include "protocol/delta.h"
 #include "protocol/frame.h"
@@ -20,6 +21,25 @@ static void check_order(const struct mirror *mirror)
 		ASSERT(mirror->bodies[i].id > mirror->bodies[i - 1].id);
 }
 
+static void check_steps(const struct mirror *mirror)
+{
+	for (uint32_t i = 0; i < mirror->count && mirror->quantised != NULL; i++) {
+		const struct wire_quantised *values = &mirror->quantised[i];
+		ASSERT(values->largest < 4);
+		for (int k = 0; k < 3; k++) {
+			ASSERT(values->position[k] >= -WIRE_QUANTISED_POSITION_MAX &&
+			       values->position[k] <= WIRE_QUANTISED_POSITION_MAX);
+			ASSERT(values->velocity[k] >= -WIRE_QUANTISED_SPEED_MAX &&
+			       values->velocity[k] <= WIRE_QUANTISED_SPEED_MAX);
+			ASSERT(values->spin[k] >= -WIRE_QUANTISED_SPEED_MAX &&
+			       values->spin[k] <= WIRE_QUANTISED_SPEED_MAX);
+			ASSERT(values->rotation[k] >= -wire_scale_of(mirror->profile)->rotation &&
+			       values->rotation[k] <= wire_scale_of(mirror->profile)->rotation);
+			ASSERT(mirror->bodies[i].rotation[k] - mirror->bodies[i].rotation[k] == 0);
+		}
+	}
+}
+
 static void check_copy(const struct mirror *mirror)
 {
 	struct mirror copy;
@@ -27,7 +47,11 @@ static void check_copy(const struct mirror *mirror)
 	struct wire_packer out = wire_packer_over(again, sizeof again);
 	bool last;
 	for (uint32_t i = 0; i < mirror->count; i++)
-		rows[i] = (struct block_row){.body = &mirror->bodies[i], .mask = mirror->fields};
+		rows[i] = (struct block_row){
+			.body = &mirror->bodies[i],
+			.mask = mirror->fields,
+			.to = mirror->quantised != NULL ? &mirror->quantised[i] : NULL,
+		};
 	block_pack(&out, mirror->profile, mirror->fields, rows, mirror->count);
 	if (out.status != STATUS_OK)
 		return; /* a tag beyond 2^53 has no plain form; or it is larger than a frame */
@@ -57,6 +81,7 @@ static void apply(struct mirror *mirror, struct wire_slice content)
 		return;
 	}
 	check_order(mirror);
+	check_steps(mirror);
 	ASSERT(mirror->complete == (status == STATUS_OK && last));
 	if (mirror->complete)
 		check_copy(mirror);
@@ -69,8 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 	size_t bytes;
 	if (count < 2 || (data[1] & WIRE_COLUMNS_ALL) == 0)
 		return 0;
-	mirror_init(&mirror, data[0] & 1 ? WIRE_PROFILE_EXACT : WIRE_PROFILE_PLAIN, data[1],
-		    BODIES_MAX);
+	mirror_init(&mirror, (enum wire_profile)(data[0] & 3), data[1], BODIES_MAX);
 	data += 2;
 	count -= 2;
 	while (frame_split(data, count, WIRE_FRAME_DOWN, &content, &bytes) == STATUS_OK) {

@@ -125,17 +125,30 @@ static void see_all(struct server_sim *self)
 		see_world(self, worlds->items.items[i]);
 }
 
-/* Does the mirror show this state, in the columns it has? */
+/* Does a body of the mirror show the real one, in the columns it has? In `view` and `sim` the integers must
+ * be those of the real one, and the doubles what they stand for. */
+static bool shows_body(const struct mirror *mirror, uint32_t index, const struct wire_body *real)
+{
+	struct wire_body shown = *real;
+	struct wire_quantised values;
+	if (wire_profile_quantised(mirror->profile)) {
+		wire_quantise(mirror->profile, real, &values);
+		wire_dequantise(mirror->profile, &values, WIRE_COLUMNS_ALL, &shown);
+		if (wire_quantised_differ(&mirror->quantised[index], &values) & mirror->fields)
+			return false;
+	}
+	return mirror->bodies[index].id == real->id &&
+	       (wire_columns_differ(&mirror->bodies[index], &shown) & mirror->fields) == 0;
+}
+
+/* Does the mirror show this state? */
 static bool shows(const struct mirror *mirror, const struct sim_state *state)
 {
 	if (mirror->count != state->count)
 		return false;
-	for (uint32_t i = 0; i < state->count; i++) {
-		const struct wire_body *seen = &mirror->bodies[i], *real = &state->bodies[i];
-		if (seen->id != real->id ||
-		    (wire_columns_differ(seen, real) & mirror->fields) != 0)
+	for (uint32_t i = 0; i < state->count; i++)
+		if (!shows_body(mirror, i, &state->bodies[i]))
 			return false;
-	}
 	return true;
 }
 

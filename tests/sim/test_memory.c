@@ -190,6 +190,7 @@ static void script(struct run *run)
 	if (!enter(run, run->player, "demo"))
 		return;
 	sim_subscribe(run->player, 1, run->world, 31, WIRE_PROFILE_PLAIN, 2, 0);
+	sim_subscribe(run->player, 2, run->world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1, 0);
 	if (!named(run, MESSAGE_SAVE, MESSAGE_SAVED) ||
 	    !named(run, MESSAGE_CONTROL, MESSAGE_WORLD_INFO))
 		return;

@@ -126,12 +126,12 @@ static void command(struct life *life, uint32_t who, uint32_t w)
 static void watch(struct life *life, uint32_t who, uint32_t w)
 {
 	struct sim_client *client = life->clients[who];
-	bool exact = draw(life, 2) == 0;
+	enum wire_profile profile = (enum wire_profile)draw(life, 4);
 	uint8_t fields = draw(life, 3) == 0 ? (uint8_t)(1 + draw(life, 127)) : WIRE_COLUMNS_ALL;
 	if (client->subscription_count == 4)
 		return;
-	sim_subscribe(client, ++life->next_sub, life->worlds[w], fields,
-		      exact ? WIRE_PROFILE_EXACT : WIRE_PROFILE_PLAIN, 1 + draw(life, 4), 0x1fe);
+	sim_subscribe(client, ++life->next_sub, life->worlds[w], fields, profile, 1 + draw(life, 4),
+		      0x1fe);
 }
 
 static void resync(struct life *life, uint32_t who)

@@ -8,7 +8,8 @@
         stepped = world.step(60, bodies=True)
         print(stepped.tick, stepped.hash, stepped.bodies[body].position)
 
-Everything waits for its answer; profile `plain` is used for state. Values are floats in SI units, vectors
+Everything waits for its answer; state comes in profile `plain`
+unless subscribe() is told another. Values are floats in SI units, vectors
 tuples of three, rotations tuples (w, x, y, z), hashes strings of 16 hexadecimal digits. What the server
 refuses is raised as cairn.Refused with its status, field and text.
 """

@@ -1,8 +1,9 @@
 """The client and its worlds. See the package's docstring for a first example."""
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from . import columns
 from . import shapes as shape_bytes
 from .manifest import COLUMN, COMMAND, STATUS
 from .wire import Closed, Wire
@@ -33,7 +34,7 @@ def _hash(value):
 
 @dataclass
 class Body:
-    """A body as profile `plain` shows it. Fields the subscription left out are None."""
+    """A body as a subscription shows it. Columns that it left out are None."""
     id: int
     position: tuple = None
     rotation: tuple = None
@@ -66,6 +67,16 @@ class Body:
         if fields & COLUMN["shapes"]:
             body.shapes = [(s[0], tuple(s[1:4]), tuple(s[4:8])) for s in next(items)]
         return body
+
+
+    def set(self, name, value):
+        """Takes a column as `columns.read_block` gives it."""
+        if name == "status":
+            self.status, self.asleep = STATUSES[value[0]], bool(value[1] & 1)
+        elif name == "owner":
+            self.owner, self.tag = value
+        else:
+            setattr(self, name, value)
 
 
 @dataclass
@@ -466,10 +477,15 @@ class World:
 
     # ---- watching --------------------------------------------------------------------------------
 
-    def subscribe(self, sub=1, fields=31, divisor=1, events=0):
-        """Begins to watch; frames() then yields. `events`: mask of event kinds."""
-        self.subscriptions[sub] = _Mirror(fields)
-        self.client.wire.send("subscribe", sub, self.number, fields, None, [], divisor, 0, events, 0)
+    def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1):
+        """Begins to watch; frames() then yields. `fields`: a mask, or names of columns (manifest.COLUMN).
+        `events`: mask of event kinds. `profile`: plain, exact (needs capability exact), or view and sim,
+        which show poses and velocities in whole steps and cost a tenth."""
+        if not isinstance(fields, int):
+            fields = sum(COLUMN[name] for name in fields)
+        self.subscriptions[sub] = _Mirror(fields, profile)
+        self.client.wire.send("subscribe", sub, self.number, fields, None, [], divisor,
+                              columns.PROFILES[profile], events, 0, [], hash_every)
 
     def unsubscribe(self, sub=1):
         self.client.wire.send("unsubscribe", sub)
@@ -495,9 +511,11 @@ class World:
 class _Mirror:
     """Bodies of one subscription, kept from SNAPSHOT and DELTA."""
 
-    def __init__(self, fields):
+    def __init__(self, fields, profile="plain"):
         self.fields = fields
+        self.profile = profile
         self.bodies = {}
+        self.steps = {}  # id -> columns.Steps, in view and sim
         self.events = []
         self.frames = []
         self.skipped = self.lost = 0
@@ -515,20 +533,36 @@ class _Mirror:
             return False
         if kind == "snapshot":
             _, self.epoch, tick, part, of, rows = fields[:6]
+            absolute = True
             if part == 0:
-                self.bodies = {}
+                self.bodies, self.steps = {}, {}
         else:
-            _, self.epoch, tick, _, part, of, _, removed, rows = fields[:9]
-            for gone in removed:
+            _, self.epoch, tick, _, part, of, _, removed, rows, _, flags = fields[:11]
+            absolute = bool(flags & columns.ABSOLUTE)
+            for gone in removed if self.profile == "plain" else columns.read_ids(removed):
                 del self.bodies[gone]
-        for row in rows:
-            self.bodies[row[0]] = Body.from_row(row, self.fields)
+                self.steps.pop(gone, None)
+        if self.profile == "plain":
+            for row in rows:
+                self.bodies[row[0]] = Body.from_row(row, self.fields)
+        else:
+            self.take_block(rows, absolute)
         if part + 1 < of:
             return False
         self.tick = tick
         self.frames.append(Frame(self.epoch, tick, dict(self.bodies), self.events))
         self.events = []
         return True
+
+
+    def take_block(self, data, absolute):
+        # Frames given away keep the bodies they have: a changed one is a new object.
+        changed = {}
+        for body, name, value in columns.read_block(data, self.profile, self.fields, self.steps, absolute):
+            if body not in changed:
+                changed[body] = replace(self.bodies[body]) if body in self.bodies else Body(body)
+            changed[body].set(name, value)
+        self.bodies.update(changed)
 
 
 def connect(address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"), token=None, tls=None):

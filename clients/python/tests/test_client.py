@@ -5,6 +5,7 @@ import math
 import pytest
 
 import cairn
+from cairn import columns
 from cairn.testing import daemon
 
 
@@ -53,6 +54,66 @@ def test_frames_follow_the_world(cairn_client):
     world.step(5)
     ticks = [frame.tick for frame in world.frames(5, timeout=2)]
     assert ticks == sorted(ticks) and ticks[-1] == world.tick
+
+
+@pytest.mark.parametrize("profile, metre, speed, turn", [
+    ("view", 1 / 1024, 1 / 256, 0.0097), ("sim", 1 / 8192, 1 / 2048, 0.00015), ("exact", 0, 0, 1e-12)])
+def test_every_profile_shows_what_plain_shows(profile, metre, speed, turn):
+    with daemon() as server, server.connect(caps=("ack", "durable", "exact")) as client:
+        world, first = falling(client)
+        box = world.shape(box=(1, 1, 1))
+        bodies = [first] + [world.spawn(shapes=[box], position=(3 * i, 5, 0), angular_velocity=(2, i, -1),
+                                        velocity=(i, 3, 0)) for i in range(1, 6)]
+        names = ["position", "rotation", "velocity", "spin", "status", "owner", "shapes"]
+        world.subscribe(1, fields=names)
+        world.subscribe(2, fields=names, profile=profile)
+        for step in range(30):
+            if step == 10:
+                world.apply(cairn.client.command("remove", bodies.pop(2)))
+                bodies.append(world.spawn(shapes=[box], position=(0, 9, 9)))
+            world.step(1)
+        plain = {frame.tick: frame for frame in world.frames(60, 1, timeout=1)}
+        seen = {frame.tick: frame for frame in world.frames(60, 2, timeout=1)}
+        assert world.tick in plain and world.tick in seen and len(set(plain) & set(seen)) > 20
+        for tick in set(plain) & set(seen):
+            wanted, shown = plain[tick].bodies, seen[tick].bodies
+            assert sorted(wanted) == sorted(shown)
+            for body, real in wanted.items():
+                assert near(shown[body].position, real.position, metre)
+                assert near(shown[body].velocity, real.velocity, speed)
+                assert near(shown[body].spin, real.spin, speed)
+                opposite = [-value for value in real.rotation]
+                apart = min(math.dist(shown[body].rotation, real.rotation),
+                            math.dist(shown[body].rotation, opposite))
+                assert 2 * apart <= turn * 1.001
+                for name in ("status", "asleep", "owner", "tag", "shapes"):
+                    assert getattr(shown[body], name) == getattr(real, name)
+
+
+def near(shown, real, most):
+    return all(abs(a - b) <= most for a, b in zip(shown, real))
+
+
+def test_a_block_cut_short_is_refused():
+    # Bodies 7 and 8: one run with mask 1, and their positions.
+    block = bytes([2, 13, 0, 1, 2, 0x80, 1, 1, 0, 0, 3])
+    steps = {}
+    shown = list(columns.read_block(block, "view", 1, steps, False))
+    assert shown == [(7, "position", (1 / 512, 64 / 512, -1 / 512)), (8, "position", (0, 0, -2 / 512))]
+    for cut in range(len(block)):
+        with pytest.raises(columns.Malformed):
+            list(columns.read_block(block[:cut], "view", 1, {}, False))
+
+
+def test_a_mask_leaves_out_what_nobody_asked_for(cairn_client):
+    world, body = falling(cairn_client)
+    world.subscribe(fields=["position"], profile="view", hash_every=0)
+    frame = next(world.frames(1))
+    assert near(frame.bodies[body].position, (0, 10, 0), 0.01) and frame.bodies[body].rotation is None
+    with pytest.raises(cairn.Refused) as refused:
+        world.subscribe(2, fields=31 + 256)
+        world.client.wait(["snapshot"], lambda f: f[0] == 2)
+    assert refused.value.status == "unsupported" and "contacts" in str(refused.value)
 
 
 @pytest.mark.parametrize("fields, status", [

@@ -26,8 +26,8 @@ START_TEST(every_mirror_is_the_world_whoever_joins_leaves_and_skips)
 		watchers_tick(&watchers, cubes_report(&cubes, false), cubes.bodies, cubes.count);
 	}
 	for (uint32_t p = 0; p < WATCHER_PROFILES; p++)
-		ck_assert_uint_gt(watchers.counts[p].compared, TICKS);
-	ck_assert_uint_gt(watchers.counts[WIRE_PROFILE_VIEW].differences, TICKS);
+		ck_assert_uint_gt(watchers.counts[p].compared, TICKS / 2);
+	ck_assert_uint_gt(watchers.counts[WIRE_PROFILE_VIEW].differences, TICKS / 2);
 	watchers_finish(&watchers);
 	cubes_finish(&cubes);
 	ck_assert_int_eq(heap_live(), live);
