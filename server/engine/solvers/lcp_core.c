@@ -70,6 +70,7 @@ void lcp_core_begin(struct lcp_core *self, const struct lcp_problem *problem,
 	ASSERT(n <= self->capacity && problem->stride >= n);
 	self->count = n;
 	self->rule = rule;
+	self->far = false;
 	self->floor = 0;
 	self->tolerance = options->tolerance;
 	self->pivots_max = options->pivots_max > 0 ? options->pivots_max : 20 * n + 500;
@@ -165,6 +166,13 @@ static double judge(struct lcp_core *self, uint32_t i, double schur)
 		return 0;
 	schur = exact_schur(self, i);
 	return scalar_abs(schur) > DEPENDENT * size ? schur : 0;
+}
+
+double lcp_core_exact(struct lcp_core *self, uint32_t i)
+{
+	(void)border(self, i);
+	chol_envelope_border_solve(&self->factor, self->work);
+	return exact_schur(self, i);
 }
 
 double lcp_core_measure(struct lcp_core *self, uint32_t i)

@@ -30,6 +30,7 @@ struct lcp_core {
 	uint32_t *order;         /* the active rows, as the factor has them */
 	struct chol_envelope factor;
 	enum lcp_rule rule;
+	bool far;     /* a row that depends to rounding is solved as A stands, however far x goes */
 	double floor; /* largest |w| that was accepted as rounding */
 	double tolerance;
 	uint32_t pivots_max;
@@ -56,6 +57,8 @@ void lcp_core_deactivate(struct lcp_core *self, uint32_t i, enum lcp_state state
 /* Measures row i against the factor (its border): A_CC⁻¹ A_Ci in work, the Schur complement
  * returned, 0 when it is what rounding leaves of a row that depends on the active ones. */
 double lcp_core_measure(struct lcp_core *self, uint32_t i);
+/* The same to twice the digits, whatever rounding of A makes of it. */
+double lcp_core_exact(struct lcp_core *self, uint32_t i);
 /* Keeps the border just measured. */
 void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur);
 /* Drives row d until it holds. False when the run ends; result.status says why. */

@@ -28,6 +28,7 @@
 #include "server/engine/solvers/lcp_core.h"
 
 #define NOISE 0x1p-43  /* of the largest |Δx|: smaller changes are rounding */
+#define FAR 0x1p42     /* of the largest |b|: an x beyond is no solution but the proof that none is */
 #define TIE 1e-9       /* the goal is taken when this close to the step's end, relative */
 
 enum event { EVENT_NONE, EVENT_GOAL, EVENT_BOUND, EVENT_LEAVE, EVENT_JOIN };
@@ -38,6 +39,7 @@ struct step {
 	double length;
 	double schur; /* of the driven row; 0 when it depends on the active ones */
 	double join;  /* Schur complement of the row that joins */
+	bool refused; /* a row was measured that could not join: the factor's border is no longer d's */
 	double noise;
 };
 
@@ -163,17 +165,39 @@ static void choose_join(struct lcp_core *self, struct step *step, uint32_t d, do
 		step->join = lcp_core_measure(self, step->row);
 		if (step->join > 0)
 			return;
+		step->refused = true;
 		self->dw[step->row] = 0;
 	}
 }
 
-/* Nothing ends the step. True when row d holds to rounding after all. */
-static bool no_end(struct lcp_core *self, const struct step *step, uint32_t d)
+/* Row d depends on the active rows as far as the rounding of A can tell, but A as it stands is not
+ * singular, and its solution not out of sight: then that is the solution. */
+static bool go_far(struct lcp_core *self, uint32_t d, double sigma)
+{
+	double schur = lcp_core_exact(self, d);
+	double length = scalar_abs(self->w[d]) / schur;
+	if (!(schur > 0) || !(length <= FAR * dense_max_abs(self->b, self->count)))
+		return false;
+	for (uint32_t p = 0; p < self->factor.size; p++)
+		self->x[self->order[p]] -= sigma * length * self->work[p];
+	self->x[d] += sigma * length;
+	lcp_core_refresh(self);
+	self->w[d] = 0;
+	lcp_core_keep(self, d, schur);
+	return true;
+}
+
+/* Nothing ends the step. True when row d holds after all. */
+static bool no_end(struct lcp_core *self, const struct step *step, uint32_t d, double sigma)
 {
 	double slack = 0.1 * self->tolerance * lcp_core_size(self);
 	if (step->schur == 0 && scalar_abs(self->w[d]) <= slack) {
 		self->floor = scalar_max(self->floor, scalar_abs(self->w[d]));
 		lcp_core_settle(self, d);
+		return true;
+	}
+	if (step->schur == 0 && self->far && go_far(self, d, sigma)) {
+		self->result.pivots++;
 		return true;
 	}
 	self->result.status = step->schur == 0 ? SOLVER_INFEASIBLE : SOLVER_UNBOUNDED;
@@ -191,12 +215,14 @@ bool lcp_core_drive(struct lcp_core *self, uint32_t d)
 		struct step step = direction(self, d, sigma);
 		choose_join(self, &step, d, sigma);
 		if (step.event == EVENT_NONE || !(step.length <= SCALAR_MAX))
-			return no_end(self, &step, d);
+			return no_end(self, &step, d, sigma);
 		self->result.pivots++;
 		advance(self, d, step.length);
 		switch (step.event) {
 		case EVENT_GOAL:
 			self->w[d] = 0;
+			if (step.refused)
+				(void)lcp_core_measure(self, d);
 			lcp_core_keep(self, d, step.schur);
 			return true;
 		case EVENT_BOUND:
