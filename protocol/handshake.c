@@ -69,9 +69,12 @@ static enum status check_hello(struct handshake *self, const struct msg_hello *h
 		return reason_set(&self->why, STATUS_HANDSHAKE, -1, "protocol",
 				  "protocol %u is spoken here, not %u", (unsigned)WIRE_MAJOR,
 				  (unsigned)hello->protocol.major);
-	if (hello->resume.bytes > 0)
-		return reason_set(&self->why, STATUS_UNSUPPORTED, -1, "resume",
-				  "sessions cannot be resumed yet");
+	if (hello->resume.bytes > 0 && !self->offer.resumes)
+		return reason_set(&self->why, STATUS_EXPIRED, -1, "resume",
+				  "there is no such session any more; begin a new one");
+	/* Its own token has said who it is, however it was let in the first time. */
+	if (self->offer.resumes)
+		return check_role(self, hello->role, self->offer.role);
 	enum wire_role most;
 	enum status status = check_token(self, hello->token, &most);
 	return status == STATUS_OK ? check_role(self, hello->role, most) : status;
@@ -99,6 +102,8 @@ static void fill_welcome(const struct handshake *self, struct message *reply)
 	welcome->caps = self->caps;
 	welcome->limits = self->limits;
 	welcome->session = self->session;
+	if (self->caps & WIRE_CAP_RESUME)
+		welcome->resume_token = self->offer.resume_token;
 	welcome->role = wire_text(wire_role_name(self->role));
 	welcome->time_us = self->offer.time_us;
 }
@@ -128,6 +133,8 @@ void handshake_hello(const struct handshake *self, struct message *hello)
 	hello->hello.caps = self->offer.caps;
 	hello->hello.limits = self->offer.limits;
 	hello->hello.token = self->offer.token;
+	hello->hello.resume = self->offer.resume;
+	hello->hello.applied = self->offer.applied;
 	if (self->offer.role != WIRE_ROLE_NOBODY)
 		hello->hello.role = wire_text(wire_role_name(self->offer.role));
 }

@@ -11,8 +11,8 @@
  * be equal, the minor is the smaller one, capabilities are those of both, frame limits the smaller
  * ones. The transport says which role a peer may have at most without a token (a Unix socket of the same
  * user: admin; loopback: controller; elsewhere: none), a token says it instead; HELLO.role may ask for a
- * lesser one. A token that is not accepted closes. Resuming comes with a later version: a HELLO that asks
- * for it is answered ERROR(unsupported) and may be repeated without.
+ * lesser one. A token that is not accepted closes. Whose session a HELLO resumes is for the server to
+ * find; here that is one with its number and role.
  */
 #ifndef CAIRN_PROTOCOL_HANDSHAKE_H
 #define CAIRN_PROTOCOL_HANDSHAKE_H
@@ -37,6 +37,10 @@ struct handshake_offer {
 	void *admit_context;
 	struct wire_slice token; /* client: to show; none where empty */
 	uint32_t session; /* server: number of the new session */
+	bool resumes;	  /* server: `role` is the session's own, which comes back */
+	struct wire_slice resume_token; /* server: for WELCOME, to clients that can resume */
+	struct wire_slice resume; /* client: of the session to take up again; none where empty */
+	struct wire_list applied; /* client: what it has applied of it (HELLO.applied) */
 	uint64_t time_us; /* server */
 };
 

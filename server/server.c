@@ -4,6 +4,7 @@
 
 #include "server/base/heap.h"
 #include "server/log.h"
+#include "server/session/resume.h"
 #include "server/session/session.h"
 
 enum { LOOK_MS = 250, BALANCE_LOOKS = 4, GREETING_MIN = 64 };
@@ -159,6 +160,7 @@ void server_drain(struct server *self)
 	for (uint32_t i = 0; i < self->listener_count; i++)
 		io_listener_close(self->listeners[i]);
 	self->listener_count = 0;
+	resume_end_all(self);
 	for (uint32_t i = self->sessions.items.count; i-- > 0;)
 		session_goodbye(self->sessions.items.items[i], STATUS_DRAINING,
 				"the server is shutting down");
@@ -171,6 +173,10 @@ void server_accept(struct server *self, struct stream *stream)
 {
 	/* Who has not said who he is must not keep others out. */
 	uint64_t greeting_max = MAX_OF(self->options->sessions_max / 4, (uint64_t)GREETING_MIN);
+	/* Who is here comes before who may come back. */
+	while (self->sessions.items.count >= self->options->sessions_max &&
+	       resume_end_oldest(self))
+		;
 	if (self->sessions.items.count >= self->options->sessions_max ||
 	    self->sessions.greeting >= greeting_max) {
 		stream_close(stream);
@@ -232,9 +238,10 @@ void server_address(const struct server *self, uint32_t index, struct address *o
 /* Closes every stream and waits for their last callbacks. */
 static void close_sessions(struct server *self)
 {
+	self->closing = true;
+	resume_end_all(self);
 	if (self->sessions.items.count == 0)
 		return;
-	self->closing = true;
 	for (uint32_t i = 0; i < self->sessions.items.count; i++)
 		stream_close(self->sessions.items.items[i]->stream);
 	io_run(self->io);

@@ -15,6 +15,8 @@ libcairnd_a_SOURCES += \
 	server/io/uv_listener.c \
 	server/io/uv_stream.c \
 	server/io/executor.h \
+	server/io/entropy.c \
+	server/io/entropy.h \
 	server/io/executor.c \
 	server/io/executor_uv.h \
 	server/io/executor_uv.c \

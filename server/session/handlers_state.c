@@ -43,7 +43,8 @@ void handle_subscribe(struct session *self, const struct message *message)
 		return;
 	}
 	self->subscriptions.items[self->subscriptions.count++] =
-		(struct session_subscription){ membership->world, subscription };
+		(struct session_subscription){ .world = membership->world,
+					       .subscription = subscription };
 }
 
 /* The subscription a message is about; refuses and returns NULL where there is none. */

@@ -15,6 +15,8 @@ libcairnd_a_SOURCES += \
 	server/session/quota.h \
 	server/session/registry.c \
 	server/session/registry.h \
+	server/session/resume.c \
+	server/session/resume.h \
 	server/session/session.c \
 	server/session/session.h
 

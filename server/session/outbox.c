@@ -25,12 +25,17 @@ static void drop_frames(struct outbox *self)
 
 static void leave_set(struct outbox *self)
 {
+	struct outbox *before = NULL;
 	if (!self->dirty)
 		return;
 	struct outbox **link = &self->set->dirty;
-	while (*link != self)
-		link = &(*link)->next_dirty;
+	while (*link != self) {
+		before = *link;
+		link = &before->next_dirty;
+	}
 	*link = self->next_dirty;
+	if (self->set->last == self)
+		self->set->last = before;
 	self->dirty = false;
 }
 
@@ -40,6 +45,21 @@ void outbox_release(struct outbox *self)
 	drop_frames(self);
 	ARRAY_RELEASE(&self->frames);
 	self->stream = NULL;
+}
+
+void outbox_detach(struct outbox *self)
+{
+	leave_set(self);
+	drop_frames(self);
+	self->stream = NULL;
+}
+
+void outbox_attach(struct outbox *self, struct stream *stream)
+{
+	self->stream = stream;
+	self->state_bytes = 0;
+	self->soft_since = INSTANT_NEVER;
+	self->failed = false;
 }
 
 void outbox_put(struct outbox *self, struct frame *frame)
@@ -54,8 +74,12 @@ void outbox_put(struct outbox *self, struct frame *frame)
 	self->bytes += frame->bytes;
 	if (!self->dirty) {
 		self->dirty = true;
-		self->next_dirty = self->set->dirty;
-		self->set->dirty = self;
+		self->next_dirty = NULL;
+		if (self->set->last != NULL)
+			self->set->last->next_dirty = self;
+		else
+			self->set->dirty = self;
+		self->set->last = self;
 	}
 	/* A round may answer hundreds of requests: the stream's own bound must see them on the way. */
 	if (self->bytes > OUTBOX_HARD_BYTES)
@@ -129,20 +153,8 @@ void outbox_flush(struct outbox *self)
 
 void outbox_set_flush(struct outbox_set *set)
 {
-	/* The list holds the latest first. Turning it round every other round puts a different client at
-	 * its head, so that no one always waits for all the others. */
 	struct outbox *list = set->dirty;
-	set->dirty = NULL;
-	if (set->rounds++ % 2 == 0) {
-		struct outbox *turned = NULL;
-		while (list != NULL) {
-			struct outbox *next = list->next_dirty;
-			list->next_dirty = turned;
-			turned = list;
-			list = next;
-		}
-		list = turned;
-	}
+	set->dirty = set->last = NULL;
 	while (list != NULL) {
 		struct outbox *next = list->next_dirty;
 		list->dirty = false;

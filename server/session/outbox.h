@@ -39,15 +39,18 @@ struct outbox {
 	struct outbox_set *set;
 };
 
-/* The outboxes with something to send this round; `first` rotates so that nobody is always last. */
+/* The outboxes with something to send this round, in the order in which it came up: whoever serves clients
+ * begins with another one each time. */
 struct outbox_set {
-	struct outbox *dirty;
-	uint64_t rounds;
+	struct outbox *dirty, *last;
 };
 
 void outbox_init(struct outbox *self, struct outbox_set *set, struct stream *stream,
 		 struct frame_pool *pool);
 void outbox_release(struct outbox *self);
+/* The stream is gone, and all that was on its way with it; afterwards, or from the start, another one. */
+void outbox_detach(struct outbox *self);
+void outbox_attach(struct outbox *self, struct stream *stream);
 /* Queues one frame; the reference is taken. */
 void outbox_put(struct outbox *self, struct frame *frame);
 /* The same for a frame of state. */
@@ -63,7 +66,7 @@ MUST_CHECK enum status outbox_pack(struct outbox *self, const struct message *me
 enum status outbox_send(struct outbox *self, const struct message *message);
 /* Writes what is queued now. */
 void outbox_flush(struct outbox *self);
-/* Flushes every dirty outbox of the set, in order of arrival turned by one each round. */
+/* Flushes every dirty outbox of the set, in order of arrival. */
 void outbox_set_flush(struct outbox_set *set);
 /* Bytes waiting here and in the stream's queue. */
 uint64_t outbox_queued(const struct outbox *self);

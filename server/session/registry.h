@@ -13,6 +13,7 @@ struct registry {
 	struct table index;		  /* number → position */
 	uint32_t next_number;
 	uint32_t greeting; /* sessions that have not said HELLO yet */
+	uint32_t lost;	   /* sessions without a connection, kept for it */
 	uint64_t opened, closed;
 };
 

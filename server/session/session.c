@@ -10,6 +10,7 @@
 #include "server/base/heap.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "server/session/resume.h"
 
 /* ---- sending ----------------------------------------------------------------------------------- */
 
@@ -62,6 +63,10 @@ void session_goodbye(struct session *self, enum status status, const char *text)
 {
 	if (self->state == SESSION_LEAVING)
 		return;
+	/* Who was too slow, or seemed to be gone, may come back. */
+	self->ended = status != STATUS_SLOW && status != STATUS_CLOSED;
+	if (self->state == SESSION_LOST)
+		return; /* there is nobody to tell; its time ends with the next look */
 	self->state = SESSION_LEAVING;
 	struct message goodbye;
 	message_init(&goodbye, MESSAGE_GOODBYE);
@@ -69,6 +74,8 @@ void session_goodbye(struct session *self, enum status status, const char *text)
 	/* Spread by the session's number, so that not everybody comes back at once. */
 	goodbye.goodbye.retry_ms =
 		status == STATUS_DRAINING ? 500 + self->number * 7919u % 1000u : 0;
+	if (status == STATUS_DRAINING && self->server->options->drain_redirect != NULL)
+		goodbye.goodbye.redirect = wire_text(self->server->options->drain_redirect);
 	goodbye.goodbye.text = wire_text(text);
 	session_send(self, &goodbye);
 	if (self->stream == NULL)
@@ -92,6 +99,8 @@ static uint32_t frame_max(const struct session *self)
 static void greet(struct session *self, const struct message *message)
 {
 	struct message reply;
+	if (resume_greet(self, message))
+		return;
 	enum status status = handshake_receive(&self->handshake, message, &reply);
 	session_send(self, &reply);
 	if (status != STATUS_OK) {
@@ -115,6 +124,10 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 	struct reason why;
 	uint64_t now = io_now(self->server->io);
 	self->frames_in++;
+	if (!self->heard_anew) {
+		self->heard_anew = true;
+		self->has_token_before = false;
+	}
 	enum status status = message_read(content, bytes, &VALIDATE_UP, &message, &why);
 	/* A client with many subscriptions to a fast world sends many ACKs; they count by their bytes. */
 	bool is_ack = status == STATUS_OK && message.type == MESSAGE_ACK;
@@ -160,6 +173,11 @@ static void take_frames(struct session *self)
 		take_message(self, content.at, content.bytes);
 		taken += bytes;
 	}
+	struct session *successor = resume_hand_over(self, taken);
+	if (successor != NULL) {
+		take_frames(successor);
+		return;
+	}
 	if (self->state == SESSION_LEAVING) {
 		self->input.count = 0;
 		return;
@@ -193,6 +211,9 @@ static void on_received(void *context, size_t bytes)
 	self->heard_at = io_now(self->server->io);
 	self->pinged = false;
 	take_frames(self);
+	/* Its connection is another session's now, which had none. */
+	if (self->stream == NULL)
+		session_destroy(self);
 }
 
 /* There is room again for what waits in parts. */
@@ -206,8 +227,6 @@ static void on_drained(void *context)
 	}
 }
 
-static void session_destroy(struct session *self);
-
 static void on_closed(void *context, enum status why)
 {
 	struct session *self = context;
@@ -216,7 +235,10 @@ static void on_closed(void *context, enum status why)
 		 (unsigned long long)self->outbox.sent_bytes);
 	self->stream = NULL;
 	self->outbox.stream = NULL;
-	session_destroy(self);
+	if (resume_is_kept(self))
+		resume_lose(self);
+	else
+		session_destroy(self);
 }
 
 static const struct stream_events session_events = {
@@ -271,13 +293,18 @@ static void offer(struct session *self)
 		.name = SERVER_NAME,
 		.build = PACKAGE_VERSION,
 		.abi = self->server->abi,
-		.caps = WIRE_CAPS_ALL & ~(uint32_t)WIRE_CAP_RESUME,
+		.caps = WIRE_CAPS_ALL,
 		.role = role_of(&self->peer, self->server->own_uid, self->server->loopback_role),
 		.admit = admit,
 		.admit_context = self,
 		.session = self->number,
 		.time_us = io_now_us(self->server->io),
 	};
+	resume_prepare(self);
+	if (self->has_token)
+		offer.resume_token = (struct wire_slice){ self->token, sizeof self->token };
+	else
+		offer.caps &= ~(uint32_t)WIRE_CAP_RESUME;
 	handshake_init(&self->handshake, &offer);
 }
 
@@ -318,6 +345,10 @@ static void ping(struct session *self, uint64_t now)
 void session_look_after(struct session *self, uint64_t now)
 {
 	const struct options *options = self->server->options;
+	if (self->state == SESSION_LOST) {
+		resume_look_after(self, now);
+		return;
+	}
 	uint64_t handshake = options->handshake_ms * NS_PER_MS;
 	uint64_t silence = options->ping_ms * NS_PER_MS;
 	if (self->starved && self->stream != NULL)
@@ -430,9 +461,9 @@ void session_lose_world(struct session *self, struct served_world *world)
 	*membership = self->memberships.items[--self->memberships.count];
 }
 
-/* Takes the session out of every world and frees it; the stream is gone. */
-static void session_destroy(struct session *self)
+void session_destroy(struct session *self)
 {
+	self->server->sessions.lost -= self->state == SESSION_LOST;
 	if (self->state == SESSION_GREETING ||
 	    (self->state == SESSION_LEAVING && self->handshake.state != HANDSHAKE_OPEN))
 		self->server->sessions.greeting--;

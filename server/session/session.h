@@ -28,7 +28,10 @@ enum {
 	SESSION_UPLOAD_BYTES_MAX = 56 << 20, /* at once, all together */
 };
 
-enum session_state { SESSION_GREETING, SESSION_OPEN, SESSION_LEAVING };
+enum { RESUME_TOKEN_BYTES = 16 };
+
+/* LOST: without a connection, kept for one that resumes it (resume.h). */
+enum session_state { SESSION_GREETING, SESSION_OPEN, SESSION_LEAVING, SESSION_LOST };
 
 struct server;
 struct served_world;
@@ -47,6 +50,7 @@ struct membership {
 struct session_subscription {
 	struct served_world *world;
 	struct subscription *subscription; /* owned by the world's fanout */
+	bool resumed;			   /* while a client comes back: it has been named */
 };
 
 /* Geometry on its way in, or being cooked. */
@@ -77,6 +81,13 @@ struct session {
 	ARRAY_OF(struct upload) uploads;
 	struct peer peer;
 	struct grant *grant; /* owned; what its token allows; NULL: it came without */
+	/* Coming back. */
+	uint8_t token[RESUME_TOKEN_BYTES], token_before[RESUME_TOKEN_BYTES];
+	bool has_token, has_token_before;
+	bool heard_anew;	   /* since it has come back: the token before is void */
+	bool ended;		   /* it is not to be kept */
+	uint64_t lost_at;	   /* instant */
+	struct session *successor; /* has taken over this one's connection, in the midst of its input */
 	uint64_t frames_in, errors;
 };
 
@@ -90,6 +101,9 @@ static inline enum wire_role session_role(const struct session *self)
 {
 	return self->state == SESSION_OPEN ? self->handshake.role : WIRE_ROLE_NOBODY;
 }
+
+/* Takes the session out of every world and frees it; the stream is gone. */
+void session_destroy(struct session *self);
 
 /* ---- for handlers ------------------------------------------------------------------------------
  * */

@@ -247,18 +247,26 @@ void subscription_lose(struct subscription *self)
 	drop_pending(self);
 }
 
+static bool is_of(const struct sent_frame *frame, uint32_t epoch, uint64_t tick)
+{
+	return frame->serial != 0 && frame->epoch == epoch && frame->tick == tick;
+}
+
+/* The one frame of that tick. A world at rest may have been shown several times, and nobody knows which of
+ * them arrived: NULL, as where there is none. */
 static const struct sent_frame *sent_frame_of(const struct subscription *self, uint32_t epoch,
 					      uint64_t tick)
 {
-	/* The latest of that tick: a world at rest may have been shown twice. */
-	for (uint32_t i = self->unacked_count; i-- > 0;) {
+	const struct sent_frame *found = is_of(&self->acked, epoch, tick) ? &self->acked : NULL;
+	for (uint32_t i = 0; i < self->unacked_count; i++) {
 		uint32_t at = (self->unacked_first + i) % SUBSCRIPTION_UNACKED_MAX;
-		if (self->unacked[at].epoch == epoch && self->unacked[at].tick == tick)
-			return &self->unacked[at];
+		if (!is_of(&self->unacked[at], epoch, tick))
+			continue;
+		if (found != NULL)
+			return NULL;
+		found = &self->unacked[at];
 	}
-	bool acked = self->acked.serial != 0 && self->acked.epoch == epoch &&
-		     self->acked.tick == tick;
-	return acked ? &self->acked : NULL;
+	return found;
 }
 
 void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t events)

@@ -14,7 +14,9 @@ static struct session *addressee(struct served_world *world, uint32_t number,
 				 struct membership **membership)
 {
 	struct session *session = registry_find(&world->server->sessions, number);
-	if (session == NULL || session->state != SESSION_OPEN)
+	/* One that is away may come back and ask for it again. */
+	if (session == NULL ||
+	    (session->state != SESSION_OPEN && session->state != SESSION_LOST))
 		return NULL;
 	*membership = session_membership(session, world->number);
 	return *membership != NULL ? session : NULL;

@@ -162,11 +162,70 @@ static bool may_be_missed(const struct sim_truth *truth, const struct mirror *mi
 	return false;
 }
 
-void server_sim_compare(struct server_sim *self, uint32_t world, const struct mirror *mirror)
+static const struct wire_body *body_in(const struct sim_state *state, uint32_t id)
 {
+	for (uint32_t i = 0; i < state->count; i++)
+		if (state->bodies[i].id == id)
+			return &state->bodies[i];
+	return NULL;
+}
+
+/* Is a body within so many margins of what is watched? Where the body of an area is gone, the area is
+ * somewhere: with margins everything is in it, without nothing. */
+static bool is_watched(const struct sim_subscription *subscription, const struct sim_state *state,
+		       const struct wire_body *body, double margins)
+{
+	for (uint32_t i = 0; i < subscription->follow_count; i++)
+		if (subscription->follow[i] == body->id)
+			return true;
+	for (uint32_t i = 0; i < subscription->area_count; i++) {
+		const struct wire_area *area = &subscription->areas[i];
+		const struct wire_body *anchor = body_in(state, area->body);
+		double origin[3] = { 0 }, pad = margins * wire_area_margin(area);
+		if (area->body != 0 && anchor == NULL && margins > 0)
+			return true;
+		if (anchor != NULL)
+			memcpy(origin, anchor->position, sizeof origin);
+		if ((area->body == 0 || anchor != NULL) &&
+		    wire_area_holds(area, origin, body->position, pad))
+			return true;
+	}
+	return false;
+}
+
+/* Does the mirror show this state, cut by what is watched? */
+static bool shows_part(const struct sim_subscription *subscription, const struct sim_state *state)
+{
+	const struct mirror *mirror = &subscription->mirror;
+	/* While a FOCUS is on its way nobody knows which of the two it shows; and the rest of a budget is yet
+	 * to come. */
+	bool settled = subscription->focus_t == 0 && subscription->focus_frames != 1;
+	uint32_t seen = 0;
+	for (uint32_t i = 0; i < state->count; i++) {
+		const struct wire_body *real = &state->bodies[i];
+		const struct wire_body *shown = mirror_find(mirror, real->id);
+		seen += shown != NULL;
+		if (shown != NULL && !subscription->partial &&
+		    (wire_columns_differ(shown, real) & mirror->fields) != 0)
+			return false;
+		if (!settled)
+			continue;
+		if (shown == NULL && !subscription->partial &&
+		    is_watched(subscription, state, real, 0))
+			return false;
+		if (shown != NULL && !subscription->partial &&
+		    !is_watched(subscription, state, real, 2.0001))
+			return false;
+	}
+	return seen == mirror->count;
+}
+
+void server_sim_compare(struct server_sim *self, const struct sim_subscription *subscription)
+{
+	const struct mirror *mirror = &subscription->mirror;
 	if (!self->keeps_truth)
 		return;
-	const struct sim_truth *truth = truth_of(self, world);
+	const struct sim_truth *truth = truth_of(self, subscription->world);
 	bool known = false, right = false;
 	/* A state whose step was undone may have the name of the one before it. */
 	for (uint32_t i = truth->states.count; i-- > 0 && !right;) {
@@ -174,7 +233,7 @@ void server_sim_compare(struct server_sim *self, uint32_t world, const struct mi
 		if (state->tick != mirror->tick || state->epoch != mirror->epoch)
 			continue;
 		known = true;
-		right = shows(mirror, state);
+		right = subscription->part ? shows_part(subscription, state) : shows(mirror, state);
 	}
 	self->compared++;
 	self->unknown_states += !known && !may_be_missed(truth, mirror);
@@ -366,6 +425,11 @@ void server_sim_destroy(struct server_sim *self)
 	io_sim_destroy(self->sim);
 	for (uint32_t i = 0; i < self->client_count; i++)
 		heap_free(self->clients[i]);
+	for (uint32_t i = 0; i < self->ghosts.count; i++) {
+		bytes_release(&self->ghosts.items[i]->in);
+		heap_free(self->ghosts.items[i]);
+	}
+	ARRAY_RELEASE(&self->ghosts);
 	for (uint32_t i = 0; i < self->truths.count; i++) {
 		for (uint32_t k = 0; k < self->truths.items[i].states.count; k++)
 			state_release(&self->truths.items[i].states.items[k]);

@@ -15,6 +15,7 @@
 #ifndef CAIRN_TESTS_SERVER_SIM_H
 #define CAIRN_TESTS_SERVER_SIM_H
 
+#include "protocol/area.h"
 #include "protocol/capabilities.h"
 #include "protocol/handshake.h"
 #include "protocol/mirror.h"
@@ -61,6 +62,7 @@ struct server_sim {
 	ARRAY_OF(struct sim_truth) truths;
 	struct sim_client *clients[SERVER_SIM_CLIENTS_MAX];
 	uint32_t client_count;
+	ARRAY_OF(struct sim_client *) ghosts; /* at the ends of connections that were left for others */
 	uint64_t fail_in; /* allocations of the daemon until the one that fails; 0: none will */
 	bool failed;	  /* it has */
 	uint64_t daemon_calls; /* allocating calls of the daemon so far */
@@ -107,6 +109,7 @@ struct sim_client_options {
 	uint64_t ack_delay_max; /* ns; drawn for each frame, kept in order */
 	bool raw;		/* says nothing by itself, not even HELLO */
 	bool no_acks;
+	bool resumes;		/* has the capability to come back */
 };
 struct sim_client_options sim_client_options_default(void);
 
@@ -118,6 +121,13 @@ struct sim_subscription {
 	uint64_t frames, snapshots, events, event_kinds, last_at;
 	uint64_t skipped, events_lost; /* as NOTICE says */
 	uint32_t divisor;
+	/* Of a part of the world. */
+	bool part, partial; /* it is one; its last frame left something out */
+	struct wire_area areas[WIRE_AREAS_MAX];
+	uint32_t area_count, follow[8], follow_count;
+	/* A FOCUS is on its way until the PONG behind it has come, and a frame after that. */
+	uint64_t focus_t;
+	uint32_t focus_frames;
 };
 
 /* A message as it came, but for frames of state and PING. */
@@ -151,6 +161,9 @@ struct sim_client {
 	struct io_timer *timer;
 	struct handshake handshake;
 	bool open;   /* WELCOME has come */
+	bool refused; /* a resume was */
+	uint8_t token[16];
+	uint32_t token_bytes, session, resumes;
 	bool closed; /* the connection is gone */
 	enum status closed_why, goodbye; /* GOODBYE's code, OK: none came */
 	struct bytes in;
@@ -205,6 +218,20 @@ enum status sim_control(struct sim_client *self, uint32_t world, enum wire_contr
 struct sim_subscription *sim_subscribe(struct sim_client *self, uint64_t sub, uint32_t world,
 				       uint8_t fields, enum wire_profile profile, uint32_t divisor,
 				       uint64_t events);
+/* A part of the world, with a budget or 0. Does not wait. */
+struct sim_subscription *sim_subscribe_part(struct sim_client *self, uint64_t sub, uint32_t world,
+					    uint8_t fields, enum wire_profile profile,
+					    uint64_t events, uint64_t budget,
+					    const struct wire_area *areas, uint32_t area_count,
+					    const uint32_t *follow, uint32_t follow_count);
+/* FOCUS on something else. */
+void sim_focus(struct sim_client *self, struct sim_subscription *subscription,
+	       const struct wire_area *areas, uint32_t area_count, const uint32_t *follow,
+	       uint32_t follow_count);
+/* Leaves the connection as it is, if there is one, and comes back on another; does not wait. */
+void sim_resume(struct sim_client *self);
+/* The same and waits; whether it was let in. */
+bool sim_resumed(struct sim_client *self) MUST_CHECK;
 /* NULL where the client does not have it. */
 struct sim_subscription *sim_subscription(struct sim_client *self, uint64_t sub);
 /* The next batch of that world; returns its number. Does not wait. */

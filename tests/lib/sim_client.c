@@ -142,7 +142,10 @@ static void take_state(struct sim_client *self, const struct message *message)
 	subscription->frames++;
 	subscription->snapshots += snapshot;
 	subscription->last_at = io_now(self->io);
-	server_sim_compare(self->owner, subscription->world, &subscription->mirror);
+	uint64_t flags = snapshot ? message->snapshot.flags : message->delta.flags;
+	subscription->partial = flags & WIRE_FRAME_PARTIAL;
+	subscription->focus_frames += subscription->focus_t == 0;
+	server_sim_compare(self->owner, subscription);
 	acknowledge(self, subscription);
 }
 
@@ -244,11 +247,40 @@ static void take_notice(struct sim_client *self, const struct msg_notice *notice
 	subscription->divisor = (uint32_t)notice->divisor;
 }
 
+static void take_welcome(struct sim_client *self, const struct message *message)
+{
+	const struct msg_welcome *welcome = &message->welcome;
+	self->open = handshake_welcome(&self->handshake, message) == STATUS_OK;
+	self->session = (uint32_t)welcome->session;
+	self->token_bytes = MIN_OF(welcome->resume_token.bytes, (uint32_t)sizeof self->token);
+	if (self->token_bytes > 0)
+		memcpy(self->token, welcome->resume_token.at, self->token_bytes);
+}
+
+static void take_error(struct sim_client *self, const struct msg_error *error)
+{
+	self->errors++;
+	self->refused = self->refused || (error->about == MESSAGE_HELLO);
+	if (error->about != MESSAGE_SUBSCRIBE || error->code != STATUS_UNKNOWN_SUBSCRIPTION)
+		return;
+	for (uint32_t i = self->subscription_count; i-- > 0;) {
+		if (self->subscriptions[i].sub != error->ref)
+			continue;
+		mirror_release(&self->subscriptions[i].mirror);
+		self->subscriptions[i] = self->subscriptions[--self->subscription_count];
+	}
+}
+
 static void take_message(struct sim_client *self, const struct message *message)
 {
 	switch (message->type) {
 	case MESSAGE_WELCOME:
-		self->open = handshake_welcome(&self->handshake, message) == STATUS_OK;
+		take_welcome(self, message);
+		break;
+	case MESSAGE_PONG:
+		for (uint32_t i = 0; i < self->subscription_count; i++)
+			if (self->subscriptions[i].focus_t == message->pong.t)
+				self->subscriptions[i].focus_t = self->subscriptions[i].focus_frames = 0;
 		break;
 	case MESSAGE_SNAPSHOT:
 	case MESSAGE_DELTA:
@@ -275,7 +307,7 @@ static void take_message(struct sim_client *self, const struct message *message)
 		self->goodbye = (enum status)message->goodbye.code;
 		break;
 	case MESSAGE_ERROR:
-		self->errors++;
+		take_error(self, &message->error);
 		break;
 	default:
 		break;
@@ -330,10 +362,34 @@ static void on_received(void *context, size_t bytes)
 	bytes_consume(&self->in, taken);
 }
 
+/* What it has applied last, of every subscription whose mirror is whole. */
+static struct wire_list applied_of(const struct sim_client *self, uint8_t packed[1024])
+{
+	struct wire_packer out = wire_packer_over(packed, 1024);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->subscription_count; i++) {
+		const struct sim_subscription *subscription = &self->subscriptions[i];
+		if (!subscription->mirror.complete || subscription->lost)
+			continue;
+		wire_pack_array(&out, 4);
+		wire_pack_uint(&out, subscription->sub);
+		wire_pack_uint(&out, subscription->mirror.epoch);
+		wire_pack_uint(&out, subscription->mirror.tick);
+		wire_pack_uint(&out, subscription->events);
+		count++;
+	}
+	return (struct wire_list){ packed, out.bytes, count };
+}
+
 static void greet(struct sim_client *self)
 {
 	struct message hello;
+	uint8_t packed[1024];
 	handshake_hello(&self->handshake, &hello);
+	if (self->resumes > 0 && !self->refused) {
+		hello.hello.resume = (struct wire_slice){ self->token, self->token_bytes };
+		hello.hello.applied = applied_of(self, packed);
+	}
 	if (self->options.role != NULL)
 		hello.hello.role = wire_text(self->options.role);
 	sim_send(self, &hello);
@@ -363,17 +419,24 @@ static const struct stream_events client_events = {
 
 /* ---- life --------------------------------------------------------------------------------------- */
 
+static void connect_to(struct sim_client *client)
+{
+	struct address address;
+	struct reason why;
+	if (address_parse(client->options.address, &address, &why) != STATUS_OK ||
+	    io_connect(client->io, &address, &client_events, client, &client->stream) != STATUS_OK)
+		sim_fail("a client cannot connect", &why);
+}
+
 struct sim_client *server_sim_client(struct server_sim *self,
 				     const struct sim_client_options *options)
 {
 	struct sim_client *client = sim_memory(heap_alloc_zero(sizeof *client));
 	struct handshake_offer offer = {
 		.name = "sim",
-		.caps = options->caps,
+		.caps = options->resumes ? options->caps : options->caps & ~(uint32_t)WIRE_CAP_RESUME,
 		.limits = { WIRE_FRAME_UP, options->frame_down },
 	};
-	struct address address;
-	struct reason why;
 	ASSERT(self->client_count < SERVER_SIM_CLIENTS_MAX);
 	client->owner = self;
 	client->index = self->client_count;
@@ -381,11 +444,62 @@ struct sim_client *server_sim_client(struct server_sim *self,
 	client->io = io_sim_host(self->sim, self->client_count + 1);
 	handshake_init(&client->handshake, &offer);
 	self->clients[self->client_count++] = client;
-	if (address_parse(options->address, &address, &why) != STATUS_OK ||
-	    io_timer_create(client->io, send_acks, client, &client->timer) != STATUS_OK ||
-	    io_connect(client->io, &address, &client_events, client, &client->stream) != STATUS_OK)
-		sim_fail("a client cannot connect", &why);
+	if (io_timer_create(client->io, send_acks, client, &client->timer) != STATUS_OK)
+		sim_fail("a client has no timer", NULL);
+	connect_to(client);
 	return client;
+}
+
+/* Somebody else hears what may still come there. */
+static void leave_stream(struct sim_client *self)
+{
+	struct server_sim *owner = self->owner;
+	if (self->stream == NULL)
+		return;
+	struct sim_client *ghost = sim_memory(heap_alloc_zero(sizeof *ghost));
+	if (ARRAY_RESERVE(&owner->ghosts, owner->ghosts.count + 1u) != STATUS_OK)
+		sim_fail("out of memory", NULL);
+	owner->ghosts.items[owner->ghosts.count++] = ghost;
+	ghost->owner = owner;
+	ghost->io = self->io;
+	ghost->options.raw = ghost->options.no_acks = true;
+	ghost->stream = self->stream;
+	ghost->in = self->in;
+	self->in = (struct bytes){ 0 };
+	self->stream->context = ghost;
+	self->stream = NULL;
+}
+
+void sim_resume(struct sim_client *self)
+{
+	struct handshake_offer offer = self->handshake.offer;
+	leave_stream(self);
+	handshake_init(&self->handshake, &offer);
+	self->in.count = 0;
+	self->acks.count = 0;
+	self->open = self->closed = self->refused = false;
+	self->goodbye = STATUS_OK;
+	self->resumes++;
+	/* RESYNC may have got lost with the connection. */
+	for (uint32_t i = 0; i < self->subscription_count; i++) {
+		self->subscriptions[i].lost = !self->subscriptions[i].mirror.complete;
+		/* So may a FOCUS: until the next one nobody knows. */
+		self->subscriptions[i].focus_t =
+			self->subscriptions[i].part ? UINT64_MAX : 0;
+	}
+	connect_to(self);
+}
+
+static bool is_let_in(void *context)
+{
+	const struct sim_client *client = context;
+	return client->open || client->closed || client->refused;
+}
+
+bool sim_resumed(struct sim_client *self)
+{
+	sim_resume(self);
+	return server_sim_until(self->owner, is_let_in, self, 10 * NS_PER_S) && self->open;
 }
 
 static bool is_open(void *context)
@@ -436,24 +550,94 @@ void sim_client_release(struct sim_client *self)
 	bytes_release(&self->in);
 }
 
-struct sim_subscription *sim_subscribe(struct sim_client *self, uint64_t sub, uint32_t world,
-				       uint8_t fields, enum wire_profile profile, uint32_t divisor,
-				       uint64_t events)
+/* A new one in the list, and the message that asks for it. */
+static struct sim_subscription *begin(struct sim_client *self, struct message *ask, uint64_t sub,
+				      uint32_t world, uint8_t fields, enum wire_profile profile,
+				      uint64_t events)
 {
 	ASSERT(self->subscription_count < SIM_SUBSCRIPTIONS_MAX);
 	struct sim_subscription *subscription = &self->subscriptions[self->subscription_count++];
-	struct message ask;
 	memset(subscription, 0, sizeof *subscription);
 	subscription->sub = sub;
 	subscription->world = world;
 	mirror_init(&subscription->mirror, profile, fields, BODIES_MAX);
-	message_init(&ask, MESSAGE_SUBSCRIBE);
-	ask.subscribe.sub = sub;
-	ask.subscribe.world = world;
-	ask.subscribe.fields = fields;
-	ask.subscribe.profile = profile;
+	message_init(ask, MESSAGE_SUBSCRIBE);
+	ask->subscribe.sub = sub;
+	ask->subscribe.world = world;
+	ask->subscribe.fields = fields;
+	ask->subscribe.profile = profile;
+	ask->subscribe.events = events;
+	return subscription;
+}
+
+struct sim_subscription *sim_subscribe(struct sim_client *self, uint64_t sub, uint32_t world,
+				       uint8_t fields, enum wire_profile profile, uint32_t divisor,
+				       uint64_t events)
+{
+	struct message ask;
+	struct sim_subscription *subscription =
+		begin(self, &ask, sub, world, fields, profile, events);
 	ask.subscribe.divisor = divisor;
-	ask.subscribe.events = events;
 	sim_send(self, &ask);
 	return subscription;
+}
+
+/* What is watched, in the subscription and packed. */
+static void watch(struct sim_subscription *subscription, const struct wire_area *areas,
+		  uint32_t area_count, const uint32_t *follow, uint32_t follow_count,
+		  uint8_t packed[4096], struct wire_list *area_list, struct wire_list *follow_list)
+{
+	struct wire_packer out = wire_packer_over(packed, 4096);
+	struct wire_area as_taken[WIRE_AREAS_MAX];
+	uint32_t count;
+	for (uint32_t i = 0; i < area_count; i++)
+		wire_area_pack(&out, &areas[i]);
+	*area_list = (struct wire_list){ packed, out.bytes, area_count };
+	/* As the server has them: a rotation is a unit. */
+	if (wire_areas_take(area_list, as_taken, &count, NULL) != STATUS_OK)
+		sim_fail("an area is none", NULL);
+	memcpy(subscription->areas, as_taken, area_count * sizeof *areas);
+	subscription->area_count = area_count;
+	uint32_t from = out.bytes;
+	for (uint32_t i = 0; i < follow_count; i++) {
+		subscription->follow[i] = follow[i];
+		wire_pack_uint(&out, follow[i]);
+	}
+	subscription->follow_count = follow_count;
+	*follow_list = (struct wire_list){ packed + from, out.bytes - from, follow_count };
+}
+
+struct sim_subscription *sim_subscribe_part(struct sim_client *self, uint64_t sub, uint32_t world,
+					    uint8_t fields, enum wire_profile profile,
+					    uint64_t events, uint64_t budget,
+					    const struct wire_area *areas, uint32_t area_count,
+					    const uint32_t *follow, uint32_t follow_count)
+{
+	uint8_t packed[4096];
+	struct message ask;
+	struct sim_subscription *subscription =
+		begin(self, &ask, sub, world, fields, profile, events);
+	subscription->part = true;
+	subscription->focus_frames = 2;
+	watch(subscription, areas, area_count, follow, follow_count, packed, &ask.subscribe.areas,
+	      &ask.subscribe.follow);
+	ask.subscribe.budget = budget;
+	sim_send(self, &ask);
+	return subscription;
+}
+
+void sim_focus(struct sim_client *self, struct sim_subscription *subscription,
+	       const struct wire_area *areas, uint32_t area_count, const uint32_t *follow,
+	       uint32_t follow_count)
+{
+	uint8_t packed[4096];
+	struct message focus, ping;
+	message_init(&focus, MESSAGE_FOCUS);
+	focus.focus.sub = subscription->sub;
+	watch(subscription, areas, area_count, follow, follow_count, packed, &focus.focus.areas,
+	      &focus.focus.follow);
+	sim_send(self, &focus);
+	message_init(&ping, MESSAGE_PING);
+	ping.ping.t = subscription->focus_t = sim_ref(self);
+	sim_send(self, &ping);
 }

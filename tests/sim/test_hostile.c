@@ -308,7 +308,7 @@ static const struct greeting_row greetings[] = {
 	{ "a role that is none", "[1 {'protocol' [1 0] 'role' 'king'}]", STATUS_RANGE, false },
 	{ "a token that nobody gave", "[1 {'protocol' [1 0] 'token' <0102>}]", STATUS_AUTH, true },
 	{ "a resumed session", "[1 {'protocol' [1 0] 'resume' <00112233445566778899aabbccddeeff>}]",
-	  STATUS_UNSUPPORTED, false },
+	  STATUS_EXPIRED, false },
 	{ "a type that is none", "[126 1]", STATUS_UNKNOWN_MESSAGE, false },
 };
 

@@ -54,6 +54,7 @@ static void connect(struct life *life, uint32_t who)
 	options.ack_delay_max = draw(life, 40) * NS_PER_MS + 1;
 	options.caps = draw(life, 4) > 0 ? WIRE_CAPS_ALL : WIRE_CAP_EXACT;
 	options.frame_down = draw(life, 2) > 0 ? 0 : WIRE_FRAME_MIN;
+	options.resumes = draw(life, 2) > 0;
 	life->clients[who] = server_sim_client(life->sim, &options);
 	life->stalled[who] = false;
 	for (uint32_t w = 0; w < WORLDS; w++)
@@ -123,6 +124,65 @@ static void command(struct life *life, uint32_t who, uint32_t w)
 	}
 }
 
+/* One or two areas near where things happen, fixed or on a body, and perhaps bodies. */
+struct sights {
+	struct wire_area areas[2];
+	uint32_t area_count, follow[2], follow_count;
+};
+
+static struct sights draw_sights(struct life *life)
+{
+	struct sights sights = { .area_count = 1 + draw(life, 2) };
+	for (uint32_t i = 0; i < sights.area_count; i++) {
+		struct wire_area *area = &sights.areas[i];
+		area->kind = (uint8_t)(1 + draw(life, 3));
+		double size = 0.5 + draw(life, 40) * 0.1;
+		for (int c = 0; c < 3; c++)
+			area->numbers[c] = draw_real(life, 3);
+		for (int c = 3; c < 6 && area->kind == WIRE_AREA_BOX; c++)
+			area->numbers[c] = area->numbers[c - 3] + size;
+		if (area->kind == WIRE_AREA_BALL)
+			area->numbers[3] = size;
+		for (int c = 3; c < 7 && area->kind == WIRE_AREA_FRUSTUM; c++)
+			area->numbers[c] = draw_real(life, 1) + (c == 3 ? 1.5 : 0);
+		for (int c = 7; c < 11 && area->kind == WIRE_AREA_FRUSTUM; c++)
+			area->numbers[c] = c == 9 ? 0.1 : c == 10 ? 3 * size : 0.7;
+		if (draw(life, 4) == 0)
+			area->body = 1 + draw(life, 30);
+	}
+	sights.follow_count = draw(life, 3);
+	for (uint32_t i = 0; i < sights.follow_count; i++)
+		sights.follow[i] = 1 + draw(life, 40);
+	return sights;
+}
+
+static void look(struct life *life, uint32_t who, uint32_t w)
+{
+	struct sights sights = draw_sights(life);
+	struct sim_client *client = life->clients[who];
+	bool exact = draw(life, 2) == 0;
+	uint64_t budget = draw(life, 4) == 0 ? 1000 + draw(life, 20000) : 0;
+	if (client->subscription_count == 4)
+		return;
+	sim_subscribe_part(client, ++life->next_sub, life->worlds[w], WIRE_COLUMNS_ALL,
+			   exact ? WIRE_PROFILE_EXACT : WIRE_PROFILE_PLAIN, 0x1fe, budget,
+			   sights.areas, sights.area_count, sights.follow, sights.follow_count);
+}
+
+/* Cameras move. */
+static void turn_round(struct life *life, uint32_t who)
+{
+	struct sim_client *client = life->clients[who];
+	for (uint32_t i = 0; i < client->subscription_count; i++) {
+		struct sim_subscription *subscription = &client->subscriptions[i];
+		if (!subscription->part)
+			continue;
+		struct sights sights = draw_sights(life);
+		sim_focus(client, subscription, sights.areas, sights.area_count, sights.follow,
+			  sights.follow_count);
+	}
+}
+
 static void watch(struct life *life, uint32_t who, uint32_t w)
 {
 	struct sim_client *client = life->clients[who];
@@ -151,7 +211,11 @@ static void lose(struct life *life, uint32_t who)
 		sim_disconnect(life->clients[who]);
 	else
 		sim_vanish(life->clients[who]);
-	connect(life, who);
+	struct sim_client *client = life->clients[who];
+	if (client->options.resumes && client->token_bytes > 0 && draw(life, 4) > 0)
+		sim_resume(client);
+	else
+		connect(life, who);
 }
 
 static void pace(struct life *life, uint32_t w)
@@ -190,6 +254,8 @@ static void act(struct life *life)
 {
 	uint32_t who = draw(life, CLIENTS), w = draw(life, WORLDS), what = draw(life, 100);
 	struct sim_client *client = life->clients[who];
+	if (client->refused && !client->open && client->stream != NULL)
+		sim_disconnect(client);
 	if (client->closed && client->stream == NULL) {
 		connect(life, who);
 		return;
@@ -205,8 +271,10 @@ static void act(struct life *life)
 		join(life, who, w);
 	else if (what < 45)
 		command(life, who, w);
-	else if (what < 60)
+	else if (what < 54)
 		watch(life, who, w);
+	else if (what < 60)
+		look(life, who, w);
 	else if (what < 65)
 		leave(life, who, w);
 	else if (what < 72)
@@ -220,6 +288,8 @@ static void act(struct life *life)
 		pace(life, w);
 	else if (what < 93 && life->goes_back)
 		go_back(life, w);
+	else if (what >= 93)
+		turn_round(life, who);
 }
 
 static void begin(struct life *life, uint64_t seed)
@@ -306,7 +376,7 @@ static void judge(struct life *life)
 		if (result == NULL) {
 			/* Only who went away, or was told at once that it may not, hears nothing. */
 			ck_assert(fate->client->closed || fate->client->errors > 0 ||
-				  life->left[fate->client->index]);
+				  fate->client->resumes > 0 || life->left[fate->client->index]);
 			continue;
 		}
 		if (result->code != STATUS_OK) {

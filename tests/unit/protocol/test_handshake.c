@@ -192,12 +192,12 @@ START_TEST(a_wrong_token_or_none_where_one_is_needed_closes)
 }
 END_TEST
 
-START_TEST(tokens_and_resuming_are_refused_by_name_where_there_are_none)
+START_TEST(tokens_and_sessions_that_are_not_there_are_refused_by_name)
 {
 	struct handshake ours;
 	ck_assert_int_eq(try_hello(with_token, &ours), STATUS_UNSUPPORTED);
 	ck_assert_str_eq(ours.why.field, "token");
-	ck_assert_int_eq(try_hello(with_resume, &ours), STATUS_UNSUPPORTED);
+	ck_assert_int_eq(try_hello(with_resume, &ours), STATUS_EXPIRED);
 	ck_assert_str_eq(ours.why.field, "resume");
 }
 END_TEST
@@ -291,7 +291,7 @@ static Suite *make(void)
 	tcase_add_test(server_side, a_lesser_role_may_be_asked_for_and_a_greater_may_not);
 	tcase_add_test(server_side, a_token_says_who_one_is_whatever_the_connection_would_grant);
 	tcase_add_test(server_side, a_wrong_token_or_none_where_one_is_needed_closes);
-	tcase_add_test(server_side, tokens_and_resuming_are_refused_by_name_where_there_are_none);
+	tcase_add_test(server_side, tokens_and_sessions_that_are_not_there_are_refused_by_name);
 	tcase_add_test(server_side, frame_limits_stay_between_the_least_and_the_servers);
 	tcase_add_test(server_side, a_refused_hello_may_be_tried_again);
 	tcase_add_test(server_side, anything_else_first_closes);

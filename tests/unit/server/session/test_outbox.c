@@ -92,7 +92,7 @@ START_TEST(a_round_leaves_in_few_writes_and_in_order)
 }
 END_TEST
 
-START_TEST(nobody_is_always_last)
+START_TEST(who_has_something_first_is_served_first)
 {
 	enum { CLIENTS = 5 };
 	struct sink sinks[CLIENTS];
@@ -101,10 +101,12 @@ START_TEST(nobody_is_always_last)
 	begin(sinks, outboxes, CLIENTS);
 	for (int round = 0; round < 10; round++) {
 		for (uint32_t i = 0; i < CLIENTS; i++)
-			outbox_put(&outboxes[i], frame_of(10, 1));
+			outbox_put(&outboxes[(i + (uint32_t)round) % CLIENTS],
+				   frame_of(10, 1));
 		first_writer = NULL;
 		outbox_set_flush(&set);
 		was_first[first_writer - sinks] = true;
+		ck_assert_ptr_eq(first_writer, &sinks[round % CLIENTS]);
 	}
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		ck_assert_uint_eq(sinks[i].frames, 10);
@@ -236,7 +238,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("server/session/outbox");
 	TCase *rounds = tcase_create("rounds");
 	tcase_add_test(rounds, a_round_leaves_in_few_writes_and_in_order);
-	tcase_add_test(rounds, nobody_is_always_last);
+	tcase_add_test(rounds, who_has_something_first_is_served_first);
 	suite_add_tcase(suite, rounds);
 	TCase *bounds = tcase_create("bounds");
 	tcase_add_test(bounds, bounds_are_of_control_and_of_time);
