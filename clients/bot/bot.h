@@ -1,0 +1,86 @@
+/* bot.h: cairn-bot, many sessions from one process, to load a server and to say how it bore it.
+ *
+ *	options ──► network (optional relay: delay, jitter, stalls, half-open) ──► cairnd
+ *	        ├─► fleet: players, observers, stallers; one thread, poll(2)
+ *	        └─► liars: a thread of their own, for they wait
+ *	        └─► report: histograms, counts, thresholds; text and JSON
+ *
+ * What a bot does follows from --seed and its number; what it meets does not.
+ */
+#ifndef CAIRN_CLIENTS_BOT_BOT_H
+#define CAIRN_CLIENTS_BOT_BOT_H
+
+#include "clients/bot/histogram.h"
+#include "protocol/message.h"
+#include "server/base/rng.h"
+
+enum bot_kind { BOT_PLAYER, BOT_OBSERVER, BOT_STALLER, BOT_LIAR, BOT_KINDS };
+extern const char *const BOT_KIND_NAMES[BOT_KINDS];
+
+enum { BOT_SESSIONS_MAX = 4096 };
+
+struct bot_options {
+	const char *address, *world, *json;
+	uint32_t count[BOT_KINDS];
+	uint64_t seed;
+	double seconds;
+	double commands; /* batches a second of each player */
+	enum wire_profile profile;
+	/* The network between bots and server; all 0: none. */
+	struct {
+		uint32_t delay_ms, jitter_ms; /* each way; jitter keeps the order of bytes */
+		uint32_t stall_ms, stall_every_ms;
+		uint32_t half_open_s; /* after so long a connection carries nothing more, and does
+					 not end */
+	} network;
+	/* Thresholds; 0: none. */
+	struct {
+		uint32_t latency_p99_ms, lateness_p99_ms;
+		double late; /* part of all frames that may come later than a tick */
+	} limit;
+};
+
+/* What all sessions of a kind met. */
+struct tally {
+	uint32_t sessions;
+	uint64_t frames, bodies;    /* frames applied whole; bodies in the last of each session */
+	uint64_t batches, refused;  /* commands answered, of these refused */
+	uint64_t skipped, lost;     /* frames and events, as NOTICE said */
+	uint64_t diverged, resyncs; /* mirrors that were not the server's */
+	uint64_t ended;             /* connections the server ended */
+	uint64_t lies, tolerated;   /* hostile inputs sent; of these answered, not closed on */
+	uint64_t late;              /* frames later than one tick */
+	uint64_t catch_ups;         /* stalls after which the newest tick came */
+	struct histogram latency;   /* batch sent → result, µs */
+	struct histogram lateness;  /* frame behind the promptest frame's clock, µs */
+	struct histogram catch_up; /* reading again → a tick that was not over when it began, µs */
+};
+
+MUST_CHECK enum status bot_options_parse(struct bot_options *options, int argc, char *const argv[],
+					 struct reason *why);
+void bot_usage(void);
+
+/* Monotonic, µs. */
+uint64_t bot_now(void);
+
+/* Runs everything for options->seconds. The first refusal that makes the run pointless is the
+ * status. */
+MUST_CHECK enum status fleet_run(const struct bot_options *options, struct tally tally[BOT_KINDS],
+				 struct reason *why);
+
+/* options->count[BOT_LIAR] liars, one hostile conversation after the other, from now to liars_stop,
+ * in a thread of their own which alone writes `tally` meanwhile. *out is NULL where there are none.
+ */
+struct liars;
+MUST_CHECK enum status liars_start(const struct bot_options *options, struct tally *tally,
+				   struct liars **out, struct reason *why);
+void liars_stop(struct liars *self); /* NULL is ignored */
+
+/* Prints; true when every threshold held and no mirror diverged. */
+bool report_print(const struct bot_options *options, const struct tally tally[BOT_KINDS]);
+/* Writes options->json. IO. */
+MUST_CHECK enum status report_json(const struct bot_options *options,
+				   const struct tally tally[BOT_KINDS], bool passed,
+				   struct reason *why);
+
+#endif

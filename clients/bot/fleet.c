@@ -1,0 +1,371 @@
+/* fleet.c: sessions that play, watch and stall, in one thread.
+ *
+ * Each is a libcairn client. Joining and subscribing wait for their answers, one session after the
+ * other; from then on poll(2) says who has something to read, and a bot that wants to act is due at
+ * an instant of its own.
+ *
+ * Lateness of a frame: tick t was over at the server's clock c + t / rate; c is not known, so it is
+ * taken from the frame of the run that came promptest. The bots of a run share it: what is early
+ * for one is what the others could have had.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "clients/bot/bot.h"
+#include "clients/lib/cairn.h"
+#include "server/base/array.h"
+#include "server/base/bytes.h"
+#include "server/base/heap.h"
+
+enum {
+	BATCHES_KEPT = 256,
+	TICKS_KEPT = 1 << 16, /* arrivals of one session its lateness is reckoned from: the first so
+				 many */
+	STALL_LEAST_MS = 200, /* a staller stops reading for so long … */
+	STALL_MOST_MS = 3000, /* … to so long, */
+	READING_MS = 1500,    /* and reads for so long in between */
+};
+
+const char *const BOT_KIND_NAMES[BOT_KINDS] = {"players", "observers", "stallers", "liars"};
+
+struct arrival {
+	uint64_t tick, us;
+};
+
+struct bot {
+	struct fleet *fleet;
+	struct tally *tally;
+	struct cairn *client; /* NULL: ended */
+	enum bot_kind kind;
+	struct rng rng;
+	uint64_t due; /* acts then, µs */
+	/* Players. */
+	int64_t body;
+	struct {
+		uint64_t batch, sent;
+	} waiting[BATCHES_KEPT];
+	/* Watching. */
+	ARRAY_OF(struct arrival) arrivals;
+	/* Stallers. */
+	bool stalled, catching_up;
+	uint64_t read_again;
+};
+
+struct fleet {
+	const struct bot_options *options;
+	const char *address; /* the network's, where there is one */
+	struct cairn_world world;
+	int64_t shape;      /* what players are */
+	uint64_t promptest; /* µs: least arrival − tick / rate; UINT64_MAX before the first */
+	struct bot *bots;
+	uint32_t count;
+};
+
+uint64_t bot_now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+}
+
+static double tick_us(const struct fleet *fleet)
+{
+	return 1e6 * (double)fleet->world.rate.den / (double)fleet->world.rate.num;
+}
+
+/* ---- what comes ---------------------------------------------------------------------------------
+ */
+
+static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
+{
+	(void)sub;
+	struct bot *bot = context;
+	uint64_t now = bot_now();
+	uint64_t start = now - MIN_OF(now, (uint64_t)((double)mirror->tick * tick_us(bot->fleet)));
+	bot->fleet->promptest = MIN_OF(bot->fleet->promptest, start);
+	bot->tally->frames++;
+	if (bot->arrivals.count < TICKS_KEPT &&
+	    ARRAY_RESERVE(&bot->arrivals, bot->arrivals.count + 1u) == STATUS_OK)
+		bot->arrivals.items[bot->arrivals.count++] = (struct arrival){mirror->tick, now};
+	/* Up to date again: what is shown is not older than a quarter of a second. */
+	double behind =
+		(double)(now - bot->fleet->promptest) - (double)mirror->tick * tick_us(bot->fleet);
+	if (bot->catching_up && behind < 250000) {
+		bot->catching_up = false;
+		bot->tally->catch_ups++;
+		histogram_add(&bot->tally->catch_up, now - bot->read_again);
+	}
+}
+
+static void on_result(void *context, uint32_t world, const struct wire_result *result)
+{
+	(void)world;
+	struct bot *bot = context;
+	uint32_t place = (uint32_t)(result->batch % BATCHES_KEPT);
+	if (bot->waiting[place].batch != result->batch)
+		return;
+	bot->waiting[place].batch = 0;
+	bot->tally->batches++;
+	bot->tally->refused += result->code != STATUS_OK;
+	histogram_add(&bot->tally->latency, bot_now() - bot->waiting[place].sent);
+}
+
+static void on_notice(void *context, const struct msg_notice *notice)
+{
+	struct bot *bot = context;
+	bot->tally->skipped += notice->skipped;
+	bot->tally->lost += notice->lost;
+}
+
+static void on_diverged(void *context, uint64_t sub, uint64_t tick)
+{
+	(void)sub;
+	(void)tick;
+	((struct bot *)context)->tally->diverged++;
+}
+
+/* ---- beginning ----------------------------------------------------------------------------------
+ */
+
+static enum status open_session(struct bot *bot, struct reason *why)
+{
+	const struct bot_options *options = bot->fleet->options;
+	struct cairn_options own = {
+		.name = "cairn-bot",
+		.callbacks = {.frame = on_frame,
+			      .result = on_result,
+			      .notice = on_notice,
+			      .diverged = on_diverged,
+			      .context = bot},
+	};
+	struct cairn_subscription sub = {.sub = 1, .fields = 31, .profile = options->profile};
+	enum status status = cairn_connect(bot->fleet->address, &own, &bot->client, why);
+	if (status == STATUS_OK)
+		status = cairn_join(bot->client, options->world, &bot->fleet->world, why);
+	sub.world = bot->fleet->world.number;
+	if (status == STATUS_OK && bot->fleet->world.mode != WIRE_MODE_RUNNING)
+		return reason_set(why, STATUS_PAUSED, -1, "world", "%s does not run",
+				  options->world);
+	if (status == STATUS_OK)
+		status = cairn_subscribe(bot->client, &sub, why);
+	return status;
+}
+
+/* A ball of its own for each player, thrown in above the world's origin. */
+static enum status spawn_player(struct bot *bot, struct reason *why)
+{
+	struct attachment ball = {.shape = bot->fleet->shape, .rotation = {1, 0, 0, 0}};
+	struct command spawn;
+	struct wire_result result;
+	command_defaults(&spawn, COMMAND_SPAWN);
+	spawn.spawn.status = 2;
+	spawn.spawn.position.x = rng_range(&bot->rng, -10, 10);
+	spawn.spawn.position.y = rng_range(&bot->rng, 5, 15);
+	spawn.spawn.position.z = rng_range(&bot->rng, -10, 10);
+	spawn.spawn.shapes = (struct attachment_list){&ball, 1};
+	enum status status =
+		cairn_apply(bot->client, bot->fleet->world.number, &spawn, 1, &result, why);
+	if (status == STATUS_OK)
+		bot->body = result_value(&result, 0);
+	return status;
+}
+
+/* The first player brings the shape that all players have. */
+static enum status bring_shape(struct bot *bot, struct reason *why)
+{
+	static const uint8_t BALL[10] = {1,    1,    0x9a, 0x99, 0x99,
+					 0x99, 0x99, 0x99, 0xc9, 0x3f}; /* 0.2 m */
+	struct command use;
+	struct wire_result result;
+	command_defaults(&use, COMMAND_SHAPE_USE);
+	enum status status = cairn_shape(bot->client, bot->fleet->world.number, BALL, sizeof BALL,
+					 &use.shape_use.name, why);
+	if (status == STATUS_OK)
+		status = cairn_apply(bot->client, bot->fleet->world.number, &use, 1, &result, why);
+	if (status == STATUS_OK)
+		bot->fleet->shape = result_value(&result, 0);
+	return status;
+}
+
+static enum status begin(struct fleet *fleet, uint64_t now, struct reason *why)
+{
+	for (uint32_t i = 0; i < fleet->count; i++) {
+		struct bot *bot = &fleet->bots[i];
+		enum status status;
+		bot->due = now + rng_below(&bot->rng, 1000000);
+		status = open_session(bot, why);
+		if (status == STATUS_OK && bot->kind == BOT_PLAYER && fleet->shape == 0)
+			status = bring_shape(bot, why);
+		if (status == STATUS_OK && bot->kind == BOT_PLAYER)
+			status = spawn_player(bot, why);
+		if (status != STATUS_OK)
+			return status;
+		bot->tally->sessions++;
+	}
+	return STATUS_OK;
+}
+
+/* ---- acting
+ * -------------------------------------------------------------------------------------- */
+
+static void ended(struct bot *bot)
+{
+	cairn_close(bot->client);
+	bot->client = NULL;
+	bot->due = UINT64_MAX;
+	bot->tally->ended++;
+}
+
+/* A push in any direction, a little up. */
+static void play(struct bot *bot, uint64_t now)
+{
+	struct command push;
+	uint64_t batch;
+	command_defaults(&push, COMMAND_IMPULSE);
+	push.impulse.body = bot->body;
+	push.impulse.impulse.x = rng_range(&bot->rng, -30, 30);
+	push.impulse.impulse.y = rng_range(&bot->rng, 0, 40);
+	push.impulse.impulse.z = rng_range(&bot->rng, -30, 30);
+	bot->due = now +
+		   (uint64_t)(1e6 / bot->fleet->options->commands * rng_range(&bot->rng, 0.5, 1.5));
+	if (cairn_commands(bot->client, bot->fleet->world.number, &push, 1, 0, WIRE_LATE_APPLY,
+			   &batch, NULL) != STATUS_OK)
+		return;
+	bot->waiting[batch % BATCHES_KEPT].batch = batch;
+	bot->waiting[batch % BATCHES_KEPT].sent = now;
+	enum status status = cairn_poll(bot->client, 0, NULL);
+	if (status != STATUS_OK && status != STATUS_AGAIN)
+		ended(bot);
+}
+
+static void stall_or_read(struct bot *bot, uint64_t now)
+{
+	bot->stalled = !bot->stalled;
+	uint32_t ms =
+		bot->stalled ? STALL_LEAST_MS + rng_below(&bot->rng, STALL_MOST_MS - STALL_LEAST_MS)
+			     : READING_MS;
+	bot->due = now + (uint64_t)ms * 1000;
+	if (bot->stalled)
+		return;
+	bot->catching_up = true;
+	bot->read_again = now;
+}
+
+static void act(struct bot *bot, uint64_t now)
+{
+	switch (bot->kind) {
+	case BOT_PLAYER:
+		play(bot, now);
+		return;
+	case BOT_STALLER:
+		stall_or_read(bot, now);
+		return;
+	case BOT_OBSERVER:
+	case BOT_LIAR:
+	case BOT_KINDS:
+		bot->due = UINT64_MAX;
+	}
+}
+
+/* ---- the loop
+ * ------------------------------------------------------------------------------------ */
+
+static void serve(struct fleet *fleet, struct pollfd *polls, uint64_t end)
+{
+	for (uint64_t now = bot_now(); now < end; now = bot_now()) {
+		uint64_t next = end;
+		for (uint32_t i = 0; i < fleet->count; i++) {
+			struct bot *bot = &fleet->bots[i];
+			if (bot->due <= now)
+				act(bot, now);
+			next = MIN_OF(next, bot->due);
+			bool reads = bot->client != NULL && !bot->stalled;
+			polls[i] = (struct pollfd){reads ? cairn_fd(bot->client) : -1, POLLIN, 0};
+		}
+		now = bot_now();
+		int wait = next <= now ? 0 : (int)((next - now + 999) / 1000);
+		if (poll(polls, fleet->count, MIN_OF(wait, 100)) <= 0)
+			continue;
+		for (uint32_t i = 0; i < fleet->count; i++) {
+			if (polls[i].revents == 0)
+				continue;
+			enum status status = cairn_poll(fleet->bots[i].client, 0, NULL);
+			/* What the server refused is not the end of the connection. */
+			if (status != STATUS_OK && status != STATUS_AGAIN &&
+			    (status == STATUS_CLOSED || wire_status_closes(status)))
+				ended(&fleet->bots[i]);
+		}
+	}
+}
+
+/* Those who came first have waited for the others: what they read late says nothing. */
+static void settle(struct fleet *fleet)
+{
+	for (uint32_t i = 0; i < fleet->count; i++) {
+		struct bot *bot = &fleet->bots[i];
+		while (bot->client != NULL && cairn_poll(bot->client, 0, NULL) == STATUS_OK)
+			;
+		bot->arrivals.count = 0;
+		bot->tally->frames = bot->tally->skipped = bot->tally->lost = 0;
+	}
+	fleet->promptest = UINT64_MAX;
+}
+
+/* Lateness can be told when the promptest frame is known: at the end. Stallers are late by their
+ * own will. */
+static void reckon(struct bot *bot)
+{
+	double tick = tick_us(bot->fleet);
+	const struct mirror *mirror = bot->client != NULL ? cairn_mirror(bot->client, 1) : NULL;
+	bot->tally->bodies += mirror != NULL ? mirror->count : 0;
+	for (uint32_t i = 0; bot->kind != BOT_STALLER && i < bot->arrivals.count; i++) {
+		double behind = (double)(bot->arrivals.items[i].us - bot->fleet->promptest) -
+				(double)bot->arrivals.items[i].tick * tick;
+		histogram_add(&bot->tally->lateness, behind > 0 ? (uint64_t)behind : 0);
+		bot->tally->late += behind > tick;
+	}
+}
+
+enum status fleet_run(const struct bot_options *options, struct tally tally[BOT_KINDS],
+		      struct reason *why)
+{
+	struct fleet fleet = {
+		.options = options, .address = options->address, .promptest = UINT64_MAX};
+	struct pollfd *polls = NULL;
+	for (uint32_t kind = 0; kind < BOT_LIAR; kind++)
+		fleet.count += options->count[kind];
+	fleet.bots = heap_alloc_zero((fleet.count + 1) * sizeof *fleet.bots);
+	polls = heap_alloc_zero((fleet.count + 1) * sizeof *polls);
+	enum status status = fleet.bots != NULL && polls != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	for (uint32_t kind = 0, i = 0; status == STATUS_OK && kind < BOT_LIAR; kind++)
+		for (uint32_t k = 0; k < options->count[kind]; k++, i++) {
+			fleet.bots[i].fleet = &fleet;
+			fleet.bots[i].tally = &tally[kind];
+			fleet.bots[i].kind = (enum bot_kind)kind;
+			fleet.bots[i].rng = rng_seeded(options->seed + rng_mix(i));
+		}
+	if (status == STATUS_OK)
+		status = begin(&fleet, bot_now(), why);
+	else
+		reason_set(why, status, -1, "bots", "%s", status_text(status));
+	struct liars *liars = NULL;
+	if (status == STATUS_OK)
+		status = liars_start(options, &tally[BOT_LIAR], &liars, why);
+	if (status == STATUS_OK)
+		settle(&fleet);
+	if (status == STATUS_OK)
+		serve(&fleet, polls, bot_now() + (uint64_t)(options->seconds * 1e6));
+	liars_stop(liars);
+	for (uint32_t i = 0; fleet.bots != NULL && i < fleet.count; i++) {
+		if (status == STATUS_OK)
+			reckon(&fleet.bots[i]);
+		if (fleet.bots[i].client != NULL)
+			cairn_close(fleet.bots[i].client);
+		ARRAY_RELEASE(&fleet.bots[i].arrivals);
+	}
+	heap_free(fleet.bots);
+	heap_free(polls);
+	return status;
+}

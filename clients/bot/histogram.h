@@ -1,0 +1,22 @@
+/* histogram.h: how long things took: microseconds in 16 steps for each power of two (off by at most
+ * 7 %). */
+#ifndef CAIRN_CLIENTS_BOT_HISTOGRAM_H
+#define CAIRN_CLIENTS_BOT_HISTOGRAM_H
+
+#include "server/base/base.h"
+
+enum { HISTOGRAM_STEPS = 16, HISTOGRAM_POWERS = 40 };
+
+struct histogram {
+	uint64_t count, max; /* largest value, µs, exactly */
+	double sum;
+	uint64_t bins[HISTOGRAM_POWERS * HISTOGRAM_STEPS];
+};
+
+void histogram_add(struct histogram *self, uint64_t us);
+void histogram_merge(struct histogram *self, const struct histogram *from);
+/* The value that `part` (0 … 1) of all do not pass: the upper end of its step, at most `max`; 0
+ * where there are none. */
+uint64_t histogram_at(const struct histogram *self, double part);
+
+#endif

@@ -1,0 +1,162 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clients/bot/bot.h"
+
+enum value { VALUE_TEXT, VALUE_COUNT, VALUE_SEED, VALUE_REAL, VALUE_PROFILE };
+
+struct option_row {
+	const char *name, *argument, *help;
+	enum value value;
+	size_t offset;
+	double least, most;
+};
+
+#define ROW(VALUE, field, name, argument, least, most, help)                                       \
+	{                                                                                          \
+		name, argument, help, VALUE_##VALUE, offsetof(struct bot_options, field), least,   \
+			most                                                                       \
+	}
+
+static const struct option_row ROWS[] = {
+	ROW(TEXT, address, "address", "ADDRESS", 0, 0,
+	    "unix:PATH or tcp:HOST:PORT of the server (tcp:127.0.0.1:7411)"),
+	ROW(TEXT, world, "world", "NAME", 0, 0, "world to be in; it must be running"),
+	ROW(COUNT, count[BOT_PLAYER], "players", "N", 0, BOT_SESSIONS_MAX,
+	    "sessions that push a ball of their own about"),
+	ROW(COUNT, count[BOT_OBSERVER], "observers", "N", 0, BOT_SESSIONS_MAX,
+	    "sessions that watch"),
+	ROW(COUNT, count[BOT_STALLER], "stallers", "N", 0, BOT_SESSIONS_MAX,
+	    "sessions that watch and stop reading now and then"),
+	ROW(COUNT, count[BOT_LIAR], "liars", "N", 0, BOT_SESSIONS_MAX,
+	    "peers that send what no client should"),
+	ROW(REAL, seconds, "seconds", "S", 0.1, 86400, "how long (10)"),
+	ROW(SEED, seed, "seed", "N", 0, 0, "what the bots do follows from it (1)"),
+	ROW(REAL, commands, "commands", "HZ", 0.01, 1000, "batches a second of each player (10)"),
+	ROW(PROFILE, profile, "profile", "NAME", 0, 0, "plain, exact, view or sim (view)"),
+	ROW(COUNT, network.delay_ms, "delay", "MS", 0, 10000, "network: each way"),
+	ROW(COUNT, network.jitter_ms, "jitter", "MS", 0, 10000,
+	    "network: at most so much more, by chance"),
+	ROW(COUNT, network.stall_ms, "stall", "MS", 0, 60000,
+	    "network: carries nothing for so long …"),
+	ROW(COUNT, network.stall_every_ms, "stall-every", "MS", 0, 600000, "… so often"),
+	ROW(COUNT, network.half_open_s, "half-open", "S", 0, 86400,
+	    "network: carries nothing from then on and does not say so"),
+	ROW(COUNT, limit.latency_p99_ms, "max-latency", "MS", 0, 60000,
+	    "fail when a hundredth of all commands took longer"),
+	ROW(COUNT, limit.lateness_p99_ms, "max-lateness", "MS", 0, 60000,
+	    "fail when a hundredth of all frames came later"),
+	ROW(REAL, limit.late, "max-late", "PART", 0, 1,
+	    "fail when more than this part of frames came over a tick late"),
+	ROW(TEXT, json, "json", "FILE", 0, 0, "write the report there as well"),
+};
+
+void bot_usage(void)
+{
+	puts("cairn-bot --world NAME [--players N] [--observers N] [--stallers N] [--liars N] …\n");
+	for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+		char left[32];
+		snprintf(left, sizeof left, "--%s %s", ROWS[i].name, ROWS[i].argument);
+		printf("  %-22s %s\n", left, ROWS[i].help);
+	}
+	puts("\nExit status: 0 every threshold held, 1 one did not or a mirror diverged, 2 it "
+	     "could not run.");
+}
+
+static enum status set_number(const struct option_row *row, void *field, const char *text,
+			      struct reason *why)
+{
+	char *end = NULL;
+	double number = strtod(text, &end);
+	if (end == text || *end != '\0' || !(number >= row->least && number <= row->most))
+		return reason_set(why, STATUS_RANGE, -1, row->name,
+				  "--%s: %s is not within %g … %g", row->name, text, row->least,
+				  row->most);
+	if (row->value == VALUE_REAL)
+		*(double *)field = number;
+	else
+		*(uint32_t *)field = (uint32_t)number;
+	return STATUS_OK;
+}
+
+static enum status set_profile(enum wire_profile *field, const char *text, struct reason *why)
+{
+	static const char *const NAMES[] = {"plain", "exact", "view", "sim"};
+	for (uint32_t i = 0; i < COUNT_OF(NAMES); i++)
+		if (strcmp(text, NAMES[i]) == 0) {
+			*field = (enum wire_profile)i;
+			return STATUS_OK;
+		}
+	return reason_set(why, STATUS_RANGE, -1, "profile",
+			  "--profile: %s is none of plain, exact, view, sim", text);
+}
+
+static enum status set(struct bot_options *options, const struct option_row *row, const char *text,
+		       struct reason *why)
+{
+	void *field = (char *)options + row->offset;
+	switch (row->value) {
+	case VALUE_TEXT:
+		*(const char **)field = text;
+		return STATUS_OK;
+	case VALUE_SEED:
+		*(uint64_t *)field = strtoull(text, NULL, 10);
+		return STATUS_OK;
+	case VALUE_PROFILE:
+		return set_profile(field, text, why);
+	case VALUE_COUNT:
+	case VALUE_REAL:
+		break;
+	}
+	return set_number(row, field, text, why);
+}
+
+static enum status check(const struct bot_options *options, struct reason *why)
+{
+	uint64_t all = 0;
+	for (uint32_t kind = 0; kind < BOT_KINDS; kind++)
+		all += options->count[kind];
+	if (all == 0 || all > BOT_SESSIONS_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "players",
+				  "--players, --observers, --stallers and --liars: 1 to %d in all",
+				  BOT_SESSIONS_MAX);
+	if (options->world == NULL && all > options->count[BOT_LIAR])
+		return reason_set(why, STATUS_MISSING, -1, "world", "--world must be given");
+	if (options->network.stall_ms > 0 &&
+	    options->network.stall_every_ms <= options->network.stall_ms)
+		return reason_set(why, STATUS_RANGE, -1, "stall-every",
+				  "--stall-every must be longer than --stall");
+	return STATUS_OK;
+}
+
+enum status bot_options_parse(struct bot_options *options, int argc, char *const argv[],
+			      struct reason *why)
+{
+	struct option table[COUNT_OF(ROWS) + 2] = {0};
+	for (size_t i = 0; i < COUNT_OF(ROWS); i++)
+		table[i] = (struct option){ROWS[i].name, required_argument, NULL, (int)i};
+	table[COUNT_OF(ROWS)] = (struct option){"help", no_argument, NULL, COUNT_OF(ROWS)};
+	*options = (struct bot_options){.address = "tcp:127.0.0.1:7411",
+					.seed = 1,
+					.seconds = 10,
+					.commands = 10,
+					.profile = WIRE_PROFILE_VIEW,
+					.limit.late = 1};
+	opterr = 0;
+	for (int found; (found = getopt_long(argc, argv, "h", table, NULL)) != -1;) {
+		if (found == 'h' || found == COUNT_OF(ROWS))
+			return STATUS_AGAIN;
+		if (found == '?')
+			return reason_set(why, STATUS_TYPE, -1, "options",
+					  "%s: not known, or its value is missing",
+					  argv[optind - 1]);
+		enum status status = set(options, &ROWS[found], optarg, why);
+		if (status != STATUS_OK)
+			return status;
+	}
+	if (optind < argc)
+		return reason_set(why, STATUS_TYPE, -1, "options", "%s: not known", argv[optind]);
+	return check(options, why);
+}
