@@ -90,10 +90,12 @@ static uint32_t tell(enum lie lie, struct rng *rng, uint8_t *at)
 		return WIRE_FRAME_HEADER;
 	case LIE_EARLY:
 		return put_frame(at, EARLY, sizeof EARLY);
-	case LIE_BENT:
+	case LIE_BENT: {
 		bytes = put_hello(at);
-		at[rng_below(rng, MAX_OF(bytes, 1u))] ^= (uint8_t)(1u << rng_below(rng, 8));
+		uint32_t which = rng_below(rng, MAX_OF(bytes, 1u));
+		at[which] ^= (uint8_t)(1u << rng_below(rng, 8));
 		return bytes;
+	}
 	case LIE_UNKNOWN:
 	case LIE_FLOOD:
 	case LIES:
