@@ -305,6 +305,9 @@ static void reply_control(struct session *session, const struct served_world *wo
 	session_send(session, &message);
 }
 
+enum { WARNINGS_MAX = 16, WARNING_TEXT = 96 };
+enum { WARNING_BYTES = WARNINGS_MAX * (WARNING_TEXT + 4) };
+
 /* Packs the numbers of a SHAPE_INFO one after the other. */
 static struct wire_list reals(struct wire_packer *out, const double *values, uint32_t count)
 {
@@ -315,24 +318,18 @@ static struct wire_list reals(struct wire_packer *out, const double *values, uin
 	return list;
 }
 
-/* Vertices, edges, faces, memory; for a mesh also whether it is closed. */
-static uint32_t shape_facts(const struct shape *shape, double facts[5])
+/* What cooking repaired and what it found, one text each. */
+static struct wire_list shape_warnings(const struct shape *shape, uint8_t room[WARNING_BYTES])
 {
-	uint32_t count = 4;
-	facts[0] = facts[1] = facts[2] = 0;
-	facts[3] = (double)shape->memory_bytes;
-	if (shape->hull != NULL) {
-		facts[0] = shape->hull->vertex_count;
-		facts[1] = shape->hull->edge_count / 2;
-		facts[2] = shape->hull->face_count;
-	} else if (shape->kind == SHAPE_MESH) {
-		facts[0] = shape->mesh->vertex_count;
-		facts[2] = shape->mesh->triangle_count;
-		facts[count++] = shape->mesh->closed;
-	} else if (shape->kind == SHAPE_POLYGON) {
-		facts[0] = facts[1] = shape->polygon->count;
+	struct wire_packer out = wire_packer_over(room, WARNING_BYTES);
+	struct wire_list list = { room, 0, 0 };
+	char text[WARNING_TEXT];
+	while (list.count < WARNINGS_MAX && shape_warning(shape, list.count, text, sizeof text)) {
+		wire_pack_text(&out, wire_text(text));
+		list.count++;
 	}
-	return count;
+	list.bytes = out.bytes;
+	return list;
 }
 
 static void reply_shape(struct session *session, const struct served_world *world,
@@ -342,7 +339,7 @@ static void reply_shape(struct session *session, const struct served_world *worl
 		shape_book_find(&world->server->library, reply->shape.bytes);
 	if (shape == NULL)
 		return; /* the library keeps what it has cooked */
-	uint8_t packed[512];
+	uint8_t packed[512], words[WARNING_BYTES];
 	struct wire_packer out = wire_packer_over(packed, sizeof packed);
 	const struct mass_properties *mass = &shape->mass;
 	const double centre[3] = { mass->centre.x, mass->centre.y, mass->centre.z };
@@ -350,7 +347,7 @@ static void reply_shape(struct session *session, const struct served_world *worl
 				    mass->inertia.y.x, mass->inertia.z.x, mass->inertia.z.y };
 	const double box[6] = { shape->aabb_min.x, shape->aabb_min.y, shape->aabb_min.z,
 				shape->aabb_max.x, shape->aabb_max.y, shape->aabb_max.z };
-	double facts[5];
+	double facts[SHAPE_FACTS_MAX];
 	uint32_t fact_count = shape_facts(shape, facts);
 	struct message message;
 	message_init(&message, MESSAGE_SHAPE_INFO);
@@ -363,6 +360,7 @@ static void reply_shape(struct session *session, const struct served_world *worl
 	info->inertia = reals(&out, inertia, 6);
 	info->box = reals(&out, box, 6);
 	info->facts = reals(&out, facts, fact_count);
+	info->warnings = shape_warnings(shape, words);
 	session_send(session, &message);
 }
 

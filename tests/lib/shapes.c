@@ -91,6 +91,48 @@ void bytes_of_polygon(struct bytes *out, const vec3 *vertices, uint32_t count, d
 	end(&writer);
 }
 
+void bytes_of_solid(struct bytes *out, uint32_t form, uint32_t detail, const vec3 *vertices,
+		    uint32_t vertex_count, const uint32_t (*triangles)[3], uint32_t triangle_count)
+{
+	struct writer writer = begin(out, SHAPE_SOLID);
+	write_u8(&writer, (uint8_t)form);
+	write_u8(&writer, 0);
+	write_u16(&writer, (uint16_t)detail);
+	write_f64(&writer, 0);
+	write_f64(&writer, 0);
+	write_u32(&writer, vertex_count);
+	write_u32(&writer, triangle_count);
+	for (uint32_t i = 0; i < vertex_count; i++)
+		write_vec3(&writer, vertices[i]);
+	for (uint32_t t = 0; t < triangle_count; t++)
+		for (uint32_t k = 0; k < 3; k++)
+			write_u32(&writer, triangles[t][k]);
+	end(&writer);
+}
+
+struct shape *make_boxes_solid(const vec3 (*boxes)[2], uint32_t count)
+{
+	static const uint32_t CUBE[12][3] = { { 0, 2, 1 }, { 1, 2, 3 }, { 4, 5, 6 }, { 5, 7, 6 },
+					      { 0, 1, 4 }, { 1, 5, 4 }, { 2, 6, 3 }, { 3, 6, 7 },
+					      { 0, 4, 2 }, { 2, 4, 6 }, { 1, 3, 5 }, { 3, 7, 5 } };
+	vec3 vertices[16 * 8];
+	uint32_t triangles[16 * 12][3];
+	struct bytes bytes = { 0 };
+	ASSERT(count <= 16);
+	for (uint32_t b = 0; b < count; b++) {
+		vec3 at = boxes[b][0], half = boxes[b][1];
+		for (uint32_t i = 0; i < 8; i++)
+			vertices[8 * b + i] = vec3_add(at, vec3_make(i & 1 ? half.x : -half.x,
+								     i & 2 ? half.y : -half.y,
+								     i & 4 ? half.z : -half.z));
+		for (uint32_t t = 0; t < 12; t++)
+			for (uint32_t k = 0; k < 3; k++)
+				triangles[12 * b + t][k] = 8 * b + CUBE[t][k];
+	}
+	bytes_of_solid(&bytes, 2, 0, vertices, 8 * count, (const uint32_t(*)[3])triangles, 12 * count);
+	return shape_of_bytes(&bytes);
+}
+
 struct shape *shape_of_bytes(struct bytes *bytes)
 {
 	struct shape *shape = NULL;

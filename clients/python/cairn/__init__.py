@@ -14,7 +14,7 @@ tuples of three, rotations tuples (w, x, y, z), hashes strings of 16 hexadecimal
 refuses is raised as cairn.Refused with its status, field and text.
 """
 from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, connect)
-from .shapes import box, capsule, hull, mesh, plane, polygon, sphere
+from .shapes import box, capsule, hull, mesh, plane, polygon, solid, sphere
 
 __all__ = ["Body", "Client", "Closed", "Frame", "Refused", "Result", "State", "Stepped", "World",
-           "box", "capsule", "connect", "hull", "mesh", "plane", "polygon", "sphere"]
+           "box", "capsule", "connect", "hull", "mesh", "plane", "polygon", "solid", "sphere"]

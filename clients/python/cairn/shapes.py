@@ -48,6 +48,16 @@ def polygon(points, radius=0.0):
     return struct.pack("<BBId", 7, 1, len(points), radius) + _doubles(flat)
 
 
+def solid(vertices, triangles, form="hull", detail=0, weld=0.0, tolerance=0.0):
+    """A closed mesh that moves: as its hull, as convex parts (at most `detail`, each within `tolerance` metres)
+    or as a distance field of `detail` cells along its longest side; 0 is the server's choice."""
+    number = {"hull": 1, "parts": 2, "field": 3}[form]
+    flat = [value for point in vertices for value in point]
+    corners = [corner for triangle in triangles for corner in triangle]
+    return (struct.pack("<BBBBHddII", 8, 1, number, 0, detail, weld, tolerance, len(vertices), len(triangles))
+            + _doubles(flat) + struct.pack("<%dI" % len(corners), *corners))
+
+
 KINDS = {"sphere": lambda v: sphere(v), "box": lambda v: box(*v), "capsule": lambda v: capsule(*v),
          "hull": hull, "plane": lambda v: plane(*v), "mesh": lambda v: mesh(*v),
-         "polygon": polygon}
+         "polygon": polygon, "solid": solid}

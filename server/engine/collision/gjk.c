@@ -435,6 +435,7 @@ bool gjk_apart_by(const struct gjk_core *a, const struct gjk_core *b, const mat3
 struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gjk_points *room)
 {
 	struct gjk_core core = { room->points, 1, NULL, 0 };
+	shape = shape_part(shape, &child);
 	switch (shape->kind) {
 	case SHAPE_CAPSULE:
 		room->points[0] = vec3_make(0, -shape->capsule.half_length, 0);
@@ -457,6 +458,7 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 					  shape->polygon->radius };
 		break;
 	case SHAPE_SPHERE:
+	case SHAPE_SOLID:
 	case SHAPE_PLANE:
 	case SHAPE_KINDS:
 		ASSERT(shape->kind == SHAPE_SPHERE);

@@ -15,7 +15,8 @@ static pair_routine *const ROUTINE[ROUTINES] = {
  * the pose inverted and its answer turned round. `__`: none; both are static, or polygons meet
  * what is not planar. A box is a hull where it has no routine of its own. */
 /* clang-format off */
-static const int8_t TABLE[SHAPE_KINDS][SHAPE_KINDS] = {
+enum { TABLE_KINDS = SHAPE_POLYGON + 1 };
+static const int8_t TABLE[TABLE_KINDS][TABLE_KINDS] = {
 	/* A \ B        none  sphere capsule box   hull  plane  mesh  polygon */
 	/* none    */ {  __,    __,    __,    __,   __,   __,    __,    __ },
 	/* sphere  */ {  __,    SS,    SC,    SB,   SH,   SP,    SM,    __ },
@@ -28,9 +29,17 @@ static const int8_t TABLE[SHAPE_KINDS][SHAPE_KINDS] = {
 };
 /* clang-format on */
 
+/* A solid is met part by part, and its parts are hulls. */
+static enum shape_kind piece_kind(enum shape_kind kind)
+{
+	return kind == SHAPE_SOLID ? SHAPE_HULL : kind;
+}
+
 bool collide_supported(enum shape_kind a, enum shape_kind b)
 {
-	return (unsigned)a < SHAPE_KINDS && (unsigned)b < SHAPE_KINDS && TABLE[a][b] != __;
+	a = piece_kind(a);
+	b = piece_kind(b);
+	return (unsigned)a < TABLE_KINDS && (unsigned)b < TABLE_KINDS && TABLE[a][b] != __;
 }
 
 /* From B's frame to A's, and the normal from A to B instead of from B to A. */
@@ -48,6 +57,8 @@ static void manifold_turn(const pose *b_in_a, struct manifold *out)
 void collide_pieces(struct piece a, struct piece b, const pose *b_in_a, double margin,
 		    struct pair_cache *cache, struct manifold *out)
 {
+	a.shape = shape_part(a.shape, &a.child);
+	b.shape = shape_part(b.shape, &b.child);
 	ASSERT(collide_supported(a.shape->kind, b.shape->kind));
 	int entry = TABLE[a.shape->kind][b.shape->kind];
 	VALIDATE(pose_is_finite(*b_in_a));

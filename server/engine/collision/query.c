@@ -69,12 +69,27 @@ static struct gjk_core triangle_core(const struct mesh *mesh, uint32_t triangle,
 	return (struct gjk_core){ room, 3, NULL, 0 };
 }
 
+static bool solid_meets_core(const struct shape *solid, const struct gjk_core *core,
+			     const struct seat *seat)
+{
+	struct aabb box = core_box(core, seat);
+	for (uint32_t i = 0; i < shape_piece_count(solid); i++) {
+		struct gjk_points room;
+		struct gjk_core own = gjk_core_of(solid, i, &room);
+		if (aabb_overlaps(shape_piece_aabb(solid, i), box) && cores_overlap(&own, core, seat))
+			return true;
+	}
+	return false;
+}
+
 /* A whole shape, in its frame, and a core. */
 static bool shape_meets_core(const struct shape *shape, const struct gjk_core *core,
 			     const struct seat *seat)
 {
 	if (shape->kind == SHAPE_PLANE)
 		return plane_meets_core(shape, core, seat);
+	if (shape->kind == SHAPE_SOLID)
+		return solid_meets_core(shape, core, seat);
 	if (shape->kind != SHAPE_MESH) {
 		struct gjk_points room;
 		struct gjk_core own = gjk_core_of(shape, 0, &room);
@@ -107,11 +122,22 @@ static bool shape_meets_mesh(const struct shape *shape, const struct shape *mesh
 
 static bool is_core(const struct shape *shape)
 {
-	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH;
+	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH && shape->kind != SHAPE_SOLID;
 }
 
 bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_in_a)
 {
+	for (uint32_t i = 0; b->kind == SHAPE_SOLID && i < shape_piece_count(b); i++) {
+		uint32_t child = i;
+		if (shape_overlap(a, shape_part(b, &child), b_in_a))
+			return true;
+	}
+	if (b->kind == SHAPE_SOLID)
+		return false;
+	if (a->kind == SHAPE_SOLID && !is_core(b)) { /* a surface or half-space, part by part */
+		pose a_in_b = pose_inverse(*b_in_a);
+		return shape_overlap(b, a, &a_in_b);
+	}
 	if (a->kind == SHAPE_PLANE && b->kind == SHAPE_PLANE)
 		return planes_meet(a, b, b_in_a);
 	if (a->kind == SHAPE_MESH && b->kind == SHAPE_MESH)

@@ -74,6 +74,7 @@ static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t
 	return true;
 }
 
+/* A box that is as it was costs no more than being looked at. */
 static void placement_moved(struct dynamics *self, uint32_t placement)
 {
 	struct aabb fat = placement_box(self->tables, placement);
@@ -261,7 +262,8 @@ static double motion_length(const struct body_cache *before, quat rotation_befor
 }
 
 /* The half that touches only the body's own rows. Bit i of the answer says that the i-th placement's
- * box changed (the last bit for all from there on: moving one too many changes nothing, `moved` in
+ * box changed, or that its pieces are looked at one by one and have moved (the last bit for all from
+ * there on: moving one too many changes nothing, `moved` in
  * dynamics.h), STORE_QUARANTINE that nothing was stored. */
 #define STORE_QUARANTINE (UINT64_C(1) << 63)
 #define STORE_BIT(i) (UINT64_C(1) << MIN_OF(i, 62u))
@@ -284,7 +286,8 @@ static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_
 	uint32_t i = 0;
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1], i++)
-		if (placement_refresh_box(self, body, p - 1, false))
+		if (placement_refresh_box(self, body, p - 1, false) ||
+		    shape_is_divided(placement_shape(self, p - 1)))
 			changed |= STORE_BIT(i);
 	return changed;
 }

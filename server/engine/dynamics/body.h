@@ -23,6 +23,11 @@ static inline const struct shape *placement_shape(const struct dynamics *self, u
 {
 	return self->shapes[self->tables->placement.shape[placement]];
 }
+/* Whether contacts are looked for piece by piece: a mesh, or a solid of several parts. */
+static inline bool shape_is_divided(const struct shape *shape)
+{
+	return shape->kind == SHAPE_MESH || shape_piece_count(shape) > 1;
+}
 static inline struct aabb placement_box(const struct tables *tables, uint32_t placement)
 {
 	return aabb_make(tables->placement.fat_min[placement],

@@ -2,8 +2,15 @@
  *
  * Whether two placements are `wanted` as a pair is a function of their bodies' columns and fat boxes:
  * different solid bodies, one of them dynamic; not filtered out; kinds that can meet; boxes that
- * overlap; and, for a plane, whose box may be everything, a box that reaches into its half-space. A mesh
- * makes one pair for each triangle whose box overlaps the other's box, both in the mesh's frame.
+ * overlap; and, for a plane, whose box may be everything, a box that reaches into its half-space.
+ *
+ * Shapes of several pieces (meshes, solids of parts) make a pair for each piece that is near, in one frame:
+ * the mesh's, else A's, or B's when A is of one piece. A piece there is near when its box overlaps
+ *   the other's fat box                      if the other is of one piece,
+ *   the box of a piece of the other          if not (a mesh meets no mesh, so it is a solid's part).
+ * Parts of solids have their boxes grown by what a contact may look ahead. They move within the fat box
+ * around them all, so a solid's placement counts as moved in every step that stores its body (body.c):
+ * `wanted` stays a function of columns.
  *
  * Only what moved is asked. That suffices because of invariant 1 (dynamics.h): of a pair of which
  * neither moved, both questions (is it there, is it wanted) had the same answer before. So the result
@@ -72,19 +79,77 @@ static bool is_mesh(const struct dynamics *self, uint32_t placement)
 	return placement_shape(self, placement)->kind == SHAPE_MESH;
 }
 
-/* The other's fat box, seen from the mesh. */
-static struct aabb box_in_mesh(const struct dynamics *self, uint32_t mesh, uint32_t other)
+static bool has_pieces(const struct dynamics *self, uint32_t placement)
+{
+	return shape_is_divided(placement_shape(self, placement));
+}
+
+static pose shape_pose(const struct dynamics *self, uint32_t placement)
 {
 	const struct tables *tables = self->tables;
-	pose at = pose_mul(body_pose(tables, placement_body(tables, mesh)),
-			   placement_pose(tables, mesh));
-	struct aabb box = placement_box(tables, other);
-	vec3 half = aabb_half(box), centre = pose_inverse_point(at, aabb_centre(box));
-	mat3 turn = mat3_from_quat(quat_conjugate(at.rotation));
+	return pose_mul(body_pose(tables, placement_body(tables, placement)),
+			placement_pose(tables, placement));
+}
+
+/* The box around a turned box. */
+static struct aabb box_turned(struct aabb box, mat3 turn, vec3 centre)
+{
+	vec3 half = aabb_half(box);
 	vec3 grown = vec3_add(vec3_add(vec3_scale(vec3_abs(turn.x), half.x),
 				       vec3_scale(vec3_abs(turn.y), half.y)),
 			      vec3_scale(vec3_abs(turn.z), half.z));
 	return aabb_of_centre(centre, grown);
+}
+
+/* A piece's box in its shape's frame. */
+static struct aabb piece_box(const struct shape *shape, uint32_t piece)
+{
+	struct aabb box = shape_piece_aabb(shape, piece);
+	if (shape->kind == SHAPE_MESH)
+		return box;
+	return aabb_grow(box, CONTACT_NEAR + CONTACT_LOOK_AHEAD * shape->extent_min);
+}
+
+/* Two placements of which at least one has pieces. */
+struct meeting {
+	uint32_t frame, other; /* placements */
+	bool frame_first;      /* the frame's is the pair's A */
+	const struct shape *shape, *other_shape;
+	bool pieces;	       /* the other has pieces as well */
+	pose other_in_frame;
+	mat3 turn;
+};
+
+static struct meeting meeting_of(const struct dynamics *self, uint32_t a, uint32_t b)
+{
+	struct meeting m;
+	m.frame_first = is_mesh(self, a) || (!is_mesh(self, b) && has_pieces(self, a));
+	m.frame = m.frame_first ? a : b;
+	m.other = m.frame_first ? b : a;
+	m.shape = placement_shape(self, m.frame);
+	m.other_shape = placement_shape(self, m.other);
+	m.pieces = has_pieces(self, m.other);
+	pose at = shape_pose(self, m.frame);
+	if (m.pieces) {
+		m.other_in_frame = pose_relative(at, shape_pose(self, m.other));
+		m.turn = mat3_from_quat(m.other_in_frame.rotation);
+	} else {
+		m.other_in_frame = pose_inverse(at); /* boxes are in the world's axes */
+		m.turn = mat3_from_quat(quat_conjugate(at.rotation));
+	}
+	return m;
+}
+
+/* The other's piece, or its fat box, seen from the frame. */
+static struct aabb other_box(const struct dynamics *self, const struct meeting *m, uint32_t piece)
+{
+	if (m->pieces) {
+		struct aabb box = piece_box(m->other_shape, piece);
+		return box_turned(box, m->turn, pose_point(m->other_in_frame, aabb_centre(box)));
+	}
+	struct aabb box = placement_box(self->tables, m->other);
+	return box_turned(box, m->turn,
+			  pose_inverse_point(shape_pose(self, m->frame), aabb_centre(box)));
 }
 
 static bool row_wanted(const struct dynamics *self, uint32_t row)
@@ -94,22 +159,21 @@ static bool row_wanted(const struct dynamics *self, uint32_t row)
 	if (!placements_wanted(self, a, b) ||
 	    !aabb_overlaps(placement_box(self->tables, a), placement_box(self->tables, b)))
 		return false;
-	if (!is_mesh(self, a) && !is_mesh(self, b))
+	if (!has_pieces(self, a) && !has_pieces(self, b))
 		return true;
-	bool first = is_mesh(self, a);
-	struct aabb box = box_in_mesh(self, first ? a : b, first ? b : a);
-	const struct mesh *mesh = placement_shape(self, first ? a : b)->mesh;
-	uint32_t child = first ? contact->child_a[row] : contact->child_b[row];
-	return aabb_overlaps(mesh_triangle_aabb(mesh, child), box);
+	struct meeting m = meeting_of(self, a, b);
+	uint32_t child_a = contact->child_a[row], child_b = contact->child_b[row];
+	uint32_t own = m.frame_first ? child_a : child_b, other = m.frame_first ? child_b : child_a;
+	return aabb_overlaps(piece_box(m.shape, own), other_box(self, &m, other));
 }
 
-/* For the broad phase. A pair with a mesh is looked into each time: other triangles may be near now. */
+/* For the broad phase. A pair with pieces is looked into each time: others may be near now. */
 static bool pair_filter(uint32_t a, uint32_t b, const void *context)
 {
 	const struct dynamics *self = context;
 	if (!placements_wanted(self, a, b))
 		return false;
-	if (is_mesh(self, a) || is_mesh(self, b))
+	if (has_pieces(self, a) || has_pieces(self, b))
 		return true;
 	struct contact_pair pair = { (uint64_t)a << 32 | b, 0 };
 	return contact_find(self, pair) == DYNAMICS_NONE;
@@ -150,59 +214,76 @@ static enum status new_push(struct dynamics *self, uint64_t placements, uint64_t
 	return STATUS_OK;
 }
 
-/* The triangles near, ascending, as sort keys in the first half of sort_scratch. */
-static enum status near_triangles(struct dynamics *self, uint32_t mesh_at, uint32_t other, uint32_t *count)
+/* Appends the pieces of the frame's shape near a box to sort_scratch, as (child a, child b). */
+static enum status near_pieces(struct dynamics *self, const struct meeting *m, struct aabb box,
+			       uint64_t other, uint32_t *count)
 {
-	const struct mesh *mesh = placement_shape(self, mesh_at)->mesh;
-	struct aabb box = box_in_mesh(self, mesh_at, other);
-	*count = mesh_query(mesh, box, self->triangles.items, self->triangles.capacity);
-	if (*count > self->triangles.capacity) {
-		if (ARRAY_RESERVE(&self->triangles, *count) != STATUS_OK)
+	uint32_t pieces = shape_piece_count(m->shape), found = 0;
+	if (m->shape->kind == SHAPE_MESH) {
+		const struct mesh *mesh = m->shape->mesh;
+		found = mesh_query(mesh, box, self->triangles.items, self->triangles.capacity);
+		if (found > self->triangles.capacity) {
+			if (ARRAY_RESERVE(&self->triangles, found) != STATUS_OK)
+				return STATUS_NO_MEMORY;
+			found = mesh_query(mesh, box, self->triangles.items,
+					   self->triangles.capacity);
+		}
+	} else {
+		if (ARRAY_RESERVE(&self->triangles, pieces) != STATUS_OK)
 			return STATUS_NO_MEMORY;
-		*count = mesh_query(mesh, box, self->triangles.items, self->triangles.capacity);
+		for (uint32_t i = 0; i < pieces; i++)
+			if (aabb_overlaps(piece_box(m->shape, i), box))
+				self->triangles.items[found++] = i;
 	}
-	if (ARRAY_RESERVE(&self->sort_scratch, (uint64_t)*count * 2) != STATUS_OK)
+	if (ARRAY_RESERVE(&self->sort_scratch, 2 * ((uint64_t)*count + found)) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	uint64_t *keys = self->sort_scratch.items;
-	for (uint32_t i = 0; i < *count; i++)
-		keys[i] = self->triangles.items[i];
-	if (*count > 1)
-		sort_keys(keys, NULL, keys + *count, NULL, *count);
+	for (uint32_t i = 0; i < found; i++) {
+		uint64_t own = self->triangles.items[i];
+		self->sort_scratch.items[(*count)++] = m->frame_first ? own << 32 | other :
+									other << 32 | own;
+	}
 	return STATUS_OK;
 }
 
-static enum status find_new_with_mesh(struct dynamics *self, uint64_t placements)
+static enum status find_new_pieces(struct dynamics *self, uint64_t placements)
 {
-	uint32_t a = proxy_pair_a(placements), b = proxy_pair_b(placements);
-	bool first = is_mesh(self, a);
-	uint32_t count;
-	enum status status = near_triangles(self, first ? a : b, first ? b : a, &count);
+	struct meeting m = meeting_of(self, proxy_pair_a(placements), proxy_pair_b(placements));
+	uint32_t others = m.pieces ? shape_piece_count(m.other_shape) : 1, count = 0;
+	struct aabb bounds = aabb_grow(aabb_make(m.shape->aabb_min, m.shape->aabb_max),
+				       CONTACT_NEAR + CONTACT_LOOK_AHEAD * m.shape->extent_min);
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < others && status == STATUS_OK; i++) {
+		struct aabb box = other_box(self, &m, i);
+		if (aabb_overlaps(bounds, box))
+			status = near_pieces(self, &m, box, i, &count);
+	}
+	if (status == STATUS_OK && count > 1)
+		sort_keys(self->sort_scratch.items, NULL, self->sort_scratch.items + count, NULL, count);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
-		uint64_t triangle = self->sort_scratch.items[i];
-		struct contact_pair pair = { placements, first ? triangle << 32 : triangle };
+		struct contact_pair pair = { placements, self->sort_scratch.items[i] };
 		if (contact_find(self, pair) == DYNAMICS_NONE)
 			status = new_push(self, pair.placements, pair.children);
 	}
 	return status;
 }
 
-/* Pairs with a mesh come from the broad phase also when they bring nothing new; they must not count
+/* Pairs with pieces come from the broad phase also when they bring nothing new; they must not count
  * against the limit, or it would depend on how many happened to move. */
-static uint64_t pairs_with_mesh_max(const struct dynamics *self)
+static uint64_t pairs_with_pieces_max(const struct dynamics *self)
 {
 	const struct shape_table *shape = &self->tables->shape;
-	uint64_t meshes = 0;
+	uint64_t owners = 0;
 	for (uint32_t row = 0; row < shape->count; row++)
-		if (shape->id[row] != 0 && self->shapes[row]->kind == SHAPE_MESH)
-			meshes += shape->uses[row];
-	return meshes * self->placement_used.count;
+		if (shape->id[row] != 0 && shape_is_divided(self->shapes[row]))
+			owners += shape->uses[row];
+	return owners * self->placement_used.count;
 }
 
-/* Pairs wanted and not there, in their order: the broad phase's is (a, b), triangles ascend. */
+/* Pairs wanted and not there, in their order: the broad phase's is (a, b), children ascend. */
 static enum status find_new(struct dynamics *self, struct reason *why)
 {
 	uint32_t most = self->tables->world.contacts_max[0];
-	uint64_t room = most + pairs_with_mesh_max(self);
+	uint64_t room = most + pairs_with_pieces_max(self);
 	self->new_pairs.count = 0;
 	enum status status = broad_phase_pairs(self->broad_phase, self->parallel, pair_filter, self,
 					       (uint32_t)MIN_OF(room, (uint64_t)UINT32_MAX),
@@ -211,8 +292,8 @@ static enum status find_new(struct dynamics *self, struct reason *why)
 		return reason_set(why, status, -1, "contacts", "more than %u pairs are near", most);
 	for (uint32_t i = 0; status == STATUS_OK && i < self->near_pairs.count; i++) {
 		uint64_t pair = self->near_pairs.items[i];
-		if (is_mesh(self, proxy_pair_a(pair)) || is_mesh(self, proxy_pair_b(pair)))
-			status = find_new_with_mesh(self, pair);
+		if (has_pieces(self, proxy_pair_a(pair)) || has_pieces(self, proxy_pair_b(pair)))
+			status = find_new_pieces(self, pair);
 		else
 			status = new_push(self, pair, 0);
 	}

@@ -1,4 +1,4 @@
-/* cook.h: what the makers of the seven kinds share. Private to geometry: the door is shape.h.
+/* cook.h: what the makers of all kinds share. Private to geometry: the door is shape.h.
  *
  * Each `<kind>_cook` reads its part of the canonical bytes, checks it, and fills the union, mass,
  * bounds and memory of `shape`, whose kind is set. On failure it may leave owned parts in the shape:
@@ -23,6 +23,10 @@ MUST_CHECK enum status hull_cook(struct cook *cook);
 MUST_CHECK enum status plane_cook(struct cook *cook);
 MUST_CHECK enum status mesh_cook(struct cook *cook);
 MUST_CHECK enum status polygon_cook(struct cook *cook);
+MUST_CHECK enum status solid_cook(struct cook *cook);
+/* Fills mass and bounds of a shape that has its hull. */
+MUST_CHECK enum status hull_measure(struct shape *shape, const struct mass_properties *mass,
+				    struct reason *why);
 
 /* Reads one number; NOT_FINITE or RANGE when it is not in [min, max]. MALFORMED at the end. */
 MUST_CHECK enum status cook_number(struct cook *cook, const char *field, double min, double max,

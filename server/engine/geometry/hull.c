@@ -247,6 +247,18 @@ static void measure_hull(struct shape *shape)
 	shape->extent_min = scalar_max(nearest, 0);
 }
 
+enum status hull_measure(struct shape *shape, const struct mass_properties *mass,
+			 struct reason *why)
+{
+	const struct hull *hull = shape->hull;
+	shape->memory_bytes += hull_bytes(hull->vertex_count, hull->face_count, hull->edge_count);
+	shape->mass = *mass;
+	if (!(shape->mass.volume > 0))
+		return reason_set(why, STATUS_DEGENERATE, -1, "points", "the hull has no volume");
+	measure_hull(shape);
+	return STATUS_OK;
+}
+
 enum status hull_cook(struct cook *cook)
 {
 	struct shape *shape = cook->shape;
@@ -266,12 +278,5 @@ enum status hull_cook(struct cook *cook)
 	heap_free(points);
 	if (status != STATUS_OK)
 		return status;
-	const struct hull *hull = shape->hull;
-	shape->memory_bytes += hull_bytes(hull->vertex_count, hull->face_count, hull->edge_count);
-	shape->mass = build.mass;
-	if (!(shape->mass.volume > 0))
-		return reason_set(cook->why, STATUS_DEGENERATE, -1, "points",
-				  "the hull has no volume");
-	measure_hull(shape);
-	return STATUS_OK;
+	return hull_measure(shape, &build.mass, cook->why);
 }

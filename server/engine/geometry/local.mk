@@ -62,6 +62,8 @@ libengine_a_SOURCES += \
 	server/engine/geometry/ray.c \
 	server/engine/geometry/shape.h \
 	server/engine/geometry/shape.c \
+	server/engine/geometry/solid.h \
+	server/engine/geometry/solid.c \
 	server/engine/geometry/sphere.c \
 	server/engine/geometry/support.h \
 	server/engine/geometry/support.c

@@ -57,12 +57,16 @@ struct aabb mesh_triangle_aabb(const struct mesh *mesh, uint32_t triangle)
 
 /* ---- memory ----------------------------------------------------------------------------------- */
 
-static struct mesh *mesh_alloc(struct cook *cook, uint32_t vertices, uint32_t triangles)
+size_t mesh_bytes(uint32_t vertices, uint32_t triangles)
+{
+	return sizeof(struct mesh) + mesh_tree_nodes_max(triangles) * sizeof(struct mesh_node) +
+	       vertices * sizeof(vec3) + triangles * (7 * sizeof(uint32_t) + 1);
+}
+
+static struct mesh *mesh_alloc(uint32_t vertices, uint32_t triangles)
 {
 	uint32_t nodes = mesh_tree_nodes_max(triangles);
-	size_t bytes = sizeof(struct mesh) + nodes * sizeof(struct mesh_node) +
-		       vertices * sizeof(vec3) + triangles * (7 * sizeof(uint32_t) + 1);
-	struct mesh *mesh = cook_alloc(cook, bytes);
+	struct mesh *mesh = heap_alloc(mesh_bytes(vertices, triangles));
 	if (mesh == NULL)
 		return NULL;
 	*mesh = (struct mesh){ .vertex_count = vertices, .triangle_count = triangles };
@@ -118,7 +122,7 @@ static void weld(const struct mesh *mesh, const struct scratch *scratch)
 	}
 }
 
-static enum status check_triangle(struct cook *cook, const struct mesh *mesh, uint32_t t)
+static enum status check_triangle(struct reason *why, const struct mesh *mesh, uint32_t t)
 {
 	vec3 a = mesh_corner(mesh, t, 0), b = mesh_corner(mesh, t, 1), c = mesh_corner(mesh, t, 2);
 	double longest = scalar_sqrt(scalar_max(scalar_max(vec3_distance_squared(a, b),
@@ -128,7 +132,7 @@ static enum status check_triangle(struct cook *cook, const struct mesh *mesh, ui
 	double area = vec3_length(vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
 	double least = scalar_max(HEIGHT_PER_EDGE * longest, HEIGHT_PER_COORDINATE * size);
 	if (!(longest > 0) || !(area / longest > least))
-		return reason_set(cook->why, STATUS_DEGENERATE, t, "triangles",
+		return reason_set(why, STATUS_DEGENERATE, t, "triangles",
 				  "triangle %u has no area (height %g m, longest edge %g m)", t,
 				  longest > 0 ? area / longest : 0, longest);
 	return STATUS_OK;
@@ -145,7 +149,7 @@ static enum status read_triangles(struct cook *cook, struct mesh *mesh)
 						  mesh->vertex_count);
 			mesh->triangles[t][k] = vertex;
 		}
-		enum status status = check_triangle(cook, mesh, t);
+		enum status status = check_triangle(cook->why, mesh, t);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -155,7 +159,7 @@ static enum status read_triangles(struct cook *cook, struct mesh *mesh)
 /* Three vertex numbers below 2^21 fit one key. */
 _Static_assert(SHAPE_MESH_VERTICES_MAX <= 1 << 21, "three vertex numbers fit 63 bits");
 
-static enum status check_repeats(struct cook *cook, const struct mesh *mesh,
+static enum status check_repeats(struct reason *why, const struct mesh *mesh,
 				 const struct scratch *scratch)
 {
 	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
@@ -170,7 +174,7 @@ static enum status check_repeats(struct cook *cook, const struct mesh *mesh,
 		  mesh->triangle_count);
 	for (uint32_t i = 1; i < mesh->triangle_count; i++)
 		if (scratch->keys[i] == scratch->keys[i - 1])
-			return reason_set(cook->why, STATUS_DEGENERATE, scratch->values[i],
+			return reason_set(why, STATUS_DEGENERATE, scratch->values[i],
 					  "triangles", "triangle %u repeats triangle %u",
 					  scratch->values[i], scratch->values[i - 1]);
 	return STATUS_OK;
@@ -213,13 +217,14 @@ static void find_adjacent(struct mesh *mesh, const struct scratch *scratch)
 	}
 	sort_keys(scratch->keys, scratch->values, scratch->keys_other, scratch->values_other,
 		  count);
-	mesh->closed = true;
+	mesh->loose_edges = 0;
 	for (uint32_t i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && scratch->keys[end] == scratch->keys[i]; end++)
 			;
 		if (!join(mesh, scratch, scratch->values + i, end - i))
-			mesh->closed = false;
+			mesh->loose_edges++;
 	}
+	mesh->closed = mesh->loose_edges == 0;
 }
 
 /* The corner of `triangle` that is not on the edge it shares with `other` over other's edge k. */
@@ -261,13 +266,13 @@ static void flag_edges(struct mesh *mesh)
 
 /* ---- cooking ---------------------------------------------------------------------------------- */
 
-static enum status build(struct cook *cook, struct mesh *mesh)
+static enum status build(struct reason *why, struct mesh *mesh)
 {
 	struct scratch scratch;
 	if (!scratch_alloc(&scratch, mesh))
-		return cook_no_memory(cook);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "shape", "out of memory");
 	weld(mesh, &scratch);
-	enum status status = check_repeats(cook, mesh, &scratch);
+	enum status status = check_repeats(why, mesh, &scratch);
 	if (status == STATUS_OK) {
 		find_adjacent(mesh, &scratch);
 		flag_edges(mesh);
@@ -275,6 +280,35 @@ static enum status build(struct cook *cook, struct mesh *mesh)
 	}
 	heap_free(scratch.keys);
 	return status;
+}
+
+enum status mesh_of_triangles(const vec3 *vertices, uint32_t vertex_count,
+			      const uint32_t (*triangles)[3], uint32_t triangle_count,
+			      struct mesh **out, struct reason *why)
+{
+	struct mesh *mesh = mesh_alloc(vertex_count, triangle_count);
+	if (mesh == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "shape", "out of memory");
+	memcpy(mesh->vertices, vertices, vertex_count * sizeof *vertices);
+	memcpy(mesh->triangles, triangles, triangle_count * sizeof *triangles);
+	enum status status = STATUS_OK;
+	for (uint32_t t = 0; t < triangle_count && status == STATUS_OK; t++) {
+		for (uint32_t k = 0; k < 3; k++)
+			if (triangles[t][k] >= vertex_count)
+				status = reason_set(why, STATUS_RANGE, t, "triangles",
+						    "triangle %u names vertex %u of %u", t,
+						    triangles[t][k], vertex_count);
+		if (status == STATUS_OK)
+			status = check_triangle(why, mesh, t);
+	}
+	if (status == STATUS_OK)
+		status = build(why, mesh);
+	if (status != STATUS_OK) {
+		heap_free(mesh);
+		return status;
+	}
+	*out = mesh;
+	return STATUS_OK;
 }
 
 static void measure(struct shape *shape)
@@ -299,15 +333,16 @@ enum status mesh_cook(struct cook *cook)
 		status = cook_expect(cook, (uint64_t)vertices * 24 + (uint64_t)triangles * 12);
 	if (status != STATUS_OK)
 		return status;
-	struct mesh *mesh = mesh_alloc(cook, vertices, triangles);
+	struct mesh *mesh = mesh_alloc(vertices, triangles);
 	if (mesh == NULL)
 		return cook_no_memory(cook);
+	cook->shape->memory_bytes += mesh_bytes(vertices, triangles);
 	cook->shape->mesh = mesh;
 	status = cook_points(cook, vertices, 3, mesh->vertices);
 	if (status == STATUS_OK)
 		status = read_triangles(cook, mesh);
 	if (status == STATUS_OK)
-		status = build(cook, mesh);
+		status = build(cook->why, mesh);
 	if (status == STATUS_OK)
 		measure(cook->shape);
 	return status;

@@ -39,6 +39,14 @@ bool mesh_walk_next(struct mesh_walk *self, uint32_t *triangle);
  * again with more room. */
 uint32_t mesh_query(const struct mesh *mesh, struct aabb box, uint32_t *out, uint32_t capacity);
 
+/* What a mesh takes. */
+size_t mesh_bytes(uint32_t vertices, uint32_t triangles);
+/* A mesh of its own for a list of triangles, as cooking would make it; one block, returned owned, for
+ * heap_free. Errors: DEGENERATE, RANGE, NO_MEMORY. */
+MUST_CHECK enum status mesh_of_triangles(const vec3 *vertices, uint32_t vertex_count,
+					 const uint32_t (*triangles)[3], uint32_t triangle_count,
+					 struct mesh **out, struct reason *why);
+
 /* What follows is for mesh.c: fills nodes and order. `scratch` needs mesh_tree_scratch_bytes. */
 size_t mesh_tree_scratch_bytes(uint32_t triangles);
 uint32_t mesh_tree_nodes_max(uint32_t triangles);

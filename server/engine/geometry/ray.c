@@ -15,6 +15,7 @@
 #include "server/engine/geometry/ray.h"
 
 #include "server/engine/geometry/closest.h"
+#include "server/engine/geometry/solid.h"
 
 static bool hit_inside(vec3 along, struct ray_hit *hit)
 {
@@ -327,6 +328,24 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 	return found;
 }
 
+/* The first part that is met; of equally near ones the least. */
+static bool ray_solid(const struct solid *solid, vec3 from, vec3 along, double limit,
+		      struct ray_hit *hit)
+{
+	bool found = false;
+	for (uint32_t i = 0; i < solid->part_count; i++) {
+		struct ray_hit part;
+		if (!ray_hull(solid->parts[i]->hull, from, along, limit, &part) ||
+		    (found && part.fraction >= hit->fraction))
+			continue;
+		*hit = part;
+		hit->child = i;
+		limit = part.fraction;
+		found = true;
+	}
+	return found;
+}
+
 bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit, struct ray_hit *hit)
 {
 	vec3 end;
@@ -345,6 +364,8 @@ bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit, s
 		return ray_mesh(shape->mesh, from, along, limit, hit);
 	case SHAPE_POLYGON:
 		return ray_polygon(shape->polygon, from, along, limit, hit);
+	case SHAPE_SOLID:
+		return ray_solid(shape->solid, from, along, limit, hit);
 	case SHAPE_PLANE:
 	case SHAPE_KINDS:
 		break;

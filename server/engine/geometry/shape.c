@@ -8,8 +8,12 @@
 
 #include "server/base/heap.h"
 #include "server/engine/geometry/cook.h"
+#include "server/engine/geometry/hull.h"
+#include "server/engine/geometry/mesh.h"
+#include "server/engine/geometry/solid.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { CANONICAL_VERSION = 1 };
@@ -25,6 +29,7 @@ static const struct {
 	[SHAPE_PLANE] = { "plane", plane_cook },
 	[SHAPE_MESH] = { "mesh", mesh_cook },
 	[SHAPE_POLYGON] = { "polygon", polygon_cook },
+	[SHAPE_SOLID] = { "solid", solid_cook },
 };
 
 const char *shape_kind_name(enum shape_kind kind)
@@ -125,6 +130,8 @@ static void destroy(struct shape *shape)
 		heap_free(shape->mesh);
 	if (shape->kind == SHAPE_POLYGON)
 		heap_free(shape->polygon);
+	if (shape->kind == SHAPE_SOLID)
+		solid_destroy(shape->solid);
 	heap_free(shape->hull);
 	heap_free(shape->canonical);
 	heap_free(shape);
@@ -187,6 +194,27 @@ enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name, s
 	return STATUS_OK;
 }
 
+enum status shape_of_points(const vec3 *points, uint32_t count, struct shape **out,
+			    struct reason *why)
+{
+	struct hull_build build;
+	struct shape *shape = heap_alloc_zero(sizeof *shape);
+	if (shape == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "shape", "out of memory");
+	shape->kind = SHAPE_HULL;
+	shape->memory_bytes = sizeof *shape;
+	enum status status = hull_of_points(points, count, &shape->hull, &build, why);
+	if (status == STATUS_OK)
+		status = hull_measure(shape, &build.mass, why);
+	if (status != STATUS_OK) {
+		destroy(shape);
+		return status;
+	}
+	atomic_init(&shape->references, 1);
+	*out = shape;
+	return STATUS_OK;
+}
+
 struct shape *shape_retain(const struct shape *shape)
 {
 	struct shape *self = (struct shape *)shape;
@@ -204,6 +232,69 @@ void shape_release(struct shape *shape)
 	ASSERT(before > 0);
 	if (before == 1)
 		destroy(shape);
+}
+
+uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX])
+{
+	uint32_t count = 4;
+	facts[0] = facts[1] = facts[2] = 0;
+	facts[3] = (double)shape->memory_bytes;
+	if (shape->hull != NULL) {
+		facts[0] = shape->hull->vertex_count;
+		facts[1] = shape->hull->edge_count / 2;
+		facts[2] = shape->hull->face_count;
+	} else if (shape->kind == SHAPE_MESH) {
+		facts[0] = shape->mesh->vertex_count;
+		facts[2] = shape->mesh->triangle_count;
+		facts[count++] = shape->mesh->closed;
+	} else if (shape->kind == SHAPE_POLYGON) {
+		facts[0] = facts[1] = shape->polygon->count;
+	} else if (shape->kind == SHAPE_SOLID) {
+		facts[0] = shape->solid->vertices;
+		facts[1] = 1.5 * shape->solid->faces;
+		facts[2] = shape->solid->faces;
+		facts[count++] = shape->solid->part_count;
+		facts[count++] = shape->solid->volume_parts;
+		facts[count++] = shape->solid->frame.radius;
+	}
+	return count;
+}
+
+bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t bytes)
+{
+	if (shape->kind == SHAPE_SOLID)
+		return solid_warning(shape, i, text, bytes);
+	if (shape->kind != SHAPE_MESH || shape->mesh->closed || i > 0)
+		return false;
+	snprintf(text, bytes, "not closed: %u edges have not two triangles that agree",
+		 shape->mesh->loose_edges);
+	return true;
+}
+
+/* ---- pieces ----------------------------------------------------------------------------------- */
+
+uint32_t shape_piece_count(const struct shape *shape)
+{
+	if (shape->kind == SHAPE_MESH)
+		return shape->mesh->triangle_count;
+	return shape->kind == SHAPE_SOLID ? shape->solid->part_count : 1;
+}
+
+struct aabb shape_piece_aabb(const struct shape *shape, uint32_t piece)
+{
+	if (shape->kind == SHAPE_MESH)
+		return mesh_triangle_aabb(shape->mesh, piece);
+	const struct shape *part = shape_part(shape, &piece);
+	return aabb_make(part->aabb_min, part->aabb_max);
+}
+
+const struct shape *shape_part(const struct shape *shape, uint32_t *child)
+{
+	if (shape->kind != SHAPE_SOLID)
+		return shape;
+	const struct shape *part = shape->solid->parts[*child];
+	*child = 0;
+	return part;
 }
 
 /* ---- bounds ----------------------------------------------------------------------------------- */
@@ -238,6 +329,16 @@ static vec3 rotated_half(mat3 r, vec3 half)
 			vec3_scale(z, half.z));
 }
 
+static struct aabb box_of_parts(const struct solid *solid, mat3 r, vec3 position)
+{
+	struct aabb box = aabb_empty();
+	for (uint32_t i = 0; i < solid->part_count; i++) {
+		const struct hull *hull = solid->parts[i]->hull;
+		box = aabb_union(box, box_of_points(hull->vertices, hull->vertex_count, r, position));
+	}
+	return box;
+}
+
 struct aabb shape_aabb(const struct shape *shape, const pose *at)
 {
 	mat3 r = mat3_from_quat(at->rotation);
@@ -258,6 +359,8 @@ struct aabb shape_aabb(const struct shape *shape, const pose *at)
 	case SHAPE_POLYGON:
 		return aabb_grow(box_of_points(shape->polygon->vertices, shape->polygon->count, r, p),
 				 shape->polygon->radius);
+	case SHAPE_SOLID:
+		return box_of_parts(shape->solid, r, p);
 	case SHAPE_PLANE:
 	case SHAPE_KINDS:
 		break;

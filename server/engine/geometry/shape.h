@@ -10,6 +10,10 @@
  *   plane    3 f64 normal (unit), f64 offset           half-space normal·x <= offset; static only
  *   mesh     u32 vertices, u32 triangles, vertices × 3 f64, triangles × 3 u32   static only
  *   polygon  u32 count, f64 radius, count × 2 f64      planar: convex, in x-y, rounded by radius >= 0
+ *   solid    u8 form, u8 0, u16 detail, f64 weld, f64 tolerance, then as mesh       a closed mesh that moves:
+ *              form 1 its hull; 2 convex parts, at most `detail` (0: 64), each within `tolerance` metres of
+ *              the mesh (0: 1/50 of its size); 3 a distance field of `detail` cells (0: 64) along its longest
+ *              side. Vertices at most `weld` metres apart are one (0: equal ones); see solid.h
  *
  * A polygon's vertices may run either way round and are kept counter-clockwise. Coordinates and offsets
  * are at most SHAPE_LENGTH_MAX in size; radii and half lengths at least SHAPE_LENGTH_MIN (a polygon's
@@ -34,7 +38,8 @@ enum shape_kind {
 	SHAPE_PLANE = 5,
 	SHAPE_MESH = 6,
 	SHAPE_POLYGON = 7,
-	SHAPE_KINDS = 8, /* one more than the last */
+	SHAPE_SOLID = 8,
+	SHAPE_KINDS = 9, /* one more than the last */
 };
 
 enum {
@@ -86,6 +91,7 @@ struct mesh {
 	uint32_t *order;	 /* triangles in leaf order */
 	struct mesh_node *nodes;
 	bool closed; /* every edge has exactly two triangles, consistently oriented */
+	uint32_t loose_edges; /* those that have not */
 };
 
 struct polygon {
@@ -128,6 +134,7 @@ struct shape {
 		} plane;
 		struct mesh *mesh;	 /* owned */
 		struct polygon *polygon; /* owned */
+		struct solid *solid;	 /* owned; solid.h */
 	};
 	struct hull *hull; /* owned; of a hull, and of a box (8 vertices, 6 faces); else NULL */
 	size_t memory_bytes;
@@ -141,11 +148,31 @@ struct shape {
 MUST_CHECK enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name,
 				  struct shape **out, struct reason *why);
 
+/* An unnamed hull without canonical bytes, a part of something else. Errors as hull_of_points. */
+MUST_CHECK enum status shape_of_points(const vec3 *points, uint32_t count, struct shape **out,
+				       struct reason *why);
+
+/* Vertices, edges, faces, memory in bytes; of a mesh 1 when it is closed, else 0; of a solid how many
+ * parts it has, their volume, the radius of the sphere in which it turns. Returns how many there are. */
+enum { SHAPE_FACTS_MAX = 8 };
+uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX]);
+
+/* What cooking repaired or found, for people: the i-th line, cut to `bytes`; false when there are no more. */
+bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t bytes);
+
+/* What collides one by one: the triangles of a mesh, the parts of a solid; one of every other kind. */
+uint32_t shape_piece_count(const struct shape *shape);
+/* The piece's box in the shape's frame; not of a plane. */
+struct aabb shape_piece_aabb(const struct shape *shape, uint32_t piece);
+/* Of a solid the part, which is a hull with one piece; else the shape itself. *child becomes 0 for a
+ * part. Borrowed. */
+const struct shape *shape_part(const struct shape *shape, uint32_t *child);
+
 /* References may be taken and dropped from any thread; the last drop frees. */
 struct shape *shape_retain(const struct shape *shape);
 void shape_release(struct shape *shape);
 
-/* "sphere" … "polygon"; "unknown" for a number that is no kind. Never NULL. */
+/* "sphere" … "solid"; "unknown" for a number that is no kind. Never NULL. */
 const char *shape_kind_name(enum shape_kind kind);
 
 /* The least box around the shape at `at`. A mesh's is that of its vertices; a plane's reaches to

@@ -2,6 +2,7 @@
 
 struct support support_core(const struct shape *shape, uint32_t child, vec3 direction)
 {
+	shape = shape_part(shape, &child);
 	switch (shape->kind) {
 	case SHAPE_CAPSULE:
 		return support_segment(shape->capsule.half_length, direction);
@@ -14,6 +15,7 @@ struct support support_core(const struct shape *shape, uint32_t child, vec3 dire
 	case SHAPE_POLYGON:
 		return support_points(shape->polygon->vertices, shape->polygon->count, direction);
 	case SHAPE_SPHERE:
+	case SHAPE_SOLID:
 	case SHAPE_PLANE:
 	case SHAPE_KINDS:
 		break;
@@ -34,6 +36,7 @@ double support_radius(const struct shape *shape)
 	case SHAPE_BOX:
 	case SHAPE_HULL:
 	case SHAPE_MESH:
+	case SHAPE_SOLID:
 	case SHAPE_PLANE:
 	case SHAPE_KINDS:
 		break;

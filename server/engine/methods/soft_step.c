@@ -30,7 +30,7 @@
 
 enum {
 	SHAPES_ALL = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX | 1 << SHAPE_HULL |
-		     1 << SHAPE_PLANE | 1 << SHAPE_MESH | 1 << SHAPE_POLYGON,
+		     1 << SHAPE_PLANE | 1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
 	COLOURING_BYTES = 1 << 15, /* the colouring's own tables */
 };
 

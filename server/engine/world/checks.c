@@ -1,18 +1,12 @@
 /* checks.c: world_check: the tables by themselves, then against shapes and caches. */
 #include "server/base/body_hash.h"
-#include "server/engine/geometry/mesh.h"
 #include "server/engine/world/checking.h"
 
 #include <string.h>
 
-static uint32_t children_of(const struct shape *shape)
-{
-	return shape->kind == SHAPE_MESH ? shape->mesh->triangle_count : 1;
-}
-
 static bool child_exists(const struct world *world, uint32_t placement, uint32_t child)
 {
-	return child < children_of(world->shapes[world->tables.placement.shape[placement]]);
+	return child < shape_piece_count(world->shapes[world->tables.placement.shape[placement]]);
 }
 
 /* Contacts name pieces that exist; polygons are where the world is planar; what cannot move does not. */

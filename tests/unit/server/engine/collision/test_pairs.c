@@ -44,8 +44,8 @@ START_TEST(the_table_is_symmetric_and_leaves_out_only_what_cannot_meet)
 {
 	for (int a = 0; a <= SHAPE_KINDS; a++) {
 		for (int b = 0; b <= SHAPE_KINDS; b++) {
-			bool solid_a = a >= SHAPE_SPHERE && a <= SHAPE_HULL;
-			bool solid_b = b >= SHAPE_SPHERE && b <= SHAPE_HULL;
+			bool solid_a = (a >= SHAPE_SPHERE && a <= SHAPE_HULL) || a == SHAPE_SOLID;
+			bool solid_b = (b >= SHAPE_SPHERE && b <= SHAPE_HULL) || b == SHAPE_SOLID;
 			bool ground_a = a == SHAPE_PLANE || a == SHAPE_MESH;
 			bool ground_b = b == SHAPE_PLANE || b == SHAPE_MESH;
 			bool wanted = (solid_a && (solid_b || ground_b)) || (ground_a && solid_b) ||

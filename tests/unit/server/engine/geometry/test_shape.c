@@ -42,6 +42,9 @@ static void bytes_of_kind(struct bytes *out, uint32_t kind)
 	case SHAPE_POLYGON:
 		bytes_of_polygon(out, SQUARE, 4, 0.1);
 		break;
+	case SHAPE_SOLID:
+		bytes_of_solid(out, 2, 0, PYRAMID, 5, PYRAMID_TRIANGLES, 6);
+		break;
 	default:
 		abort();
 	}
@@ -244,7 +247,7 @@ START_TEST(unknown_kinds_and_versions_are_refused)
 	refuse(&b, STATUS_MALFORMED, -1, "0 is no kind");
 	bytes_of_sphere(&b, 1);
 	b.data[0] = SHAPE_KINDS;
-	refuse(&b, STATUS_MALFORMED, -1, "8 is no kind");
+	refuse(&b, STATUS_MALFORMED, -1, "9 is no kind");
 	bytes_of_sphere(&b, 1);
 	b.data[1] = 2;
 	refuse(&b, STATUS_VERSION, -1, "version 2");

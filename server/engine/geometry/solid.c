@@ -1,0 +1,296 @@
+/* solid.c: cooking a closed mesh that moves.
+ *
+ * Steps: read and check the numbers; repair or refuse (mesh_repair.h); take mass, principal frame and
+ * rotation sphere from the repaired mesh; then make what touches, as the form says.
+ *
+ *   hull    one part, the hull of the vertices.
+ *   parts   the convex decomposition (decompose.h); each part's hull is a part. Parts too thin for a hull
+ *           are left out and counted.
+ *   field   refused.
+ *
+ * What goes wrong: the decomposition may refuse (more parts than asked for) and so does the shape, by the
+ * same name. Hulls of parts may stick out of the mesh by the tolerance asked for; how much volume they have
+ * in all is told, so that a bad decomposition is seen.
+ */
+#include "server/engine/geometry/solid.h"
+
+#include "server/base/heap.h"
+#include "server/engine/geometry/cook.h"
+#include "server/engine/geometry/decompose.h"
+#include "server/engine/geometry/hull.h"
+#include "server/engine/geometry/mesh.h"
+
+#include <stdio.h>
+
+
+struct request {
+	uint32_t form, detail;
+	double weld, tolerance;
+	uint32_t vertices, triangles;
+};
+
+void solid_destroy(struct solid *self)
+{
+	if (self == NULL)
+		return;
+	for (uint32_t i = 0; i < self->part_count; i++)
+		shape_release(self->parts[i]);
+	heap_free(self->parts);
+	heap_free(self->mesh);
+	heap_free(self);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+static enum status check_request(struct cook *cook, const struct request *request)
+{
+	static const uint32_t MOST[] = { 0, 0, SOLID_PARTS_MAX, SOLID_CELLS_MAX };
+	if (request->form == SOLID_FIELD)
+		return reason_set(cook->why, STATUS_UNSUPPORTED, -1, "form",
+				  "distance fields do not collide in worlds");
+	if (request->form < SOLID_HULL || request->form > SOLID_FIELD)
+		return reason_set(cook->why, STATUS_RANGE, -1, "form", "%u is no form of a solid",
+				  request->form);
+	if (request->detail > MOST[request->form] ||
+	    (request->form == SOLID_FIELD && request->detail == 1))
+		return reason_set(cook->why, STATUS_RANGE, -1, "detail",
+				  "detail %u is over %u, the most of this form", request->detail,
+				  MOST[request->form]);
+	if (request->weld != 0 && request->weld < MESH_WELD_MIN)
+		return reason_set(cook->why, STATUS_RANGE, -1, "weld",
+				  "weld %g is neither 0 nor at least %g", request->weld, MESH_WELD_MIN);
+	if (request->tolerance != 0 && request->form != SOLID_PARTS)
+		return reason_set(cook->why, STATUS_RANGE, -1, "tolerance",
+				  "only parts have a tolerance");
+	return STATUS_OK;
+}
+
+static enum status read_request(struct cook *cook, struct request *request)
+{
+	request->form = read_u8(&cook->reader);
+	uint32_t reserved = read_u8(&cook->reader);
+	request->detail = read_u16(&cook->reader);
+	enum status status = cook_number(cook, "weld", 0, 1, &request->weld);
+	if (status == STATUS_OK)
+		status = cook_number(cook, "tolerance", 0, SHAPE_LENGTH_MAX, &request->tolerance);
+	if (status == STATUS_OK)
+		status = cook_count(cook, "vertices", 4, SHAPE_MESH_VERTICES_MAX, &request->vertices);
+	if (status == STATUS_OK)
+		status = cook_count(cook, "triangles", 4, SHAPE_MESH_TRIANGLES_MAX,
+				    &request->triangles);
+	if (status == STATUS_OK)
+		status = cook_expect(cook, (uint64_t)request->vertices * 24 +
+						   (uint64_t)request->triangles * 12);
+	if (status == STATUS_OK && reserved != 0)
+		status = reason_set(cook->why, STATUS_RANGE, -1, "reserved", "a reserved byte is %u",
+				    reserved);
+	return status == STATUS_OK ? check_request(cook, request) : status;
+}
+
+static enum status read_triangles(struct cook *cook, const struct request *request,
+				  uint32_t (*triangles)[3])
+{
+	for (uint32_t t = 0; t < request->triangles; t++)
+		for (uint32_t k = 0; k < 3; k++) {
+			triangles[t][k] = read_u32(&cook->reader);
+			if (triangles[t][k] >= request->vertices)
+				return reason_set(cook->why, STATUS_RANGE, t, "triangles",
+						  "triangle %u names vertex %u of %u", t,
+						  triangles[t][k], request->vertices);
+		}
+	return STATUS_OK;
+}
+
+static enum status read_solid(struct cook *cook, const struct request *request,
+			      struct polyhedron **out)
+{
+	struct solid *solid = cook->shape->solid;
+	size_t bytes = request->vertices * sizeof(vec3) + (size_t)request->triangles * 12;
+	vec3 *vertices = heap_alloc(bytes);
+	if (vertices == NULL)
+		return cook_no_memory(cook);
+	uint32_t(*triangles)[3] = (uint32_t(*)[3])(vertices + request->vertices);
+	enum status status = cook_points(cook, request->vertices, 3, vertices);
+	if (status == STATUS_OK)
+		status = read_triangles(cook, request, triangles);
+	struct mesh_soup soup = { vertices, request->vertices, (const uint32_t(*)[3])triangles,
+				  request->triangles };
+	struct mesh_repair_options options = { .weld = request->weld, .crossings = true };
+	if (status == STATUS_OK)
+		status = mesh_repair(&soup, &options, out, &solid->report, cook->why);
+	heap_free(vertices);
+	return status;
+}
+
+/* ---- what touches ----------------------------------------------------------------------------- */
+
+static enum status room_for_parts(struct cook *cook, uint32_t count)
+{
+	struct solid *solid = cook->shape->solid;
+	solid->parts = cook_alloc(cook, MAX_OF(count, 1u) * sizeof *solid->parts);
+	return solid->parts == NULL ? cook_no_memory(cook) : STATUS_OK;
+}
+
+/* THIN parts are not an error here. */
+static enum status add_part(struct cook *cook, const vec3 *points, uint32_t count)
+{
+	struct solid *solid = cook->shape->solid;
+	struct shape *part;
+	enum status status = shape_of_points(points, count, &part, cook->why);
+	if (status != STATUS_OK)
+		return status;
+	solid->parts[solid->part_count++] = part;
+	solid->volume_parts += part->mass.volume;
+	cook->shape->memory_bytes += part->memory_bytes;
+	return STATUS_OK;
+}
+
+static enum status make_hull(struct cook *cook, const struct polyhedron *mesh)
+{
+	enum status status = room_for_parts(cook, 1);
+	return status == STATUS_OK ? add_part(cook, mesh->vertices, mesh->vertex_count) : status;
+}
+
+static enum status add_parts(struct cook *cook, const struct decomposition *made)
+{
+	struct solid *solid = cook->shape->solid;
+	enum status status = room_for_parts(cook, made->part_count);
+	for (uint32_t i = 0; i < made->part_count && status == STATUS_OK; i++) {
+		const struct decompose_part *part = &made->parts[i];
+		status = add_part(cook, made->points + part->first_point, part->point_count);
+		if (status == STATUS_DEGENERATE) {
+			solid->parts_thin++;
+			status = STATUS_OK;
+		}
+	}
+	if (status == STATUS_OK && solid->part_count == 0)
+		status = reason_set(cook->why, STATUS_DEGENERATE, -1, "triangles",
+				    "every part is too thin for a hull");
+	solid->approximated = made->report.approximated;
+	solid->deviation = scalar_max(made->report.concavity, made->report.deviation);
+	return status;
+}
+
+static enum status make_parts(struct cook *cook, const struct request *request,
+			      const struct mesh *mesh)
+{
+	struct decompose_options options = decompose_options_default(mesh);
+	struct decomposition *made = NULL;
+	options.parts_max = request->detail > 0 ? request->detail : SOLID_PARTS_DEFAULT;
+	if (request->tolerance > 0)
+		options.concavity = request->tolerance;
+	enum status status = decompose_mesh(mesh, &options, &made, cook->why);
+	if (status != STATUS_OK)
+		return status;
+	status = add_parts(cook, made);
+	decomposition_release(made);
+	return status;
+}
+
+/* With the mesh's hierarchy, which decomposition and field ask for. */
+static enum status make_by_mesh(struct cook *cook, const struct request *request,
+				const struct polyhedron *polyhedron)
+{
+	struct solid *solid = cook->shape->solid;
+	enum status status =
+		mesh_of_triangles(polyhedron->vertices, polyhedron->vertex_count,
+				  (const uint32_t(*)[3])polyhedron->faces, polyhedron->face_count,
+				  &solid->mesh, cook->why);
+	if (status != STATUS_OK)
+		return status;
+	cook->shape->memory_bytes += mesh_bytes(polyhedron->vertex_count, polyhedron->face_count);
+	return make_parts(cook, request, solid->mesh);
+}
+
+/* ---- cooking ---------------------------------------------------------------------------------- */
+
+static void measure(struct shape *shape)
+{
+	const struct solid *solid = shape->solid;
+	struct aabb box = aabb_empty();
+	shape->extent_min = SCALAR_MAX;
+	shape->radius_max = solid->frame.radius;
+	for (uint32_t i = 0; i < solid->part_count; i++) {
+		const struct shape *part = solid->parts[i];
+		box = aabb_union(box, aabb_make(part->aabb_min, part->aabb_max));
+		/* How thin is thin is a matter of the thinnest part. */
+		shape->extent_min = scalar_min(shape->extent_min, part->extent_min);
+		for (uint32_t v = 0; v < part->hull->vertex_count; v++)
+			shape->radius_max = scalar_max(shape->radius_max,
+						       vec3_distance(part->hull->vertices[v],
+								     shape->mass.centre));
+	}
+	shape->aabb_min = box.min;
+	shape->aabb_max = box.max;
+}
+
+static enum status make(struct cook *cook, const struct request *request,
+			const struct polyhedron *mesh)
+{
+	struct shape *shape = cook->shape;
+	shape->mass = mass_of_polyhedron(mesh);
+	if (!(shape->mass.volume > 0))
+		return reason_set(cook->why, STATUS_DEGENERATE, -1, "triangles",
+				  "the shells' volumes do not add up to any");
+	shape->solid->frame = solid_frame_of(&shape->mass, mesh->vertices, mesh->vertex_count);
+	shape->solid->vertices = mesh->vertex_count;
+	shape->solid->faces = mesh->face_count;
+	if (!(shape->solid->frame.moments.z > 0))
+		return reason_set(cook->why, STATUS_DEGENERATE, -1, "triangles",
+				  "a moment of inertia is not positive");
+	enum status status = STATUS_OK;
+	if (request->form != SOLID_PARTS)
+		status = make_hull(cook, mesh);
+	if (status == STATUS_OK && request->form != SOLID_HULL)
+		status = make_by_mesh(cook, request, mesh);
+	return status;
+}
+
+enum status solid_cook(struct cook *cook)
+{
+	struct request request;
+	struct polyhedron *mesh = NULL;
+	enum status status = read_request(cook, &request);
+	if (status != STATUS_OK)
+		return status;
+	struct solid *solid = heap_alloc_zero(sizeof *solid);
+	if (solid == NULL)
+		return cook_no_memory(cook);
+	cook->shape->solid = solid;
+	cook->shape->memory_bytes += sizeof *solid;
+	solid->form = (enum solid_form)request.form;
+	status = read_solid(cook, &request, &mesh);
+	if (status == STATUS_OK)
+		status = make(cook, &request, mesh);
+	if (status == STATUS_OK)
+		measure(cook->shape);
+	polyhedron_destroy(mesh);
+	return status;
+}
+
+/* ---- words ------------------------------------------------------------------------------------ */
+
+bool solid_warning(const struct shape *shape, uint32_t i, char *text, size_t bytes)
+{
+	const struct solid *solid = shape->solid;
+	uint32_t lines = 0;
+	while (mesh_report_line(&solid->report, lines, text, bytes))
+		if (lines++ == i)
+			return true;
+	i -= lines;
+	if (solid->parts_thin > 0 && i-- == 0) {
+		snprintf(text, bytes, "%u parts too thin for a hull left out", solid->parts_thin);
+		return true;
+	}
+	if (solid->approximated > 0 && i-- == 0) {
+		snprintf(text, bytes, "%u pieces could not be cut and were approximated",
+			 solid->approximated);
+		return true;
+	}
+	double excess = solid->volume_parts / shape->mass.volume - 1;
+	if (solid->form == SOLID_PARTS && scalar_abs(excess) > 1e-9 && i == 0) {
+		snprintf(text, bytes, "the parts have %+.3g %% of the volume more", 100 * excess);
+		return true;
+	}
+	return false;
+}

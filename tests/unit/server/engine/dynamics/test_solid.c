@@ -1,0 +1,214 @@
+/* Solids of several convex parts in motion: what touches is the parts, what weighs is the mesh, and who is
+ * near is found anew as they turn. */
+#include "server/engine/collision/query.h"
+#include "server/engine/geometry/solid.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/shapes.h"
+#include "tests/lib/stage.h"
+
+#include <string.h>
+
+static struct stage stage;
+
+static void setup(void)
+{
+	stage_init(&stage, "soft-step");
+}
+
+static void teardown(void)
+{
+	stage_release(&stage);
+}
+
+/* Three legs and nothing between them: a table of three boxes below one slab would need cutting, so the
+ * parts are apart; the mass is theirs. */
+static const vec3 LEGS[3][2] = { { { -1, 0, 0 }, { 0.2, 0.5, 0.2 } },
+				 { { 1, 0, 0 }, { 0.2, 0.5, 0.2 } },
+				 { { 0, 0, 1.5 }, { 0.2, 0.5, 0.2 } } };
+/* A box at one end and a small one at the other. */
+static const vec3 CLUB[2][2] = { { { 0.9, 0, 0 }, { 0.3, 0.3, 0.3 } },
+				 { { -0.9, 0, 0 }, { 0.15, 0.15, 0.15 } } };
+
+START_TEST(a_solid_weighs_what_its_mesh_does_and_has_its_parts)
+{
+	struct shape *legs = make_boxes_solid(LEGS, 3);
+	ck_assert_uint_eq(shape_piece_count(legs), 3);
+	ck_assert_double_eq_tol(legs->mass.volume, 3 * 0.16, 1e-14);
+	ck_assert_double_eq_tol(legs->mass.centre.z, 0.5, 1e-14);
+	ck_assert_double_eq_tol(legs->solid->volume_parts, 3 * 0.16, 1e-14);
+	ck_assert_uint_eq(legs->solid->report.shells, 3);
+	pose at = pose_make(vec3_zero(), quat_identity());
+	struct aabb box = shape_aabb(legs, &at);
+	ck_assert_double_eq_tol(box.max.z, 1.7, 1e-14);
+	/* Between the legs there is nothing, in them there is. */
+	struct shape *ball = make_sphere(0.3);
+	pose middle = pose_make(vec3_make(0, 0, 0.4), quat_identity());
+	ck_assert(!shape_overlap(legs, ball, &middle));
+	pose on_leg = pose_make(vec3_make(1.3, 0, 0), quat_identity());
+	ck_assert(shape_overlap(legs, ball, &on_leg));
+	pose inverse = pose_inverse(on_leg);
+	ck_assert(shape_overlap(ball, legs, &inverse));
+	struct query_hit hit;
+	ck_assert(shape_ray(legs, &at, vec3_make(0, 0, -3), vec3_make(0, 0, 9), 1, &hit));
+	ck_assert_uint_lt(hit.child, 3);
+	ck_assert_double_eq_tol(hit.fraction, 4.3 / 9, 1e-14);
+	shape_release(ball);
+	shape_release(legs);
+}
+END_TEST
+
+static double lowest(const struct stage *s, uint32_t body, const vec3 (*boxes)[2], uint32_t count)
+{
+	double low = 1e9;
+	for (uint32_t b = 0; b < count; b++)
+		for (uint32_t i = 0; i < 8; i++) {
+			vec3 half = boxes[b][1];
+			vec3 p = vec3_add(boxes[b][0], vec3_make(i & 1 ? half.x : -half.x,
+								 i & 2 ? half.y : -half.y,
+								 i & 4 ? half.z : -half.z));
+			p = vec3_add(s->tables.body.position[body],
+				     quat_rotate(s->tables.body.rotation[body], p));
+			low = scalar_min(low, p.y);
+		}
+	return low;
+}
+
+static void rests(struct shape *ground)
+{
+	uint32_t floor = stage_shape(&stage, ground);
+	uint32_t legs = stage_shape(&stage, make_boxes_solid(LEGS, 3));
+	uint32_t club = stage_shape(&stage, make_boxes_solid(CLUB, 2));
+	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = floor });
+	uint32_t table = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								.shape = legs,
+								.position = { 0, 1, 0 } });
+	uint32_t thrown = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								 .shape = club,
+								 .position = { 3.5, 2, 0 },
+								 .velocity = { 0, 0, 1 },
+								 .spin = { 1, 2, 3 } });
+	stage_run(&stage, 420);
+	ck_assert_double_lt(scalar_abs(lowest(&stage, table, LEGS, 3)), 0.01);
+	ck_assert_double_lt(scalar_abs(lowest(&stage, thrown, CLUB, 2)), 0.01);
+	/* It stands: the legs carry it where they are, not a hull between them. */
+	ck_assert_double_gt(quat_rotate(stage.tables.body.rotation[table], vec3_make(0, 1, 0)).y, 0.999);
+	ck_assert_double_lt(stage_kinetic(&stage), 1e-3);
+}
+
+START_TEST(solids_come_to_rest_on_a_plane)
+{
+	rests(make_plane(vec3_make(0, 1, 0), 0));
+}
+END_TEST
+
+START_TEST(solids_come_to_rest_on_a_mesh)
+{
+	rests(make_terrain(16, 1, 0, 1));
+}
+END_TEST
+
+START_TEST(a_ball_rolls_between_the_legs)
+{
+	uint32_t floor = stage_shape(&stage, make_plane(vec3_make(0, 1, 0), 0));
+	uint32_t legs = stage_shape(&stage, make_boxes_solid(LEGS, 3));
+	uint32_t ball = stage_shape(&stage, make_sphere(0.25));
+	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = floor });
+	uint32_t table = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								.shape = legs,
+								.position = { 0, 0.5, 0 } });
+	uint32_t roller = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								 .shape = ball,
+								 .position = { 0.1, 0.25, -3 },
+								 .velocity = { 0, 0, 6 } });
+	stage_run(&stage, 50);
+	/* Past the two legs in front, up to the third; the hull of all would have stopped it at −0.2. */
+	ck_assert_double_gt(stage.tables.body.position[roller].z, 0.5);
+	stage_run(&stage, 240);
+	ck_assert_double_lt(stage.tables.body.position[roller].z, 1.3);
+	ck_assert_double_gt(stage.tables.body.position[table].z, -1e-3);
+}
+END_TEST
+
+/* A heap of turning solids: every tick the same state made anew from the tables goes on to the same
+ * next state, so that who is near is a function of the tables. */
+START_TEST(a_restored_heap_of_solids_goes_on_the_same)
+{
+	struct stage other;
+	stage_init(&other, "soft-step");
+	uint32_t floor = stage_shape(&stage, make_terrain(12, 1, 0.3, 5));
+	uint32_t legs = stage_shape(&stage, make_boxes_solid(LEGS, 3));
+	uint32_t club = stage_shape(&stage, make_boxes_solid(CLUB, 2));
+	uint32_t box = stage_shape(&stage, make_box(0.3, 0.3, 0.3));
+	for (uint32_t i = 0; i < 4; i++)
+		stage_shape(&other, shape_retain(stage.shapes[i]));
+	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = floor });
+	const uint32_t kinds[] = { legs, club, box };
+	for (uint32_t i = 0; i < 12; i++)
+		stage_add(&stage, (struct stage_body){
+					  .status = BODY_DYNAMIC,
+					  .shape = kinds[i % 3],
+					  .position = { 0.3 * (i % 2), 1 + 0.9 * i, 0.2 * (i % 3) },
+					  .spin = { 0.3 * i, 1, -0.2 * i },
+				  });
+	uint32_t contacts = 0;
+	for (uint32_t tick = 0; tick < 200; tick++) {
+		if (tick % 7 == 0)
+			stage_restore(&other, &stage);
+		stage_step(&stage);
+		stage_step(&other);
+		ck_assert_uint_eq(stage_hash(&stage), stage_hash(&other));
+		contacts = MAX_OF(contacts, stage.dynamics.report.contacts);
+	}
+	ck_assert_uint_gt(contacts, 20);
+	for (uint32_t b = 1; b < stage.tables.body.count; b++)
+		ck_assert_double_gt(stage.tables.body.position[b].y, -0.5);
+	stage_release(&other);
+}
+END_TEST
+
+/* Two clubs that meet in space keep their momenta. */
+START_TEST(a_collision_of_solids_keeps_momentum)
+{
+	uint32_t club = stage_shape(&stage, make_boxes_solid(CLUB, 2));
+	stage.tables.world.gravity[0] = vec3_zero();
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = club,
+					       .position = { -2, 0.1, 0 },
+					       .velocity = { 3, 0, 0 },
+					       .spin = { 0, 0, 2 } });
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = club,
+					       .position = { 2, 0, 0.1 },
+					       .velocity = { -2, 0, 0 } });
+	vec3 momentum = stage_momentum(&stage), angular = stage_angular_momentum(&stage);
+	uint32_t touching = 0;
+	for (uint32_t tick = 0; tick < 120; tick++) {
+		stage_step(&stage);
+		touching = MAX_OF(touching, stage.dynamics.report.touching);
+	}
+	ck_assert_uint_gt(touching, 0);
+	ck_assert_double_lt(vec3_distance(stage_momentum(&stage), momentum), 1e-3);
+	ck_assert_double_lt(vec3_distance(stage_angular_momentum(&stage), angular),
+			    0.02 * vec3_length(angular) + 20);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("engine/dynamics/solids");
+	TCase *all = tcase_create("solids");
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, a_solid_weighs_what_its_mesh_does_and_has_its_parts);
+	tcase_add_test(all, solids_come_to_rest_on_a_plane);
+	tcase_add_test(all, solids_come_to_rest_on_a_mesh);
+	tcase_add_test(all, a_ball_rolls_between_the_legs);
+	tcase_add_test(all, a_restored_heap_of_solids_goes_on_the_same);
+	tcase_add_test(all, a_collision_of_solids_keeps_momentum);
+	suite_add_tcase(suite, all);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
