@@ -11,6 +11,7 @@
 #include "server/base/bytes.h"
 #include "server/base/parallel.h"
 #include "server/base/status.h"
+#include "server/engine/collision/placed.h" /* longer questions over a list from world_near */
 #include "server/engine/geometry/shape.h" /* shape_cook, shape_retain, shape_release, limits */
 #include "server/engine/types.h"
 #include "server/engine/world/command.h"
@@ -227,6 +228,29 @@ uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, doubl
 uint32_t world_overlap(const struct world *world, const struct shape *shape, vec3 position,
 		       quat rotation, struct query_filter filter, body_id *ids, uint32_t capacity,
 		       enum status *status);
+
+/* The placed shapes whose boxes in the broad phase meet `box`, walls apart, in the order (body, placement):
+ * writes at most `capacity`, returns how many there are. Shapes are borrowed: whoever keeps the list
+ * beyond the next world_apply retains them. Answers to the questions of collision/placed.h are exact as
+ * long as `box` holds all they reach. */
+uint32_t world_near(const struct world *world, const struct aabb *box, struct query_filter filter,
+		    struct placed_shape *out, uint32_t capacity);
+/* All of one body's, in order. */
+uint32_t world_placed(const struct world *world, body_id body, struct placed_shape *out,
+		      uint32_t capacity);
+
+/* Mass properties of a body, or (0) of all dynamic bodies together, as they stand. */
+struct mass_view {
+	double mass;   /* kg */
+	vec3 centre;   /* world, m */
+	mat3 inertia;  /* about the centre, world axes, kg m² */
+	vec3 moments;  /* principal, largest first */
+	quat axes;     /* principal axes → world */
+	double radius; /* m: of the sphere about the centre that holds the body however it turns; of all: 0 */
+	uint32_t bodies;
+};
+/* UNKNOWN_BODY. A body without mass has 0 of all but radius and bodies. */
+MUST_CHECK enum status world_mass(const struct world *world, body_id body, struct mass_view *out);
 
 /* A contact point with what it carried in the last tick. */
 struct contact_view {

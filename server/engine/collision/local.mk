@@ -39,6 +39,7 @@ libengine_a_SOURCES += \
 	server/engine/collision/mesh_corner.c \
 	server/engine/collision/mesh_pair.h \
 	server/engine/collision/mesh_pair.c \
+	server/engine/collision/mover.c \
 	server/engine/collision/obb.h \
 	server/engine/collision/obb.c \
 	server/engine/collision/pairs.h \
@@ -50,6 +51,9 @@ libengine_a_SOURCES += \
 	server/engine/collision/pairs_plane.c \
 	server/engine/collision/pairs_polygon.c \
 	server/engine/collision/pairs_round.c \
+	server/engine/collision/placed.h \
+	server/engine/collision/placed.c \
+	server/engine/collision/placed_regions.c \
 	server/engine/collision/query.h \
 	server/engine/collision/query.c \
 	server/engine/collision/regions.h \
@@ -78,6 +82,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_hierarchy \
 	tests/unit/server/engine/collision/test_manifold \
 	tests/unit/server/engine/collision/test_pairs \
+	tests/unit/server/engine/collision/test_placed \
 	tests/unit/server/engine/collision/test_query \
 	tests/unit/server/engine/collision/test_regions \
 	tests/unit/server/engine/collision/test_sat \

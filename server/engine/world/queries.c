@@ -9,6 +9,7 @@
 #include "server/base/sort.h"
 #include "server/engine/collision/query.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/linalg/eigen3.h"
 #include "server/engine/world/world.h"
 
 #include <string.h>
@@ -204,6 +205,148 @@ uint32_t world_overlap(const struct world *world, const struct shape *shape, vec
 	if (capacity > 0)
 		broad_phase_query(world->dynamics.broad_phase, &box, visit_overlap, &work);
 	return work.count;
+}
+
+/* ---- what is near, for longer questions -------------------------------------------------------- */
+
+struct near_work {
+	const struct world *world;
+	struct query_filter filter;
+	struct placed_shape *out;
+	uint32_t capacity, count;
+};
+
+static bool placed_before(const struct placed_shape *a, const struct placed_shape *b)
+{
+	return a->body != b->body ? a->body < b->body : a->placement < b->placement;
+}
+
+static struct placed_shape placed_of(const struct world *world, uint32_t placement)
+{
+	const struct tables *tables = &world->tables;
+	return (struct placed_shape){
+		.shape = world->shapes[tables->placement.shape[placement]],
+		.at = placement_at(tables, placement),
+		.body = tables->body.id[tables->placement.body[placement] - 1],
+		.placement = ordinal(tables, placement),
+	};
+}
+
+static bool visit_near(uint32_t placement, void *context)
+{
+	struct near_work *work = context;
+	if (!passes(&work->world->tables, placement, work->filter))
+		return true;
+	if (work->count < work->capacity)
+		work->out[work->count] = placed_of(work->world, placement);
+	work->count++;
+	return true;
+}
+
+static int compare_placed(const void *x, const void *y, void *context)
+{
+	UNUSED(context);
+	return placed_before(x, y) ? -1 : placed_before(y, x);
+}
+
+uint32_t world_near(const struct world *world, const struct aabb *box, struct query_filter filter,
+		    struct placed_shape *out, uint32_t capacity)
+{
+	struct near_work work = { world, filter, out, capacity, 0 };
+	broad_phase_query(world->dynamics.broad_phase, box, visit_near, &work);
+	uint32_t count = MIN_OF(work.count, capacity);
+	struct placed_shape *scratch = heap_alloc((count + 1) * sizeof *scratch);
+	/* Without memory the order is the tree's: an answer, and a choice between equals, all the same. */
+	if (scratch != NULL)
+		sort_items(out, scratch, count, sizeof *out, compare_placed, NULL);
+	heap_free(scratch);
+	return work.count;
+}
+
+uint32_t world_placed(const struct world *world, body_id body, struct placed_shape *out,
+		      uint32_t capacity)
+{
+	const struct tables *tables = &world->tables;
+	uint32_t row, count = 0;
+	if (!table_find(&world->dynamics.body_index, body, &row))
+		return 0;
+	for (uint32_t p = tables->body.first_placement[row]; p != 0; p = tables->placement.next[p - 1]) {
+		if (count < capacity)
+			out[count] = placed_of(world, p - 1);
+		count++;
+	}
+	return count;
+}
+
+/* ---- mass ------------------------------------------------------------------------------------- */
+
+static mat3 tensor_of(const double t[6])
+{
+	return mat3_columns(vec3_make(t[0], t[3], t[5]), vec3_make(t[3], t[1], t[4]),
+			    vec3_make(t[5], t[4], t[2]));
+}
+
+static mat3 point_tensor(double mass, vec3 arm)
+{
+	mat3 square = mat3_scale(mat3_identity(), vec3_dot(arm, arm));
+	return mat3_scale(mat3_sub(square, mat3_outer(arm, arm)), mass);
+}
+
+static void add_mass(const struct tables *tables, uint32_t row, vec3 centre, struct mass_view *sum)
+{
+	mat3 turn = mat3_from_quat(tables->body.rotation[row]);
+	mat3 own = mat3_rotate_tensor(turn, tensor_of(tables->body.inertia[row]));
+	own = mat3_scale(mat3_add(own, mat3_transpose(own)), 0.5);
+	vec3 arm = vec3_sub(dynamics_centre(tables, row), centre);
+	sum->inertia = mat3_add(sum->inertia,
+				mat3_add(own, point_tensor(tables->body.mass[row], arm)));
+}
+
+static void find_axes(struct mass_view *mass)
+{
+	struct eigen3 axes = eigen3_symmetric(mass->inertia);
+	mass->moments = axes.values;
+	mass->axes = quat_from_mat3(axes.vectors);
+}
+
+static void total_mass(const struct world *world, struct mass_view *out)
+{
+	const struct body_table *body = &world->tables.body;
+	vec3 moment = vec3_zero();
+	for (uint32_t row = 0; row < body->count; row++) {
+		if (body->id[row] == 0 || body->status[row] != BODY_DYNAMIC)
+			continue;
+		out->bodies++;
+		out->mass += body->mass[row];
+		moment = vec3_mul_add(moment, dynamics_centre(&world->tables, row), body->mass[row]);
+	}
+	if (!(out->mass > 0))
+		return;
+	out->centre = vec3_scale(moment, 1.0 / out->mass);
+	for (uint32_t row = 0; row < body->count; row++)
+		if (body->id[row] != 0 && body->status[row] == BODY_DYNAMIC)
+			add_mass(&world->tables, row, out->centre, out);
+}
+
+enum status world_mass(const struct world *world, body_id body, struct mass_view *out)
+{
+	const struct tables *tables = &world->tables;
+	uint32_t row;
+	*out = (struct mass_view){ .axes = quat_identity() };
+	if (body == 0) {
+		total_mass(world, out);
+	} else {
+		if (body == BODY_WALLS || !table_find(&world->dynamics.body_index, body, &row))
+			return STATUS_UNKNOWN_BODY;
+		out->bodies = 1;
+		out->mass = tables->body.mass[row];
+		out->centre = dynamics_centre(tables, row);
+		double reach = world->dynamics.bodies.items[row].reach;
+		out->radius = scalar_is_finite(reach) ? reach : 0;
+		add_mass(tables, row, out->centre, out);
+	}
+	find_axes(out);
+	return STATUS_OK;
 }
 
 /* ---- contacts --------------------------------------------------------------------------------- */
