@@ -1,21 +1,19 @@
-#include "protocol/query_wire.h"
+#include "protocol/query_items.h"
 
 #include <string.h>
 
 void query_init(struct wire_query *self, enum wire_query_kind kind)
 {
+	bool one = kind == WIRE_QUERY_RAY || kind == WIRE_QUERY_CAST;
 	*self = (struct wire_query){.kind = kind,
-				    .limit = kind == WIRE_QUERY_RAY ? 1 : 1024,
+				    .limit = one ? 1 : kind == WIRE_QUERY_REGIONS ? 64 : 1024,
+				    .length = kind == WIRE_QUERY_CLOSEST ? 1000 : 0,
+				    .iterations = 4,
+				    .slope = 0.7,
+				    .skin = 0.001,
 				    .rotation = {1, 0, 0, 0},
 				    .category = UINT32_MAX,
 				    .mask = UINT32_MAX};
-}
-
-static void pack_vector(struct wire_packer *out, const double *values, uint32_t count)
-{
-	wire_pack_array(out, count);
-	for (uint32_t i = 0; i < count; i++)
-		wire_pack_real(out, values[i]);
 }
 
 static void pack_filter(struct wire_packer *out, const struct wire_query *query)
@@ -55,61 +53,12 @@ uint32_t query_pack(struct wire_packer *out, const struct wire_query *query)
 		wire_pack_bin(out, query->name.bytes, sizeof query->name.bytes);
 		wire_pack_uint(out, query->part);
 		return 3;
+	default:
+		return query_pack_long(out, query);
 	}
-	return 1;
 }
 
-/* ---- taking: a list that remembers the first thing that is wrong -------------------------- */
-
-struct taker {
-	struct wire_cursor in;
-	uint32_t left; /* items to come */
-	enum status status;
-	const char *field; /* where it went wrong */
-};
-
-static void taker_open(struct taker *self, const struct wire_list *list)
-{
-	*self = (struct taker){.in = wire_cursor_list(list), .left = list->count};
-}
-
-/* Is there an item to take? Sets the status when one must be there and is not. */
-static bool more(struct taker *self, const char *field, bool needed)
-{
-	if (self->status != STATUS_OK)
-		return false;
-	self->field = field;
-	if (self->left == 0) {
-		self->status = needed ? STATUS_TYPE : STATUS_OK;
-		return false;
-	}
-	self->left--;
-	return true;
-}
-
-static void take_vector(struct taker *self, const char *field, bool needed, double *values,
-			uint32_t count)
-{
-	if (more(self, field, needed))
-		self->status = wire_take_tuple(&self->in, values, count);
-}
-
-static void take_real(struct taker *self, const char *field, double *value)
-{
-	if (more(self, field, true))
-		self->status = wire_take_real(&self->in, value);
-}
-
-static void take_u32(struct taker *self, const char *field, bool needed, uint32_t max,
-		     uint32_t *value)
-{
-	uint64_t number;
-	if (!more(self, field, needed))
-		return;
-	self->status = wire_take_uint(&self->in, max, &number);
-	if (self->status == STATUS_OK)
-		*value = (uint32_t)number;
-}
+/* ---- taking ------------------------------------------------------------------------------- */
 
 static void take_filter(struct taker *self, struct wire_query *query)
 {
@@ -117,15 +66,6 @@ static void take_filter(struct taker *self, struct wire_query *query)
 	take_u32(self, "category", false, UINT32_MAX, &query->category);
 	take_u32(self, "mask", false, UINT32_MAX, &query->mask);
 	take_u32(self, "ignore", false, UINT32_MAX, &query->ignore);
-}
-
-static void take_shape(struct taker *self, struct wire_slice *shape)
-{
-	if (!more(self, "shape", true))
-		return;
-	self->status = wire_take_bin(&self->in, shape);
-	if (self->status == STATUS_OK && shape->bytes > WIRE_QUERY_SHAPE_MAX)
-		self->status = STATUS_RANGE;
 }
 
 static void take_name(struct taker *self, struct wire_name *name)
@@ -167,6 +107,9 @@ static void take_by_kind(struct taker *self, struct wire_query *query)
 	case WIRE_QUERY_GEOMETRY:
 		take_name(self, &query->name);
 		take_u32(self, "part", false, WIRE_SHAPE_PARTS, &query->part);
+		return;
+	default:
+		query_take_long(self, query);
 		return;
 	}
 }
@@ -262,15 +205,6 @@ void answer_pack_geometry(struct wire_packer *out, const struct wire_geometry *g
 	wire_pack_uint(out, geometry->part);
 	wire_pack_uint(out, geometry->of);
 	wire_pack_bin(out, geometry->data.at, geometry->data.bytes);
-}
-
-static enum status open_item(struct wire_cursor *in, struct taker *taker)
-{
-	struct wire_list list;
-	enum status status = wire_take_list(in, &list);
-	if (status == STATUS_OK)
-		taker_open(taker, &list);
-	return status;
 }
 
 enum status answer_take_hit(struct wire_cursor *in, struct wire_ray_hit *hit)

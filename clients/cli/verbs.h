@@ -8,6 +8,9 @@
 #include "clients/cli/verbs.def"
 #undef VERB
 
+/* Totals as members of a record (verb_state.c). */
+void print_totals(const struct cli *cli, const struct wire_totals *totals);
+
 /* What the connection calls back while a verb runs (verb_watch.c). */
 struct cairn_callbacks verb_callbacks(struct cli *cli);
 

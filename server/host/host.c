@@ -80,7 +80,15 @@ static void answer_bell(void *context)
 {
 	struct host *host = context;
 	host->on_reports(host, host->reports_context);
-	if (host->stop_due)
+	if (host->stop_due && atomic_load(&host->away) == 0)
+		finish_stop(host);
+}
+
+void host_question_back(struct host *host)
+{
+	host->on_reports(host, host->reports_context);
+	bool last = atomic_fetch_sub(&host->away, 1) == 1;
+	if (host->stop_due && last && !atomic_load(&host->bell.rung))
 		finish_stop(host);
 }
 
@@ -223,13 +231,13 @@ static void finish_stop(struct host *host)
 	host->on_stopped(host, host->stopped_context);
 }
 
-/* Bells are answered in no particular order: the one of the last reports may still be rung, and the
- * host must not go before it. */
+/* Bells are answered in no particular order: the one of the last reports may still be rung, or a
+ * question be away, and the host must not go before them. */
 static void stopped(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	UNUSED(context);
-	host->stop_due = atomic_load(&host->bell.rung);
+	host->stop_due = atomic_load(&host->bell.rung) || atomic_load(&host->away) > 0;
 	if (!host->stop_due)
 		finish_stop(host);
 }

@@ -93,7 +93,7 @@ static enum status answer_overlap(struct host *host, const struct wire_query *qu
 				  struct bytes *out, struct reason *why)
 {
 	struct shape *shape;
-	enum status status = shape_book_cook(query->shape, NULL, &shape, why);
+	enum status status = host_query_shape(host, query, &shape, why);
 	if (status != STATUS_OK)
 		return status;
 	body_id *ids = ARENA_ARRAY(&host->scratch, body_id, query->limit);
@@ -243,8 +243,9 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 		return answer_body(host, query, out);
 	case WIRE_QUERY_GEOMETRY:
 		return answer_geometry(host, query, out, why);
+	default: /* host_question.c */
+		return STATUS_UNSUPPORTED;
 	}
-	return STATUS_UNSUPPORTED;
 }
 
 void host_do_query(struct host *host, struct asker *asker, struct wire_list list)
@@ -256,6 +257,10 @@ void host_do_query(struct host *host, struct asker *asker, struct wire_list list
 		return;
 	struct arena_mark mark = arena_mark(&host->scratch);
 	enum status status = query_take(&list, &query, &why);
+	if (status == STATUS_OK && query.kind >= WIRE_QUERY_CAST) {
+		host_do_question(host, asker, &query);
+		return;
+	}
 	if (status == STATUS_OK)
 		status = answer(host, &query, &out, &why);
 	arena_rewind(&host->scratch, mark);

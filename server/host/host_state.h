@@ -7,12 +7,16 @@
  *	host_modes.c     pause, speed, lease, barrier, the queue of STEP requests
  *	host_snapshots.c SAVE, RESTORE, FORK and periodic checkpoints
  *	host_query.c     answers and observations, packed
+ *	host_question.c  longer questions, answered by the helper where they are long
  *	shape_book.c     shapes the world may use, by name
  *	report_queue.c   reports from the worker to the loop
  */
 #ifndef CAIRN_HOST_HOST_STATE_H
 #define CAIRN_HOST_HOST_STATE_H
 
+#include <stdatomic.h>
+
+#include "protocol/query_wire.h"
 #include "server/base/arena.h"
 #include "server/base/array.h"
 #include "server/host/host.h"
@@ -135,7 +139,8 @@ struct host {
 	void *reports_context;
 	struct pool *pool;
 	host_stopped *on_stopped;
-	bool stop_due; /* LOOP's: it has stopped, but its bell is still rung */
+	atomic_uint away; /* questions at the helper */
+	bool stop_due; /* LOOP's: it has stopped, but its bell is still rung, or questions are away */
 	void *stopped_context;
 
 	/* LOOP's: notes that found the mailbox full, oldest first, and the one kept for a bad day. */
@@ -215,7 +220,15 @@ void host_snapshots_release(struct host *host);
 
 /* ---- host_query.c ---- */
 void host_do_query(struct host *host, struct asker *asker, struct wire_list query);
+/* The shape a query carries: cooked from its bytes, or known by its name. Returned owned. */
+MUST_CHECK enum status host_query_shape(struct host *host, const struct wire_query *query,
+					struct shape **out, struct reason *why);
 /* Packs STEPPED's observation; `want` of enum wire_want. */
 MUST_CHECK enum status host_observe(struct host *host, uint8_t want, struct bytes *out);
+
+/* ---- host_question.c ---- */
+void host_do_question(struct host *host, struct asker *asker, const struct wire_query *query);
+/* LOOP, host.c: a question is back, its answer in the queue. The host may be gone after it. */
+void host_question_back(struct host *host);
 
 #endif

@@ -294,6 +294,14 @@ class Client:
         return self.ask("reply", "info", what)[1]
 
 
+def _floats(values):
+    return [float(value) for value in values]
+
+
+def _side(side):
+    return side[0], side[1], side[2], tuple(side[3]), tuple(side[4])
+
+
 class World:
     """A world this client has joined."""
 
@@ -469,6 +477,40 @@ class World:
             _, of, more = self.query(6, name, part)
             data, part = data + more, part + 1
         return data
+
+    def cast(self, shape, position, way, rotation=(1, 0, 0, 0), limit=1):
+        """[(body, fraction, point, normal, depth), …] of what a shape (canonical bytes, or the 32-byte name of
+        one this world may use) meets on a straight way, nearest first."""
+        hits = self.query(7, shape, _floats(position), _floats(way), _floats(rotation), limit)
+        return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in hits]
+
+    def closest(self, body, other=0, reach=1000.0):
+        """(distance, normal, side, side) of two bodies, other = 0 for the nearest one; None when there is
+        nothing within reach. A side is (body, placement, child, point, vertices)."""
+        answer = self.query(8, body, other, float(reach))
+        if not answer:
+            return None
+        return answer[0], tuple(answer[1]), _side(answer[2]), _side(answer[3])
+
+    def mass(self, body=0):
+        """Mass properties of a body, or (0) of all dynamic ones together, as a dict."""
+        names = ("mass", "centre", "inertia", "moments", "axes", "radius", "bodies")
+        return dict(zip(names, self.query(9, body)))
+
+    def move(self, shape, position, way, rotation=(1, 0, 0, 0), iterations=4, slope=0.7, step=0.0, skin=0.001):
+        """Where a walker of this shape gets to, as a dict; `contacts` and `ground` as cast() gives them."""
+        position, left, flags, used, climbed, ground, contacts = self.query(
+            10, shape, _floats(position), _floats(way), _floats(rotation), iterations, float(slope),
+            float(step), float(skin))
+        short = [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in contacts + [ground or []]
+                 if hit]
+        return {"position": tuple(position), "left": tuple(left), "grounded": bool(flags & 1),
+                "stuck": bool(flags & 2), "iterations": used, "climbed": climbed,
+                "ground": short.pop() if ground else None, "contacts": short}
+
+    def regions(self, body, other, limit=64):
+        """[(depth, volume, point, other's point, normal), …] where two bodies overlap, deepest first."""
+        return [(r[2], r[3], tuple(r[4]), tuple(r[5]), tuple(r[6])) for r in self.query(11, body, other, limit)]
 
     def totals(self):
         """(kinetic, potential, linear momentum, angular momentum)"""

@@ -163,6 +163,74 @@ def test_geometry_comes_back_as_it_was_uploaded(cairn_client):
     assert (refused.value.status, refused.value.field) == ("range", "part")
 
 
+CORNERS = [(x, y, z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]
+FACES = [(0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7),
+         (0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)]
+
+
+def test_longer_queries_see_what_is_there(cairn_client):
+    world = cairn_client.create("demo", method="free", gravity=(0, 0, 0))
+    box = world.shape(box=(2, 2, 2))
+    wall = world.spawn(shapes=[box], position=(5, 0, 0), status=1)
+    other = world.spawn(shapes=[box], position=(0, 0, 9), density=100)
+    world.step(1)
+    (hit,) = world.cast(cairn.sphere(0.5), (0, 0, 0), (10, 0, 0))
+    assert hit[0] == wall and hit[1] == pytest.approx(0.35, abs=1e-6) and hit[4] == 0
+    assert hit[2] == pytest.approx((4, 0, 0), abs=1e-6) and hit[3] == pytest.approx((-1, 0, 0))
+    named = world.cast(hashlib.sha256(cairn.box(2, 2, 2)).digest(), (0, 0, 0), (10, 0, 0))
+    assert named[0][1] == pytest.approx(0.3, abs=1e-6)
+    distance, normal, own, its = world.closest(wall)
+    assert (own[0], its[0]) == (wall, other) and distance == pytest.approx(math.hypot(3, 7))
+    assert normal == pytest.approx((-3 / math.hypot(3, 7), 0, 7 / math.hypot(3, 7)))
+    assert world.closest(wall, other, 1) is None
+    mass = world.mass(other)
+    assert mass["mass"] == pytest.approx(800) and mass["moments"] == pytest.approx([800 * 4 / 6] * 3)
+    assert mass["radius"] == pytest.approx(math.sqrt(3)) and world.mass()["bodies"] == 1
+    walked = world.move(cairn.capsule(0.5, 0.25), (3, 0, 0), (2, 0, -1))
+    assert walked["position"] == pytest.approx((3.75, 0, -1), abs=0.01) and not walked["grounded"]
+    assert [contact[0] for contact in walked["contacts"]] == [wall]
+    assert world.regions(wall, other) == []
+
+
+def test_regions_come_from_the_helper_and_name_their_tick(cairn_client):
+    world = cairn_client.create("demo", method="free", gravity=(0, 0, 0))
+    cube = world.shape(cairn.solid(CORNERS, FACES))
+    one = world.spawn(shapes=[cube])
+    two = world.spawn(shapes=[cube], position=(1.5, 0.25, 0))
+    world.step(1)
+    ((depth, volume, point, its, normal),) = world.regions(one, two)
+    assert volume == pytest.approx(0.5 * 1.75 * 2) and depth == pytest.approx(math.dist(point, its))
+
+
+@pytest.mark.parametrize("query, status, field", [
+    ((7, cairn.plane((0, 1, 0)), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]), "unsupported", "shape"),
+    ((7, bytes(32), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]), "unknown_shape", "shape"),
+    ((7, cairn.solid(CORNERS, FACES), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]), "unsupported", "shape"),
+    ((7, cairn.sphere(1), [1e9, 0.0, 0.0], [1.0, 0.0, 0.0]), "range", "position"),
+    ((7, cairn.sphere(1), [0.0, 0.0, 0.0], [1e9, 0.0, 0.0]), "range", "way"),
+    ((7, cairn.sphere(1), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]), "range", "rotation"),
+    ((7, b"\x01", [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]), "corrupt", "shape"),
+    ((8, 4711), "unknown_body", "body"),
+    ((8, 1, 1), "range", "other"),
+    ((9, 4711), "unknown_body", "body"),
+    ((10, cairn.sphere(1), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], 99), "range", "iterations"),
+    ((11, 1, 0), "unknown_body", "body"),
+    ((12, 1), "unsupported", "kind"),
+])
+def test_a_bad_query_is_refused_by_name(cairn_client, query, status, field):
+    world, _ = falling(cairn_client)
+    with pytest.raises(cairn.Refused) as refused:
+        world.query(*query)
+    assert (refused.value.status, refused.value.field) == (status, field)
+
+
+def test_an_open_mesh_is_no_solid_and_its_edges_are_named(cairn_client):
+    world, _ = falling(cairn_client)
+    with pytest.raises(cairn.Refused) as refused:
+        world.shape(cairn.solid(CORNERS, FACES[:-1]))
+    assert refused.value.status == "degenerate" and "3-5, 3-7, 5-7" in str(refused.value)
+
+
 def test_a_player_commands_only_what_is_its_own():
     with daemon() as server, server.connect() as owner:
         world, body = falling(owner)

@@ -23,14 +23,17 @@ static struct wire_query gen_query(struct rng *rng, uint32_t kind)
 	static const uint8_t SHAPE[] = {1, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f};
 	struct wire_query query;
 	query_init(&query, (enum wire_query_kind)kind);
-	bool filtered = kind == WIRE_QUERY_RAY || kind == WIRE_QUERY_OVERLAP;
+	bool flies = kind == WIRE_QUERY_CAST || kind == WIRE_QUERY_MOVE;
+	bool filtered = kind == WIRE_QUERY_RAY || kind == WIRE_QUERY_OVERLAP || flies;
 	if (filtered)
 		reals(rng, query.origin, 3);
+	if (flies)
+		reals(rng, query.direction, 3);
 	if (kind == WIRE_QUERY_RAY) {
 		reals(rng, query.direction, 3);
 		reals(rng, &query.length, 1);
 	}
-	if (kind == WIRE_QUERY_OVERLAP) {
+	if (kind == WIRE_QUERY_OVERLAP || flies) {
 		reals(rng, query.rotation, 4);
 		query.shape = (struct wire_slice){SHAPE, sizeof SHAPE};
 	}
@@ -39,10 +42,22 @@ static struct wire_query gen_query(struct rng *rng, uint32_t kind)
 		query.mask = rng_u32(rng);
 		query.ignore = rng_u32(rng);
 	}
-	if (filtered || kind == WIRE_QUERY_CONTACTS)
+	bool pair = kind == WIRE_QUERY_CLOSEST || kind == WIRE_QUERY_REGIONS;
+	if ((filtered && kind != WIRE_QUERY_MOVE) || kind == WIRE_QUERY_CONTACTS ||
+	    kind == WIRE_QUERY_REGIONS)
 		query.limit = rng_below(rng, WIRE_QUERY_LIMIT_MAX + 1);
-	if (kind == WIRE_QUERY_CONTACTS || kind == WIRE_QUERY_BODY)
+	if (kind == WIRE_QUERY_CONTACTS || kind == WIRE_QUERY_BODY || kind == WIRE_QUERY_MASS || pair)
 		query.body = rng_u32(rng);
+	if (pair)
+		query.other = rng_u32(rng);
+	if (kind == WIRE_QUERY_CLOSEST)
+		query.length = rng_range(rng, 0, 1e6);
+	if (kind == WIRE_QUERY_MOVE) {
+		query.iterations = rng_below(rng, WIRE_MOVE_ITERATIONS_MAX + 1);
+		query.slope = rng_range(rng, -1, 1);
+		query.step = rng_range(rng, 0, 100);
+		query.skin = rng_range(rng, 1e-5, 1);
+	}
 	if (kind == WIRE_QUERY_GEOMETRY) {
 		for (uint32_t i = 0; i < sizeof query.name.bytes; i++)
 			query.name.bytes[i] = (uint8_t)rng_below(rng, 256);
@@ -59,7 +74,11 @@ static bool queries_same(const struct wire_query *a, const struct wire_query *b)
 	       memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0 && a->body == b->body &&
 	       a->limit == b->limit && a->category == b->category && a->mask == b->mask &&
 	       a->ignore == b->ignore && a->shape.bytes == b->shape.bytes &&
-	       memcmp(&a->name, &b->name, sizeof a->name) == 0 && a->part == b->part;
+	       memcmp(&a->name, &b->name, sizeof a->name) == 0 && a->part == b->part &&
+	       a->other == b->other && a->iterations == b->iterations &&
+	       memcmp(&a->slope, &b->slope, sizeof a->slope) == 0 &&
+	       memcmp(&a->step, &b->step, sizeof a->step) == 0 &&
+	       memcmp(&a->skin, &b->skin, sizeof a->skin) == 0;
 }
 
 START_TEST(every_query_comes_back_as_it_was_asked)
@@ -91,7 +110,22 @@ START_TEST(a_query_that_is_wrong_names_the_field)
 {
 	struct reason why;
 	ck_assert_int_eq(ask(NULL, 0, 0, &why), STATUS_TYPE);
-	ck_assert_int_eq(ASK(1, &why, 9), STATUS_UNSUPPORTED);
+	ck_assert_int_eq(ASK(1, &why, WIRE_QUERY_LAST + 1), STATUS_UNSUPPORTED);
+	ck_assert_int_eq(ASK(2, &why, 7, 1), STATUS_TYPE);
+	ck_assert_str_eq(why.field, "shape");
+	ck_assert_int_eq(ASK(3, &why, 7, 0xc4, 0, 0x93, 0, 0, 0), STATUS_TYPE);
+	ck_assert_str_eq(why.field, "way");
+	ck_assert_int_eq(ASK(4, &why, 8, 1, 2, 0xff), STATUS_RANGE);
+	ck_assert_str_eq(why.field, "reach");
+	ck_assert_int_eq(ASK(6, &why, 10, 0xc4, 0, 0x93, 0, 0, 0, 0x93, 0, 0, 0, 0x94, 1, 0, 0, 0, 17),
+			 STATUS_RANGE);
+	ck_assert_str_eq(why.field, "iterations");
+	ck_assert_int_eq(ASK(7, &why, 10, 0xc4, 0, 0x93, 0, 0, 0, 0x93, 0, 0, 0, 0x94, 1, 0, 0, 0, 4, 2),
+			 STATUS_RANGE);
+	ck_assert_str_eq(why.field, "slope");
+	ck_assert_int_eq(ASK(2, &why, 11, 1), STATUS_TYPE);
+	ck_assert_str_eq(why.field, "other");
+	ck_assert_int_eq(ASK(1, &why, 9), STATUS_OK);
 	ck_assert_int_eq(ASK(1, &why, 0), STATUS_UNSUPPORTED);
 	ck_assert_int_eq(ASK(1, &why, 5), STATUS_TYPE);
 	ck_assert_str_eq(why.field, "body");

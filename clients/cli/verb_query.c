@@ -1,0 +1,280 @@
+/* verb_query.c: questions about the present state. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clients/cli/verbs.h"
+#include "server/base/bytes.h"
+
+/* ---- questions ----------------------------------------------------------------------------------- */
+
+static bool take_vector(struct cli *cli, uint32_t operand, const char *what, double values[3])
+{
+	if (operand < cli->operand_count)
+		return cli_numbers(cli, cli->operands[operand], what, values, 3);
+	reason_set(&cli->why, STATUS_MISSING, -1, what, "%s is missing", what);
+	return false;
+}
+
+static bool take_body(struct cli *cli, uint32_t operand, uint32_t *body)
+{
+	uint64_t id = 0;
+	if (operand < cli->operand_count &&
+	    !cli_count(cli, cli->operands[operand], "BODY", &id))
+		return false;
+	*body = (uint32_t)MIN_OF(id, (uint64_t)UINT32_MAX);
+	return true;
+}
+
+static bool read_flight(struct cli *cli, enum wire_query_kind kind, struct wire_query *query,
+			struct bytes *canonical)
+{
+	const char *step = cli_option(cli, "step", 0);
+	query_init(query, kind);
+	query->limit = 16;
+	if (cli->operand_count != 5 || !cli_shape(cli, cli->operands[2], canonical))
+		return false;
+	query->shape = (struct wire_slice){ canonical->data, (uint32_t)canonical->count };
+	return take_vector(cli, 3, "POSITION", query->origin) &&
+	       take_vector(cli, 4, "WAY", query->direction) &&
+	       (step == NULL || cli_number(cli, step, "step", &query->step));
+}
+
+static bool read_longer(struct cli *cli, const char *kind, struct wire_query *query,
+			struct bytes *canonical)
+{
+	if (strcmp(kind, "cast") == 0)
+		return read_flight(cli, WIRE_QUERY_CAST, query, canonical);
+	if (strcmp(kind, "move") == 0)
+		return read_flight(cli, WIRE_QUERY_MOVE, query, canonical);
+	if (strcmp(kind, "closest") == 0 && cli->operand_count > 2) {
+		query_init(query, WIRE_QUERY_CLOSEST);
+		return take_body(cli, 2, &query->body) && take_body(cli, 3, &query->other);
+	}
+	if (strcmp(kind, "regions") == 0 && cli->operand_count == 4) {
+		query_init(query, WIRE_QUERY_REGIONS);
+		return take_body(cli, 2, &query->body) && take_body(cli, 3, &query->other);
+	}
+	if (strcmp(kind, "mass") == 0) {
+		query_init(query, WIRE_QUERY_MASS);
+		return take_body(cli, 2, &query->body);
+	}
+	return false;
+}
+
+/* The query from the words; `canonical` keeps its shape. */
+static bool read_query(struct cli *cli, struct wire_query *query, struct bytes *canonical)
+{
+	const char *kind = cli->operand_count > 1 ? cli->operands[1] : "";
+	if (strcmp(kind, "ray") == 0) {
+		query_init(query, WIRE_QUERY_RAY);
+		query->limit = 16;
+		return take_vector(cli, 2, "ORIGIN", query->origin) &&
+		       take_vector(cli, 3, "DIRECTION", query->direction) &&
+		       cli->operand_count == 5 &&
+		       cli_number(cli, cli->operands[4], "LENGTH", &query->length);
+	}
+	if (strcmp(kind, "overlap") == 0) {
+		query_init(query, WIRE_QUERY_OVERLAP);
+		if (cli->operand_count != 4 || !cli_shape(cli, cli->operands[2], canonical))
+			return false;
+		query->shape = (struct wire_slice){ canonical->data, (uint32_t)canonical->count };
+		return take_vector(cli, 3, "POSITION", query->origin);
+	}
+	if (strcmp(kind, "contacts") == 0) {
+		query_init(query, WIRE_QUERY_CONTACTS);
+		return take_body(cli, 2, &query->body);
+	}
+	if (strcmp(kind, "totals") == 0) {
+		query_init(query, WIRE_QUERY_TOTALS);
+		return true;
+	}
+	if (strcmp(kind, "body") == 0 && cli->operand_count == 3) {
+		query_init(query, WIRE_QUERY_BODY);
+		return take_body(cli, 2, &query->body);
+	}
+	return read_longer(cli, kind, query, canonical);
+}
+
+static void print_hit(const struct cli *cli, const struct wire_cast_hit *hit)
+{
+	out_begin(cli);
+	out_u64(cli, "body", hit->body);
+	out_real(cli, "fraction", hit->fraction);
+	out_reals(cli, "point", hit->point, 3);
+	out_reals(cli, "normal", hit->normal, 3);
+	out_real(cli, "depth", hit->depth);
+	out_end(cli);
+}
+
+static bool print_region(const struct cli *cli, struct wire_cursor *in)
+{
+	struct wire_region region;
+	if (answer_take_region(in, &region) != STATUS_OK)
+		return false;
+	out_begin(cli);
+	out_real(cli, "depth", region.depth);
+	out_real(cli, "volume", region.volume);
+	out_reals(cli, "point", region.point, 3);
+	out_reals(cli, "other_point", region.other_point, 3);
+	out_reals(cli, "normal", region.normal, 3);
+	out_u64(cli, "contours", region.contours);
+	out_end(cli);
+	return true;
+}
+
+static void print_closest(const struct cli *cli, struct wire_cursor *in)
+{
+	struct wire_closest pair;
+	if (answer_take_closest(in, &pair) != STATUS_OK || !pair.found)
+		return;
+	out_begin(cli);
+	out_real(cli, "distance", pair.distance);
+	out_reals(cli, "normal", pair.normal, 3);
+	out_u64(cli, "other", pair.b.body);
+	out_reals(cli, "point", pair.a.point, 3);
+	out_reals(cli, "other_point", pair.b.point, 3);
+	out_end(cli);
+}
+
+static void print_mass(const struct cli *cli, struct wire_cursor *in)
+{
+	struct wire_mass mass;
+	if (answer_take_mass(in, &mass) != STATUS_OK)
+		return;
+	out_begin(cli);
+	out_u64(cli, "bodies", mass.bodies);
+	out_real(cli, "mass", mass.mass);
+	out_reals(cli, "centre", mass.centre, 3);
+	out_reals(cli, "inertia", mass.inertia, 6);
+	out_reals(cli, "moments", mass.moments, 3);
+	out_reals(cli, "axes", mass.axes, 4);
+	out_real(cli, "radius", mass.radius);
+	out_end(cli);
+}
+
+static void print_move(const struct cli *cli, struct wire_cursor *in)
+{
+	struct wire_move move;
+	if (answer_take_move(in, &move) != STATUS_OK)
+		return;
+	out_begin(cli);
+	out_reals(cli, "position", move.position, 3);
+	out_reals(cli, "left", move.left, 3);
+	out_u64(cli, "ground", move.flags & WIRE_MOVE_GROUNDED ? move.ground.body : 0);
+	out_u64(cli, "stuck", move.flags & WIRE_MOVE_STUCK ? 1 : 0);
+	out_real(cli, "climbed", move.climbed);
+	out_u64(cli, "contacts", move.contact_count);
+	out_end(cli);
+}
+
+/* One item of an answer as a record. */
+static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct wire_cursor *in)
+{
+	struct wire_ray_hit hit;
+	struct wire_contact contact;
+	struct wire_cast_hit cast;
+	if (kind == WIRE_QUERY_REGIONS)
+		return print_region(cli, in);
+	if (kind == WIRE_QUERY_CAST) {
+		if (answer_take_cast_hit(in, &cast) != STATUS_OK)
+			return false;
+		print_hit(cli, &cast);
+		return true;
+	}
+	if (kind == WIRE_QUERY_RAY) {
+		if (answer_take_hit(in, &hit) != STATUS_OK)
+			return false;
+		out_begin(cli);
+		out_u64(cli, "body", hit.body);
+		out_real(cli, "fraction", hit.fraction);
+		out_reals(cli, "point", hit.point, 3);
+		out_reals(cli, "normal", hit.normal, 3);
+	} else {
+		if (answer_take_contact(in, &contact) != STATUS_OK)
+			return false;
+		out_begin(cli);
+		out_u64(cli, "a", contact.a);
+		out_u64(cli, "b", contact.b);
+		out_reals(cli, "point", contact.point, 3);
+		out_reals(cli, "normal", contact.normal, 3);
+		out_real(cli, "separation", contact.separation);
+		out_real(cli, "impulse", contact.impulse);
+		out_reals(cli, "friction", contact.friction, 3);
+	}
+	out_end(cli);
+	return true;
+}
+
+static void print_body(const struct cli *cli, struct wire_cursor *in)
+{
+	static uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
+	struct wire_body_facts facts;
+	if (answer_take_body(in, &facts, shapes) != STATUS_OK)
+		return;
+	out_begin(cli);
+	out_u64(cli, "id", facts.body.id);
+	out_text(cli, "status", body_status_name(facts.body.status));
+	out_u64(cli, "flags", facts.body.flags);
+	out_u64(cli, "owner", facts.body.owner);
+	out_reals(cli, "position", facts.body.position, 3);
+	out_reals(cli, "rotation", facts.body.rotation, 4);
+	out_reals(cli, "velocity", facts.body.velocity, 3);
+	out_reals(cli, "spin", facts.body.spin, 3);
+	out_real(cli, "mass", facts.mass);
+	out_reals(cli, "centre", facts.centre, 3);
+	out_u64(cli, "shapes", facts.body.shape_count);
+	out_end(cli);
+}
+
+static void print_answer(const struct cli *cli, enum wire_query_kind kind,
+			 const struct msg_answer *answer)
+{
+	struct wire_cursor in = wire_cursor_of(answer->answer);
+	struct wire_list list;
+	struct wire_totals totals;
+	if (kind == WIRE_QUERY_TOTALS) {
+		if (answer_take_totals(&in, &totals) != STATUS_OK)
+			return;
+		out_begin(cli);
+		print_totals(cli, &totals);
+		out_end(cli);
+	} else if (kind == WIRE_QUERY_BODY) {
+		print_body(cli, &in);
+	} else if (kind == WIRE_QUERY_CLOSEST) {
+		print_closest(cli, &in);
+	} else if (kind == WIRE_QUERY_MASS) {
+		print_mass(cli, &in);
+	} else if (kind == WIRE_QUERY_MOVE) {
+		print_move(cli, &in);
+	} else if (kind == WIRE_QUERY_OVERLAP) {
+		out_value(cli, answer->answer);
+	} else if (wire_take_list(&in, &list) == STATUS_OK) {
+		struct wire_cursor items = wire_cursor_list(&list);
+		for (uint32_t i = 0; i < list.count && print_item(cli, kind, &items); i++)
+			if (!cli->json && i + 1 < list.count)
+				putchar('\n');
+	}
+}
+
+int verb_query(struct cli *cli)
+{
+	struct cairn_world world;
+	struct wire_query query;
+	struct message answer;
+	struct bytes canonical = { 0 };
+	cli->why.status = STATUS_OK;
+	bool good = read_query(cli, &query, &canonical);
+	if (!good && cli->why.status == STATUS_OK)
+		return cli_usage(cli, "query WORLD ray ORIGIN DIRECTION LENGTH | overlap SHAPE "
+				      "POSITION | contacts [BODY] | totals | body BODY | cast SHAPE "
+				      "POSITION WAY | closest BODY [OTHER] | mass [BODY] | move SHAPE "
+				      "POSITION WAY | regions BODY OTHER");
+	good = good && cli_options_known(cli) && cli_join(cli, &world) &&
+	       cairn_query(cli->client, world.number, &query, &answer, &cli->why) == STATUS_OK;
+	bytes_release(&canonical);
+	if (!good)
+		return cli_fail(cli);
+	print_answer(cli, query.kind, &answer.answer);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,90 @@
+/* query_items.h: packing and taking of items by position, shared by the two halves of query_wire.h
+ * (query_wire.c, query_long.c). Private to protocol.
+ */
+#ifndef CAIRN_PROTOCOL_QUERY_ITEMS_H
+#define CAIRN_PROTOCOL_QUERY_ITEMS_H
+
+#include "protocol/query_wire.h"
+
+static inline void pack_vector(struct wire_packer *out, const double *values, uint32_t count)
+{
+	wire_pack_array(out, count);
+	for (uint32_t i = 0; i < count; i++)
+		wire_pack_real(out, values[i]);
+}
+
+/* ---- taking: a list that remembers the first thing that is wrong -------------------------- */
+
+struct taker {
+	struct wire_cursor in;
+	uint32_t left; /* items to come */
+	enum status status;
+	const char *field; /* where it went wrong */
+};
+
+static inline void taker_open(struct taker *self, const struct wire_list *list)
+{
+	*self = (struct taker){.in = wire_cursor_list(list), .left = list->count};
+}
+
+/* Is there an item to take? Sets the status when one must be there and is not. */
+static inline bool more(struct taker *self, const char *field, bool needed)
+{
+	if (self->status != STATUS_OK)
+		return false;
+	self->field = field;
+	if (self->left == 0) {
+		self->status = needed ? STATUS_TYPE : STATUS_OK;
+		return false;
+	}
+	self->left--;
+	return true;
+}
+
+static inline void take_vector(struct taker *self, const char *field, bool needed, double *values,
+			uint32_t count)
+{
+	if (more(self, field, needed))
+		self->status = wire_take_tuple(&self->in, values, count);
+}
+
+static inline void take_real(struct taker *self, const char *field, double *value)
+{
+	if (more(self, field, true))
+		self->status = wire_take_real(&self->in, value);
+}
+
+static inline void take_u32(struct taker *self, const char *field, bool needed, uint32_t max,
+		     uint32_t *value)
+{
+	uint64_t number;
+	if (!more(self, field, needed))
+		return;
+	self->status = wire_take_uint(&self->in, max, &number);
+	if (self->status == STATUS_OK)
+		*value = (uint32_t)number;
+}
+
+static inline enum status open_item(struct wire_cursor *in, struct taker *taker)
+{
+	struct wire_list list;
+	enum status status = wire_take_list(in, &list);
+	if (status == STATUS_OK)
+		taker_open(taker, &list);
+	return status;
+}
+
+static inline void take_shape(struct taker *self, struct wire_slice *shape)
+{
+	if (!more(self, "shape", true))
+		return;
+	self->status = wire_take_bin(&self->in, shape);
+	if (self->status == STATUS_OK && shape->bytes > WIRE_QUERY_SHAPE_MAX)
+		self->status = STATUS_RANGE;
+}
+
+/* The packing and taking of one kind of the longer questions (CAST … REGIONS). */
+uint32_t query_pack_long(struct wire_packer *out, const struct wire_query *query);
+void query_take_long(struct taker *self, struct wire_query *query);
+
+#endif
