@@ -20,6 +20,7 @@ EXTRA_DIST += \
 	clients/web/README.md \
 	clients/web/build \
 	clients/web/check \
+	clients/web/test/screenshot.mjs \
 	clients/web/test/viewer.test.js
 TESTS += clients/web/check
 

@@ -3,8 +3,8 @@ import { BufferAttribute, BufferGeometry, LineBasicMaterial, LineSegments, Point
 
 const CONTACTS_MAX = 4096;
 const ASK_MS = 100;
-/** Metres of line for the weight of one cubic metre of water held for a tick, growing with the square root. */
-const METRES_PER_ROOT = 0.04;
+/** Metres of line for one newton; lines grow with the square root of the force. */
+const METRES_PER_ROOT = 0.012;
 
 export class Contacts {
   #asked = -Infinity;

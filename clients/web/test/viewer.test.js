@@ -1,5 +1,9 @@
 /** The page in headless Chromium against a real daemon: what a person would see and do. */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
 import { daemon } from "../../js/test/daemon.js";
@@ -9,8 +13,14 @@ const VIEW = { width: 640, height: 400 };
 /** A lit face may be this far from the colour it was painted in, of 255 in each channel. */
 const TOLERANCE = 90;
 
-let server, browser;
+const TOKEN = "a token for nobody but this test";
+const CONTROLLER = `#world=tower&token=${encodeURIComponent(TOKEN)}`;
+
+let server, browser, home;
 before(async () => {
+  home = mkdtempSync(join(tmpdir(), "cairn-web-"));
+  const hash = createHash("sha256").update(TOKEN).digest("hex");
+  writeFileSync(join(home, "tokens"), `bearer tester controller ${hash}\n`, { mode: 0o600 });
   server = await viewerDaemon("--web", "tcp:127.0.0.1:0", "--scene", `${SCENES}/tower.yaml`, "--scene",
     `${SCENES}/mixed.yaml`);
   browser = await chromium.launch({
@@ -21,10 +31,11 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await server?.stop();
+  rmSync(home, { recursive: true, force: true });
 });
 
 async function viewerDaemon(...options) {
-  const started = await daemon("--web-files", "dist", ...options);
+  const started = await daemon("--web-files", "dist", "--tokens", join(home, "tokens"), ...options);
   return { ...started, page: await started.said(/listening address=(http:\S+)/) };
 }
 
@@ -152,6 +163,55 @@ test("an observer's page has nothing to command with, and the server would refus
   for (const id of ["pause", "step", "speed", "push"]) assert.equal(await page.isVisible(`#${id}`), false, id);
   const status = await page.evaluate(() => cairn.link.world.control("pause").catch((error) => error.status));
   assert.equal(status, "forbidden");
+  await page.close();
+});
+
+test("who has a token pauses, steps and sets the speed", async () => {
+  const page = await open(CONTROLLER);
+  await page.click("#pause");
+  await page.waitForFunction(() => cairn.link.world.mode === "paused");
+  assert.equal(await page.textContent("#pause"), "Resume");
+  const before = await page.evaluate(() => cairn.link.mirror.tick);
+  await page.click("#step");
+  await page.waitForFunction((tick) => cairn.link.mirror.tick === tick + 1, before);
+  await page.keyboard.press("."); // the button has the focus, which is not the page's: nothing happens twice
+  await page.click("#stage", { position: { x: 5, y: VIEW.height - 5 }, force: true });
+  await page.keyboard.press(" ");
+  await page.waitForFunction(() => cairn.link.world.mode === "running");
+  await page.selectOption("#speed", "0.25");
+  await page.waitForFunction(() => cairn.statistics.values.dilation > 0.1 && cairn.statistics.values.dilation < 0.5);
+  await page.selectOption("#speed", "1");
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});
+
+test("a body that is dragged follows the hand, and one that is pushed flies", async () => {
+  const page = await open(CONTROLLER);
+  const spot = await lookAtBody(page);
+  const where = () => page.evaluate((id) => cairn.link.mirror.body(id).position, spot.id);
+  const from = await where();
+  await page.mouse.move(spot.x, spot.y);
+  await page.mouse.down();
+  for (let i = 1; i <= 10; i++) {
+    await page.mouse.move(spot.x + 10 * i, spot.y - 6 * i);
+    await page.waitForTimeout(60);
+  }
+  await page.waitForFunction(([id, y]) => cairn.link.mirror.body(id).position[1] > y + 0.2, [spot.id, from[1]]);
+  await page.mouse.up();
+  await page.evaluate((id) => { cairn.choose(id); }, spot.id);
+  const before = await page.evaluate((id) => Math.hypot(...cairn.link.mirror.body(id).velocity), spot.id);
+  await page.click("#push");
+  await page.waitForFunction(([id, v]) => Math.hypot(...cairn.link.mirror.body(id).velocity) > Math.min(v, 1) + 1,
+    [spot.id, before]);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});
+
+test("a token that is wrong gives no more than no token", async () => {
+  const page = await browser.newPage({ viewport: VIEW });
+  await page.goto(`${server.page}#token=not-that-one-at-all`);
+  await page.waitForFunction(() => document.getElementById("state").dataset.state === "lost");
+  assert.match(await page.textContent("#state"), /auth/);
   await page.close();
 });
 
