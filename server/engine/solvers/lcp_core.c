@@ -31,6 +31,8 @@ void lcp_core_carve(struct lcp_core *self, struct solver_memory *memory, uint32_
 	self->state = SOLVER_CARVE(memory, uint8_t, n);
 	self->position = SOLVER_CARVE(memory, uint32_t, n);
 	self->order = SOLVER_CARVE(memory, uint32_t, n);
+	self->band = SOLVER_CARVE(memory, uint32_t, n);
+	self->mark = SOLVER_CARVE(memory, uint32_t, n);
 	uint32_t *first = SOLVER_CARVE(memory, uint32_t, n);
 	double *lower = SOLVER_CARVE(memory, double, chol_envelope_doubles(rows));
 	chol_envelope_init(&self->factor, lower, first, rows);
@@ -71,6 +73,8 @@ void lcp_core_begin(struct lcp_core *self, const struct lcp_problem *problem,
 	self->count = n;
 	self->rule = rule;
 	self->far = false;
+	self->banded = false;
+	self->looked = 0;
 	self->floor = 0;
 	self->tolerance = options->tolerance;
 	self->pivots_max = options->pivots_max > 0 ? options->pivots_max : 20 * n + 500;
@@ -348,6 +352,7 @@ void lcp_core_run(struct lcp_core *self, uint32_t rounds_max)
 				refine(self);
 				return;
 			}
+			lcp_core_narrow(self);
 		}
 		refine(self);
 		if (unsettle(self, 0.1 * self->tolerance * lcp_core_size(self)) == 0)

@@ -28,6 +28,9 @@ struct lcp_core {
 	uint8_t *state;          /* enum lcp_state, or LCP_WAITING */
 	uint32_t *position;      /* of an active row in the factor */
 	uint32_t *order;         /* the active rows, as the factor has them */
+	uint32_t *band, *mark;   /* rows along A from one end; scratch by row (lcp_core_band.c) */
+	bool banded;
+	uint32_t looked; /* pivots when the envelope was last looked at */
 	struct chol_envelope factor;
 	enum lcp_rule rule;
 	bool far;     /* a row that depends to rounding is solved as A stands, however far x goes */
@@ -61,6 +64,8 @@ double lcp_core_measure(struct lcp_core *self, uint32_t i);
 double lcp_core_exact(struct lcp_core *self, uint32_t i);
 /* Keeps the border just measured. */
 void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur);
+/* Makes the factor anew in a better order if its envelope has become too wide. */
+void lcp_core_narrow(struct lcp_core *self);
 /* Drives row d until it holds. False when the run ends; result.status says why. */
 bool lcp_core_drive(struct lcp_core *self, uint32_t d);
 /* Size of what cancels in w: max |b|, |x|. */

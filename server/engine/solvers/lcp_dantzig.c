@@ -5,7 +5,8 @@
  * driven (lcp_drive.c) the active ones follow. The active rows carry a Cholesky factor that is
  * updated, never made anew. The book proves the end for positive definite A only and breaks ties at
  * will; contacts are semidefinite and tie all the time. Here steps of length zero are legal and
- * ties follow a rule, under which the active rows stay independent.
+ * ties follow a rule, under which the active rows stay independent. A large factor that has grown
+ * wide is made anew in the order of a walk along the contacts (lcp_core_band.c).
  *
  * The book leaves the order open ("in any order") and keeps what holds holding. Two rules:
  *   worst   the row with the largest |w| (scaled) is next, and others may break meanwhile: each

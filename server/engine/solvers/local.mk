@@ -5,6 +5,7 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lcp.c \
 	server/engine/solvers/lcp_core.h \
 	server/engine/solvers/lcp_core.c \
+	server/engine/solvers/lcp_core_band.c \
 	server/engine/solvers/lcp_drive.c \
 	server/engine/solvers/lcp_dantzig.h \
 	server/engine/solvers/lcp_dantzig.c \

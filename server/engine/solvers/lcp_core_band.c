@@ -1,0 +1,89 @@
+/* lcp_core_band.c: keeps the envelope of the core's factor narrow.
+ *
+ * Rows become active in the order of their violation, which has nothing to do with who touches whom:
+ * after a while every row of the factor reaches back to its beginning, and a tower costs n³ instead
+ * of n². So every CHECK pivots the envelope is compared with that of the same rows in the order of
+ * a walk over A from one end (breadth first, as Cuthill and McKee 1969); is it more than twice as
+ * large, the factor is made anew in that order, which costs only the narrow envelope.
+ *
+ * What goes wrong: in the new order a row can depend on those before it to rounding; it is then
+ * held, as any row that does.
+ */
+#include "server/engine/solvers/lcp_core.h"
+
+enum { CHECK = 16 };     /* pivots between looks */
+enum { SIZE_MIN = 128 }; /* a smaller factor is cheap in any order */
+
+/* Breadth first from `root` over rows whose mark is below `mark`; into out, how many. */
+static uint32_t walk(struct lcp_core *self, uint32_t root, uint32_t mark, uint32_t *out)
+{
+	uint32_t tail = 0;
+	self->mark[root] = mark;
+	out[tail++] = root;
+	for (uint32_t head = 0; head < tail; head++)
+		for (uint32_t k = self->start[out[head]]; k < self->start[out[head] + 1]; k++) {
+			uint32_t j = self->column[k];
+			if (self->mark[j] >= mark)
+				continue;
+			self->mark[j] = mark;
+			out[tail++] = j;
+		}
+	return tail;
+}
+
+/* All rows, component by component, each from the end that is farthest from its least row. */
+static void find_band(struct lcp_core *self)
+{
+	uint32_t done = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		self->mark[i] = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (self->mark[i] != 0)
+			continue;
+		uint32_t *out = self->band + done;
+		uint32_t last = out[walk(self, i, 1, out) - 1];
+		done += walk(self, last, 2, out);
+	}
+	self->banded = true;
+}
+
+/* Entries of the factor, and what they would be in the order of the band. */
+static bool is_wide(struct lcp_core *self)
+{
+	size_t wide = 0, narrow = 0;
+	uint32_t place = 0;
+	for (uint32_t p = 0; p < self->factor.size; p++)
+		wide += p - self->factor.first[p];
+	for (uint32_t k = 0; k < self->count; k++)
+		self->mark[self->band[k]] =
+			self->state[self->band[k]] == LCP_ACTIVE ? place++ : 0;
+	for (uint32_t p = 0; p < self->factor.size; p++) {
+		uint32_t i = self->order[p], first = self->mark[i];
+		for (uint32_t k = self->start[i]; k < self->start[i + 1]; k++)
+			if (self->state[self->column[k]] == LCP_ACTIVE)
+				first = MIN_OF(first, self->mark[self->column[k]]);
+		narrow += self->mark[i] - first;
+	}
+	return wide > 2 * narrow + (size_t)CHECK * self->factor.size;
+}
+
+void lcp_core_narrow(struct lcp_core *self)
+{
+	if (self->factor.size < SIZE_MIN || self->result.pivots < self->looked + CHECK)
+		return;
+	self->looked = self->result.pivots;
+	if (!self->banded)
+		find_band(self);
+	if (!is_wide(self))
+		return;
+	/* HELD stands for "not yet in the new factor". */
+	for (uint32_t p = 0; p < self->factor.size; p++) {
+		self->state[self->order[p]] = LCP_HELD;
+		self->mark[self->order[p]] = UINT32_MAX;
+	}
+	self->factor.size = 0;
+	self->result.refactorings++;
+	for (uint32_t k = 0; k < self->count; k++)
+		if (self->mark[self->band[k]] == UINT32_MAX)
+			(void)lcp_core_activate(self, self->band[k]);
+}
