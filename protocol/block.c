@@ -179,10 +179,21 @@ uint32_t block_row_bytes(enum wire_profile profile, uint8_t fields, const struct
 	return block_quantised_row_bytes(fields, row);
 }
 
+uint64_t block_bytes_max(enum wire_profile profile, uint8_t fields, const struct block_row *rows,
+			 uint32_t count)
+{
+	uint64_t bytes = 0;
+	if (wire_profile_quantised(profile))
+		return block_quantised_bytes_max(fields, rows, count);
+	for (uint32_t i = 0; i < count; i++)
+		bytes += block_row_bytes_max(profile, fields, &rows[i]);
+	return bytes;
+}
+
 uint32_t block_row_bytes_max(enum wire_profile profile, uint8_t fields, const struct block_row *row)
 {
 	if (wire_profile_quantised(profile))
-		return block_quantised_row_bytes_max(fields, row);
+		return (uint32_t)block_quantised_bytes_max(fields, row, 1);
 	if (profile == WIRE_PROFILE_EXACT)
 		return VARINT_32_MAX + 1 + wire_columns_bytes(row->body, row->mask & fields);
 	/* No number takes more than nine bytes; a shape is a header, a bin of 32 and seven floats.

@@ -58,6 +58,9 @@ enum status block_profile_check(uint64_t profile) MUST_CHECK;
 /* At most how many bytes a row adds to its block, and an id to its list. */
 uint32_t block_row_bytes_max(enum wire_profile profile, uint8_t fields,
 			     const struct block_row *row);
+/* The same of many, and sooner told. */
+uint64_t block_bytes_max(enum wire_profile profile, uint8_t fields, const struct block_row *rows,
+			 uint32_t count);
 /* Closer, and slower to tell, in the quantised profiles. */
 uint32_t block_row_bytes(enum wire_profile profile, uint8_t fields, const struct block_row *row);
 enum { BLOCK_ID_BYTES_MAX = 5, BLOCK_HEADER_BYTES_MAX = 5 + 5 };

@@ -24,7 +24,7 @@ static inline const struct wire_quantised *base_of(const struct block_row *row)
 
 /* ---- sizes --------------------------------------------------------------------------------- */
 
-/* Bytes of the exact columns. */
+/* Bytes of the exact columns of a mask. */
 static inline uint32_t exact_bytes(const struct block_row *row, uint8_t mask)
 {
 	uint32_t bytes = 0;
@@ -35,20 +35,21 @@ static inline uint32_t exact_bytes(const struct block_row *row, uint8_t mask)
 	return bytes;
 }
 
-static inline uint32_t bytes_max(uint8_t fields, const struct block_row *row)
+/* As if every row had all columns; shapes alone are looked at, because they can be large. */
+uint64_t block_quantised_bytes_max(uint8_t fields, const struct block_row *rows, uint32_t count)
 {
-	uint8_t mask = row->mask & fields;
-	uint32_t bytes = ROW_HEAD_MAX + exact_bytes(row, mask);
-	bytes += mask & WIRE_COLUMN_POSITION ? WIRE_CHANGE_POSITION_MAX : 0;
-	bytes += mask & WIRE_COLUMN_ROTATION ? WIRE_CHANGE_ROTATION_MAX : 0;
-	bytes += mask & WIRE_COLUMN_VELOCITY ? WIRE_CHANGE_SPEED_MAX : 0;
-	bytes += mask & WIRE_COLUMN_SPIN ? WIRE_CHANGE_SPEED_MAX : 0;
+	uint32_t each = ROW_HEAD_MAX;
+	each += fields & WIRE_COLUMN_POSITION ? WIRE_CHANGE_POSITION_MAX : 0;
+	each += fields & WIRE_COLUMN_ROTATION ? WIRE_CHANGE_ROTATION_MAX : 0;
+	each += fields & WIRE_COLUMN_VELOCITY ? WIRE_CHANGE_SPEED_MAX : 0;
+	each += fields & WIRE_COLUMN_SPIN ? WIRE_CHANGE_SPEED_MAX : 0;
+	each += fields & WIRE_COLUMN_STATUS ? 2 : 0;
+	each += fields & WIRE_COLUMN_OWNER ? 12 : 0;
+	uint64_t bytes = (uint64_t)each * count;
+	for (uint32_t i = 0; i < count && (fields & WIRE_COLUMN_SHAPES) != 0; i++)
+		if (rows[i].mask & WIRE_COLUMN_SHAPES)
+			bytes += 1 + (uint64_t)rows[i].body->shape_count * WIRE_SHAPE_BYTES;
 	return bytes;
-}
-
-uint32_t block_quantised_row_bytes_max(uint8_t fields, const struct block_row *row)
-{
-	return bytes_max(fields, row);
 }
 
 uint32_t block_quantised_row_bytes(uint8_t fields, const struct block_row *row)
@@ -61,15 +62,16 @@ uint32_t block_quantised_row_bytes(uint8_t fields, const struct block_row *row)
 	return bytes;
 }
 
-/* Of a whole block without its header; one more, which the last short number may spoil. */
-static uint64_t block_bytes(uint8_t fields, const struct block_row *rows, uint32_t count,
-			    bool closely)
+/* Whether a whole block does, with its header, and one byte that the last short number may spoil. */
+static bool fits(uint8_t fields, const struct block_row *rows, uint32_t count, uint32_t room)
 {
-	uint64_t bytes = VARINT_32_MAX + 1;
+	const uint32_t besides = HEADER_MAX + VARINT_32_MAX + 1;
+	uint64_t bytes = besides;
+	if (block_quantised_bytes_max(fields, rows, count) + besides <= room)
+		return true;
 	for (uint32_t i = 0; i < count; i++)
-		bytes += closely ? block_quantised_row_bytes(fields, &rows[i])
-				 : bytes_max(fields, &rows[i]);
-	return bytes;
+		bytes += block_quantised_row_bytes(fields, &rows[i]);
+	return bytes <= room;
 }
 
 /* ---- packing ------------------------------------------------------------------------------- */
@@ -147,8 +149,7 @@ void block_quantised_pack(struct wire_packer *out, uint8_t fields, const struct 
 			  uint32_t count)
 {
 	uint32_t room = out->capacity - out->bytes;
-	if (out->status == STATUS_OK && block_bytes(fields, rows, count, false) + HEADER_MAX > room &&
-	    block_bytes(fields, rows, count, true) + HEADER_MAX > room)
+	if (out->status == STATUS_OK && !fits(fields, rows, count, room))
 		out->status = STATUS_FULL;
 	if (out->status != STATUS_OK)
 		return;

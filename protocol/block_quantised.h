@@ -4,8 +4,8 @@
 
 #include "protocol/block.h"
 
-/* Bytes a row adds, at most: at once, and by looking at its numbers. */
-uint32_t block_quantised_row_bytes_max(uint8_t fields, const struct block_row *row);
+/* Bytes of rows, at most: at once, and by looking at the numbers. */
+uint64_t block_quantised_bytes_max(uint8_t fields, const struct block_row *rows, uint32_t count);
 uint32_t block_quantised_row_bytes(uint8_t fields, const struct block_row *row);
 void block_quantised_pack(struct wire_packer *out, uint8_t fields, const struct block_row *rows,
 			  uint32_t count);

@@ -11,11 +11,9 @@ enum message_type delta_type(const struct delta_frame *frame)
 }
 
 /* What a row adds to its part: itself, and its id once more when it is created. */
-static uint32_t row_bytes(const struct delta_frame *frame, const struct block_row *row,
-			  bool closely)
+static uint32_t row_bytes(const struct delta_frame *frame, const struct block_row *row)
 {
-	uint32_t bytes = closely ? block_row_bytes(frame->profile, frame->fields, row)
-				 : block_row_bytes_max(frame->profile, frame->fields, row);
+	uint32_t bytes = block_row_bytes(frame->profile, frame->fields, row);
 	return bytes + (frame->snapshot || !row->created ? 0 : BLOCK_ID_BYTES_MAX);
 }
 
@@ -23,10 +21,12 @@ static uint32_t row_bytes(const struct delta_frame *frame, const struct block_ro
  * packing. */
 static bool fits_at_once(const struct delta_frame *frame, uint32_t removed_count, uint32_t room)
 {
-	uint64_t bytes = (uint64_t)removed_count * BLOCK_ID_BYTES_MAX;
-	for (uint32_t i = 0; i < frame->row_count && bytes <= room; i++)
-		bytes += row_bytes(frame, &frame->rows[i], false);
-	return bytes <= room;
+	uint64_t ids = removed_count;
+	for (uint32_t i = 0; i < frame->row_count && !frame->snapshot; i++)
+		ids += frame->rows[i].created;
+	return ids * BLOCK_ID_BYTES_MAX + block_bytes_max(frame->profile, frame->fields, frame->rows,
+							  frame->row_count) <=
+	       room;
 }
 
 enum status delta_plan(const struct delta_frame *frame, uint32_t content_max,
@@ -51,7 +51,7 @@ enum status delta_plan(const struct delta_frame *frame, uint32_t content_max,
 		for (; removed < removed_count && used + BLOCK_ID_BYTES_MAX <= room; removed++)
 			used += BLOCK_ID_BYTES_MAX;
 		for (; removed == removed_count && row < frame->row_count; row++) {
-			uint32_t bytes = row_bytes(frame, &frame->rows[row], true);
+			uint32_t bytes = row_bytes(frame, &frame->rows[row]);
 			if (bytes > room)
 				return STATUS_TOO_LARGE;
 			if (bytes > room - used)
