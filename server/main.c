@@ -45,9 +45,22 @@ static enum status load_tokens(struct server *server, struct reason *why)
 	return status;
 }
 
+/* The certificate and its key, at the start and again. */
+static enum status load_certificate(struct server *server, struct reason *why)
+{
+	const struct options *options = server->options;
+	if (options->tls.count == 0)
+		return STATUS_OK;
+	if (server->tls != NULL)
+		return tls_context_reload(server->tls, options->tls_cert, options->tls_key, why);
+	return tls_context_create(options->tls_cert, options->tls_key, &server->tls, why);
+}
+
 static void reload(struct server *server)
 {
 	struct reason why = { 0 };
+	if (load_certificate(server, &why) != STATUS_OK)
+		log_error("reload_refused", "%s", why.text);
 	if (load_tokens(server, &why) != STATUS_OK)
 		log_error("reload_refused", "%s", why.text);
 }
@@ -98,6 +111,8 @@ static int serve(const struct options *options)
 		status = server_create(io, executor, options, (uint32_t)getuid(), &server, &why);
 	if (status == STATUS_OK)
 		status = load_tokens(server, &why);
+	if (status == STATUS_OK)
+		status = load_certificate(server, &why);
 	if (status == STATUS_OK)
 		status = io_set_signals(io, on_signal, server);
 	if (status == STATUS_OK)

@@ -391,6 +391,20 @@ static enum status check_web(const struct options *options, const char *text, co
 	return check_exposure(options, &address, encrypted, option, why);
 }
 
+static enum status check_tls(const struct options *options, struct reason *why)
+{
+	struct address addresses[OPTION_ADDRESSES_MAX];
+	uint32_t count;
+	bool wanted = options->tls.count > 0 || options->web_tls;
+	if (wanted && (options->tls_cert == NULL || options->tls_key == NULL))
+		return reason_set(why, STATUS_MISSING, -1, "tls-cert",
+				  "TLS needs --tls-cert FILE and --tls-key FILE");
+	enum status status = options_tls_addresses(options, addresses, &count, why);
+	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
+		status = check_exposure(options, &addresses[i], true, "tls", why);
+	return status;
+}
+
 static enum status check_serve(const struct options *options, struct reason *why)
 {
 	static const char *const ROLES[] = { "controller", "player", "observer", "none" };
@@ -406,7 +420,9 @@ static enum status check_serve(const struct options *options, struct reason *why
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
 		status = check_exposure(options, &addresses[i], false, "listen", why);
 	if (status == STATUS_OK)
-		status = check_web(options, options->web, "web", false, why);
+		status = check_tls(options, why);
+	if (status == STATUS_OK)
+		status = check_web(options, options->web, "web", options->web_tls, why);
 	if (status == STATUS_OK)
 		status = check_web(options, options->admin, "admin", false, why);
 	return status;
@@ -524,7 +540,17 @@ enum status options_addresses(const struct options *options, struct address *out
 		snprintf(text, sizeof text, "unix:%s", options->unix_path);
 		status = address_parse(text, &out[(*count)++], why);
 	}
-	if (status == STATUS_OK && *count == 0)
+	if (status == STATUS_OK && *count == 0 && options->tls.count == 0)
 		status = address_parse("tcp:127.0.0.1:7411", &out[(*count)++], why);
+	return status;
+}
+
+enum status options_tls_addresses(const struct options *options, struct address *out, uint32_t *count,
+				  struct reason *why)
+{
+	enum status status = STATUS_OK;
+	*count = 0;
+	for (uint32_t i = 0; status == STATUS_OK && i < options->tls.count; i++)
+		status = options_web_address(options->tls.items[i], "tls", &out[(*count)++], why);
 	return status;
 }

@@ -64,6 +64,9 @@ size_t options_help(enum options_command command, char *text, size_t bytes);
  * given. `out` has room for OPTION_ADDRESSES_MAX. */
 enum status options_addresses(const struct options *options, struct address *out, uint32_t *count,
 			      struct reason *why) MUST_CHECK;
+/* The same for --tls; none where it was not given. */
+enum status options_tls_addresses(const struct options *options, struct address *out, uint32_t *count,
+				  struct reason *why) MUST_CHECK;
 
 /* The address of --web or --admin: HOST:PORT, with or without "tcp:" in front. */
 enum status options_web_address(const char *text, const char *option, struct address *out,

@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "server/base/heap.h"
 #include "server/log.h"
@@ -41,6 +42,8 @@ enum status server_create(struct io *io, struct executor *executor, const struct
 	registry_init(&self->sessions, 1);
 	bell_init(&self->serving, worlds_serve, self);
 	keyring_init(&self->keyring);
+	crowd_init(&self->crowd, (uint32_t)options->address_greetings,
+		   (uint32_t)options->address_sessions);
 	/* Checked with the options. */
 	if (wire_role_parse(wire_text(options->loopback_role), &self->loopback_role) != STATUS_OK)
 		self->loopback_role = WIRE_ROLE_NOBODY;
@@ -169,20 +172,24 @@ void server_drain(struct server *self)
 
 /* ---- starting ---------------------------------------------------------------------------------- */
 
+/* Who has not said who he is must not keep others out. */
+static bool has_room(const struct server *self)
+{
+	uint64_t greeting_max = MAX_OF(self->options->sessions_max / 4, (uint64_t)GREETING_MIN);
+	return self->sessions.items.count < self->options->sessions_max + self->sessions.lost &&
+	       self->sessions.greeting < greeting_max;
+}
+
 void server_accept(struct server *self, struct stream *stream)
 {
-	/* Who has not said who he is must not keep others out. */
-	uint64_t greeting_max = MAX_OF(self->options->sessions_max / 4, (uint64_t)GREETING_MIN);
 	/* Who is here comes before who may come back. */
 	while (self->sessions.items.count >= self->options->sessions_max &&
 	       resume_end_oldest(self))
 		;
-	if (self->sessions.items.count >= self->options->sessions_max ||
-	    self->sessions.greeting >= greeting_max) {
+	if (has_room(self))
+		session_open(self, stream);
+	else
 		stream_close(stream);
-		return;
-	}
-	session_open(self, stream);
 }
 
 static void on_accepted(void *context, struct stream *stream)
@@ -190,22 +197,47 @@ static void on_accepted(void *context, struct stream *stream)
 	server_accept(context, stream);
 }
 
+static void on_accepted_tls(void *context, struct stream *stream)
+{
+	struct server *self = context;
+	/* Before it costs a handshake. */
+	if (!has_room(self)) {
+		stream_close(stream);
+		return;
+	}
+	struct stream *private = tls_stream_create(self->tls, stream, self->frames);
+	if (private != NULL)
+		server_accept(self, private);
+}
+
+static enum status listen_at(struct server *self, const struct address *address,
+			     io_accepted *accepted, struct reason *why)
+{
+	struct io_listener **listener = &self->listeners[self->listener_count];
+	enum status status = io_listen(self->io, address, accepted, self, listener, why);
+	if (status != STATUS_OK)
+		return status;
+	struct address bound;
+	char text[ADDRESS_TEXT_MAX];
+	self->listener_count++;
+	io_listener_address(*listener, &bound);
+	address_print(&bound, text);
+	log_info("listening", "address=%s%s", accepted == on_accepted_tls ? "tls" : "",
+		 accepted == on_accepted_tls ? text + strlen("tcp") : text);
+	return STATUS_OK;
+}
+
 static enum status listen_all(struct server *self, struct reason *why)
 {
 	struct address addresses[OPTION_ADDRESSES_MAX];
 	uint32_t count;
 	enum status status = options_addresses(self->options, addresses, &count, why);
-	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-		status = io_listen(self->io, &addresses[i], on_accepted, self,
-				   &self->listeners[self->listener_count], why);
-		if (status != STATUS_OK)
-			break;
-		struct address bound;
-		char text[ADDRESS_TEXT_MAX];
-		io_listener_address(self->listeners[self->listener_count++], &bound);
-		address_print(&bound, text);
-		log_info("listening", "address=%s", text);
-	}
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = listen_at(self, &addresses[i], on_accepted, why);
+	if (status == STATUS_OK)
+		status = options_tls_addresses(self->options, addresses, &count, why);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = listen_at(self, &addresses[i], on_accepted_tls, why);
 	return status;
 }
 
@@ -264,8 +296,10 @@ void server_destroy(struct server *self)
 	worlds_release(&self->worlds);
 	registry_release(&self->sessions);
 	keyring_release(&self->keyring);
+	crowd_release(&self->crowd);
 	if (self->store != NULL)
 		store_destroy(self->store);
+	tls_context_destroy(self->tls);
 	shape_book_release(&self->library);
 	if (self->frames != NULL)
 		frame_pool_destroy(self->frames);

@@ -10,7 +10,9 @@
 
 #include "server/io/executor.h"
 #include "server/io/io.h"
+#include "server/io/tls_stream.h"
 #include "server/options.h"
+#include "server/session/crowd.h"
 #include "server/session/keyring.h"
 #include "server/session/registry.h"
 #include "server/store/store.h"
@@ -29,11 +31,13 @@ struct server {
 	struct store *store; /* NULL without --data */
 	struct worlds worlds;
 	struct registry sessions;
+	struct crowd crowd;
 	struct keyring keyring; /* tokens it knows; loaded by who can read files */
 	enum wire_role loopback_role; /* of a peer on this machine that shows none */
 	struct outbox_set outboxes;
 	struct shape_book library; /* every shape cooked in this process, by name */
-	struct io_listener *listeners[OPTION_ADDRESSES_MAX];
+	struct tls_context *tls; /* owned; NULL without a certificate; made by who can read files */
+	struct io_listener *listeners[2 * OPTION_ADDRESSES_MAX];
 	uint32_t listener_count;
 	struct bell serving;	/* a world has more clients to serve in this round */
 	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */

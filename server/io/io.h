@@ -60,6 +60,7 @@ struct stream;
 /* Who is at the other end. */
 struct peer {
 	enum address_kind kind;
+	uint8_t octets[16]; /* TCP: its address, as in struct address */
 	bool web;      /* came through a browser's door: WebSocket */
 	bool local;    /* on this machine: loopback or a Unix socket */
 	bool secure;   /* nobody on the way can read or change what is said: TLS */

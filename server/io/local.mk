@@ -20,6 +20,8 @@ libcairnd_a_SOURCES += \
 	server/io/executor.c \
 	server/io/executor_uv.h \
 	server/io/executor_uv.c \
+	server/io/tls_stream.h \
+	server/io/tls_stream.c \
 	server/io/secret_file.h \
 	server/io/secret_file.c \
 	server/io/parallel_pool.h \
@@ -40,5 +42,6 @@ IO_TESTS = \
 	tests/unit/server/io/test_parallel_pool
 UNIT_TESTS += $(IO_TESTS) \
 	tests/unit/server/io/test_address \
-	tests/unit/server/io/test_io_sim
+	tests/unit/server/io/test_io_sim \
+	tests/unit/server/io/test_tls_stream
 THREAD_TESTS += $(IO_TESTS)

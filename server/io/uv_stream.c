@@ -456,6 +456,7 @@ static void uv_link_peer(const struct stream *stream, struct peer *out)
 					       : (const void *)&six->sin6_addr, is_four ? 4 : 16);
 	}
 	out->local = address_is_loopback(&address);
+	memcpy(out->octets, address.octets, sizeof out->octets);
 	address_print(&address, out->text);
 }
 

@@ -1,4 +1,6 @@
 libcairnd_a_SOURCES += \
+	server/session/crowd.c \
+	server/session/crowd.h \
 	server/session/dispatch.c \
 	server/session/handlers_admin.c \
 	server/session/handlers_input.c \
@@ -21,6 +23,7 @@ libcairnd_a_SOURCES += \
 	server/session/session.h
 
 UNIT_TESTS += \
+	tests/unit/server/session/test_crowd \
 	tests/unit/server/session/test_keyring \
 	tests/unit/server/session/test_ledger \
 	tests/unit/server/session/test_outbox \

@@ -111,10 +111,13 @@ static void swap_streams(struct session *self, struct session *other)
 {
 	struct stream *stream = self->stream;
 	struct peer peer = self->peer;
+	bool crowd_greeting = self->crowd_greeting;
 	self->stream = other->stream;
 	self->peer = other->peer;
+	self->crowd_greeting = other->crowd_greeting;
 	other->stream = stream;
 	other->peer = peer;
+	other->crowd_greeting = crowd_greeting;
 	if (self->stream != NULL)
 		self->stream->context = self;
 	if (other->stream != NULL)
@@ -193,6 +196,7 @@ static void take_place(struct session *greeting, struct session *lost, struct ha
 	struct server *server = lost->server;
 	server->sessions.lost -= lost->state == SESSION_LOST;
 	swap_streams(lost, greeting);
+	session_greeted(lost);
 	lost->handshake = *fresh;
 	lost->outbox.frame_max = fresh->limits.frame_down;
 	lost->state = SESSION_OPEN;

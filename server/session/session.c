@@ -96,6 +96,12 @@ static uint32_t frame_max(const struct session *self)
 	return self->state == SESSION_OPEN ? self->handshake.limits.frame_up : WIRE_FRAME_HELLO;
 }
 
+void session_greeted(struct session *self)
+{
+	crowd_greeted(&self->server->crowd, &self->peer);
+	self->crowd_greeting = false;
+}
+
 static void greet(struct session *self, const struct message *message)
 {
 	struct message reply;
@@ -111,6 +117,7 @@ static void greet(struct session *self, const struct message *message)
 	}
 	self->state = SESSION_OPEN;
 	self->server->sessions.greeting--;
+	session_greeted(self);
 	self->outbox.frame_max = self->handshake.limits.frame_down;
 	quota_init(&self->quota, self->handshake.role, io_now(self->server->io));
 	log_info("session_open", "session=%u peer=%s role=%s token=\"%s\"", (unsigned)self->number,
@@ -310,20 +317,28 @@ static void offer(struct session *self)
 
 void session_open(struct server *server, struct stream *stream)
 {
-	struct session *self = heap_alloc_zero(sizeof *self);
+	struct peer peer;
 	uint32_t number;
+	stream_peer(stream, &peer);
+	if (crowd_enter(&server->crowd, &peer) != STATUS_OK) {
+		stream_close(stream);
+		return;
+	}
+	struct session *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL || registry_add(&server->sessions, self, &number) != STATUS_OK) {
+		crowd_leave(&server->crowd, &peer, true);
 		heap_free(self);
 		stream_close(stream);
 		return;
 	}
 	self->server = server;
+	self->peer = peer;
+	self->crowd_greeting = true;
 	self->stream = stream;
 	self->number = number;
 	self->opened_at = self->heard_at = io_now(server->io);
 	self->frame_since = INSTANT_NEVER;
 	server->sessions.greeting++;
-	stream_peer(stream, &self->peer);
 	outbox_init(&self->outbox, &server->outboxes, stream, server->frames);
 	quota_init(&self->quota, WIRE_ROLE_NOBODY, self->opened_at);
 	offer(self);
@@ -464,9 +479,10 @@ void session_lose_world(struct session *self, struct served_world *world)
 void session_destroy(struct session *self)
 {
 	self->server->sessions.lost -= self->state == SESSION_LOST;
-	if (self->state == SESSION_GREETING ||
-	    (self->state == SESSION_LEAVING && self->handshake.state != HANDSHAKE_OPEN))
-		self->server->sessions.greeting--;
+	self->server->sessions.greeting -=
+		self->state == SESSION_GREETING ||
+		(self->state == SESSION_LEAVING && self->handshake.state != HANDSHAKE_OPEN);
+	crowd_leave(&self->server->crowd, &self->peer, self->crowd_greeting);
 	for (uint32_t i = 0; i < self->memberships.count; i++) {
 		struct membership *membership = &self->memberships.items[i];
 		if (membership->world != NULL)

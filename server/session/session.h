@@ -80,6 +80,7 @@ struct session {
 	ARRAY_OF(struct session_subscription) subscriptions;
 	ARRAY_OF(struct upload) uploads;
 	struct peer peer;
+	bool crowd_greeting; /* as its address is counted (crowd.h): it goes with the connection */
 	struct grant *grant; /* owned; what its token allows; NULL: it came without */
 	/* Coming back. */
 	uint8_t token[RESUME_TOKEN_BYTES], token_before[RESUME_TOKEN_BYTES];
@@ -95,6 +96,8 @@ struct session {
 void session_open(struct server *server, struct stream *stream);
 /* Called about every quarter second: deadlines, pings, slow clients. */
 void session_look_after(struct session *self, uint64_t now);
+/* Its connection is no more one of those that have not said HELLO. */
+void session_greeted(struct session *self);
 /* Says GOODBYE and lets the stream finish. */
 void session_goodbye(struct session *self, enum status status, const char *text);
 static inline enum wire_role session_role(const struct session *self)

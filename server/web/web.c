@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -37,6 +38,7 @@ static void peer_of(const struct web_site *site, struct lws *wsi, struct peer *o
 	}
 	out->kind = address.kind;
 	out->local = address_is_loopback(&address);
+	memcpy(out->octets, address.octets, sizeof out->octets);
 	out->web = true;
 	out->secure = site->tls;
 	address_print(&address, out->text);
@@ -230,6 +232,13 @@ static enum status listen_at(struct web_site *site, const char *option, struct r
 		.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
 			   (address->kind == ADDRESS_TCP4 ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
 	};
+	const struct options *options = site->web->server->options;
+	if (site->tls) {
+		info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+		info.ssl_cert_filepath = options->tls_cert;
+		info.ssl_private_key_filepath = options->tls_key;
+		info.ssl_options_set = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2;
+	}
 	site->vhost = lws_create_vhost(site->web->context, &info);
 	if (site->vhost == NULL) {
 		address_print(address, text);
@@ -279,7 +288,8 @@ static enum status make_context(struct web *self, struct reason *why)
 		.server_string = SERVER_NAME,
 		.pt_serv_buf_size = MESSAGE_PART,
 		.options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
-			   LWS_SERVER_OPTION_VALIDATE_UTF8,
+			   LWS_SERVER_OPTION_VALIDATE_UTF8 |
+			   (self->viewer.tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
 	};
 	lws_set_log_level(LLL_ERR | LLL_WARN, say);
 	self->context = lws_create_context(&info);
@@ -306,6 +316,7 @@ enum status web_create(struct server *server, struct uv_loop_s *loop, struct web
 	self->streams.message_ms = options->handshake_ms;
 	self->viewer.web = self->admin.web = self;
 	self->admin.admin = true;
+	self->viewer.tls = options->web_tls;
 	assets_init(&self->assets);
 	const char *files = options->web_files != NULL ? options->web_files : CAIRN_WEB_DIR;
 	enum status status = options->web != NULL ? assets_load(&self->assets, files, why) : STATUS_OK;

@@ -530,6 +530,7 @@ static void sim_stream_peer(const struct stream *stream, struct peer *out)
 	memset(out, 0, sizeof *out);
 	out->kind = link->address.kind;
 	out->local = address_is_loopback(&link->address);
+	memcpy(out->octets, link->address.octets, sizeof out->octets);
 	out->known = out->kind == ADDRESS_UNIX;
 	out->uid = out->gid = out->known ? 1000 : 0;
 	out->pid = out->known ? (int32_t)index + 1 : 0;

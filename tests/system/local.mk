@@ -8,6 +8,7 @@ PYTHON_TESTS += \
 	tests/system/test_sessions.py \
 	tests/system/test_stalled.py \
 	tests/system/test_stepping.py \
+	tests/system/test_tls.py \
 	tests/system/test_tokens.py \
 	tests/system/test_web.py
 EXTRA_DIST += tests/system/support.py
