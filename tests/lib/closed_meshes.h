@@ -1,4 +1,4 @@
-/* closed_meshes.h: closed meshes for tests, each returned owned (shape_release), counter-clockwise from outside. */
+/* closed_meshes.h: closed meshes for tests, each returned owned (shape_release). */
 #ifndef CAIRN_TESTS_CLOSED_MESHES_H
 #define CAIRN_TESTS_CLOSED_MESHES_H
 

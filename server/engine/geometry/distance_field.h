@@ -3,10 +3,10 @@
  * Negative inside, positive outside, metres. The grid (G-01, G-02) has cells of edge c = largest extent /
  * resolution on every axis and reaches one cell or more beyond the mesh. Every 8th node of each axis has
  * its exact distance; where the surface is within a cell of such a block of 8³ cells, all its 9³ nodes
- * do, as multiples of c/1024. So memory grows with the surface, not with the volume: see
- * distance_field_bytes. Between nodes values are trilinear. Distances are Euclidean and exact to that
- * rounding (the book's axis distances are not), signs are exact: found along scanlines by winding number, as
- * intersect_point_mesh finds them.
+ * do, as multiples of c/1024. (Where there are at most 300 blocks, those up to 18 cells away do, too.)
+ * So memory grows with the surface, not with the volume. Between nodes values are trilinear. Distances
+ * are Euclidean and exact to that rounding (the book's axis distances are not), signs are exact: found
+ * along scanlines by winding number, as intersect_point_mesh finds them.
  *
  * A field is immutable and does not need its mesh. The same mesh and resolution give the same bits on every
  * machine.

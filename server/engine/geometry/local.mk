@@ -18,6 +18,11 @@ libengine_a_SOURCES += \
 	server/engine/geometry/decompose_piece.h \
 	server/engine/geometry/decompose_piece.c \
 	server/engine/geometry/distance_field.h \
+	server/engine/geometry/distance_field.c \
+	server/engine/geometry/distance_field_build.c \
+	server/engine/geometry/distance_field_cell.h \
+	server/engine/geometry/distance_field_collide.c \
+	server/engine/geometry/distance_field_surface.c \
 	server/engine/geometry/hull.h \
 	server/engine/geometry/hull.c \
 	server/engine/geometry/hull_build.h \
@@ -74,6 +79,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c \
 UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_closest \
 	tests/unit/server/engine/geometry/test_decompose \
+	tests/unit/server/engine/geometry/test_distance_field \
 	tests/unit/server/engine/geometry/test_hull \
 	tests/unit/server/engine/geometry/test_intersect \
 	tests/unit/server/engine/geometry/test_intersect_mesh \
