@@ -58,7 +58,7 @@ static enum status refine(struct fanout *self, const struct group *group)
 
 /* ---- hashes ------------------------------------------------------------------------------------ */
 
-static uint64_t hash_members(const struct view *view, const struct quantised *quantised,
+static uint64_t hash_members(const struct view *view, struct quantised *quantised,
 			     const struct interest *interest, uint8_t fields)
 {
 	uint64_t sum = 0;

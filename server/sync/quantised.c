@@ -21,6 +21,8 @@ void quantised_release(struct quantised *self)
 {
 	heap_free(self->rows);
 	heap_free(self->log);
+	for (uint32_t i = 0; i < QUANTISED_SHARES; i++)
+		heap_free(self->shares[i].values);
 	quantised_init(self, self->profile);
 }
 
@@ -72,12 +74,69 @@ static enum status keep(struct quantised *self, struct quantised_row *row)
 	return STATUS_OK;
 }
 
+/* ---- shares of hashes -------------------------------------------------------------------------- */
+
+static void forget_share(struct quantised *self, uint32_t row)
+{
+	for (uint32_t i = 0; i < QUANTISED_SHARES; i++)
+		if (row < self->shares[i].capacity)
+			self->shares[i].values[row] = 0;
+}
+
+static void forget_shares(struct quantised *self)
+{
+	for (uint32_t i = 0; i < QUANTISED_SHARES; i++)
+		if (self->shares[i].capacity > 0)
+			memset(self->shares[i].values, 0,
+			       self->shares[i].capacity * sizeof *self->shares[i].values);
+}
+
+/* Where shares over these fields are kept, in place of those not asked for longest; as many as there are
+ * rows. NULL without memory: then nothing is remembered. */
+static struct quantised_shares *shares_of(struct quantised *self, uint8_t fields)
+{
+	struct quantised_shares *found = &self->shares[0];
+	for (uint32_t i = 0; i < QUANTISED_SHARES; i++) {
+		struct quantised_shares *shares = &self->shares[i];
+		if (shares->fields == fields) {
+			found = shares;
+			break;
+		}
+		if (shares->used < found->used)
+			found = shares;
+	}
+	if (found->fields != fields || found->capacity < self->row_capacity) {
+		uint64_t *values = heap_realloc(found->values, self->row_capacity * sizeof *values);
+		if (values == NULL)
+			return NULL;
+		uint32_t known = found->fields == fields ? found->capacity : 0;
+		memset(values + known, 0, (self->row_capacity - known) * sizeof *values);
+		found->values = values;
+		found->capacity = self->row_capacity;
+		found->fields = fields;
+	}
+	found->used = self->serial;
+	return found;
+}
+
+static uint64_t share(const struct quantised *self, const struct view *view, uint32_t row,
+		      struct quantised_shares *shares, uint8_t fields)
+{
+	if (shares != NULL && shares->values[row] != 0)
+		return shares->values[row];
+	uint64_t value = wire_quantised_hash(&view->rows[row].body, &self->rows[row].now, fields);
+	if (shares != NULL)
+		shares->values[row] = value;
+	return value;
+}
+
 /* ---- following the view ------------------------------------------------------------------------ */
 
 static void make_row(struct quantised *self, const struct view_row *from, struct quantised_row *row)
 {
 	memset(row, 0, sizeof *row);
 	row->id = from->body.id;
+	forget_share(self, (uint32_t)(row - self->rows));
 	wire_quantise(self->profile, &from->body, &row->now);
 	for (uint32_t c = 0; c < QUANTISED_COLUMNS; c++)
 		row->changed[c] = self->serial;
@@ -110,6 +169,7 @@ static void close_gaps(struct quantised *self, const struct view *view)
 		if (self->rows[i].id == view->rows[kept].body.id)
 			self->rows[kept++] = self->rows[i];
 	self->row_count = kept;
+	forget_shares(self);
 }
 
 static enum status update(struct quantised *self, const struct view *view, uint32_t index)
@@ -119,6 +179,8 @@ static enum status update(struct quantised *self, const struct view *view, uint3
 	struct wire_quantised next;
 	if (!from->live)
 		return STATUS_OK;
+	/* Its exact columns may have changed, too. */
+	forget_share(self, index);
 	memset(&next, 0, sizeof next);
 	wire_quantise(self->profile, &from->body, &next);
 	uint8_t mask = wire_quantised_differ(&row->now, &next);
@@ -229,17 +291,18 @@ void quantised_refine(const struct quantised *self, const struct view *view, uin
 	delta->rows.count = kept;
 }
 
-uint64_t quantised_share(const struct quantised *self, const struct view *view, uint32_t row,
+uint64_t quantised_share(struct quantised *self, const struct view *view, uint32_t row,
 			 uint8_t fields)
 {
-	return wire_quantised_hash(&view->rows[row].body, &self->rows[row].now, fields);
+	return share(self, view, row, shares_of(self, fields), fields);
 }
 
-uint64_t quantised_hash(const struct quantised *self, const struct view *view, uint8_t fields)
+uint64_t quantised_hash(struct quantised *self, const struct view *view, uint8_t fields)
 {
+	struct quantised_shares *shares = shares_of(self, fields);
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < view->row_count; i++)
 		if (view->rows[i].live)
-			sum += quantised_share(self, view, i, fields);
+			sum += share(self, view, i, shares, fields);
 	return body_hash_finish(view->tick, sum, view->live_count);
 }

@@ -13,7 +13,7 @@
  * rows are not sent.
  *
  * Invariants: Q1 rows stand as the view's do, the same ids. Q2 `now` is what wire_quantise makes of the
- * row. Q3 every change behind `floor` is in the log.
+ * row. Q3 every change behind `floor` is in the log. Q4 a share that is known is that of the row as it is.
  */
 #ifndef CAIRN_SYNC_QUANTISED_H
 #define CAIRN_SYNC_QUANTISED_H
@@ -24,6 +24,7 @@ enum {
 	QUANTISED_COLUMNS = 4,
 	QUANTISED_PROFILES = 2,
 	QUANTISED_LOG_BYTES = 32 << 20, /* of one profile of one world */
+	QUANTISED_SHARES = 4,		/* choices of fields whose hashes are remembered */
 };
 
 struct quantised_row {
@@ -39,6 +40,14 @@ struct quantised_entry {
 	uint64_t older;	 /* entry of the same row, 0 none */
 };
 
+/* Shares of view hashes over some fields, by row; 0: not known since the row changed. */
+struct quantised_shares {
+	uint8_t fields; /* 0: nobody's */
+	uint64_t used;	/* serial at which they were last asked for */
+	uint32_t capacity;
+	uint64_t *values; /* owned */
+};
+
 struct quantised {
 	enum wire_profile profile;
 	uint64_t serial; /* of the view it goes with; 0: it does not */
@@ -49,6 +58,7 @@ struct quantised {
 	struct quantised_entry *log;
 	uint64_t log_first, log_next;
 	uint32_t log_capacity, log_max;
+	struct quantised_shares shares[QUANTISED_SHARES];
 };
 
 void quantised_init(struct quantised *self, enum wire_profile profile);
@@ -64,9 +74,9 @@ const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t
 void quantised_refine(const struct quantised *self, const struct view *view, uint64_t base,
 		      struct view_delta *delta);
 /* Of all rows; the view hash of a subscription that sees the whole world. */
-uint64_t quantised_hash(const struct quantised *self, const struct view *view, uint8_t fields);
-/* A row's share of a view hash. */
-uint64_t quantised_share(const struct quantised *self, const struct view *view, uint32_t row,
+uint64_t quantised_hash(struct quantised *self, const struct view *view, uint8_t fields);
+/* A row's share of a view hash; made anew only where the row has changed. */
+uint64_t quantised_share(struct quantised *self, const struct view *view, uint32_t row,
 			 uint8_t fields);
 /* The index of a row of the view from its body. */
 uint32_t quantised_row_of(const struct view *view, const struct wire_body *body);

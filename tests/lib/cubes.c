@@ -11,7 +11,7 @@
 
 /* m, m/s, N: within REACH of the large cube's middle small ones are drawn to it. */
 #define FIELD 10.0
-#define REACH 2.0
+#define REACH 1.7
 #define SPEED 3.0
 #define PULL 9.0
 

@@ -140,8 +140,12 @@ START_TEST(from_any_base_changes_lead_to_the_present)
 		ck_assert_uint_eq(course.quantised.row_count, course.view.row_count);
 		if (course.view.serial % 20 == 0)
 			check_all_bases(first);
+		/* Of a choice that is remembered, and of one among more than can be. */
+		uint8_t some = (uint8_t)(1 + 9 * rng_below(&course.gen.rng, 7));
 		ck_assert_uint_eq(quantised_hash(&course.quantised, &course.view, 127),
 				  hash_of_now(127));
+		ck_assert_uint_eq(quantised_hash(&course.quantised, &course.view, some),
+				  hash_of_now(some));
 	}
 	uint64_t reach = course.view.serial - course.quantised.floor;
 	ck_assert(reach == WIRE_RING_TICKS - 1 || reach == WIRE_RING_TICKS ||
