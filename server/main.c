@@ -11,6 +11,7 @@
 #include "server/io/io_uv.h"
 #include "server/io/secret_file.h"
 #include "server/log.h"
+#include "server/mesh_command.h"
 #include "server/options.h"
 #include "server/run.h"
 #include "server/server.h"
@@ -161,6 +162,8 @@ int main(int argc, char **argv)
 	case OPTIONS_REPLAY:
 		log_set_level(options.replay_log_level);
 		return replay_command(&options);
+	case OPTIONS_MESH:
+		return mesh_command(&options);
 	case OPTIONS_SERVE:
 		break;
 	}

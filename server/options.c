@@ -360,6 +360,19 @@ static enum status check_replay(const struct options *options, struct reason *wh
 	return STATUS_OK;
 }
 
+static enum status check_mesh(const struct options *options, struct reason *why)
+{
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd mesh needs a FILE");
+	if (options->mesh_surface != NULL && options->mesh_field == 0)
+		return reason_set(why, STATUS_MISSING, -1, "field", "--surface needs --field N");
+	if (strcmp(options->mesh_report, "json") != 0 && strcmp(options->mesh_report, "text") != 0)
+		return reason_set(why, STATUS_TYPE, -1, "report",
+				  "--report: \"%.40s\" is not a format; text and json are",
+				  options->mesh_report);
+	return STATUS_OK;
+}
+
 /* A stranger can reach what is not loopback: he must show a token, and nobody may read it on its way. */
 static enum status check_exposure(const struct options *options, const struct address *address,
 				  bool encrypted, const char *option, struct reason *why)
@@ -448,6 +461,9 @@ enum status options_parse(struct options *out, int argc, const char *const argv[
 	} else if (argc > 1 && strcmp(argv[1], "replay") == 0) {
 		out->command = OPTIONS_REPLAY;
 		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "mesh") == 0) {
+		out->command = OPTIONS_MESH;
+		line.at = 2;
 	}
 	enum status status = read_environment(out, environment, why);
 	if (status == STATUS_OK)
@@ -459,6 +475,8 @@ enum status options_parse(struct options *out, int argc, const char *const argv[
 		status = check_run(out, why);
 	if (status == STATUS_OK && out->command == OPTIONS_REPLAY)
 		status = check_replay(out, why);
+	if (status == STATUS_OK && out->command == OPTIONS_MESH)
+		status = check_mesh(out, why);
 	return status;
 }
 
@@ -489,10 +507,15 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		put(&writer, "cairnd replay FILE [OPTION]…\n"
 			     "Tells what a world's file holds, and whether it can be made "
 			     "again.\n\n");
+	else if (command == OPTIONS_MESH)
+		put(&writer, "cairnd mesh FILE [OPTION]…\n"
+			     "Tells whether a mesh is a solid, and what it weighs and is made "
+			     "of.\n\n");
 	else
 		put(&writer, "cairnd [OPTION]…\n"
 			     "Serves physics worlds. `cairnd run --help` tells of runs without a "
-			     "network,\n`cairnd replay --help` of recordings.\n\n");
+			     "network,\n`cairnd replay --help` of recordings, `cairnd mesh --help` of "
+			     "meshes.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)

@@ -21,14 +21,15 @@ enum options_command {
 	OPTIONS_SERVE,
 	OPTIONS_RUN,
 	OPTIONS_REPLAY,
+	OPTIONS_MESH,
 	OPTIONS_HELP,	  /* print options_help(help_for) and succeed */
 	OPTIONS_VERSION	  /* print the version and succeed */
 };
 
 struct options {
 	enum options_command command;
-	enum options_command help_for; /* OPTIONS_SERVE, OPTIONS_RUN or OPTIONS_REPLAY */
-	struct option_list operands;   /* the scene of `cairnd run`, the file of `cairnd replay` */
+	enum options_command help_for; /* OPTIONS_SERVE to OPTIONS_MESH */
+	struct option_list operands;   /* the scene of `run`, the file of `replay` and `mesh` */
 	bool run_ticks_given;
 #define OPTION_FIELD_FLAG(field) bool field;
 #define OPTION_FIELD_COUNT(field) uint64_t field;
@@ -57,7 +58,7 @@ struct options {
 enum status options_parse(struct options *out, int argc, const char *const argv[],
 			  const char *const environment[], struct reason *why) MUST_CHECK;
 
-/* Writes the help for SERVE, RUN or REPLAY; returns its length, like snprintf. */
+/* Writes the help for SERVE, RUN, REPLAY or MESH; returns its length, like snprintf. */
 size_t options_help(enum options_command command, char *text, size_t bytes);
 
 /* Where to listen: --listen (a bare HOST:PORT means TCP), --unix, or the default when neither was

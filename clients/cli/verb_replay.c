@@ -1,5 +1,5 @@
-/* verb_replay.c: replay is the daemon's own work, without a network: its program is run in this one's
- * place. */
+/* verb_replay.c: replay and mesh are the daemon's own work, without a network: its program is run in
+ * this one's place. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,24 +7,10 @@
 
 #include "clients/cli/verbs.h"
 
-int verb_replay(struct cli *cli)
+/* Runs cairnd, beside this program first, then on the PATH; returns only where there is none. */
+static int run_daemon(struct cli *cli, const char *const *words)
 {
 	char path[4096], directory[4096];
-	const char *words[8] = { "cairnd", "replay" };
-	size_t count = 2;
-	const char *against = cli_option(cli, "against", 0);
-	if (cli->operand_count != 1)
-		return cli_usage(cli, "replay FILE [--verify] [--against FILE]");
-	words[count++] = cli->operands[0];
-	if (cli_flag(cli, "verify"))
-		words[count++] = "--verify";
-	if (against != NULL) {
-		words[count++] = "--against";
-		words[count++] = against;
-	}
-	if (!cli_options_known(cli))
-		return cli_fail(cli);
-	/* Beside this program first, then on the PATH. */
 	ssize_t bytes = readlink("/proc/self/exe", directory, sizeof directory - 1);
 	if (bytes > 0) {
 		directory[bytes] = '\0';
@@ -38,4 +24,53 @@ int verb_replay(struct cli *cli)
 	reason_set(&cli->why, STATUS_MISSING, -1, "cairnd", "cairnd is neither beside cairn nor on "
 							   "the PATH");
 	return cli_fail(cli);
+}
+
+int verb_replay(struct cli *cli)
+{
+	const char *words[8] = { "cairnd", "replay" };
+	size_t count = 2;
+	const char *against = cli_option(cli, "against", 0);
+	if (cli->operand_count != 1)
+		return cli_usage(cli, "replay FILE [--verify] [--against FILE]");
+	words[count++] = cli->operands[0];
+	if (cli_flag(cli, "verify"))
+		words[count++] = "--verify";
+	if (against != NULL) {
+		words[count++] = "--against";
+		words[count++] = against;
+	}
+	return cli_options_known(cli) ? run_daemon(cli, words) : cli_fail(cli);
+}
+
+/* `--field N OUT` is an option with its value, then an operand. */
+int verb_mesh(struct cli *cli)
+{
+	static const char *const names[] = { "weld", "tolerance", "parts-max", "hull", "parts", "field" };
+	static const char *const flags[] = { "--weld", "--tolerance", "--parts-max",
+					     "--hull", "--parts",     "--field" };
+	const char *words[24] = { "cairnd", "mesh" };
+	size_t count = 2;
+	bool field = false;
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		const char *value = cli_option(cli, names[i], 0);
+		if (value == NULL)
+			continue;
+		words[count++] = flags[i];
+		words[count++] = value;
+		field |= strcmp(names[i], "field") == 0;
+	}
+	if (cli->operand_count < 1 || cli->operand_count > (field ? 2u : 1u))
+		return cli_usage(cli, "mesh FILE [--weld M] [--tolerance M] [--parts-max N] [--hull OUT] "
+				      "[--parts OUT] [--field N [OUT]]");
+	words[count++] = cli->operands[0];
+	if (cli->operand_count == 2) {
+		words[count++] = "--surface";
+		words[count++] = cli->operands[1];
+	}
+	if (cli->json) {
+		words[count++] = "--report";
+		words[count++] = "json";
+	}
+	return cli_options_known(cli) ? run_daemon(cli, words) : cli_fail(cli);
 }

@@ -1,0 +1,368 @@
+/* mesh_command.c: a mesh file becomes canonical bytes of a solid in each form that is asked for, is cooked as
+ * the daemon cooks it, and what that found is printed: `key: value` for people, one JSON object for
+ * programs. Files are written last, when all is known.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/scene/mesh.h"
+#include "server/base/heap.h"
+#include "server/engine/engine.h"
+#include "server/io/instant.h"
+#include "server/mesh_command.h"
+
+struct job {
+	const struct options *options;
+	bool json;
+	uint32_t members; /* printed so far */
+	struct cloud mesh;
+	double weld, tolerance;
+	struct shape *hull, *parts, *field;
+	double milliseconds; /* of the last cooking */
+};
+
+/* ---- printing --------------------------------------------------------------------------------- */
+
+static void key(struct job *job, const char *name)
+{
+	if (job->json)
+		printf("%s\"%s\": ", job->members > 0 ? ", " : "{", name);
+	else
+		printf("%s: ", name);
+	job->members++;
+}
+
+static void end_line(const struct job *job)
+{
+	if (!job->json)
+		putchar('\n');
+}
+
+static void put_count(struct job *job, const char *name, uint64_t value)
+{
+	key(job, name);
+	printf("%llu", (unsigned long long)value);
+	end_line(job);
+}
+
+static void put_real(struct job *job, const char *name, double value)
+{
+	key(job, name);
+	printf("%.12g", value);
+	end_line(job);
+}
+
+static void put_truth(struct job *job, const char *name, bool value)
+{
+	key(job, name);
+	printf("%s", job->json ? value ? "true" : "false" : value ? "yes" : "no");
+	end_line(job);
+}
+
+static void put_reals(struct job *job, const char *name, const double *values, uint32_t count)
+{
+	key(job, name);
+	for (uint32_t i = 0; i < count; i++)
+		printf("%s%.12g", i > 0 ? job->json ? ", " : " " : job->json ? "[" : "", values[i]);
+	printf("%s", job->json ? "]" : "");
+	end_line(job);
+}
+
+static void put_vector(struct job *job, const char *name, vec3 v)
+{
+	const double values[3] = { v.x, v.y, v.z };
+	put_reals(job, name, values, 3);
+}
+
+/* File names and sentences of ours: quotes and control characters are left out for programs. */
+static void put_text(struct job *job, const char *name, const char *text)
+{
+	key(job, name);
+	if (job->json)
+		putchar('"');
+	for (; *text != '\0'; text++)
+		if (!job->json || (*text != '"' && *text != '\\' && (unsigned char)*text >= 32))
+			putchar(*text);
+	if (job->json)
+		putchar('"');
+	end_line(job);
+}
+
+static void put_edges(struct job *job, const char *name, const struct mesh_edge_name *edges,
+		      uint32_t count)
+{
+	uint32_t named = MIN_OF(count, (uint32_t)MESH_REPORT_NAMED);
+	if (count == 0)
+		return;
+	key(job, name);
+	printf("%s", job->json ? "[" : "");
+	for (uint32_t i = 0; i < named; i++)
+		printf(job->json ? "%s[%u, %u]" : "%s%u-%u", i > 0 ? ", " : "", edges[i].from,
+		       edges[i].to);
+	printf("%s", job->json ? "]" : count > named ? ", …" : "");
+	end_line(job);
+}
+
+static void put_report(struct job *job, const struct mesh_report *report)
+{
+	const struct {
+		const char *name;
+		uint32_t count;
+	} repairs[] = {
+		{ "vertices joined", report->vertices_welded },
+		{ "vertices unused", report->vertices_unused },
+		{ "vertices split", report->vertices_split },
+		{ "triangles collapsed", report->triangles_collapsed },
+		{ "triangles repeated", report->triangles_repeated },
+		{ "triangles cancelled", report->triangles_cancelled },
+		{ "triangles turned", report->triangles_turned },
+		{ "shells turned", report->shells_turned },
+		{ "triangles without area", report->flat_triangles },
+		{ "shells without volume", report->flat_shells },
+		{ "edges of one triangle", report->border_edges },
+		{ "edges of three or more", report->crowded_edges },
+		{ "edges that cannot agree", report->twisted_edges },
+	};
+	put_count(job, "vertices", report->vertices);
+	put_count(job, "triangles", report->triangles);
+	put_truth(job, "closed", report->closed);
+	put_count(job, "shells", report->shells);
+	put_count(job, "voids", report->voids);
+	for (uint32_t i = 0; i < COUNT_OF(repairs); i++)
+		if (repairs[i].count > 0)
+			put_count(job, repairs[i].name, repairs[i].count);
+	put_edges(job, "border", report->border, report->border_edges);
+	put_edges(job, "crowded", report->crowded, report->crowded_edges);
+	put_edges(job, "twisted", report->twisted, report->twisted_edges);
+	if (report->closed)
+		put_count(job, "crossing pairs", report->crossings);
+	if (report->closed && !report->crossings_all)
+		put_text(job, "crossings", "not all pairs were looked at");
+}
+
+static void put_solid(struct job *job, const struct shape *shape)
+{
+	const struct mass_properties *mass = &shape->mass;
+	const struct solid *solid = shape->solid;
+	const double inertia[6] = { mass->inertia.x.x, mass->inertia.y.y, mass->inertia.z.z,
+				    mass->inertia.y.x, mass->inertia.z.x, mass->inertia.z.y };
+	const double box[6] = { shape->aabb_min.x, shape->aabb_min.y, shape->aabb_min.z,
+				shape->aabb_max.x, shape->aabb_max.y, shape->aabb_max.z };
+	const quat r = solid->frame.at.rotation;
+	const double axes[4] = { r.w, r.x, r.y, r.z };
+	put_count(job, "solid vertices", solid->vertices);
+	put_count(job, "solid edges", (uint64_t)solid->faces * 3 / 2);
+	put_count(job, "solid faces", solid->faces);
+	put_reals(job, "box", box, 6);
+	put_real(job, "volume", mass->volume);
+	put_vector(job, "centre", mass->centre);
+	put_reals(job, "inertia", inertia, 6);
+	put_vector(job, "moments", solid->frame.moments);
+	put_reals(job, "axes", axes, 4);
+	put_real(job, "rotation radius", solid->frame.radius);
+}
+
+static void put_hull(struct job *job, const struct shape *shape)
+{
+	const struct hull *hull = shape->solid->parts[0]->hull;
+	put_count(job, "hull vertices", hull->vertex_count);
+	put_count(job, "hull faces", hull->face_count);
+	put_real(job, "hull volume", shape->solid->volume_parts);
+}
+
+static void put_parts(struct job *job, const struct shape *shape)
+{
+	const struct solid *solid = shape->solid;
+	put_count(job, "parts", solid->part_count);
+	put_real(job, "parts volume", solid->volume_parts);
+	put_real(job, "parts deviation", solid->deviation);
+	put_count(job, "parts approximated", solid->approximated);
+	put_count(job, "parts too thin", solid->parts_thin);
+	put_real(job, "parts ms", job->milliseconds);
+}
+
+/* ---- cooking ---------------------------------------------------------------------------------- */
+
+static void write_solid(struct writer *writer, const struct job *job, uint32_t form, uint32_t detail)
+{
+	const struct cloud *mesh = &job->mesh;
+	write_u8(writer, SHAPE_SOLID);
+	write_u8(writer, 1);
+	write_u8(writer, (uint8_t)form);
+	write_u8(writer, 0);
+	write_u16(writer, (uint16_t)detail);
+	write_f64(writer, job->weld);
+	write_f64(writer, form == SOLID_PARTS ? job->tolerance : 0);
+	write_u32(writer, mesh->points.count);
+	write_u32(writer, mesh->triangles.count);
+	for (uint32_t i = 0; i < mesh->points.count; i++) {
+		write_f64(writer, mesh->points.items[i].x);
+		write_f64(writer, mesh->points.items[i].y);
+		write_f64(writer, mesh->points.items[i].z);
+	}
+	for (uint32_t t = 0; t < mesh->triangles.count; t++)
+		for (uint32_t k = 0; k < 3; k++)
+			write_u32(writer, mesh->triangles.items[t].corner[k]);
+}
+
+static enum status cook(struct job *job, uint32_t form, uint32_t detail, struct shape **out,
+			struct reason *why)
+{
+	struct bytes bytes = { 0 };
+	struct writer writer = writer_into(&bytes);
+	write_solid(&writer, job, form, detail);
+	enum status status = writer_status(&writer);
+	uint64_t start = instant_now();
+	if (status == STATUS_OK)
+		status = shape_cook(bytes.data, bytes.count, NULL, out, why);
+	else
+		reason_set(why, status, -1, "mesh", "out of memory");
+	job->milliseconds = (double)(instant_now() - start) * 1e-6;
+	bytes_release(&bytes);
+	return status;
+}
+
+/* The report by itself: of a mesh that is refused there is no shape to keep it. */
+static enum status look(struct job *job, struct reason *why)
+{
+	struct mesh_soup soup = { job->mesh.points.items, job->mesh.points.count,
+				  (const uint32_t(*)[3])job->mesh.triangles.items,
+				  job->mesh.triangles.count };
+	struct mesh_repair_options options = { .weld = job->weld, .crossings = true };
+	struct mesh_report report;
+	struct polyhedron *solid = NULL;
+	enum status status = mesh_repair(&soup, &options, &solid, &report, why);
+	polyhedron_destroy(solid);
+	put_text(job, "file", job->options->operands.items[0]);
+	put_report(job, &report);
+	return status;
+}
+
+static enum status describe(struct job *job, struct reason *why)
+{
+	const struct options *options = job->options;
+	struct reason hull_why = { 0 };
+	enum status status = look(job, why);
+	if (status != STATUS_OK)
+		return status;
+	status = cook(job, SOLID_PARTS, (uint32_t)options->mesh_parts_max, &job->parts, why);
+	if (status != STATUS_OK)
+		return status;
+	put_solid(job, job->parts);
+	put_parts(job, job->parts);
+	/* A hull may have too many vertices and the parts none the less be hulls. */
+	if (cook(job, SOLID_HULL, 0, &job->hull, &hull_why) == STATUS_OK)
+		put_hull(job, job->hull);
+	else
+		put_text(job, "hull", hull_why.text);
+	if (job->hull == NULL && options->mesh_hull != NULL) {
+		*why = hull_why;
+		return why->status;
+	}
+	if (options->mesh_field == 0)
+		return STATUS_OK;
+	return cook(job, SOLID_FIELD, (uint32_t)options->mesh_field, &job->field, why);
+}
+
+/* ---- OBJ -------------------------------------------------------------------------------------- */
+
+static enum status open_obj(const char *path, FILE **out, struct reason *why)
+{
+	*out = fopen(path, "w");
+	return *out != NULL ? STATUS_OK
+			    : reason_set(why, STATUS_IO, -1, "file", "%.80s cannot be written", path);
+}
+
+static enum status close_obj(FILE *file, const char *path, struct reason *why)
+{
+	bool failed = ferror(file) != 0;
+	failed |= fclose(file) != 0;
+	return failed ? reason_set(why, STATUS_IO, -1, "file", "%.80s could not be written", path)
+		      : STATUS_OK;
+}
+
+static enum status write_parts(const struct shape *shape, const char *path, const char *noun,
+			       struct reason *why)
+{
+	FILE *file;
+	uint32_t base = 1;
+	enum status status = open_obj(path, &file, why);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < shape->solid->part_count; i++) {
+		const struct hull *hull = shape->solid->parts[i]->hull;
+		fprintf(file, "o %s%u\n", noun, i);
+		for (uint32_t v = 0; v < hull->vertex_count; v++)
+			fprintf(file, "v %.17g %.17g %.17g\n", hull->vertices[v].x,
+				hull->vertices[v].y, hull->vertices[v].z);
+		for (uint32_t f = 0; f < hull->face_count; f++) {
+			uint32_t h = hull->faces[f].edge;
+			fputc('f', file);
+			for (uint32_t k = 0; k < hull->faces[f].edge_count; k++) {
+				fprintf(file, " %u", base + hull->edges[h].origin);
+				h = hull->edges[h].next;
+			}
+			fputc('\n', file);
+		}
+		base += hull->vertex_count;
+	}
+	return close_obj(file, path, why);
+}
+
+static enum status write_files(const struct job *job, struct reason *why)
+{
+	const struct options *options = job->options;
+	enum status status = STATUS_OK;
+	if (options->mesh_hull != NULL)
+		status = write_parts(job->hull, options->mesh_hull, "hull", why);
+	if (status == STATUS_OK && options->mesh_parts != NULL)
+		status = write_parts(job->parts, options->mesh_parts, "part", why);
+	return status;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+static bool number(const char *text, double most, double *value)
+{
+	char *end;
+	*value = strtod(text, &end);
+	return end != text && *end == '\0' && *value >= 0 && *value <= most;
+}
+
+static enum status read_mesh(struct job *job, struct reason *why)
+{
+	const char *path = job->options->operands.items[0], *slash = strrchr(path, '/');
+	struct source source = { .file = path, .why = why };
+	char base[4096] = ".";
+	if (!number(job->options->mesh_weld, 1, &job->weld))
+		return reason_set(why, STATUS_RANGE, -1, "weld", "--weld is a number from 0 to 1");
+	if (!number(job->options->mesh_tolerance, SHAPE_LENGTH_MAX, &job->tolerance))
+		return reason_set(why, STATUS_RANGE, -1, "tolerance", "--tolerance is a number ≥ 0");
+	if (slash != NULL && (size_t)(slash - path) < sizeof base)
+		snprintf(base, sizeof base, "%.*s/", (int)(slash - path), path);
+	return mesh_read(&source, 0, base, slash != NULL ? slash + 1 : path, &job->mesh);
+}
+
+int mesh_command(const struct options *options)
+{
+	struct job job = { .options = options, .json = strcmp(options->mesh_report, "json") == 0 };
+	struct reason why = { .index = -1 };
+	enum status status = read_mesh(&job, &why);
+	if (status == STATUS_OK)
+		status = describe(&job, &why);
+	if (status == STATUS_OK)
+		status = write_files(&job, &why);
+	if (status != STATUS_OK && job.members > 0)
+		put_text(&job, "refused", why.text);
+	if (job.json && job.members > 0)
+		puts("}");
+	if (status != STATUS_OK)
+		fprintf(stderr, "cairnd: %s: %s\n", why.field, why.text);
+	shape_release(job.hull);
+	shape_release(job.parts);
+	shape_release(job.field);
+	cloud_release(&job.mesh);
+	return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,11 @@
+/* mesh_command.h: `cairnd mesh FILE`: what a mesh file is as a solid; its hull, parts and field as OBJ. */
+#ifndef CAIRN_MESH_COMMAND_H
+#define CAIRN_MESH_COMMAND_H
+
+#include "server/options.h"
+
+/* Returns the exit status of the process: failure where the mesh is refused; what was found is printed
+ * all the same, with the edges named. */
+int mesh_command(const struct options *options);
+
+#endif
