@@ -1,6 +1,6 @@
-/* bench_lcp: our solver of complementarity problems beside Bullet's Dantzig and Lemke, on the same
- * problems: least time of three, largest violation, failures. ODE's solver (from which Bullet's
- * Dantzig comes) is not exported by Debian's library, so it stands here as Bullet's.
+/* bench_lcp: our solver of complementarity problems beside Bullet's Dantzig and Lemke and ODE's (from
+ * which Bullet's Dantzig comes), on the same problems: least time of three, largest violation,
+ * failures. Debian's Bullet computes in float, its ODE in double.
  *
  *   bench_lcp [LEMKE_ROWS]      Lemke is asked up to this many rows (default 80)
  *
@@ -74,13 +74,22 @@ static void ours(const struct lcp_problem *p, double *x)
 	heap_free(memory);
 }
 
-static void theirs(const char *name, int which, const struct lcp_problem *p, double *x)
+enum peer { PEER_BULLET_DANTZIG, PEER_BULLET_LEMKE, PEER_ODE };
+
+static bool ask(enum peer which, const struct lcp_problem *p, double *x)
+{
+	int n = (int)p->count, stride = (int)p->stride;
+	return which == PEER_ODE ? bench_ode_lcp(n, stride, p->a, p->b, x)
+				 : bench_bullet_lcp((int)which, n, stride, p->a, p->b, x);
+}
+
+static void theirs(const char *name, enum peer which, const struct lcp_problem *p, double *x)
 {
 	double least = INFINITY;
 	bool solved = false;
 	for (uint32_t k = 0; k < 3 && least > (k > 0 ? 0 : -1) && (k == 0 || least < 1000); k++) {
 		double start = now_ms();
-		solved = bench_bullet_lcp(which, (int)p->count, (int)p->stride, p->a, p->b, x);
+		solved = ask(which, p, x);
 		least = fmin(least, now_ms() - start);
 	}
 	line(name, solved, violation(p, x), least);
@@ -92,10 +101,12 @@ static void run(const char *name, const struct lcp_problem *p, uint32_t lemke_ro
 	printf("%-14s n %4u", name, p->count);
 	ours(p, x);
 	if (bench_has_bullet()) {
-		theirs("Dantzig", 0, p, x);
+		theirs("Dantzig", PEER_BULLET_DANTZIG, p, x);
 		if (p->count <= lemke_rows)
-			theirs("Lemke", 1, p, x);
+			theirs("Lemke", PEER_BULLET_LEMKE, p, x);
 	}
+	if (bench_has_ode())
+		theirs("ODE", PEER_ODE, p, x);
 	printf("\n");
 	fflush(stdout);
 	heap_free(x);

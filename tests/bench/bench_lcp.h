@@ -12,6 +12,9 @@ bool bench_has_bullet(void);
 /* which: 0 Dantzig, 1 Lemke. A x + b = w; false when the solver says that it failed. */
 bool bench_bullet_lcp(int which, int rows, int stride, const double *a, const double *b, double *x);
 
+bool bench_has_ode(void);
+bool bench_ode_lcp(int rows, int stride, const double *a, const double *b, double *x);
+
 #ifdef __cplusplus
 }
 #endif

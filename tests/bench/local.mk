@@ -25,10 +25,16 @@ tests_bench_bench_lcp_SOURCES = tests/bench/bench_lcp.c tests/bench/bench_lcp.h
 tests_bench_bench_lcp_LDADD = $(LDADD) -lm
 if HAVE_BULLET
 tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_bullet.cpp
-tests_bench_bench_lcp_CPPFLAGS = $(AM_CPPFLAGS) $(BULLET_CFLAGS)
+tests_bench_bench_lcp_CPPFLAGS = $(AM_CPPFLAGS) $(BULLET_CFLAGS) $(ODE_CFLAGS)
 tests_bench_bench_lcp_LDADD += $(BULLET_LIBS)
 else
 tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_alone.c
+endif
+if HAVE_ODE
+tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_ode.cpp
+tests_bench_bench_lcp_LDADD += $(ODE_LIBS)
+else
+tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_no_ode.c
 endif
 
 EXTRA_PROGRAMS += tests/bench/bench_reflection
@@ -65,7 +71,8 @@ bench-closest: tests/bench/bench_closest
 bench: $(BENCHES)
 	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)
 
-EXTRA_DIST += tests/bench/run tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c
+EXTRA_DIST += tests/bench/run tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c \
+	tests/bench/bench_lcp_ode.cpp tests/bench/bench_lcp_no_ode.c
 
 # make bench-server: a cairnd of this build and its clients: round trips, fan-out, many worlds, commands.
 EXTRA_PROGRAMS += tests/bench/bench_step
