@@ -3,7 +3,7 @@
  *
  * Rows are made to hold one after the other, those without bounds (joints) first; while one is
  * driven (lcp_drive.c) the active ones follow. The active rows carry a Cholesky factor that is
- * updated, never made anew. The book proves the end for positive definite A only and breaks ties at
+ * updated. The book proves the end for positive definite A only and breaks ties at
  * will; contacts are semidefinite and tie all the time. Here steps of length zero are legal and
  * ties follow a rule, under which the active rows stay independent. A large factor that has grown
  * wide is made anew in the order of a walk along the contacts (lcp_core_band.c).
