@@ -44,10 +44,16 @@ bool lu_factor(double *a, uint32_t n, uint32_t stride, uint32_t *pivots)
 		double size = scalar_abs(top[k]);
 		if (!(size > 0 && size <= SCALAR_MAX))
 			return false;
+		/* Contacts along a chain leave most of this at zero. */
+		uint32_t end = n;
+		while (end > k + 1 && top[end - 1] == 0)
+			end--;
 		for (uint32_t i = k + 1; i < n; i++) {
 			double *row = a + (size_t)i * stride;
+			if (row[k] == 0)
+				continue;
 			row[k] /= top[k];
-			dense_mul_add(row + k + 1, top + k + 1, -row[k], n - k - 1);
+			dense_mul_add(row + k + 1, top + k + 1, -row[k], end - k - 1);
 		}
 	}
 	return true;

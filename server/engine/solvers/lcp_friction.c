@@ -37,6 +37,11 @@ static void carve(struct lcp_friction *self, struct solver_memory *memory, uint3
 	uint32_t **indices[] = {&self->normal, &self->order, &self->unknown, &self->pivots};
 	for (uint32_t i = 0; i < COUNT_OF(indices); i++)
 		*indices[i] = SOLVER_CARVE(memory, uint32_t, n);
+	self->tie_column = SOLVER_CARVE(memory, uint32_t, n);
+	self->tie_row = SOLVER_CARVE(memory, uint32_t, n);
+	self->from = SOLVER_CARVE(memory, uint32_t, n);
+	self->to = SOLVER_CARVE(memory, uint32_t, n);
+	self->tie_value = SOLVER_CARVE(memory, double, n);
 	self->kind = SOLVER_CARVE(memory, uint8_t, n);
 	self->state = SOLVER_CARVE(memory, uint8_t, n);
 	self->lcp_state = SOLVER_CARVE(memory, uint8_t, n);
@@ -104,6 +109,15 @@ static void take(struct lcp_friction *self, const struct friction_problem *probl
 		for (uint32_t j = 0; j < n; j++)
 			self->a[(size_t)i * n + j] = self->scale[i] * self->scale[j] *
 						     problem->a[(size_t)i * problem->stride + j];
+	for (uint32_t i = 0; i < n; i++) {
+		const double *row = self->a + (size_t)i * n;
+		self->from[i] = 0;
+		self->to[i] = n;
+		while (self->to[i] > 0 && row[self->to[i] - 1] == 0)
+			self->to[i]--;
+		while (self->from[i] < self->to[i] && row[self->from[i]] == 0)
+			self->from[i]++;
+	}
 }
 
 double lcp_friction_residual(const struct friction_problem *problem, const double *x, double *w,

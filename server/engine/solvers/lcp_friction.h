@@ -35,6 +35,9 @@ struct lcp_friction {
 	uint32_t *unknown; /* rows solved for */
 	uint32_t unknown_count;
 	double *matrix; /* unknowns × unknowns, factored */
+	uint32_t *tie_column, *tie_row; /* what is tied to the unknowns: column of matrix, row of a */
+	double *tie_value;
+	uint32_t *from, *to; /* by row: where its entries other than zero lie in a */
 	uint32_t *pivots;
 	double *x, *w, *dx, *dw, *right, *lower, *upper;
 	uint8_t *lcp_state, *out;

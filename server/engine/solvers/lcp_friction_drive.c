@@ -2,7 +2,8 @@
  *
  * Unknowns are the normals and joints that are on and the tangents that stick. A tangent at its
  * limit is tied: Δx_t = ±μ Δx_n, so the column of its normal is A e_n ± μ A e_t. The reduced matrix
- * is unsymmetric as soon as one is tied; it is made and factored (LU) for each direction.
+ * is unsymmetric as soon as one is tied; it is made and factored (LU, inside the band that
+ * contacts along a chain leave) for each direction.
  *
  * The step ends at the first of these, by index where equal, the driven row's own goal before all:
  *   on normal     Δx < 0            x = 0            → off, its tangents with it
@@ -52,26 +53,37 @@ static uint32_t tangents_end(const struct lcp_friction *self, uint32_t n)
 	return end;
 }
 
-/* (A e_c with what is tied to c), entry r. */
-static double tied_entry(const struct lcp_friction *self, uint32_t r, uint32_t c)
+/* Lists what is tied to the unknowns, by columns; how many. */
+static uint32_t list_ties(struct lcp_friction *self)
 {
-	const double *row = self->a + (size_t)r * self->count;
-	double sum = row[c];
-	if (self->kind[c] != FRICTION_NORMAL)
-		return sum;
-	for (uint32_t t = c + 1, end = tangents_end(self, c); t < end; t++)
-		sum += tie(self, t) * row[t];
-	return sum;
+	uint32_t count = 0;
+	for (uint32_t p = 0; p < self->unknown_count; p++) {
+		uint32_t n = self->unknown[p];
+		if (self->kind[n] != FRICTION_NORMAL)
+			continue;
+		for (uint32_t t = n + 1, end = tangents_end(self, n); t < end; t++) {
+			double value = tie(self, t);
+			if (value == 0)
+				continue;
+			self->tie_column[count] = p;
+			self->tie_row[count] = t;
+			self->tie_value[count++] = value;
+		}
+	}
+	return count;
 }
 
 static bool factor(struct lcp_friction *self, double extra)
 {
-	uint32_t k = self->unknown_count;
+	uint32_t k = self->unknown_count, ties = list_ties(self);
 	for (uint32_t r = 0; r < k; r++) {
+		const double *row = self->a + (size_t)self->unknown[r] * self->count;
+		double *to = self->matrix + (size_t)r * k;
 		for (uint32_t c = 0; c < k; c++)
-			self->matrix[r * k + c] =
-				tied_entry(self, self->unknown[r], self->unknown[c]);
-		self->matrix[r * k + r] += extra;
+			to[c] = row[self->unknown[c]];
+		for (uint32_t i = 0; i < ties; i++)
+			to[self->tie_column[i]] += self->tie_value[i] * row[self->tie_row[i]];
+		to[r] += extra;
 	}
 	if (!lu_factor(self->matrix, k, k, self->pivots))
 		return false;
@@ -102,8 +114,9 @@ static void spread(struct lcp_friction *self)
 	dense_zero(self->dw, self->count);
 	for (uint32_t j = 0; j < self->count; j++)
 		if (self->dx[j] != 0)
-			dense_mul_add(self->dw, self->a + (size_t)j * self->count, self->dx[j],
-				      self->count);
+			dense_mul_add(self->dw + self->from[j],
+				      self->a + (size_t)j * self->count + self->from[j],
+				      self->dx[j], self->to[j] - self->from[j]);
 }
 
 static void follow_ties(struct lcp_friction *self, double *x)
