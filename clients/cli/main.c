@@ -36,8 +36,10 @@ int verb_help(struct cli *cli)
 		return cli_usage(cli, "there is no verb %s", cli->operands[0]);
 	if (one == NULL)
 		puts("usage: cairn [--unix PATH | --connect ADDRESS] [--json] [--role NAME] "
-		     "[--timeout MS] [--token-file FILE] VERB …\n\n"
-		     "  ADDRESS is tcp:HOST:PORT or unix:PATH; CAIRN_ADDRESS, then " DEFAULT_ADDRESS
+		     "[--timeout MS] [--token-file FILE] [--tls-ca FILE] VERB …\n\n"
+		     "  ADDRESS is tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT, wss://HOST:PORT "
+		     "or unix:PATH;\n"
+		     "  CAIRN_ADDRESS, then " DEFAULT_ADDRESS
 		     " are the defaults.\n"
 		     "  A token comes from FILE or from CAIRN_TOKEN.\n");
 	for (size_t i = 0; i < COUNT_OF(verbs); i++)
@@ -115,6 +117,7 @@ static bool read_globals(struct cli *cli, enum wire_role *role)
 	const char *role_name = cli_option(cli, "role", 0);
 	const char *timeout = cli_option(cli, "timeout", 0);
 	cli->json = cli_flag(cli, "json");
+	cli->tls_trusted = cli_option(cli, "tls-ca", 0);
 	cli->address = address != NULL	     ? address
 		       : environment != NULL ? environment
 					     : DEFAULT_ADDRESS;
@@ -153,6 +156,7 @@ int main(int argc, char **argv)
 		.name = "cairn",
 		.role = role,
 		.token = cli.token,
+		.tls_trusted = cli.tls_trusted,
 		.timeout_ms = cli.timeout_ms,
 		.callbacks = verb_callbacks(&cli),
 	};

@@ -50,6 +50,7 @@ struct cairn_callbacks {
 struct cairn_options {
 	const char *name;     /* of the program, for the server's log */
 	enum wire_role role;  /* WIRE_ROLE_NOBODY: the most the server grants */
+	const char *tls_trusted; /* file of certificates to trust (PEM); NULL: the system's */
 	const char *token;    /* as its issuer gave it; NULL: none */
 	uint32_t caps;	      /* enum wire_cap; 0: all */
 	uint32_t frame_down;  /* most bytes of a frame; 0: 1 MiB */
@@ -58,7 +59,8 @@ struct cairn_options {
 	struct cairn_callbacks callbacks;
 };
 
-/* `address`: unix:PATH or tcp:HOST:PORT (a numeric loopback address). Waits for WELCOME. */
+/* `address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. Waits for
+ * WELCOME. */
 MUST_CHECK enum status cairn_connect(const char *address, const struct cairn_options *options,
 				     struct cairn **out, struct reason *why);
 void cairn_close(struct cairn *self);

@@ -368,7 +368,8 @@ enum status cairn_connect(const char *address, const struct cairn_options *optio
 	if (self->options.timeout_ms == 0)
 		self->options.timeout_ms = CAIRN_TIMEOUT_MS;
 	connection_init(&self->connection);
-	enum status status = connection_open(&self->connection, address, why);
+	enum status status = connection_open(&self->connection, address, self->options.tls_trusted,
+					     self->options.timeout_ms, why);
 	if (status == STATUS_OK)
 		status = greet(self, why);
 	if (status != STATUS_OK) {
@@ -397,5 +398,5 @@ const struct cairn_session *cairn_session(const struct cairn *self)
 
 int cairn_fd(const struct cairn *self)
 {
-	return self->connection.fd;
+	return self->connection.transport.fd;
 }

@@ -1,21 +1,24 @@
-/* connection.h: bytes to and from a cairnd: a socket, an outgoing buffer, an incoming one that is split
- * into frames. POSIX sockets and poll(2), nothing else, so that the library fits into any program. */
+/* connection.h: frames to and from a cairnd: a transport, an outgoing buffer, an incoming one that is split
+ * into frames. POSIX sockets, poll(2) and OpenSSL, so that the library fits into any program. */
 #ifndef CAIRN_CLIENTS_LIB_CONNECTION_H
 #define CAIRN_CLIENTS_LIB_CONNECTION_H
 
+#include "clients/lib/transport.h"
 #include "protocol/message.h"
 #include "server/base/bytes.h"
 
 struct connection {
-	int fd; /* −1 none */
+	struct transport transport;
 	struct bytes in, out;
+	struct bytes packed; /* a message on its way into `out` */
 	size_t taken; /* bytes of `in` that have been looked at */
 	uint32_t frame_max;
 };
 
 void connection_init(struct connection *self);
-/* unix:PATH or tcp:HOST:PORT. IO, RANGE. */
+/* As transport_open. */
 MUST_CHECK enum status connection_open(struct connection *self, const char *address,
+				       const char *trusted, uint32_t timeout_ms,
 				       struct reason *why);
 void connection_release(struct connection *self);
 MUST_CHECK enum status connection_queue(struct connection *self, const struct message *message,

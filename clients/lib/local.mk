@@ -4,7 +4,9 @@ libcairn_a_SOURCES += \
 	clients/lib/client.h \
 	clients/lib/connection.c \
 	clients/lib/connection.h \
-	clients/lib/requests.c
+	clients/lib/requests.c \
+	clients/lib/transport.c \
+	clients/lib/transport.h
 
 # Against a daemon of this build.
 UNIT_TESTS += tests/unit/clients/lib/test_client

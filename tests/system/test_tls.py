@@ -1,4 +1,5 @@
 """TLS at a real daemon: the same worlds over it, and everything that would bring it down to less."""
+import json
 import socket
 import ssl
 import subprocess
@@ -7,7 +8,7 @@ import warnings
 
 import pytest
 from support import SANITIZED, cairn, command, daemon, falling, frame, log_of, memory, until
-from test_tokens import made, reload
+from test_tokens import cli, made, reload
 from test_web import listening
 
 
@@ -134,10 +135,11 @@ def test_broken_handshakes_cost_no_memory(server):
             sock.close()
         until(lambda: server.client.info("server")["server"]["sessions"] == 1)
         return memory(server.process.pid)
-    first = [round() for _ in range(5)][2:]
-    then = [round() for _ in range(3)]
-    print(f"grown by {(min(then) - min(first)) >> 10} KiB")
-    assert SANITIZED or min(then) - min(first) < 1 << 20
+    # The allocator keeps some of what it got: what counts is that more of the same needs no more.
+    first = [round() for _ in range(8)][4:]
+    then = [round() for _ in range(4)]
+    print(f"grown by {(min(then) - max(first)) >> 10} KiB")
+    assert SANITIZED or min(then) - max(first) < 1 << 20
 
 
 def test_files_come_over_tls_with_a_policy_that_says_so(server):
@@ -170,6 +172,15 @@ def test_a_certificate_is_changed_while_it_runs(server, certificate, tmp_path):
         reload(server)
         held.close()
     cairn.connect(server.tls, tls=cert, token=server.token).close()
+
+
+def test_the_command_line_comes_in_over_tls(server):
+    done = cli("--connect", server.tls, "--tls-ca", server.cert, "--json", "worlds", CAIRN_TOKEN=server.token)
+    assert done.returncode == 0 and "demo" in done.stdout, done.stderr
+    done = cli("--connect", "wss://" + server.web, "--tls-ca", server.cert, "--json", "watch", "demo", "--ticks", "1")
+    assert done.returncode == 0 and json.loads(done.stdout.splitlines()[-1])["hash"] == "right", done.stderr
+    done = cli("--connect", server.tls, "worlds", CAIRN_TOKEN=server.token)
+    assert done.returncode != 0 and "certificate" in done.stderr
 
 
 def test_a_public_address_needs_tokens_but_no_flag_where_there_is_tls(certificate, tmp_path):
