@@ -2,6 +2,8 @@
 libengine_a_SOURCES += \
 	server/engine/collision/advance.h \
 	server/engine/collision/advance.c \
+	server/engine/collision/bisect.h \
+	server/engine/collision/bisect.c \
 	server/engine/collision/broad_grid.c \
 	server/engine/collision/broad_kind.h \
 	server/engine/collision/broad_levels.c \
@@ -13,6 +15,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/clip.c \
 	server/engine/collision/continuous_box.h \
 	server/engine/collision/continuous_box.c \
+	server/engine/collision/continuous_mesh.h \
+	server/engine/collision/continuous_mesh.c \
 	server/engine/collision/continuous_sphere.h \
 	server/engine/collision/continuous_sphere.c \
 	server/engine/collision/continuous_triangle.h \
@@ -74,8 +78,10 @@ libengine_a_SOURCES += \
 UNIT_TESTS += \
 	tests/property/test_agreement \
 	tests/unit/server/engine/collision/test_advance \
+	tests/unit/server/engine/collision/test_bisect \
 	tests/unit/server/engine/collision/test_broad_phase \
 	tests/unit/server/engine/collision/test_continuous \
+	tests/unit/server/engine/collision/test_continuous_mesh \
 	tests/unit/server/engine/collision/test_epa \
 	tests/unit/server/engine/collision/test_free_region \
 	tests/unit/server/engine/collision/test_gjk \
