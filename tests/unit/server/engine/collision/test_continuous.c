@@ -211,9 +211,9 @@ START_TEST(g30_no_hit_is_missed_late_or_early)
 {
 	uint32_t hits[8] = { 0 }, sharp = 0;
 	double near = CONTINUOUS_TOLERANCE * 12;
-	for (uint32_t run = 0; run < oracle_runs(2000); run++) {
+	for (uint32_t run = 0; run < oracle_runs(4000); run++) {
 		struct family_case c, exchanged;
-		/* Slivers meet seldom: three times as many of them. */
+		/* Slivers meet seldom: three times as many. */
 		uint32_t family = run % 10 < 8 ? run % 10 : 5;
 		draw_case(family, &c);
 		for (uint32_t i = 0; i < 3; i++) {
@@ -244,7 +244,7 @@ START_TEST(g30_no_hit_is_missed_late_or_early)
 		hits[family] += found[0];
 		sharp += contact <= 1 && safe >= 0 && contact - safe < 1e-6;
 	}
-	ck_assert_uint_gt(sharp, oracle_runs(2000) / 8);
+	ck_assert_uint_gt(sharp, oracle_runs(4000) / 8);
 	for (uint32_t k = 0; k < 8; k++)
 		ck_assert_msg(hits[k] > 10, "family %u: %u hits", k, hits[k]);
 }
