@@ -14,6 +14,7 @@
  */
 #include "server/base/rng.h"
 #include "server/io/parallel_pool.h"
+#include "tests/golden/closest.h"
 #include "tests/golden/scenes.h"
 #include "tests/golden/solvers.h"
 #include "tests/lib/worlds.h"
@@ -80,7 +81,7 @@ static void compare(const struct scene *scene, const char *way, const struct wor
 				   .state_hash = test_hash(world)});
 }
 
-/* Problems take the place of ticks. */
+/* Problems, or poses, take the place of ticks. */
 static void compare_solver(const char *name, uint32_t count, uint64_t values, uint64_t ways)
 {
 	compare_line(name, "solved",
@@ -170,6 +171,7 @@ int main(int count, char **arguments)
 	}
 	parallel_pool_destroy(pool);
 	golden_solvers(compare_solver);
+	golden_closest(compare_solver);
 	if (!print)
 		printf("1..%u\n", tests);
 	return failures > 0;
