@@ -115,3 +115,7 @@ tests_agree_agree_SOURCES = tests/agree/agree.c
 .PHONY: agree
 agree: tests/agree/agree
 	tests/agree/agree
+
+FUZZ_TARGETS += tests/fuzz/fuzz_convex tests/fuzz/fuzz_pairs
+tests_fuzz_fuzz_convex_LDADD = $(LDADD_FUZZ)
+tests_fuzz_fuzz_pairs_LDADD = $(LDADD_FUZZ)

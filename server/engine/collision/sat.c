@@ -277,6 +277,19 @@ static uint32_t edges_worth(const struct hull *hull, const struct hull *other,
 	return kept;
 }
 
+/* Separation along a unit axis by supports, from the ends of two edges on. That is what two lines say, but
+ * for hulls whose faces are flat only to their tolerance, where lines of short edges may say anything. */
+static double apart_along(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
+			  uint32_t edge_a, uint32_t edge_b, vec3 axis)
+{
+	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0 };
+	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0 };
+	vec3 back = mat3_transposed_mul_vec(b_in_a->rotation, vec3_negate(axis));
+	vec3 p = a->vertices[gjk_climb(&core_a, axis, a->edges[edge_a].origin)];
+	vec3 q = b->vertices[gjk_climb(&core_b, back, b->edges[edge_b].origin)];
+	return vec3_dot(axis, vec3_sub(placing_point(b_in_a, q), p));
+}
+
 static struct sat_edges edges_search(const struct hull *a, const struct hull *b,
 				     const struct placing *b_in_a, double least, double reach,
 				     vec3 of_b, vec3 of_a, double sine)
@@ -296,6 +309,10 @@ static struct sat_edges edges_search(const struct hull *a, const struct hull *b,
 			if (!arcs_cross(&e, &f))
 				continue;
 			double separation = edges_apart(&e, &f, a->centre, sine, &normal);
+			if (separation > bar && sine < PAIR_PARALLEL_SINE)
+				separation = scalar_min(separation,
+							apart_along(a, b, b_in_a, worth_a[i],
+								    worth_b[j], normal));
 			if (separation <= bar)
 				continue;
 			bar = separation;
