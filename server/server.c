@@ -64,6 +64,8 @@ static void flush(void *context)
 {
 	struct server *self = context;
 	outbox_set_flush(&self->outboxes);
+	if (self->rounds.open > 0)
+		worlds_end_rounds(self);
 }
 
 /* What waits for sessions that are on their way out goes with them, soon. */

@@ -22,6 +22,14 @@
 /* Name and version a client is told. */
 #define SERVER_NAME "cairnd"
 
+/* How long the last rounds of fan-out took, from a world's report to the last write it led to. */
+enum { ROUNDS_KEPT = 128 };
+struct round_times {
+	uint32_t ns[ROUNDS_KEPT];
+	uint64_t count; /* ever */
+	uint32_t open;	/* under way */
+};
+
 struct server {
 	struct io *io;		     /* borrowed */
 	struct executor *executor;   /* borrowed */
@@ -39,6 +47,7 @@ struct server {
 	struct tls_context *tls; /* owned; NULL without a certificate; made by who can read files */
 	struct io_listener *listeners[2 * OPTION_ADDRESSES_MAX];
 	uint32_t listener_count;
+	struct round_times rounds;
 	struct bell serving;	/* a world has more clients to serve in this round */
 	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */
 	bool executor_started, executor_stopped;

@@ -6,6 +6,7 @@
 #include "protocol/packer.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
+#include "server/base/sort.h"
 #include "server/server.h"
 #include "server/session/session.h"
 
@@ -40,12 +41,23 @@ static void pair(struct wire_packer *out, const char *key, uint64_t value)
 	wire_pack_uint(out, value);
 }
 
+/* Of the rounds that are kept; 0 where there are none. */
+static uint64_t round_quantile(const struct round_times *rounds, uint32_t permille)
+{
+	uint32_t kept = (uint32_t)MIN_OF(rounds->count, (uint64_t)ROUNDS_KEPT);
+	uint64_t keys[ROUNDS_KEPT], scratch[ROUNDS_KEPT];
+	for (uint32_t i = 0; i < kept; i++)
+		keys[i] = rounds->ns[i];
+	sort_keys(keys, NULL, scratch, NULL, kept);
+	return kept > 0 ? keys[(uint64_t)(kept - 1) * permille / 1000] : 0;
+}
+
 static void pack_server(struct wire_packer *out, struct server *server)
 {
 	const struct io_counters *io = io_counters(server->io);
 	struct frame_pool_counters frames;
 	frame_pool_counters(server->frames, &frames);
-	wire_pack_map(out, 16);
+	wire_pack_map(out, 20);
 	wire_pack_string(out, "build");
 	wire_pack_string(out, PACKAGE_VERSION);
 	wire_pack_string(out, "abi");
@@ -53,6 +65,10 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	pair(out, "workers", executor_workers(server->executor));
 	pair(out, "worlds", server->worlds.items.count);
 	pair(out, "sessions", server->sessions.items.count);
+	pair(out, "sessions_lost", server->sessions.lost);
+	pair(out, "fanout_rounds", server->rounds.count);
+	pair(out, "fanout_ns_p50", round_quantile(&server->rounds, 500));
+	pair(out, "fanout_ns_p99", round_quantile(&server->rounds, 990));
 	pair(out, "sessions_opened", server->sessions.opened);
 	pair(out, "time_us", io_now_us(server->io));
 	pair(out, "bytes_in", io->bytes_in);
@@ -73,7 +89,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 30);
+	wire_pack_map(out, 33);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -103,6 +119,9 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "subscriptions", fanout.subscriptions);
 	pair(out, "frames_sent", fanout.frames);
 	pair(out, "frames_skipped", fanout.skipped);
+	pair(out, "frames_late", fanout.late);
+	pair(out, "interests", fanout.interests);
+	pair(out, "bodies_looked", fanout.looked);
 	pair(out, "groups_encoded", fanout.encoded);
 	pair(out, "events_lost", fanout.events_lost);
 	pair(out, "durable_tick", world->durable_tick);

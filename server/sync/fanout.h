@@ -22,6 +22,7 @@ struct fanout_counters {
 	uint64_t late;			       /* not served before the next report came */
 	uint64_t encoded;		       /* groups encoded: the work done once */
 	uint64_t looked;		       /* bodies held against interests */
+	uint64_t rows;			       /* of bodies, in the groups encoded */
 	uint64_t bytes;
 	uint32_t subscriptions, interests;
 };

@@ -158,6 +158,7 @@ static enum status encode(struct fanout *self, struct group *group, uint8_t flag
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
 		status = encode_part(self, group, &frame, count, i);
 	self->counters.encoded += status == STATUS_OK;
+	self->counters.rows += self->delta.rows.count;
 	return status;
 }
 

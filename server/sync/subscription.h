@@ -75,8 +75,6 @@ struct subscription {
 	uint32_t pending_epoch;
 	bool pending_snapshot;
 
-	struct sent_frame acked; /* the latest; serial 0 none */
-	struct sent_frame unacked[SUBSCRIPTION_UNACKED_MAX]; /* ring */
 	uint32_t unacked_first, unacked_count;
 	uint64_t round_trip;	/* ns, smoothed */
 	uint64_t starved_at;	/* last skip for want of room, INSTANT_NEVER none */
@@ -88,6 +86,10 @@ struct subscription {
 	bool notice_due;
 	ARRAY_OF(struct event_run) runs; /* waiting, oldest first */
 	struct bytes event_bytes;
+
+	/* Last, so that what each tick looks at lies together. */
+	struct sent_frame acked; /* the latest; serial 0 none */
+	struct sent_frame unacked[SUBSCRIPTION_UNACKED_MAX]; /* ring */
 };
 
 /* Without an interest or a ration yet. */

@@ -121,7 +121,12 @@ static void show(struct served_world *world, const struct tick_report *report)
 {
 	if (report->whole)
 		world->whole_asked = false;
-	enum status status = fanout_report(world->fanout, report, io_now(world->server->io));
+	uint64_t now = io_now(world->server->io);
+	enum status status = fanout_report(world->fanout, report, now);
+	if (status == STATUS_OK && report->step && world->round_at == 0) {
+		world->round_at = now;
+		world->server->rounds.open++;
+	}
 	if (status == STATUS_OK && fanout_is_serving(world->fanout))
 		executor_ring(world->server->executor, EXECUTOR_LOOP, &world->server->serving);
 	if (status == STATUS_OK)

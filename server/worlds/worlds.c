@@ -307,6 +307,25 @@ void worlds_look_after(struct server *server, uint64_t now)
 	}
 }
 
+void worlds_end_rounds(struct server *server)
+{
+	struct round_times *rounds = &server->rounds;
+	uint64_t now = io_now(server->io);
+	rounds->open = 0;
+	for (uint32_t i = 0; i < server->worlds.items.count; i++) {
+		struct served_world *world = server->worlds.items.items[i];
+		if (world->round_at == 0)
+			continue;
+		if (fanout_is_serving(world->fanout)) {
+			rounds->open++;
+			continue;
+		}
+		rounds->ns[rounds->count++ % ROUNDS_KEPT] =
+			(uint32_t)MIN_OF(now - world->round_at, (uint64_t)UINT32_MAX);
+		world->round_at = 0;
+	}
+}
+
 void worlds_serve(void *context)
 {
 	struct server *server = context;

@@ -36,6 +36,7 @@ struct served_world {
 	uint64_t saves_written, saves_answered; /* named snapshots, both in the order of saving */
 	/* SAVED replies that wait for the disk, oldest first, by their `next`. */
 	struct report *waiting_for_disk;
+	uint64_t round_at; /* instant at which its fan-out began, 0: it is done */
 	bool whole_asked; /* the mirror is lost, and the host knows */
 	/* Who asked for its end; 0 nobody. */
 	uint32_t destroyed_by;
@@ -78,6 +79,8 @@ MUST_CHECK enum status worlds_open(struct server *server, const char *name, stru
 void worlds_look_after(struct server *server, uint64_t now);
 /* The next slice of each world's round; rings itself while there are more. `context` is the server. */
 void worlds_serve(void *context);
+/* After a flush: notes how long the rounds took that have ended with it. */
+void worlds_end_rounds(struct server *server);
 /* Ends a world; its members are told. With `remove_file` its file goes too. */
 void worlds_stop(struct server *server, struct served_world *world, bool remove_file);
 

@@ -78,9 +78,11 @@ EXTRA_DIST += tests/bench/run tests/bench/bench_lcp_bullet.cpp tests/bench/bench
 EXTRA_PROGRAMS += tests/bench/bench_step
 tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
 .PHONY: bench-server
-bench-server: tests/bench/bench_step cairnd
+bench-server: tests/bench/bench_step tests/bench/bench_fanout cairnd
 	$(PYTHON) $(top_srcdir)/tests/bench/server $(abs_top_srcdir) $(abs_top_builddir)
 EXTRA_DIST += tests/bench/server
+EXTRA_PROGRAMS += tests/bench/bench_fanout
+tests_bench_bench_fanout_SOURCES = tests/bench/bench_fanout.c
 
 # make bench-stream: bytes and time of watching 901 cubes in each profile. make soak-stream: 10^5 ticks of
 # them with clients that come, go and stall, every mirror held against the world.
