@@ -24,6 +24,7 @@ include server/store/local.mk
 include server/worlds/local.mk
 include server/web/local.mk
 bin_PROGRAMS += cairnd
+EXTRA_DIST += server/cairnd.service
 cairnd_SOURCES = server/main.c server/run.c server/run.h
 cairnd_SOURCES += server/mesh_command.c server/mesh_command.h
 cairnd_LDADD = $(DAEMON_LIBS)

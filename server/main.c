@@ -9,6 +9,7 @@
 
 #include "server/io/executor_uv.h"
 #include "server/io/io_uv.h"
+#include "server/io/privileges.h"
 #include "server/io/secret_file.h"
 #include "server/log.h"
 #include "server/mesh_command.h"
@@ -57,10 +58,17 @@ static enum status load_certificate(struct server *server, struct reason *why)
 	return tls_context_create(options->tls_cert, options->tls_key, &server->tls, why);
 }
 
-static void reload(struct server *server)
+/* What a signal is about. */
+struct parts {
+	struct server *server;
+	struct web *web; /* NULL without */
+};
+
+static void reload(struct parts *parts)
 {
 	struct reason why = { 0 };
-	if (load_certificate(server, &why) != STATUS_OK)
+	struct server *server = parts->server;
+	if (load_certificate(server, &why) != STATUS_OK || web_reload(parts->web, &why) != STATUS_OK)
 		log_error("reload_refused", "%s", why.text);
 	if (load_tokens(server, &why) != STATUS_OK)
 		log_error("reload_refused", "%s", why.text);
@@ -68,10 +76,11 @@ static void reload(struct server *server)
 
 static void on_signal(void *context, int signal)
 {
+	struct parts *parts = context;
 	if (signal == SIGHUP)
-		reload(context);
+		reload(parts);
 	if (signal == SIGTERM || signal == SIGINT)
-		server_drain(context);
+		server_drain(parts->server);
 }
 
 static struct executor_options executor_options_of(const struct options *options)
@@ -101,32 +110,37 @@ static int serve(const struct options *options)
 	struct io *io = NULL;
 	struct executor *executor = NULL;
 	struct server *server = NULL;
-	struct web *web = NULL;
+	struct parts parts = { NULL, NULL };
 	struct reason why = { 0 };
-	enum status status = io_uv_create(&limits, &io);
+	enum status status =
+		options->user != NULL ? privileges_drop(options->user, &why) : STATUS_OK;
+	if (status != STATUS_OK)
+		return fail(&why);
+	status = io_uv_create(&limits, &io);
 	if (status == STATUS_OK)
 		status = executor_uv_create(io, &threads, &executor);
 	if (status != STATUS_OK)
 		reason_set(&why, status, -1, "threads", "%s", status_text(status));
 	if (status == STATUS_OK)
 		status = server_create(io, executor, options, (uint32_t)getuid(), &server, &why);
+	parts.server = server;
 	if (status == STATUS_OK)
 		status = load_tokens(server, &why);
 	if (status == STATUS_OK)
 		status = load_certificate(server, &why);
 	if (status == STATUS_OK)
-		status = io_set_signals(io, on_signal, server);
+		status = io_set_signals(io, on_signal, &parts);
 	if (status == STATUS_OK)
 		status = server_start(server, &why);
 	if (status == STATUS_OK)
-		status = web_create(server, io_uv_loop(io), &web, &why);
+		status = web_create(server, io_uv_loop(io), &parts.web, &why);
 	if (status == STATUS_OK)
 		io_run(io);
 	if (server != NULL)
 		server_destroy(server);
 	if (executor != NULL)
 		executor_destroy(executor);
-	web_destroy(web);
+	web_destroy(parts.web);
 	if (io != NULL)
 		io_uv_destroy(io);
 	if (status != STATUS_OK)

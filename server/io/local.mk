@@ -22,6 +22,8 @@ libcairnd_a_SOURCES += \
 	server/io/executor_uv.c \
 	server/io/tls_stream.h \
 	server/io/tls_stream.c \
+	server/io/privileges.h \
+	server/io/privileges.c \
 	server/io/secret_file.h \
 	server/io/secret_file.c \
 	server/io/parallel_pool.h \

@@ -2,6 +2,7 @@
  * handed to the world's worker; what comes of it comes back as a report (worlds.c). */
 #include <string.h>
 
+#include "protocol/cursor.h"
 #include "server/server.h"
 #include "server/session/session.h"
 
@@ -48,6 +49,34 @@ static void refuse_batch(struct session *self, struct membership *membership, ui
 			   ledger_answer(&membership->ledger, &result, packed));
 }
 
+/* How many of the commands make a body. What cannot be read is refused later, by name. */
+static uint32_t spawns_in(const struct wire_list *list)
+{
+	struct wire_cursor in = wire_cursor_list(list);
+	uint32_t spawns = 0;
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct wire_cursor item = in;
+		uint32_t fields;
+		uint64_t op = 0;
+		if (wire_take_array(&item, &fields) == STATUS_OK && fields > 0 &&
+		    wire_take_uint(&item, WIRE_INTEGER_MAX, &op) == STATUS_OK)
+			spawns += op == COMMAND_SPAWN;
+		if (wire_skip(&in, NULL) != STATUS_OK)
+			break;
+	}
+	return spawns;
+}
+
+/* Whether the session may ask for so much at once. */
+static bool batch_within(struct session *self, const struct wire_list *list, uint64_t now)
+{
+	bool within = quota_take(&self->quota, QUOTA_COMMANDS, list->count, now);
+	/* Who drives the machine makes as many as its worlds hold. */
+	if (!within || session_role(self) >= WIRE_ROLE_CONTROLLER)
+		return within;
+	return quota_take(&self->quota, QUOTA_SPAWNS, spawns_in(list), now);
+}
+
 void handle_commands(struct session *self, const struct message *message)
 {
 	const struct msg_commands *commands = &message->commands;
@@ -70,7 +99,7 @@ void handle_commands(struct session *self, const struct message *message)
 		break;
 	}
 	uint64_t now = io_now(self->server->io);
-	if (!quota_take(&self->quota, QUOTA_COMMANDS, commands->list.count, now)) {
+	if (!batch_within(self, &commands->list, now)) {
 		refuse_batch(self, membership, commands->batch, STATUS_BUSY);
 		if (quota_exhausted(&self->quota, now))
 			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
@@ -140,8 +169,11 @@ void handle_query(struct session *self, const struct message *message)
 	struct membership *membership = wanted(self, message, message->query.world);
 	if (membership == NULL)
 		return;
-	if (!quota_take(&self->quota, QUOTA_QUERIES, 1, io_now(self->server->io))) {
+	uint64_t now = io_now(self->server->io);
+	if (!quota_take(&self->quota, QUOTA_QUERIES, 1, now)) {
 		session_refuse_status(self, message, STATUS_BUSY);
+		if (quota_exhausted(&self->quota, now))
+			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
 		return;
 	}
 	refuse_request(self, message,

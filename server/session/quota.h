@@ -11,7 +11,7 @@
 #include "protocol/message.h"
 #include "server/io/instant.h"
 
-enum quota_kind { QUOTA_FRAMES, QUOTA_BYTES, QUOTA_COMMANDS, QUOTA_QUERIES, QUOTA_KINDS };
+enum quota_kind { QUOTA_FRAMES, QUOTA_BYTES, QUOTA_COMMANDS, QUOTA_QUERIES, QUOTA_SPAWNS, QUOTA_KINDS };
 enum { QUOTA_SUSTAINED_MS = 5000 };
 
 struct quota {

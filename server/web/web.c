@@ -76,6 +76,15 @@ static int opened(struct web_site *site, struct lws *wsi, struct web_connection 
 	return 0;
 }
 
+/* Requests and WebSockets together; the listeners themselves are counted as well. */
+static bool full(struct web *web)
+{
+	enum { BESIDES = 64 };
+	bool is = web->connections >= io_limits(web->server->io)->streams_max + BESIDES;
+	web->refused += is;
+	return is;
+}
+
 /* Before a connection becomes a WebSocket: is it asked for by somebody who may, at the right place? */
 static int admit(struct web_site *site, struct lws *wsi)
 {
@@ -132,8 +141,8 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 	if (connection != NULL && connection->stream != NULL)
 		return on_websocket(connection, wsi, reason, data, bytes);
 	/* The server may be gone already. */
-	bool ending = site != NULL && site->web->destroying;
-	if (ending && reason != LWS_CALLBACK_CLOSED_HTTP && reason != LWS_CALLBACK_HTTP_DROP_PROTOCOL)
+	bool last = reason == LWS_CALLBACK_CLOSED_HTTP || reason == LWS_CALLBACK_HTTP_DROP_PROTOCOL;
+	if (site == NULL || (site->web->destroying && !last))
 		return reason == LWS_CALLBACK_HTTP || reason == LWS_CALLBACK_ESTABLISHED ? -1 : 0;
 	switch (reason) {
 	case LWS_CALLBACK_HTTP:
@@ -148,6 +157,14 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 	case LWS_CALLBACK_HTTP_BODY:
 	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
 		return -1; /* nobody is asked to send one */
+	case LWS_CALLBACK_WSI_CREATE:
+		site->web->connections++;
+		return 0;
+	case LWS_CALLBACK_WSI_DESTROY:
+		site->web->connections--;
+		return 0;
+	case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
+		return full(site->web) ? -1 : 0;
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
 		return admit(site, wsi);
 	case LWS_CALLBACK_ESTABLISHED:
@@ -350,6 +367,23 @@ void web_destroy(struct web *self)
 	}
 	assets_release(&self->assets);
 	heap_free(self);
+}
+
+enum status web_reload(struct web *self, struct reason *why)
+{
+	struct tls_context *trial;
+	if (self == NULL || !self->viewer.tls)
+		return STATUS_OK;
+	const struct options *options = self->server->options;
+	/* libwebsockets would take one of the two and then find that the other does not fit. */
+	enum status status =
+		tls_context_create(options->tls_cert, options->tls_key, &trial, why);
+	if (status != STATUS_OK)
+		return status;
+	tls_context_destroy(trial);
+	if (lws_tls_cert_updated(self->context, options->tls_cert, options->tls_key, NULL, 0, NULL, 0))
+		return reason_set(why, STATUS_IO, -1, "tls-cert", "the web side does not take it");
+	return STATUS_OK;
 }
 
 bool web_address(const struct web *self, bool admin, struct address *out)

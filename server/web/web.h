@@ -33,6 +33,10 @@ enum status web_create(struct server *server, struct uv_loop_s *loop, struct web
  * After server_destroy, when no other thread opens files any more and nobody is accepted. */
 void web_destroy(struct web *self);
 
+/* Takes the certificate's files as they are now for connections to come; where they are wrong nothing
+ * changes. OK also without a web side (NULL), or one without TLS. */
+enum status web_reload(struct web *self, struct reason *why) MUST_CHECK;
+
 /* For tests and people: where it listens, with the ports the system chose. False: it does not. */
 bool web_address(const struct web *self, bool admin, struct address *out);
 

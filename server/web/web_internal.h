@@ -33,6 +33,7 @@ struct web {
 	struct assets assets;
 	struct web_streams streams;
 	uint64_t requests, refused;
+	uint32_t connections; /* open now, listeners included */
 	bool destroying;
 };
 

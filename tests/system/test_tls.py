@@ -164,6 +164,7 @@ def test_a_certificate_is_changed_while_it_runs(server, certificate, tmp_path):
                 out.write(open(source, encoding="ascii").read())
         reload(server)
         cairn.connect(server.tls, tls=new[0], token=server.token).close()
+        cairn.connect("wss://" + server.web, tls=new[0]).close()
         held.join("demo")
     finally:
         for path, text in zip((cert, key), before):
@@ -172,6 +173,7 @@ def test_a_certificate_is_changed_while_it_runs(server, certificate, tmp_path):
         reload(server)
         held.close()
     cairn.connect(server.tls, tls=cert, token=server.token).close()
+    cairn.connect("wss://" + server.web, tls=cert).close()
 
 
 def test_the_command_line_comes_in_over_tls(server):

@@ -1,12 +1,15 @@
 """Tokens at a real daemon: who comes in with which, how often, into which worlds; keys changed while it runs; and
 what a daemon refuses to do without them."""
 import os
+import pwd
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
-from support import CLIENT, DAEMON, Wire, cairn, daemon, frame, log_of, raw, refused, tcp_address, until
+from support import CLIENT, DAEMON, Wire, cairn, command, daemon, frame, log_of, raw, refused, tcp_address, until
 from test_web import listening
 
 
@@ -197,3 +200,39 @@ def test_guessing_costs_a_connection_each_time(server):
         assert data.count(b"token is not valid") == 2, data  # ERROR and GOODBYE, for the first alone
         sock.close()
     assert start and log_of(server).count("token_refused") < 50, "the log is held back as well"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_root_is_given_up_for_good():
+    with tempfile.TemporaryDirectory(prefix="cairn-") as home:
+        shutil.chown(home, "nobody")
+        process = subprocess.Popen([DAEMON, "--user", "nobody", "--unix", f"{home}/s", "--data", f"{home}/data"],
+                                   stderr=subprocess.DEVNULL)
+        try:
+            until(lambda: os.path.exists(f"{home}/s"))
+            nobody = pwd.getpwnam("nobody")
+            with open(f"/proc/{process.pid}/status", encoding="ascii") as lines:
+                status = dict(line.rstrip().split(":\t", 1) for line in lines if ":\t" in line)
+            assert status["Uid"].split() == [str(nobody.pw_uid)] * 4
+            assert status["Gid"].split() == [str(nobody.pw_gid)] * 4
+            assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0 and status["NoNewPrivs"] == "1"
+            assert os.stat(f"{home}/s").st_uid == nobody.pw_uid
+            with cairn.connect(f"unix:{home}/s") as client:
+                client.create("here")
+            assert os.listdir(f"{home}/data")
+        finally:
+            process.terminate()
+            assert process.wait(10) == 0
+    assert "no user" in refuses_to_start("--user", "nobody-at-all")
+
+
+def test_a_player_makes_so_many_bodies_a_second_and_no_more(server, file):
+    token = made("connect", 7, "--file", file)
+    with server.connect() as admin, cairn.connect(server.tcp, token=token) as client:
+        admin.join("arena").resume()
+        world = client.join("arena")
+        world.apply(*(command("spawn", position=(x, 1, 0), owner=client.session) for x in range(100)))
+        with refused("busy"):
+            world.apply(*(command("spawn", position=(x, 2, 0), owner=client.session) for x in range(100)))
+        # Others of its commands go on.
+        assert world.apply(command("wake", 1)).tick >= 0
