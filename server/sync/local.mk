@@ -29,4 +29,5 @@ UNIT_TESTS += \
 	tests/unit/server/sync/test_interest \
 	tests/unit/server/sync/test_quantised \
 	tests/unit/server/sync/test_cubes \
+	tests/unit/server/sync/test_events \
 	tests/unit/server/sync/test_view

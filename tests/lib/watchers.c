@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "protocol/frame.h"
+#include "protocol/result_wire.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/host/report_queue.h"
@@ -46,6 +47,20 @@ static void read_delta(struct watcher *watcher, const struct msg_delta *delta, s
 		counts->differences++;
 }
 
+static void read_events(struct watcher *watcher, const struct wire_list *list)
+{
+	struct wire_cursor in = wire_cursor_list(list);
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct event event;
+		if (event_take(&in, &event) != STATUS_OK)
+			fail("an event is not sound", watcher);
+		if (event.value <= (double)watcher->last_event)
+			fail("an event comes late or twice", watcher);
+		watcher->last_event = (uint64_t)event.value;
+		watcher->events++;
+	}
+}
+
 static void read_frame(struct watcher *watcher, struct wire_slice content)
 {
 	struct message message;
@@ -59,6 +74,10 @@ static void read_frame(struct watcher *watcher, struct wire_slice content)
 		watcher->all->counts[watcher->profile].snapshots += last;
 	} else if (message.type == MESSAGE_DELTA) {
 		read_delta(watcher, &message.delta, content.bytes + WIRE_FRAME_HEADER, &last);
+	} else if (message.type == MESSAGE_EVENTS) {
+		read_events(watcher, &message.events.list);
+	} else if (message.type == MESSAGE_NOTICE) {
+		watcher->events_lost += message.notice.lost;
 	}
 	if (!last)
 		return;
@@ -135,6 +154,7 @@ void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profi
 	message.subscribe.profile = profile;
 	message.subscribe.fields = fields;
 	message.subscribe.divisor = divisor;
+	message.subscribe.events = self->event_mask;
 	watcher->profile = profile;
 	watcher->stalled = 0;
 	watcher->queued = 0;

@@ -31,6 +31,8 @@ struct watcher {
 	bool steady;	  /* takes every frame, whatever the others do */
 	struct watchers *all;
 	enum wire_profile profile;
+	/* Heard of, told to be lost; the highest `value` of an event, by which they must ascend. */
+	uint64_t events, events_lost, last_event;
 };
 
 struct watchers {
@@ -43,6 +45,7 @@ struct watchers {
 	struct watcher watchers[WATCHERS_MAX];
 	struct watcher_counts counts[WATCHER_PROFILES];
 	bool restless; /* they come, go and stall */
+	uint64_t event_mask; /* of those who enter */
 };
 
 void watchers_start(struct watchers *self, uint32_t count, uint64_t seed, bool restless);
