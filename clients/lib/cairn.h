@@ -20,6 +20,7 @@
 #ifndef CAIRN_CLIENTS_LIB_CAIRN_H
 #define CAIRN_CLIENTS_LIB_CAIRN_H
 
+#include "protocol/area.h"
 #include "protocol/message.h"
 #include "protocol/mirror.h"
 #include "protocol/query_wire.h"
@@ -56,6 +57,7 @@ struct cairn_options {
 	uint32_t frame_down;  /* most bytes of a frame; 0: 1 MiB */
 	uint32_t timeout_ms;  /* of every call that waits; 0: CAIRN_TIMEOUT_MS */
 	bool no_acks;	      /* tests: never acknowledges */
+	bool resumes;	      /* the server keeps the session for cairn_resume */
 	struct cairn_callbacks callbacks;
 };
 
@@ -63,7 +65,16 @@ struct cairn_options {
  * WELCOME. */
 MUST_CHECK enum status cairn_connect(const char *address, const struct cairn_options *options,
 				     struct cairn **out, struct reason *why);
+/* A session that could be resumed ends with it. */
 void cairn_close(struct cairn *self);
+/* After CLOSED, IO, SLOW or a redirect: connects once more (where GOODBYE said, or else where it was) and
+ * takes the session up. Mirrors, numbers of batches and STEPs and bodies owned stay; batches without a
+ * result are sent again under their numbers, and so is what was focused on last; a request that waited is to
+ * be made again. EXPIRED: the session is gone, and the client is good for cairn_close alone. Other errors
+ * leave it to be tried again, cairn_retry_ms later. */
+MUST_CHECK enum status cairn_resume(struct cairn *self, struct reason *why);
+/* What the last GOODBYE asked to wait, ms; 0 none. */
+uint32_t cairn_retry_ms(const struct cairn *self);
 
 struct cairn_session {
 	uint32_t number;
@@ -159,6 +170,13 @@ MUST_CHECK enum status cairn_info(struct cairn *self, const char *what, struct m
 
 /* ---- watching ------------------------------------------------------------------------------------ */
 
+/* A part of a world: what is in any of the areas, and bodies wherever they are. Borrowed for the call. */
+struct cairn_sight {
+	const struct wire_area *areas; /* protocol/area.h */
+	uint32_t area_count;
+	const uint32_t *follow;
+	uint32_t follow_count;
+};
 struct cairn_subscription {
 	uint64_t sub; /* the caller's number, not 0 */
 	uint32_t world;
@@ -166,11 +184,17 @@ struct cairn_subscription {
 	enum wire_profile profile;
 	uint32_t divisor; /* 0: 1 */
 	uint64_t events;  /* mask of kinds */
+	uint64_t budget;  /* bytes a second; 0: no limit */
+	const struct cairn_sight *sight; /* NULL: the whole world */
 };
 enum { CAIRN_SUBSCRIPTIONS_MAX = 64, CAIRN_BODIES_MAX = 1 << 20 };
 /* Does not wait: a refusal comes out of cairn_poll's status, the first frame as a callback. */
 MUST_CHECK enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,
 				       struct reason *why);
+/* Sees something else from now on, as often as a camera moves (NULL: the whole world); a refusal comes out
+ * of cairn_poll. */
+MUST_CHECK enum status cairn_focus(struct cairn *self, uint64_t sub,
+				   const struct cairn_sight *sight, struct reason *why);
 MUST_CHECK enum status cairn_unsubscribe(struct cairn *self, uint64_t sub, struct reason *why);
 /* NULL for a number that is not subscribed. */
 const struct mirror *cairn_mirror(const struct cairn *self, uint64_t sub);

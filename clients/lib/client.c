@@ -93,8 +93,11 @@ static void take_events(struct cairn *self, const struct msg_events *events)
 	struct wire_cursor in = wire_cursor_list(&events->list);
 	struct event event;
 	for (uint32_t i = 0; i < events->list.count; i++) {
+		struct watched *watched = client_watched(self, events->sub);
 		if (event_take(&in, &event) != STATUS_OK)
 			return;
+		if (watched != NULL)
+			watched->events++;
 		if (self->options.callbacks.event != NULL)
 			self->options.callbacks.event(self->options.callbacks.context, events->sub,
 						      events->tick, &event);
@@ -108,6 +111,7 @@ static void take_results(struct cairn *self, const struct msg_result *results)
 	for (uint32_t i = 0; i < results->list.count; i++) {
 		if (result_take(&in, &result) != STATUS_OK)
 			return;
+		client_answered(self, (uint32_t)results->world, result.batch);
 		if (self->waiting.world == results->world && self->waiting.batch == result.batch) {
 			self->waiting.result = result;
 			self->waiting.done = true;
@@ -126,8 +130,11 @@ static enum status answer_ping(struct cairn *self, uint64_t t, struct reason *wh
 	return cairn_send(self, &pong, why);
 }
 
-static enum status goodbye(const struct msg_goodbye *message, struct reason *why)
+static enum status goodbye(struct cairn *self, const struct msg_goodbye *message,
+			   struct reason *why)
 {
+	self->retry_ms = (uint32_t)MIN_OF(message->retry_ms, (uint64_t)UINT32_MAX);
+	copy_text(self->redirect, sizeof self->redirect, message->redirect);
 	return reason_set(why, message->code != 0 ? (enum status)message->code : STATUS_CLOSED, -1,
 			  "connection", "the server said goodbye: %.*s", (int)message->text.bytes,
 			  (const char *)message->text.at);
@@ -175,7 +182,7 @@ static enum status take_unasked(struct cairn *self, const struct message *messag
 			call->world(call->context, &message->world_info);
 		return STATUS_OK;
 	case MESSAGE_GOODBYE:
-		return goodbye(&message->goodbye, why);
+		return goodbye(self, &message->goodbye, why);
 	case MESSAGE_ERROR:
 		return client_refusal(&message->error, why);
 	default:
@@ -312,17 +319,63 @@ enum status client_wait_result(struct cairn *self, struct reason *why)
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
-static enum status greet(struct cairn *self, struct reason *why)
+/* What a resuming client has applied, packed. */
+static struct wire_list applied_of(const struct cairn *self, uint8_t *packed, uint32_t room)
+{
+	struct wire_packer out = wire_packer_over(packed, room);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->watched_count; i++) {
+		const struct watched *watched = &self->watched[i];
+		if (!watched->mirror.complete)
+			continue;
+		wire_pack_array(&out, 4);
+		wire_pack_uint(&out, watched->sub);
+		wire_pack_uint(&out, watched->mirror.epoch);
+		wire_pack_uint(&out, watched->mirror.tick);
+		wire_pack_uint(&out, watched->events);
+		count++;
+	}
+	return (struct wire_list){ packed, out.bytes, count };
+}
+
+static uint32_t caps_of(const struct cairn_options *options)
+{
+	uint32_t caps = options->caps != 0 ? options->caps : WIRE_CAPS_ALL;
+	return options->resumes ? caps | WIRE_CAP_RESUME : caps & ~(uint32_t)WIRE_CAP_RESUME;
+}
+
+static void note_session(struct cairn *self, const struct handshake *handshake,
+			 const struct msg_welcome *welcome)
+{
+	self->session.number = handshake->session;
+	self->session.role = handshake->role;
+	self->session.caps = handshake->caps;
+	self->session.limits = handshake->limits;
+	copy_text(self->session.server, sizeof self->session.server, welcome->server);
+	copy_text(self->session.build, sizeof self->session.build, welcome->build);
+	copy_text(self->session.abi, sizeof self->session.abi, welcome->abi);
+	self->token_bytes = MIN_OF(welcome->resume_token.bytes, (uint32_t)sizeof self->token);
+	if (self->token_bytes > 0)
+		memcpy(self->token, welcome->resume_token.at, self->token_bytes);
+}
+
+enum status client_greet(struct cairn *self, bool resumes, struct reason *why)
 {
 	struct handshake handshake;
+	uint8_t applied[CAIRN_SUBSCRIPTIONS_MAX * 40];
 	struct handshake_offer offer = {
 		.name = self->options.name != NULL ? self->options.name : "libcairn",
-		.caps = self->options.caps != 0 ? self->options.caps : WIRE_CAPS_ALL,
+		.caps = caps_of(&self->options),
 		.limits = { WIRE_FRAME_UP, self->options.frame_down },
 		.role = self->options.role,
 		.token = wire_text(self->options.token != NULL ? self->options.token : ""),
 	};
 	struct message message;
+	if (resumes) {
+		offer.resume = (struct wire_slice){ self->token, self->token_bytes };
+		offer.applied = applied_of(self, applied, sizeof applied);
+		offer.token = wire_text("");
+	}
 	handshake_init(&handshake, &offer);
 	handshake_hello(&handshake, &message);
 	enum status status = cairn_send(self, &message, why);
@@ -346,13 +399,7 @@ static enum status greet(struct cairn *self, struct reason *why)
 			*why = handshake.why;
 		return status;
 	}
-	self->session.number = handshake.session;
-	self->session.role = handshake.role;
-	self->session.caps = handshake.caps;
-	self->session.limits = handshake.limits;
-	copy_text(self->session.server, sizeof self->session.server, message.welcome.server);
-	copy_text(self->session.build, sizeof self->session.build, message.welcome.build);
-	copy_text(self->session.abi, sizeof self->session.abi, message.welcome.abi);
+	note_session(self, &handshake, &message.welcome);
 	return STATUS_OK;
 }
 
@@ -368,10 +415,11 @@ enum status cairn_connect(const char *address, const struct cairn_options *optio
 	if (self->options.timeout_ms == 0)
 		self->options.timeout_ms = CAIRN_TIMEOUT_MS;
 	connection_init(&self->connection);
+	copy_text(self->address, sizeof self->address, wire_text(address));
 	enum status status = connection_open(&self->connection, address, self->options.tls_trusted,
 					     self->options.timeout_ms, why);
 	if (status == STATUS_OK)
-		status = greet(self, why);
+		status = client_greet(self, false, why);
 	if (status != STATUS_OK) {
 		cairn_close(self);
 		return status;
@@ -380,12 +428,26 @@ enum status cairn_connect(const char *address, const struct cairn_options *optio
 	return STATUS_OK;
 }
 
+/* Else the server would keep the session for half a minute. */
+static void say_goodbye(struct cairn *self)
+{
+	struct message goodbye;
+	message_init(&goodbye, MESSAGE_GOODBYE);
+	if (self->token_bytes > 0 && cairn_send(self, &goodbye, NULL) == STATUS_OK &&
+	    connection_flush(&self->connection) != STATUS_OK)
+		return; /* there is no connection any more, and its time will come */
+}
+
 void cairn_close(struct cairn *self)
 {
 	if (self == NULL)
 		return;
+	say_goodbye(self);
 	for (uint32_t i = 0; i < self->watched_count; i++)
-		mirror_release(&self->watched[i].mirror);
+		client_release_watched(&self->watched[i]);
+	for (uint32_t i = 0; i < self->unanswered.count; i++)
+		bytes_release(&self->unanswered.items[i].frame);
+	ARRAY_RELEASE(&self->unanswered);
 	heap_free(self->batches);
 	connection_release(&self->connection);
 	heap_free(self);

@@ -5,10 +5,21 @@
 #include "clients/lib/cairn.h"
 #include "clients/lib/connection.h"
 #include "protocol/handshake.h"
+#include "server/base/array.h"
+#include "server/base/bytes.h"
 
 struct watched {
 	uint64_t sub;
+	uint64_t events;     /* that have come */
+	struct bytes focus; /* the last FOCUS, packed; to be said again after a resume */
 	struct mirror mirror;
+};
+
+/* A batch without a result yet: said again after a resume. */
+struct unanswered {
+	uint32_t world;
+	uint64_t batch;
+	struct bytes frame; /* packed whole */
 };
 
 /* The answer a call is waiting for. */
@@ -42,8 +53,20 @@ struct cairn {
 	struct batch_counter *batches; /* owned */
 	uint32_t batch_count, batch_capacity;
 	uint64_t messages, frames, resyncs; /* taken so far */
+	/* Coming back. */
+	char address[256], redirect[256];
+	uint8_t token[16];
+	uint32_t token_bytes, retry_ms;
+	ARRAY_OF(struct unanswered) unanswered; /* oldest first */
 };
 
+enum { CLIENT_UNANSWERED_MAX = WIRE_RESULTS_KEPT };
+/* Keeps a batch until its result has come; one too many, or without memory, is not kept. */
+void client_keep(struct cairn *self, const struct message *commands);
+void client_answered(struct cairn *self, uint32_t world, uint64_t batch);
+void client_release_watched(struct watched *watched);
+/* The handshake on an open connection. With `resumes` the session's own is taken up. */
+MUST_CHECK enum status client_greet(struct cairn *self, bool resumes, struct reason *why);
 struct watched *client_watched(struct cairn *self, uint64_t sub);
 /* The ref, id or request by which an answer names its question. */
 uint64_t client_ref(const struct message *answer);

@@ -5,6 +5,7 @@ libcairn_a_SOURCES += \
 	clients/lib/connection.c \
 	clients/lib/connection.h \
 	clients/lib/requests.c \
+	clients/lib/resume.c \
 	clients/lib/transport.c \
 	clients/lib/transport.h
 

@@ -4,6 +4,7 @@
 
 #include "clients/lib/client.h"
 #include "protocol/command_wire.h"
+#include "protocol/pack.h"
 #include "server/base/array.h"
 #include "server/base/hash.h"
 
@@ -207,6 +208,8 @@ enum status cairn_commands(struct cairn *self, uint32_t world, const struct comm
 	enum status status = pack_commands(commands, count, &packed, &message.commands.list, why);
 	if (status == STATUS_OK)
 		status = cairn_send(self, &message, why);
+	if (status == STATUS_OK)
+		client_keep(self, &message);
 	bytes_release(&packed);
 	if (status == STATUS_OK)
 		*batch = ++counter->batch;
@@ -330,6 +333,55 @@ enum status cairn_info(struct cairn *self, const char *what, struct message *out
 
 /* ---- watching ------------------------------------------------------------------------------------ */
 
+struct packed_sight {
+	uint8_t areas[WIRE_AREAS_MAX * 128], follow[WIRE_FOLLOW_MAX * 5];
+	struct wire_list area_list, follow_list;
+};
+
+static enum status pack_sight(const struct cairn_sight *sight, struct packed_sight *out,
+			      struct reason *why)
+{
+	struct wire_packer areas = wire_packer_over(out->areas, sizeof out->areas);
+	struct wire_packer follow = wire_packer_over(out->follow, sizeof out->follow);
+	out->area_list = out->follow_list = (struct wire_list){ 0 };
+	if (sight == NULL)
+		return STATUS_OK;
+	if (sight->area_count > WIRE_AREAS_MAX || sight->follow_count > WIRE_FOLLOW_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "sight", "at most %d areas and %d bodies",
+				  WIRE_AREAS_MAX, WIRE_FOLLOW_MAX);
+	for (uint32_t i = 0; i < sight->area_count; i++)
+		wire_area_pack(&areas, &sight->areas[i]);
+	for (uint32_t i = 0; i < sight->follow_count; i++)
+		wire_pack_uint(&follow, sight->follow[i]);
+	out->area_list = (struct wire_list){ out->areas, areas.bytes, sight->area_count };
+	out->follow_list = (struct wire_list){ out->follow, follow.bytes, sight->follow_count };
+	return STATUS_OK;
+}
+
+enum status cairn_focus(struct cairn *self, uint64_t sub, const struct cairn_sight *sight,
+			struct reason *why)
+{
+	struct watched *watched = client_watched(self, sub);
+	struct packed_sight packed;
+	struct message message;
+	if (watched == NULL)
+		return reason_set(why, STATUS_UNKNOWN_SUBSCRIPTION, -1, "sub", "%s",
+				  status_text(STATUS_UNKNOWN_SUBSCRIPTION));
+	enum status status = pack_sight(sight, &packed, why);
+	message_init(&message, MESSAGE_FOCUS);
+	message.focus.sub = sub;
+	message.focus.areas = packed.area_list;
+	message.focus.follow = packed.follow_list;
+	uint32_t bytes = 0;
+	if (status == STATUS_OK && bytes_reserve(&watched->focus, sizeof packed + 64) != STATUS_OK)
+		status = no_memory(why);
+	if (status == STATUS_OK)
+		status = message_pack(&message, watched->focus.data,
+				      (uint32_t)watched->focus.capacity, &bytes);
+	watched->focus.count = bytes;
+	return status == STATUS_OK ? cairn_send(self, &message, why) : status;
+}
+
 enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,
 			    struct reason *why)
 {
@@ -347,11 +399,17 @@ enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription 
 	subscribe->profile = ask->profile;
 	subscribe->divisor = MAX_OF(ask->divisor, 1u);
 	subscribe->events = ask->events;
-	enum status status = cairn_send(self, &message, why);
+	subscribe->budget = ask->budget;
+	struct packed_sight sight;
+	enum status status = pack_sight(ask->sight, &sight, why);
+	subscribe->areas = sight.area_list;
+	subscribe->follow = sight.follow_list;
+	if (status == STATUS_OK)
+		status = cairn_send(self, &message, why);
 	if (status != STATUS_OK)
 		return status;
 	struct watched *watched = &self->watched[self->watched_count++];
-	watched->sub = ask->sub;
+	*watched = (struct watched){ .sub = ask->sub };
 	mirror_init(&watched->mirror, ask->profile, (uint8_t)subscribe->fields, CAIRN_BODIES_MAX);
 	return STATUS_OK;
 }
@@ -362,7 +420,7 @@ enum status cairn_unsubscribe(struct cairn *self, uint64_t sub, struct reason *w
 	if (watched == NULL)
 		return reason_set(why, STATUS_UNKNOWN_SUBSCRIPTION, -1, "sub", "%s",
 				  status_text(STATUS_UNKNOWN_SUBSCRIPTION));
-	mirror_release(&watched->mirror);
+	client_release_watched(watched);
 	*watched = self->watched[--self->watched_count];
 	struct message request, answer;
 	message_init(&request, MESSAGE_UNSUBSCRIBE);

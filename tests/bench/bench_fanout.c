@@ -3,9 +3,9 @@
  *	bench_fanout bare CLIENTS BYTES SECONDS
  *		a process that gives the same bytes to that many streams by uv_try_write and nothing else, 60
  *		times a second; read by another process
- *	bench_fanout watch PORT WORLD CLIENTS SECONDS FIELDS ACK [STALLED MEGABYTES STALL_SECONDS]
- *		that many observers of a cairnd, with lateness; the first STALLED of them read so much as fast
- *		as it comes, and then nothing for the time given, and then everything
+ *	bench_fanout watch PORT WORLD CLIENTS SECONDS FIELDS ACK [STALLED MB STALL_SECONDS]
+ *		that many observers of a cairnd, with lateness; the first STALLED of them read so
+ *		much as fast as it comes, and then nothing for the time given, and then everything
  *	bench_fanout areas
  *		a thousand different small areas over 20 000 bodies, without sockets: what a watched change costs
  *
@@ -600,8 +600,8 @@ static void areas(void)
 	struct cost none_more = measure(0, AREA, 5000, 180000);
 	struct cost more = measure(1000, AREA, 5000, 180000);
 	double one = some.tick_us - none.tick_us, ten = more.tick_us - none_more.tick_us;
-	printf("ten times the bodies, the others unwatched: %.0f us, then %.0f us (%+.1f %%)\n", one, ten,
-	       100 * (ten - one) / one);
+	printf("ten times the bodies, the others unwatched: %.0f us, then %.0f us (%+.1f %%)\n", one,
+	       ten, 100 * (ten - one) / one);
 }
 
 int main(int argc, char **argv)

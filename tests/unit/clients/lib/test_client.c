@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -418,6 +419,64 @@ START_TEST(a_goodbye_is_the_status_of_the_poll)
 }
 END_TEST
 
+/* Connections break in the midst of everything; sessions, numbers, bodies and mirrors do not. */
+START_TEST(a_lost_connection_is_taken_up_where_it_was)
+{
+	struct cairn_options ask = options();
+	struct command spawn;
+	ask.resumes = true;
+	struct cairn_world world = make_world("w", 240);
+	fine(cairn_control(client, world.number, WIRE_CONTROL_RESUME, 1, &world, &why));
+	struct cairn *other = dial(ask);
+	uint32_t session = cairn_session(other)->number;
+	fine(cairn_join(other, "w", &world, &why));
+	const struct wire_area around = { .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 50 } };
+	const struct cairn_sight sight = { .areas = &around, .area_count = 1 };
+	fine(cairn_subscribe(other,
+			     &(struct cairn_subscription){ .sub = 7,
+							   .world = world.number,
+							   .profile = WIRE_PROFILE_SIM,
+							   .sight = &sight },
+			     &why));
+	/* They stay where they are, however long this takes. */
+	command_defaults(&spawn, COMMAND_SPAWN);
+	spawn.spawn.status = BODY_STATIC;
+	uint64_t batch = 0, before = seen.results;
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 20; i++) {
+			spawn.spawn.position = (vec3){ i % 5 == 0 ? 100 : 1, 2, 3 };
+			fine(cairn_commands(other, world.number, &spawn, 1, 0, WIRE_LATE_APPLY,
+					    &batch, &why));
+			if (i % 7 == round)
+				ck_assert_int_ne(cairn_poll(other, 5, &why), STATUS_CLOSED);
+		}
+		shutdown(cairn_fd(other), SHUT_RDWR);
+		enum status status;
+		do
+			status = cairn_poll(other, 1000, &why);
+		while (status == STATUS_OK || status == STATUS_AGAIN);
+		fine(cairn_resume(other, &why));
+		ck_assert_uint_eq(cairn_session(other)->number, session);
+	}
+	while (seen.results < before + 100)
+		fine(cairn_poll(other, 5000, &why));
+	fine(cairn_control(client, world.number, WIRE_CONTROL_PAUSE, 1, &world, &why));
+	ck_assert_uint_eq(world.bodies, 100);
+	const struct mirror *mirror = cairn_mirror(other, 7);
+	while (mirror->tick < world.tick)
+		fine(cairn_poll(other, 5000, &why));
+	ck_assert_uint_eq(mirror->count, 80);
+	ck_assert_uint_eq(seen.diverged, 0);
+	/* A camera's move brings what was out of sight. */
+	const struct wire_area wide = { .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 500 } };
+	const struct cairn_sight all = { .areas = &wide, .area_count = 1 };
+	fine(cairn_focus(other, 7, &all, &why));
+	while (mirror->count < 100)
+		fine(cairn_poll(other, 5000, &why));
+	cairn_close(other);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("client");
@@ -434,6 +493,7 @@ static Suite *make(void)
 	tcase_add_test(calls, a_lesser_role_is_granted_and_kept_to);
 	tcase_add_test(calls, nobody_there_is_an_answer);
 	tcase_add_test(calls, a_goodbye_is_the_status_of_the_poll);
+	tcase_add_test(calls, a_lost_connection_is_taken_up_where_it_was);
 	suite_add_tcase(suite, calls);
 	tcase_add_checked_fixture(disk, start_with_disk, end);
 	tcase_add_test(disk, results_of_a_running_world_come_with_their_ids);
