@@ -167,6 +167,18 @@ static void put_sessions(struct page *page, const struct server *server)
 		    by_role[role]);
 	one(page, "sessions_opened_total", "counter", "Connections that became sessions.",
 	    server->sessions.opened);
+	one(page, "sessions_greeting", "gauge", "Connections that have not said HELLO.",
+	    server->sessions.greeting);
+	one(page, "address_refused_total", "counter", "Connections refused: too many of one address.",
+	    server->crowd.refused);
+	one(page, "tokens_admitted_total", "counter", "Tokens that were accepted.",
+	    server->keyring.admitted);
+	one(page, "tokens_refused_total", "counter", "Tokens that were not.", server->keyring.refused);
+	if (server->tls == NULL)
+		return;
+	const struct tls_counters *tls = tls_context_counters(server->tls);
+	one(page, "tls_handshakes_total", "counter", "TLS handshakes completed.", tls->handshakes);
+	one(page, "tls_failures_total", "counter", "TLS handshakes that failed.", tls->failures);
 }
 
 enum status web_metrics(struct server *server, struct bytes *out)

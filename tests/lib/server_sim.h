@@ -104,6 +104,7 @@ struct world *server_sim_world(const struct server_sim *self, uint32_t world);
 struct sim_client_options {
 	const char *address; /* SIM_TCP: a controller; SIM_UNIX: an administrator */
 	const char *role;    /* a lesser one */
+	const char *token;   /* to show; NULL none */
 	uint32_t caps;
 	uint32_t frame_down;	/* 0: the most */
 	uint64_t ack_delay_max; /* ns; drawn for each frame, kept in order */

@@ -433,6 +433,7 @@ struct sim_client *server_sim_client(struct server_sim *self,
 {
 	struct sim_client *client = sim_memory(heap_alloc_zero(sizeof *client));
 	struct handshake_offer offer = {
+		.token = wire_text(options->token != NULL ? options->token : ""),
 		.name = "sim",
 		.caps = options->resumes ? options->caps : options->caps & ~(uint32_t)WIRE_CAP_RESUME,
 		.limits = { WIRE_FRAME_UP, options->frame_down },

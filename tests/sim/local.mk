@@ -14,4 +14,5 @@ UNIT_TESTS += \
 	tests/sim/test_resume \
 	tests/sim/test_smoke \
 	tests/sim/test_snapshots \
-	tests/sim/test_stepping
+	tests/sim/test_stepping \
+	tests/sim/test_tokens

@@ -381,6 +381,39 @@ def test_noise_in_requests_and_messages_does_no_harm(server):
     until(lambda: server.client.info("server")["server"]["sessions"] == 1)
 
 
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer costs more than what it watches")
+def test_hostile_connections_cost_less_than_a_millisecond_each(server):
+    asked, _ = request(server.web)
+    hello = pack(BINARY, msgpack.packb(HELLO))
+    bodies = [
+        ("text", asked + hello + pack(TEXT, b"hello")),
+        ("much announced", asked + hello + struct.pack(">BBQ", 0x82, 0xFF, 1 << 40) + bytes(9000)),
+        ("an array of 268 million", asked + hello + pack(BINARY, b"\xdd\x0f\xff\xff\xff")),
+        ("reserved bits", asked + b"\xf2" + hello[1:]),
+        ("another host", request("evil.example")[0]),
+        ("a long header", b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 9000),
+        ("noise", random.Random(5).randbytes(4000)),
+    ]
+    for name, data in bodies:
+        count, before = 200, cpu_seconds(server.process.pid)
+        for _ in range(count):
+            sock = connected(server.web)
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                sock.sendall(data)
+                sock.shutdown(socket.SHUT_WR)
+                read_all(sock)
+            sock.close()
+        each = (cpu_seconds(server.process.pid) - before) / count
+        print(f"{name}: {each * 1e6:.0f} us of CPU each")
+        assert each < 1e-3, name
+
+
 # ---- slow and many --------------------------------------------------------------------------------------------------
 
 def ended_after(sock, limit):
