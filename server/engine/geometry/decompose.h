@@ -74,7 +74,8 @@ struct decompose_report {
 	uint32_t thin;		 /* pieces left out: flatter than a 10⁻⁷th of their size */
 	double volume_thin;	 /* m³, of these */
 	double volume_cut_error; /* m³, |sum over all pieces cut − the mesh|: rounding alone */
-	double volume_excess;	 /* m³, of approximated parts over what they stand for, ≥ 0 */
+	double volume_excess;	 /* m³, of approximated parts over what they stand for: ≥ 0,
+				  * unless solids overlap, which the mesh counts twice */
 	double concavity;	 /* m, the largest of the parts cut */
 	double deviation;	 /* m, no point of an approximated part is farther from the solid */
 };

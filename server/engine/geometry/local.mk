@@ -73,12 +73,13 @@ libengine_a_SOURCES += \
 	server/engine/geometry/support.h \
 	server/engine/geometry/support.c
 tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c \
-	tests/lib/closed_meshes.h tests/lib/closed_meshes.c \
+	tests/lib/closed_meshes.h tests/lib/closed_meshes.c tests/lib/model.h tests/lib/model.c \
 	tests/lib/oracle_primitives.h tests/lib/oracle_primitives.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_closest \
 	tests/unit/server/engine/geometry/test_decompose \
+	tests/unit/server/engine/geometry/test_decompose_models \
 	tests/unit/server/engine/geometry/test_distance_field \
 	tests/unit/server/engine/geometry/test_hull \
 	tests/unit/server/engine/geometry/test_intersect \
@@ -102,3 +103,11 @@ tests_lib_libtests_a_SOURCES += tests/lib/qhull_volume.h
 .PHONY: soak-hulls
 soak-hulls: tests/property/test_hull_qhull
 	CAIRN_HULLS=10000 ./tests/property/test_hull_qhull
+
+# make bench-shapes: real meshes (glmark2-data, assimp-testmodels) as convex parts and distance fields.
+EXTRA_PROGRAMS += tests/bench/bench_shapes
+tests_bench_bench_shapes_SOURCES = tests/bench/bench_shapes.c
+.PHONY: bench-shapes
+bench-shapes: tests/bench/bench_shapes
+	tests/bench/bench_shapes
+	tests/bench/bench_shapes --field
