@@ -16,6 +16,7 @@
 #include "server/io/parallel_pool.h"
 #include "tests/golden/closest.h"
 #include "tests/golden/scenes.h"
+#include "tests/golden/shapes.h"
 #include "tests/golden/solvers.h"
 #include "tests/lib/worlds.h"
 
@@ -172,6 +173,7 @@ int main(int count, char **arguments)
 	parallel_pool_destroy(pool);
 	golden_solvers(compare_solver);
 	golden_closest(compare_solver);
+	golden_shapes(compare_solver);
 	if (!print)
 		printf("1..%u\n", tests);
 	return failures > 0;

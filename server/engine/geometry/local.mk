@@ -95,6 +95,8 @@ tests_unit_server_engine_geometry_test_hull_LDADD = $(LDADD) $(QHULL_LIBS)
 
 FUZZ_TARGETS += tests/fuzz/fuzz_shape
 tests_fuzz_fuzz_shape_LDADD = $(LDADD_FUZZ)
+FUZZ_TARGETS += tests/fuzz/fuzz_solid
+tests_fuzz_fuzz_solid_LDADD = $(LDADD_FUZZ)
 
 # Hulls against Qhull; 10^4 clouds by `make soak-hulls`.
 UNIT_TESTS += tests/property/test_hull_qhull
