@@ -37,6 +37,9 @@ else
 tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_no_ode.c
 endif
 
+EXTRA_PROGRAMS += tests/bench/bench_lcp_sparse
+tests_bench_bench_lcp_sparse_SOURCES = tests/bench/bench_lcp_sparse.c
+
 EXTRA_PROGRAMS += tests/bench/bench_reflection
 tests_bench_bench_reflection_SOURCES = tests/bench/bench_reflection.c
 
