@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "server/io/config_file.h"
 #include "server/io/executor_uv.h"
 #include "server/io/io_uv.h"
+#include "server/io/notify.h"
 #include "server/io/privileges.h"
 #include "server/io/secret_file.h"
 #include "server/log.h"
@@ -64,6 +67,51 @@ struct parts {
 	struct web *web; /* NULL without */
 };
 
+/* Where the options come from, for SIGHUP. */
+static int main_argc;
+static char **main_argv;
+
+/* Reads the options anew into `out` (which keeps pointing into `file`). */
+static enum status read_options(struct options *out, struct config_file *file, struct reason *why)
+{
+	const char *const *argv = (const char *const *)main_argv;
+	const char *const *environment = (const char *const *)environ;
+	const char *path = options_config_path(main_argc, argv, environment);
+	if (path != NULL && config_file_read(file, path, why) != STATUS_OK)
+		return why->status;
+	return options_parse_with(out, main_argc, argv, environment,
+				  (const char *const *)file->settings, why);
+}
+
+/* The first option that differs and needs a restart; OK where there is none. */
+static enum status all_live(const struct options *now, const struct options *next, struct reason *why)
+{
+	struct option_view old, new;
+	for (uint32_t i = 0; options_view(now, i, &old) && options_view(next, i, &new); i++)
+		if (!old.live && strcmp(old.value, new.value) != 0)
+			return reason_set(why, STATUS_UNSUPPORTED, -1, old.name,
+					  "%s needs a restart to be \"%.60s\"; nothing was changed",
+					  old.name, new.value);
+	return STATUS_OK;
+}
+
+/* What the file and the environment say now, all or nothing: options set by CONFIG go back to it. */
+static enum status reload_options(struct server *server, struct reason *why)
+{
+	static struct options next;
+	struct config_file file = { 0 };
+	struct option_view view;
+	enum status status = read_options(&next, &file, why);
+	if (status == STATUS_OK)
+		status = all_live(server->options, &next, why);
+	for (uint32_t i = 0; status == STATUS_OK && options_view(&next, i, &view); i++)
+		if (view.live)
+			status = options_change(server->options, view.name, view.value, why);
+	config_file_release(&file);
+	log_set_level(server->options->log_level);
+	return status;
+}
+
 static void reload(struct parts *parts)
 {
 	struct reason why = { 0 };
@@ -72,6 +120,10 @@ static void reload(struct parts *parts)
 		log_error("reload_refused", "%s", why.text);
 	if (load_tokens(server, &why) != STATUS_OK)
 		log_error("reload_refused", "%s", why.text);
+	if (reload_options(server, &why) != STATUS_OK)
+		log_error("reload_refused", "%s", why.text);
+	else
+		log_info("reloaded", "log=%s", log_level_name(server->options->log_level));
 }
 
 static void on_signal(void *context, int signal)
@@ -79,8 +131,10 @@ static void on_signal(void *context, int signal)
 	struct parts *parts = context;
 	if (signal == SIGHUP)
 		reload(parts);
-	if (signal == SIGTERM || signal == SIGINT)
+	if (signal == SIGTERM || signal == SIGINT) {
+		notify_send("STOPPING=1");
 		server_drain(parts->server);
+	}
 }
 
 static struct executor_options executor_options_of(const struct options *options)
@@ -103,7 +157,45 @@ static struct io_limits io_limits_of(const struct options *options)
 	return limits;
 }
 
-static int serve(const struct options *options)
+/* A loop that runs says so. */
+struct watchdog {
+	struct io *io;
+	struct io_timer *timer;
+	uint64_t every; /* ns */
+};
+
+static void beat(void *context)
+{
+	struct watchdog *self = context;
+	notify_send("WATCHDOG=1");
+	io_timer_start(self->timer, io_now(self->io) + self->every);
+}
+
+static enum status watchdog_start(struct watchdog *self, struct io *io)
+{
+	*self = (struct watchdog){ io, NULL, notify_watchdog_ms() * NS_PER_MS };
+	if (self->every == 0)
+		return STATUS_OK;
+	enum status status = io_timer_create(io, beat, self, &self->timer);
+	if (status == STATUS_OK)
+		beat(self);
+	return status;
+}
+
+/* Descriptors for every session, and some: as many as the system allows. */
+static void raise_descriptors(const struct options *options)
+{
+	struct rlimit limit;
+	rlim_t wanted = (rlim_t)options->sessions_max + 4 * (rlim_t)options->worlds_max + 256;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+		return;
+	limit.rlim_cur = MIN_OF(wanted, limit.rlim_max);
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
+		log_warn("descriptors", "limit=%llu wanted=%llu", (unsigned long long)limit.rlim_cur,
+			 (unsigned long long)wanted);
+}
+
+static int serve(struct options *options)
 {
 	struct io_limits limits = io_limits_of(options);
 	struct executor_options threads = executor_options_of(options);
@@ -111,7 +203,9 @@ static int serve(const struct options *options)
 	struct executor *executor = NULL;
 	struct server *server = NULL;
 	struct parts parts = { NULL, NULL };
+	struct watchdog watchdog = { 0 };
 	struct reason why = { 0 };
+	raise_descriptors(options);
 	enum status status =
 		options->user != NULL ? privileges_drop(options->user, &why) : STATUS_OK;
 	if (status != STATUS_OK)
@@ -135,7 +229,13 @@ static int serve(const struct options *options)
 	if (status == STATUS_OK)
 		status = web_create(server, io_uv_loop(io), &parts.web, &why);
 	if (status == STATUS_OK)
+		status = watchdog_start(&watchdog, io);
+	if (status == STATUS_OK) {
+		notify_send("READY=1\nSTATUS=serving");
 		io_run(io);
+	}
+	if (watchdog.timer != NULL)
+		io_timer_destroy(watchdog.timer);
 	if (server != NULL)
 		server_destroy(server);
 	if (executor != NULL)
@@ -160,9 +260,11 @@ static int print_help(enum options_command command)
 int main(int argc, char **argv)
 {
 	static struct options options;
+	static struct config_file file; /* the options point into it */
 	struct reason why;
-	if (options_parse(&options, argc, (const char *const *)argv,
-			  (const char *const *)environ, &why) != STATUS_OK)
+	main_argc = argc;
+	main_argv = argv;
+	if (read_options(&options, &file, &why) != STATUS_OK)
 		return fail(&why);
 	switch (options.command) {
 	case OPTIONS_HELP:
@@ -182,5 +284,9 @@ int main(int argc, char **argv)
 		break;
 	}
 	log_set_level(options.log_level);
+	if (options.check_config) {
+		puts("cairnd: the options make sense");
+		return EXIT_SUCCESS;
+	}
 	return serve(&options);
 }

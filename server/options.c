@@ -201,6 +201,9 @@ static enum status read_environment(struct options *options, const char *const e
 		/* An empty variable is as good as none: shells cannot always take one away. */
 		if (option->command != options->command || value == NULL || value[0] == '\0')
 			continue;
+		/* A list takes the place of the file's. */
+		if (option->kind == KIND_LIST)
+			((struct option_list *)((char *)options + option->offset))->count = 0;
 		if (option->kind == KIND_LIST)
 			status = set_list(options, option, value, why);
 		else
@@ -448,8 +451,45 @@ static void set_defaults(struct options *options)
 			ASSERT(set(options, &OPTIONS[i], OPTIONS[i].initial, NULL) == STATUS_OK);
 }
 
-enum status options_parse(struct options *out, int argc, const char *const argv[],
-			  const char *const environment[], struct reason *why)
+static enum status check_command(const struct options *options, struct reason *why)
+{
+	switch (options->command) {
+	case OPTIONS_SERVE:
+		return check_serve(options, why);
+	case OPTIONS_RUN:
+		return check_run(options, why);
+	case OPTIONS_REPLAY:
+		return check_replay(options, why);
+	case OPTIONS_MESH:
+		return check_mesh(options, why);
+	case OPTIONS_HELP:
+	case OPTIONS_VERSION:
+		break;
+	}
+	return STATUS_OK;
+}
+
+/* What a configuration file says. Options of other commands may stand in it as well: none do yet. */
+static enum status read_settings(struct options *options, const char *const settings[],
+				 struct reason *why)
+{
+	enum status status = STATUS_OK;
+	for (size_t i = 0; status == STATUS_OK && settings != NULL && settings[i] != NULL; i++) {
+		const char *value = strchr(settings[i], '=');
+		size_t length = value != NULL ? (size_t)(value - settings[i]) : 0;
+		const struct option *option = find(OPTIONS_SERVE, settings[i], length);
+		if (option == NULL)
+			return unknown(OPTIONS_SERVE, settings[i], length, why);
+		if (strcmp(option->name, "config") == 0)
+			return refuse(why, STATUS_UNSUPPORTED, option, "not in a file%s", "");
+		status = set(options, option, value + 1, why);
+	}
+	return status;
+}
+
+enum status options_parse_with(struct options *out, int argc, const char *const argv[],
+			       const char *const environment[], const char *const settings[],
+			       struct reason *why)
 {
 	struct line line = { .argc = argc, .argv = argv, .at = 1 };
 	memset(out, 0, sizeof *out);
@@ -465,19 +505,106 @@ enum status options_parse(struct options *out, int argc, const char *const argv[
 		out->command = OPTIONS_MESH;
 		line.at = 2;
 	}
-	enum status status = read_environment(out, environment, why);
+	enum status status = read_settings(out, settings, why);
+	if (status == STATUS_OK)
+		status = read_environment(out, environment, why);
 	if (status == STATUS_OK)
 		status = read_line(out, &line, why);
 	out->run_ticks_given = out->run_ticks != UINT64_MAX;
-	if (status == STATUS_OK && out->command == OPTIONS_SERVE)
-		status = check_serve(out, why);
-	if (status == STATUS_OK && out->command == OPTIONS_RUN)
-		status = check_run(out, why);
-	if (status == STATUS_OK && out->command == OPTIONS_REPLAY)
-		status = check_replay(out, why);
-	if (status == STATUS_OK && out->command == OPTIONS_MESH)
-		status = check_mesh(out, why);
-	return status;
+	return status == STATUS_OK ? check_command(out, why) : status;
+}
+
+enum status options_parse(struct options *out, int argc, const char *const argv[],
+			  const char *const environment[], struct reason *why)
+{
+	return options_parse_with(out, argc, argv, environment, NULL, why);
+}
+
+const char *options_config_path(int argc, const char *const argv[],
+				const char *const environment[])
+{
+	const struct option *config = find(OPTIONS_SERVE, "config", strlen("config"));
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "--config=", 9) == 0)
+			return argv[i] + 9;
+		if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
+			return argv[i + 1];
+	}
+	const char *value = environment_value(config, environment);
+	return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+/* What is read each time it is used, so that a change has its effect at once. */
+static bool is_live(const struct option *option)
+{
+	static const char *const LIVE[] = { "log", "handshake-ms", "ping-ms", "drain-ms",
+					    "queue-bytes-total", "slow-tick-us" };
+	for (size_t i = 0; i < COUNT_OF(LIVE); i++)
+		if (strcmp(option->name, LIVE[i]) == 0)
+			return true;
+	return false;
+}
+
+static void print_list(const struct option_list *list, char text[OPTION_VALUE_BYTES])
+{
+	size_t used = 0;
+	for (uint32_t i = 0; i < list->count && used < OPTION_VALUE_BYTES; i++)
+		used += (size_t)snprintf(text + used, OPTION_VALUE_BYTES - used, "%s%s",
+					 i > 0 ? "," : "", list->items[i]);
+}
+
+static void print_value(const struct options *options, const struct option *option,
+			char text[OPTION_VALUE_BYTES])
+{
+	const void *field = (const char *)options + option->offset;
+	const char *word = NULL;
+	text[0] = '\0';
+	switch (option->kind) {
+	case KIND_FLAG:
+		word = *(const bool *)field ? "true" : "false";
+		break;
+	case KIND_COUNT:
+	case KIND_BYTES:
+		snprintf(text, OPTION_VALUE_BYTES, "%llu", *(const unsigned long long *)field);
+		return;
+	case KIND_TEXT:
+		word = *(const char *const *)field;
+		break;
+	case KIND_LEVEL:
+		word = log_level_name(*(const enum log_level *)field);
+		break;
+	case KIND_LIST:
+		print_list(field, text);
+		return;
+	}
+	snprintf(text, OPTION_VALUE_BYTES, "%s", word != NULL ? word : "");
+}
+
+bool options_view(const struct options *options, uint32_t index, struct option_view *out)
+{
+	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
+		if (OPTIONS[i].command != OPTIONS_SERVE || index-- > 0)
+			continue;
+		out->name = OPTIONS[i].name;
+		out->live = is_live(&OPTIONS[i]);
+		print_value(options, &OPTIONS[i], out->value);
+		return true;
+	}
+	return false;
+}
+
+enum status options_change(struct options *options, const char *name, const char *value,
+			   struct reason *why)
+{
+	const struct option *option = find(OPTIONS_SERVE, name, strlen(name));
+	if (option == NULL)
+		return unknown(OPTIONS_SERVE, name, strlen(name), why);
+	if (!is_live(option))
+		return refuse(why, STATUS_UNSUPPORTED, option, "needs a restart to be \"%.40s\"",
+			      value);
+	return set(options, option, value, why);
 }
 
 /* ---- help ------------------------------------------------------------------------------------ */

@@ -58,6 +58,31 @@ struct options {
 enum status options_parse(struct options *out, int argc, const char *const argv[],
 			  const char *const environment[], struct reason *why) MUST_CHECK;
 
+/* The same with `settings` ("name=value", closed with NULL; may be NULL), what a configuration file says,
+ * between the defaults and the environment. They are borrowed, too. */
+enum status options_parse_with(struct options *out, int argc, const char *const argv[],
+			       const char *const environment[], const char *const settings[],
+			       struct reason *why) MUST_CHECK;
+/* The file of --config, else of CAIRN_CONFIG, else NULL. Borrowed from what is handed in. */
+const char *options_config_path(int argc, const char *const argv[],
+				const char *const environment[]);
+
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+enum { OPTION_VALUE_BYTES = 256 };
+
+/* An option of SERVE as people see it. */
+struct option_view {
+	const char *name;
+	bool live;			/* may be changed while the daemon runs */
+	char value[OPTION_VALUE_BYTES]; /* as one would write it; lists with commas; cut where too long */
+};
+/* The i-th; false: there are no more. */
+bool options_view(const struct options *options, uint32_t index, struct option_view *out);
+/* Sets a live option. MISSING: no such option; UNSUPPORTED: it needs a restart; TYPE, RANGE. */
+enum status options_change(struct options *options, const char *name, const char *value,
+			   struct reason *why) MUST_CHECK;
+
 /* Writes the help for SERVE, RUN, REPLAY or MESH; returns its length, like snprintf. */
 size_t options_help(enum options_command command, char *text, size_t bytes);
 

@@ -26,7 +26,7 @@ static enum status make_parts(struct server *self, struct reason *why)
 	return STATUS_OK;
 }
 
-enum status server_create(struct io *io, struct executor *executor, const struct options *options,
+enum status server_create(struct io *io, struct executor *executor, struct options *options,
 			  uint32_t own_uid, struct server **out, struct reason *why)
 {
 	struct server *self = heap_alloc_zero(sizeof *self);
@@ -37,6 +37,8 @@ enum status server_create(struct io *io, struct executor *executor, const struct
 	self->executor = executor;
 	self->options = options;
 	self->own_uid = own_uid;
+	if (options->drain_redirect != NULL)
+		snprintf(self->redirect, sizeof self->redirect, "%s", options->drain_redirect);
 	snprintf(self->abi, sizeof self->abi, "cairn-%d", ENGINE_ABI);
 	shape_book_init(&self->library);
 	registry_init(&self->sessions, 1);

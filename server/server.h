@@ -33,7 +33,7 @@ struct round_times {
 struct server {
 	struct io *io;		     /* borrowed */
 	struct executor *executor;   /* borrowed */
-	const struct options *options; /* borrowed */
+	struct options *options; /* borrowed; CONFIG and SIGHUP change the live ones */
 	struct frame_pool *frames;
 	struct pool *pool;
 	struct store *store; /* NULL without --data */
@@ -52,6 +52,8 @@ struct server {
 	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */
 	bool executor_started, executor_stopped;
 	bool draining, closing;
+	char redirect[257];   /* where a drain sends clients; "": nowhere */
+	uint32_t monitors;    /* sessions that want MONITOR_LINEs */
 	uint64_t drain_until; /* instant */
 	uint32_t looks;	      /* rounds of the timer */
 	char abi[32];
@@ -61,7 +63,7 @@ struct server {
 /* Prepares everything; nothing runs yet. `own_uid` is the user this process runs as. Errors name
  * the option, scene or file. */
 MUST_CHECK enum status server_create(struct io *io, struct executor *executor,
-				     const struct options *options, uint32_t own_uid,
+				     struct options *options, uint32_t own_uid,
 				     struct server **out, struct reason *why);
 /* Starts threads, worlds and listeners; afterwards run the io. */
 MUST_CHECK enum status server_start(struct server *self, struct reason *why);

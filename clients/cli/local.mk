@@ -7,6 +7,7 @@ cairn_SOURCES = \
 	clients/cli/output.c \
 	clients/cli/verb_input.c \
 	clients/cli/verb_load.c \
+	clients/cli/verb_operations.c \
 	clients/cli/verb_query.c \
 	clients/cli/verb_replay.c \
 	clients/cli/verb_state.c \

@@ -91,6 +91,7 @@ struct cairn_callbacks verb_callbacks(struct cli *cli)
 		.result = on_result,
 		.notice = on_notice,
 		.diverged = on_diverged,
+		.monitor = cli_monitor_line,
 		.context = cli,
 	};
 }

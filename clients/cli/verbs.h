@@ -11,6 +11,10 @@
 /* Totals as members of a record (verb_state.c). */
 void print_totals(const struct cli *cli, const struct wire_totals *totals);
 
+/* Lines of MONITOR printed so far, and what prints them (verb_operations.c). */
+uint64_t cli_monitored(void);
+void cli_monitor_line(void *context, const struct msg_monitor_line *line);
+
 /* What the connection calls back while a verb runs (verb_watch.c). */
 struct cairn_callbacks verb_callbacks(struct cli *cli);
 

@@ -43,6 +43,8 @@ struct cairn_callbacks {
 	void (*notice)(void *context, const struct msg_notice *notice);
 	/* A world changed mode, pace or epoch. */
 	void (*world)(void *context, const struct msg_world_info *info);
+	/* What some client has sent, as MONITOR tells. */
+	void (*monitor)(void *context, const struct msg_monitor_line *line);
 	/* Frames of a subscription are not the server's state: the replica is wrong. */
 	void (*diverged)(void *context, uint64_t sub, uint64_t tick);
 	void *context;

@@ -181,6 +181,10 @@ static enum status take_unasked(struct cairn *self, const struct message *messag
 		if (call->world != NULL && message->world_info.ref == 0)
 			call->world(call->context, &message->world_info);
 		return STATUS_OK;
+	case MESSAGE_MONITOR_LINE:
+		if (call->monitor != NULL)
+			call->monitor(call->context, &message->monitor_line);
+		return STATUS_OK;
 	case MESSAGE_GOODBYE:
 		return goodbye(self, &message->goodbye, why);
 	case MESSAGE_ERROR:

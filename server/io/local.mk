@@ -17,8 +17,12 @@ libcairnd_a_SOURCES += \
 	server/io/executor.h \
 	server/io/entropy.c \
 	server/io/entropy.h \
+	server/io/config_file.c \
+	server/io/config_file.h \
 	server/io/executor.c \
 	server/io/executor_uv.h \
+	server/io/notify.c \
+	server/io/notify.h \
 	server/io/executor_uv.c \
 	server/io/tls_stream.h \
 	server/io/tls_stream.c \
@@ -44,6 +48,7 @@ IO_TESTS = \
 	tests/unit/server/io/test_parallel_pool
 UNIT_TESTS += $(IO_TESTS) \
 	tests/unit/server/io/test_address \
+	tests/unit/server/io/test_config_file \
 	tests/unit/server/io/test_io_sim \
 	tests/unit/server/io/test_tls_stream
 THREAD_TESTS += $(IO_TESTS)

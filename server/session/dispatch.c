@@ -1,5 +1,6 @@
 /* dispatch.c: from a message to its handler, past the role table. */
 #include "protocol/message.h"
+#include "server/log.h"
 #include "server/session/session.h"
 
 /* table: one line a message a client may send. HELLO has been dealt with before. */
@@ -14,6 +15,16 @@ static session_handler *handler_of(enum message_type type)
 		return handle_goodbye;
 	case MESSAGE_INFO:
 		return handle_info;
+	case MESSAGE_CONFIG:
+		return handle_config;
+	case MESSAGE_SESSIONS:
+		return handle_sessions;
+	case MESSAGE_KICK:
+		return handle_kick;
+	case MESSAGE_MONITOR:
+		return handle_monitor;
+	case MESSAGE_DRAIN:
+		return handle_drain;
 	case MESSAGE_WORLD_LIST:
 		return handle_world_list;
 	case MESSAGE_WORLD_CREATE:
@@ -70,5 +81,10 @@ void session_dispatch(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
+	/* Who has changed what others rely on can be found later. */
+	if (message_info(message->type)->role == WIRE_ROLE_ADMIN)
+		log_info("audit", "session=%u peer=%s token=\"%s\" message=%s", (unsigned)self->number,
+			 self->peer.text, self->grant != NULL ? self->grant->name : "",
+			 message_info(message->type)->name);
 	handler(self, message);
 }

@@ -4,6 +4,7 @@ libcairnd_a_SOURCES += \
 	server/session/dispatch.c \
 	server/session/handlers_admin.c \
 	server/session/handlers_input.c \
+	server/session/handlers_operations.c \
 	server/session/handlers_shape.c \
 	server/session/handlers_state.c \
 	server/session/handlers_world.c \

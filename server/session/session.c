@@ -2,6 +2,7 @@
 
 #include "server/session/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "protocol/capabilities.h"
@@ -74,8 +75,8 @@ void session_goodbye(struct session *self, enum status status, const char *text)
 	/* Spread by the session's number, so that not everybody comes back at once. */
 	goodbye.goodbye.retry_ms =
 		status == STATUS_DRAINING ? 500 + self->number * 7919u % 1000u : 0;
-	if (status == STATUS_DRAINING && self->server->options->drain_redirect != NULL)
-		goodbye.goodbye.redirect = wire_text(self->server->options->drain_redirect);
+	if (status == STATUS_DRAINING)
+		goodbye.goodbye.redirect = wire_text(self->server->redirect);
 	goodbye.goodbye.text = wire_text(text);
 	session_send(self, &goodbye);
 	if (self->stream == NULL)
@@ -115,6 +116,8 @@ static void greet(struct session *self, const struct message *message)
 			session_goodbye(self, status, self->handshake.why.text);
 		return;
 	}
+	snprintf(self->client, sizeof self->client, "%.*s", (int)message->hello.client.bytes,
+		 (const char *)message->hello.client.at);
 	self->state = SESSION_OPEN;
 	self->server->sessions.greeting--;
 	session_greeted(self);
@@ -151,6 +154,7 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 	} else if (self->state == SESSION_GREETING) {
 		greet(self, &message);
 	} else {
+		session_observe(self, &message, bytes);
 		session_dispatch(self, &message);
 	}
 }
@@ -478,6 +482,7 @@ void session_lose_world(struct session *self, struct served_world *world)
 
 void session_destroy(struct session *self)
 {
+	session_end_monitor(self);
 	self->server->sessions.lost -= self->state == SESSION_LOST;
 	self->server->sessions.greeting -=
 		self->state == SESSION_GREETING ||

@@ -90,6 +90,9 @@ struct session {
 	uint64_t lost_at;	   /* instant */
 	struct session *successor; /* has taken over this one's connection, in the midst of its input */
 	uint64_t frames_in, errors;
+	char client[64]; /* what it calls itself; bytes of a stranger */
+	bool monitors;	 /* wants MONITOR_LINEs */
+	uint64_t monitor_lost;
 };
 
 /* A session for a new connection, greeting. On failure the stream is closed. */
@@ -131,12 +134,18 @@ void session_leave_world(struct session *self, struct served_world *world);
 /* The world is ending: the client is told, and its number is forgotten. */
 void session_lose_world(struct session *self, struct served_world *world);
 
+/* Tells the monitors what this session has sent. */
+void session_observe(struct session *self, const struct message *message, uint32_t bytes);
+/* It wants no lines any more. */
+void session_end_monitor(struct session *self);
 /* One message of an open session, from the role table to its handler (dispatch.c). */
 void session_dispatch(struct session *self, const struct message *message);
 
 /* Handlers by theme (handlers_*.c); each gets a message of its own type. */
 typedef void session_handler(struct session *self, const struct message *message);
 session_handler handle_ping, handle_pong, handle_goodbye, handle_info;	 /* handlers_admin.c */
+session_handler handle_sessions, handle_kick, handle_config, handle_monitor,
+	handle_drain;							 /* handlers_operations.c */
 session_handler handle_world_list, handle_world_create, handle_world_join, handle_world_leave,
 	handle_world_destroy, handle_control;				 /* handlers_world.c */
 session_handler handle_shape_upload;					 /* handlers_shape.c */

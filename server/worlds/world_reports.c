@@ -173,6 +173,12 @@ static void take_tick(struct served_world *world, const struct tick_report *repo
 	world->stats = report->stats;
 	world->lateness_max = MAX_OF(world->lateness_max, report->lateness_ns);
 	world->cost_max = MAX_OF(world->cost_max, report->cost_ns);
+	uint64_t slow = world->server->options->slow_tick_us * NS_PER_US;
+	if (slow > 0 && report->cost_ns > slow)
+		log_warn("slow_tick", "world=%s tick=%llu us=%llu awake=%u contacts=%u", world->name,
+			 (unsigned long long)report->tick,
+			 (unsigned long long)(report->cost_ns / NS_PER_US),
+			 (unsigned)report->stats.awake, (unsigned)report->stats.contacts);
 	if (world->stopping)
 		return;
 	deliver_results(world, report);

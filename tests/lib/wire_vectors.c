@@ -647,7 +647,7 @@ static const struct {
 	{"a text with a NUL", BYTES(0x92, 4, 0xa1, 0)},
 	{"a key that is a number", BYTES(0x92, 1, 0x81, 1, 2)},
 	{"an unknown message", BYTES(0x92, 9, 1)},
-	{"a reserved message", BYTES(0x92, 87, 1)},
+	{"a reserved message", BYTES(0x92, 70, 1)},
 	{"a missing field", BYTES(0x91, 4)},
 	{"a field of another type", BYTES(0x92, 4, 0xa1, 'x')},
 	{"a field that is nil", BYTES(0x92, 4, 0xc0)},

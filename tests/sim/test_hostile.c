@@ -355,7 +355,7 @@ struct message_row {
 static const struct message_row messages[] = {
 	{ "a number that is no message", "[99 7]", STATUS_UNKNOWN_MESSAGE, 0, false },
 	{ "a reserved one", "[69 7 1]", STATUS_UNSUPPORTED, 0, false },
-	{ "another reserved one", "[87]", STATUS_UNSUPPORTED, 0, false },
+	{ "another reserved one", "[70]", STATUS_UNSUPPORTED, 0, false },
 	{ "a second HELLO", "[1 {'protocol' [1 0]}]", STATUS_PROTOCOL, 0, true },
 	{ "what only a server says", "[41 1 []]", STATUS_PROTOCOL, 0, true },
 	{ "a field too few", "[12 7]", STATUS_TYPE, 7, false },
@@ -615,6 +615,10 @@ static const struct {
 	{ MESSAGE_RESTORE, "[65 7 99 's']" },
 	{ MESSAGE_FORK, "[67 7 99 'f']" },
 	{ MESSAGE_INFO, "[80 7]" },
+	{ MESSAGE_CONFIG, "[82 7]" },
+	{ MESSAGE_SESSIONS, "[83 7]" },
+	{ MESSAGE_KICK, "[84 7 9999]" },
+	{ MESSAGE_MONITOR, "[85 7 0]" },
 };
 
 START_TEST(every_role_may_send_what_the_manifest_says_and_nothing_else)
@@ -652,7 +656,8 @@ START_TEST(every_message_of_a_client_is_among_the_samples)
 	for (size_t i = 0; message_info_at(i) != NULL; i++) {
 		const struct message_info *info = message_info_at(i);
 		bool sampled = info->reserved || info->from == WIRE_FROM_SERVER ||
-			       info->type == MESSAGE_HELLO || info->type == MESSAGE_GOODBYE;
+			       info->type == MESSAGE_HELLO || info->type == MESSAGE_GOODBYE ||
+			       info->type == MESSAGE_DRAIN; /* ends the daemon: tests/system */
 		for (uint32_t k = 0; k < COUNT_OF(samples); k++)
 			sampled = sampled || samples[k].type == info->type;
 		ck_assert_msg(sampled, "%s", info->name);

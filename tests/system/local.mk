@@ -5,6 +5,7 @@ PYTHON_TESTS += \
 	tests/system/test_full_disk.py \
 	tests/system/test_hostile.py \
 	tests/system/test_mesh.py \
+	tests/system/test_operations.py \
 	tests/system/test_replica.py \
 	tests/system/test_sessions.py \
 	tests/system/test_stalled.py \

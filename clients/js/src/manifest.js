@@ -317,6 +317,35 @@ export const MESSAGE = {
     ["value", null],
     ["about", 0],
   ] },
+  config: { number: 82, map: false, fields: [
+    ["ref", undefined],
+    ["set", null],
+  ] },
+  sessions: { number: 83, map: false, fields: [
+    ["ref", undefined],
+    ["from", 0],
+  ] },
+  kick: { number: 84, map: false, fields: [
+    ["ref", undefined],
+    ["session", undefined],
+    ["text", ""],
+  ] },
+  monitor: { number: 85, map: false, fields: [
+    ["ref", undefined],
+    ["on", undefined],
+  ] },
+  monitor_line: { number: 86, map: false, fields: [
+    ["time_us", undefined],
+    ["session", undefined],
+    ["message", undefined],
+    ["ref", 0],
+    ["bytes", 0],
+    ["lost", 0],
+  ] },
+  drain: { number: 87, map: false, fields: [
+    ["ref", undefined],
+    ["redirect", ""],
+  ] },
 };
 
 /** Commands by name: number, and [name, default] of each field in order; undefined: must be given. */

@@ -367,7 +367,7 @@ START_TEST(what_would_be_refused_is_not_sent)
 	message_init(&message, MESSAGE_CONTROL);
 	message.control.value = 2e6;
 	ck_assert_int_eq(message_pack(&message, frame, sizeof frame, &bytes), STATUS_RANGE);
-	message_init(&message, MESSAGE_DRAIN);
+	message_init(&message, MESSAGE_SEEK);
 	ck_assert_int_eq(message_pack(&message, frame, sizeof frame, &bytes), STATUS_UNSUPPORTED);
 }
 END_TEST

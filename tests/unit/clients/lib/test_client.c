@@ -101,7 +101,7 @@ static struct cairn_options options(void)
 {
 	return (struct cairn_options){
 		.name = "test",
-		.callbacks = { on_frame, on_event, on_result, on_durable, on_notice, on_world,
+		.callbacks = { on_frame, on_event, on_result, on_durable, on_notice, on_world, NULL,
 			       on_diverged, &seen },
 	};
 }

@@ -1,0 +1,286 @@
+/* handlers_operations.c: SESSIONS, KICK, CONFIG, MONITOR, DRAIN: what an administrator may do to a
+ * daemon that runs. Each is logged (dispatch.c, "audit"). */
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/packer.h"
+#include "protocol/unpack.h"
+#include "server/base/heap.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/session/session.h"
+
+enum {
+	PAGE = 256,		    /* sessions in one answer */
+	SESSION_BYTES = 512,	    /* one of them, packed, at most */
+	CONFIG_BYTES = 32 << 10,    /* all options, packed */
+	CHANGES_MAX = 64,	    /* options of one CONFIG, as messages.def says */
+	MONITOR_QUEUE_MAX = 64 << 10, /* bytes waiting for one monitor, then lines are left out */
+};
+
+static void reply_with(struct session *self, const struct message *about, struct wire_packer *out)
+{
+	struct message reply;
+	message_init(&reply, MESSAGE_REPLY);
+	reply.reply.ref = message_ref(about);
+	reply.reply.about = about->type;
+	reply.reply.value = wire_packer_slice(out);
+	if (session_send(self, &reply) == STATUS_FULL)
+		session_refuse_status(self, about, STATUS_FULL);
+}
+
+static void pair_uint(struct wire_packer *out, const char *key, uint64_t value)
+{
+	wire_pack_string(out, key);
+	wire_pack_uint(out, value);
+}
+
+static void pair_text(struct wire_packer *out, const char *key, const char *value)
+{
+	wire_pack_string(out, key);
+	wire_pack_string(out, value);
+}
+
+/* ---- SESSIONS, KICK ------------------------------------------------------------------------------ */
+
+static const char *state_name(const struct session *session)
+{
+	static const char *const NAMES[] = { "greeting", "open", "leaving", "lost" };
+	return NAMES[session->state];
+}
+
+static void pack_session(struct wire_packer *out, const struct session *session, uint64_t now)
+{
+	uint32_t worlds = 0;
+	for (uint32_t i = 0; i < session->memberships.count; i++)
+		worlds += session->memberships.items[i].world != NULL;
+	wire_pack_map(out, 13);
+	pair_uint(out, "session", session->number);
+	pair_text(out, "state", state_name(session));
+	pair_text(out, "role", wire_role_name(session_role(session)));
+	pair_text(out, "client", session->client);
+	pair_text(out, "peer", session->peer.text);
+	pair_text(out, "token", session->grant != NULL ? session->grant->name : "");
+	pair_uint(out, "seconds", (now - session->opened_at) / NS_PER_S);
+	pair_uint(out, "silent_ms", (now - session->heard_at) / NS_PER_MS);
+	pair_uint(out, "frames_in", session->frames_in);
+	pair_uint(out, "errors", session->errors);
+	pair_uint(out, "queued_bytes", outbox_queued(&session->outbox));
+	pair_uint(out, "worlds", worlds);
+	pair_uint(out, "subscriptions", session->subscriptions.count);
+}
+
+/* The PAGE sessions with the least numbers from `from` on, ascending; how many. */
+static uint32_t find_page(const struct server *server, uint64_t from, struct session *page[PAGE])
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < server->sessions.items.count; i++) {
+		struct session *session = server->sessions.items.items[i];
+		if (session->number < from ||
+		    (count == PAGE && session->number > page[PAGE - 1]->number))
+			continue;
+		uint32_t at = count < PAGE ? count++ : PAGE - 1;
+		for (; at > 0 && page[at - 1]->number > session->number; at--)
+			page[at] = page[at - 1];
+		page[at] = session;
+	}
+	return count;
+}
+
+void handle_sessions(struct session *self, const struct message *message)
+{
+	struct session *page[PAGE];
+	uint32_t count = find_page(self->server, message->sessions.from, page);
+	uint32_t room = 16 + count * SESSION_BYTES;
+	uint8_t *packed = heap_alloc(room);
+	if (packed == NULL) {
+		session_refuse_status(self, message, STATUS_NO_MEMORY);
+		return;
+	}
+	struct wire_packer out = wire_packer_over(packed, room);
+	wire_pack_array(&out, count);
+	for (uint32_t i = 0; i < count; i++)
+		pack_session(&out, page[i], io_now(self->server->io));
+	reply_with(self, message, &out);
+	heap_free(packed);
+}
+
+void handle_kick(struct session *self, const struct message *message)
+{
+	struct session *target =
+		registry_find(&self->server->sessions, (uint32_t)message->kick.session);
+	struct reason why;
+	char text[WIRE_STRING_UP + 1];
+	if (target == NULL || target == self) {
+		reason_set(&why, STATUS_MISSING, -1, "session",
+			   target == self ? "a session does not kick itself" : "no such session");
+		session_refuse(self, message, &why);
+		return;
+	}
+	snprintf(text, sizeof text, "%.*s", (int)message->kick.text.bytes,
+		 (const char *)message->kick.text.at);
+	session_done(self, message);
+	session_goodbye(target, STATUS_FORBIDDEN, text[0] != '\0' ? text : "ended by an administrator");
+}
+
+/* ---- CONFIG -------------------------------------------------------------------------------------- */
+
+struct change {
+	char name[64], value[OPTION_VALUE_BYTES], before[OPTION_VALUE_BYTES];
+};
+
+/* A key and its value, a str or an integer, as text. */
+static enum status take_change(struct wire_cursor *in, struct change *change, struct reason *why)
+{
+	struct wire_token name, value;
+	if (wire_next(in, &name) != STATUS_OK || name.type != WIRE_TOKEN_TEXT ||
+	    name.count >= sizeof change->name)
+		return reason_set(why, STATUS_TYPE, -1, "set", "names of options are needed");
+	snprintf(change->name, sizeof change->name, "%.*s", (int)name.count, (const char *)name.at);
+	if (wire_next(in, &value) == STATUS_OK) {
+		int length = -1;
+		if (value.type == WIRE_TOKEN_INTEGER)
+			length = snprintf(change->value, sizeof change->value, "%lld",
+					  (long long)value.integer);
+		else if (value.type == WIRE_TOKEN_TEXT)
+			length = snprintf(change->value, sizeof change->value, "%.*s",
+					  (int)value.count, (const char *)value.at);
+		if (length >= 0 && (size_t)length < sizeof change->value)
+			return STATUS_OK;
+	}
+	return reason_set(why, STATUS_TYPE, -1, change->name,
+			  "%s: a text or a whole number is needed", change->name);
+}
+
+static void value_before(const struct options *options, struct change *change)
+{
+	struct option_view view;
+	for (uint32_t i = 0; options_view(options, i, &view); i++)
+		if (strcmp(view.name, change->name) == 0)
+			memcpy(change->before, view.value, sizeof change->before);
+}
+
+/* All or none: what has been set is put back when a later one is refused. */
+static enum status change_options(struct options *options, struct change *changes, uint32_t count,
+				  struct reason *why)
+{
+	uint32_t done = 0;
+	enum status status = STATUS_OK;
+	for (; status == STATUS_OK && done < count; done++) {
+		value_before(options, &changes[done]);
+		status = options_change(options, changes[done].name, changes[done].value, why);
+	}
+	if (status == STATUS_OK)
+		return STATUS_OK;
+	for (uint32_t i = done - 1; i-- > 0;)
+		ASSERT(options_change(options, changes[i].name, changes[i].before, NULL) ==
+		       STATUS_OK);
+	return status;
+}
+
+static enum status set_config(struct session *self, const struct wire_list *map, struct reason *why)
+{
+	struct wire_cursor in = wire_cursor_list(map);
+	struct change *changes = heap_alloc_zero(CHANGES_MAX * sizeof *changes);
+	enum status status = STATUS_OK;
+	if (changes == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "set", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	for (uint32_t i = 0; status == STATUS_OK && i < map->count; i++)
+		status = take_change(&in, &changes[i], why);
+	if (status == STATUS_OK)
+		status = change_options(self->server->options, changes, map->count, why);
+	for (uint32_t i = 0; status == STATUS_OK && i < map->count; i++)
+		log_info("config_set", "session=%u option=%s value=\"%s\" before=\"%s\"",
+			 (unsigned)self->number, changes[i].name, changes[i].value,
+			 changes[i].before);
+	heap_free(changes);
+	log_set_level(self->server->options->log_level);
+	return status;
+}
+
+/* {name: [value, live], …} */
+void handle_config(struct session *self, const struct message *message)
+{
+	struct reason why;
+	struct option_view view;
+	uint32_t count = 0;
+	if (set_config(self, &message->config.set, &why) != STATUS_OK) {
+		session_refuse(self, message, &why);
+		return;
+	}
+	uint8_t *packed = heap_alloc(CONFIG_BYTES);
+	if (packed == NULL) {
+		session_refuse_status(self, message, STATUS_NO_MEMORY);
+		return;
+	}
+	while (options_view(self->server->options, count, &view))
+		count++;
+	struct wire_packer out = wire_packer_over(packed, CONFIG_BYTES);
+	wire_pack_map(&out, count);
+	for (uint32_t i = 0; options_view(self->server->options, i, &view); i++) {
+		wire_pack_string(&out, view.name);
+		wire_pack_array(&out, 2);
+		wire_pack_string(&out, view.value);
+		wire_pack_uint(&out, view.live);
+	}
+	reply_with(self, message, &out);
+	heap_free(packed);
+}
+
+/* ---- MONITOR ------------------------------------------------------------------------------------- */
+
+void handle_monitor(struct session *self, const struct message *message)
+{
+	bool on = message->monitor.on != 0;
+	if (on != self->monitors)
+		self->server->monitors += on ? 1 : -1;
+	self->monitors = on;
+	self->monitor_lost = 0;
+	session_done(self, message);
+}
+
+void session_observe(struct session *self, const struct message *message, uint32_t bytes)
+{
+	struct server *server = self->server;
+	struct message line;
+	if (server->monitors == 0)
+		return;
+	message_init(&line, MESSAGE_MONITOR_LINE);
+	line.monitor_line.time_us = io_now_us(server->io);
+	line.monitor_line.session = self->number;
+	line.monitor_line.message = message->type;
+	line.monitor_line.ref = message_ref(message);
+	line.monitor_line.bytes = bytes;
+	for (uint32_t i = 0; i < server->sessions.items.count; i++) {
+		struct session *monitor = server->sessions.items.items[i];
+		/* Its own messages, ACKs of other subscriptions among them, are no news to it. */
+		if (!monitor->monitors || monitor == self || monitor->state != SESSION_OPEN)
+			continue;
+		line.monitor_line.lost = monitor->monitor_lost;
+		bool sent = outbox_queued(&monitor->outbox) < MONITOR_QUEUE_MAX &&
+			    session_send(monitor, &line) == STATUS_OK;
+		monitor->monitor_lost = sent ? 0 : monitor->monitor_lost + 1;
+	}
+}
+
+void session_end_monitor(struct session *self)
+{
+	if (self->monitors)
+		self->server->monitors--;
+	self->monitors = false;
+}
+
+/* ---- DRAIN --------------------------------------------------------------------------------------- */
+
+void handle_drain(struct session *self, const struct message *message)
+{
+	struct server *server = self->server;
+	session_done(self, message);
+	if (message->drain.redirect.bytes > 0)
+		snprintf(server->redirect, sizeof server->redirect, "%.*s",
+			 (int)message->drain.redirect.bytes, (const char *)message->drain.redirect.at);
+	/* A second one must not end it at once, as a second signal does. */
+	if (!server->draining)
+		server_drain(server);
+}

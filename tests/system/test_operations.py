@@ -1,0 +1,173 @@
+"""What an administrator does to a daemon that runs: options from a file, set over the wire and read anew; who is here, and
+out with him; watching; draining; what a service manager is told."""
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+from support import CLIENT, DAEMON, TOWER, Cli, cairn, daemon, log_of, until
+
+
+@pytest.fixture
+def server(tmp_path):
+    path = tmp_path / "cairnd.yaml"
+    path.write_text("ping-ms: 4000\nlog: info\n")
+    with daemon("--config", str(path), "--scene", TOWER) as running:
+        running.config = path
+        running.cli = Cli(running.address)
+        yield running
+
+
+def option(server, name):
+    return server.cli.json("config")[name][0]
+
+
+def test_the_file_is_read_and_config_shows_it(server):
+    values = server.cli.json("config")
+    assert values["ping-ms"] == ["4000", 1]  # live
+    assert values["config"][0] == str(server.config) and values["config"][1] == 0
+    assert values["drain-ms"][0] == "10000"
+
+
+def test_config_sets_live_options_all_or_none(server):
+    server.cli.text("config", "ping-ms", 5000, "drain-ms", 700)
+    assert (option(server, "ping-ms"), option(server, "drain-ms")) == ("5000", "700")
+    for wrong, part in [("5", "100"), ("soon", "whole number")]:
+        said, _ = server.cli.error("config", "ping-ms", 6000, "drain-ms", 800, "handshake-ms", wrong)
+        assert part in said and "handshake-ms" in said
+        assert (option(server, "ping-ms"), option(server, "drain-ms")) == ("5000", "700")
+    said, _ = server.cli.error("config", "ping-ms", 6000, "data", "elsewhere")
+    assert "restart" in said and option(server, "ping-ms") == "5000"
+    said, _ = server.cli.error("config", "pnig-ms", 6000)
+    assert "did you mean --ping-ms" in said
+    assert 'option=ping-ms value="5000" before="4000"' in log_of(server)
+
+
+def test_a_hangup_reads_the_file_anew_all_or_nothing(server):
+    server.config.write_text("ping-ms: 2500\nlog: debug\n")
+    os.kill(server.process.pid, signal.SIGHUP)
+    until(lambda: option(server, "ping-ms") == "2500" and option(server, "log") == "debug")
+    server.config.write_text("ping-ms: 2600\nworlds-max: 5\n")
+    os.kill(server.process.pid, signal.SIGHUP)
+    until(lambda: "reload_refused" in log_of(server))
+    assert "worlds-max needs a restart" in log_of(server)
+    assert option(server, "ping-ms") == "2500"
+    server.config.write_text("ping-ms: [\n")
+    os.kill(server.process.pid, signal.SIGHUP)
+    until(lambda: log_of(server).count("reload_refused") == 2)
+    assert option(server, "ping-ms") == "2500"
+
+
+def test_check_config_starts_nothing_and_names_what_is_wrong(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("ping-ms: 4000\n")
+
+    def check():
+        return subprocess.run([DAEMON, "--config", str(path), "--check-config"], capture_output=True, text=True, timeout=10)
+    assert check().returncode == 0
+    path.write_text("ping-ms: 4000\nworkers: 99\n")
+    done = check()
+    assert done.returncode != 0 and "workers" in done.stderr and "32" in done.stderr
+    path.unlink()
+    assert "No such file" in check().stderr
+
+
+def test_sessions_are_listed_and_one_is_ended_for_good(server):
+    with server.connect(name="victim", role="observer") as victim:
+        victim.join("tower")
+        rows = {row["session"]: row for row in server.cli.lines("sessions")}
+        row = rows[victim.session]
+        assert (row["client"], row["role"], row["state"], row["worlds"]) == ("victim", "observer", "open", 1)
+        server.cli.text("kick", victim.session, "--text", "enough")
+        with pytest.raises(cairn.Closed, match="enough"):
+            while True:
+                victim.take(2)
+        # Not kept for a resumption.
+        until(lambda: victim.session not in {r["session"] for r in server.cli.lines("sessions")})
+    said, _ = server.cli.error("kick", 99999)
+    assert "no such session" in said
+    assert "audit session=" in log_of(server).replace('"', "") and "message=KICK" in log_of(server)
+
+
+def test_more_sessions_than_a_page_are_all_listed():
+    with daemon("--sessions-max", "600") as server:
+        clients = [server.connect() for _ in range(300)]
+        rows = [row["session"] for row in Cli(server.address).lines("sessions")]
+        assert rows == sorted(set(rows)) and {client.session for client in clients} <= set(rows)
+        for client in clients:
+            client.close()
+
+
+def test_a_monitor_sees_what_others_send(server):
+    watching = subprocess.Popen([CLIENT, "--connect", server.address, "--json", "monitor", "--lines", "4"],
+                                stdout=subprocess.PIPE, text=True)
+    try:
+        until(lambda: "message=MONITOR" in log_of(server))
+        with server.connect() as client:
+            client.join("tower").totals()
+            client.list()
+            lines = [watching.stdout.readline() for _ in range(3)]
+            assert "WORLD_JOIN" in lines[0] and "QUERY" in lines[1] and "WORLD_LIST" in lines[2]
+            assert all(f'"session": {client.session}' in line for line in lines), lines
+            client.list()
+        assert watching.wait(10) == 0
+    finally:
+        watching.kill()
+        watching.wait()
+
+
+def test_only_administrators_may(server):
+    with server.connect(role="controller") as client:
+        for name, fields in [("config", []), ("sessions", []), ("kick", [1]), ("monitor", [1]), ("drain", [])]:
+            with pytest.raises(cairn.Refused) as refused:
+                client.ask("reply", name, *fields)
+            assert refused.value.status == "forbidden"
+
+
+def test_a_drain_says_where_to_go(server):
+    with server.connect() as client:
+        server.cli.text("drain", "--redirect", "tcp:127.0.0.1:7999")
+        message = None
+        while message is None or message[0] != "goodbye":
+            message = client.wire.receive(5)
+            assert message is not None
+        assert message[1][2] == "tcp:127.0.0.1:7999" and message[1][1] > 0
+    assert server.process.wait(20) == 0
+
+
+def test_a_service_manager_hears_of_it(tmp_path):
+    path = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(path)
+        manager.settimeout(10)
+        environment = os.environ | {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"}
+        process = subprocess.Popen([DAEMON, "--unix", str(tmp_path / "s")], env=environment, stderr=subprocess.DEVNULL)
+        try:
+            heard, end = [], time.monotonic() + 10
+            while heard.count("WATCHDOG=1") < 3 and time.monotonic() < end:
+                heard += manager.recv(4096).decode().split("\n")
+            assert "READY=1" in heard and heard.count("WATCHDOG=1") >= 3
+            process.send_signal(signal.SIGTERM)
+            while "STOPPING=1" not in heard:
+                heard += manager.recv(4096).decode().split("\n")
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_slow_ticks_are_logged_when_asked_for(server):
+    assert "slow_tick" not in log_of(server)
+    server.cli.text("config", "slow-tick-us", 1)
+    until(lambda: "slow_tick" in log_of(server))
+    assert "world=tower" in log_of(server)
+
+
+def test_the_completion_script_is_one(server):
+    script = Cli(server.address).text("completion")
+    assert subprocess.run(["bash", "-n"], input=script, text=True, timeout=10).returncode == 0
+    asked = script + "\nCOMP_WORDS=(cairn wor) COMP_CWORD=1; _cairn; echo ${COMPREPLY[@]}\n"
+    done = subprocess.run(["bash"], input=asked, capture_output=True, text=True, timeout=10)
+    assert done.stdout.split() == ["worlds"], done.stderr
