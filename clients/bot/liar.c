@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "clients/bot/bot.h"
-#include "clients/lib/connection.h"
+#include "clients/lib/transport.h"
 #include "protocol/frame.h"
 #include "protocol/handshake.h"
 #include "protocol/pack.h"
 #include "server/base/heap.h"
 
-enum { LIE_BYTES = 4096, ANSWER_MS = 50, PAUSE_MS = 50 };
+enum { LIE_BYTES = 4096, ANSWER_MS = 50, PAUSE_MS = 50, OPEN_MS = 1000 };
 
 enum lie {
 	LIE_NOISE,   /* bytes of any kind */
@@ -108,24 +108,24 @@ static uint32_t tell(enum lie lie, struct rng *rng, uint8_t *at)
 static void turn(const char *address, struct rng *rng, struct tally *tally)
 {
 	uint8_t lie[LIE_BYTES], answer[LIE_BYTES];
-	struct connection connection;
-	connection_init(&connection);
-	if (connection_open(&connection, address, NULL) != STATUS_OK) {
+	struct transport peer;
+	transport_init(&peer);
+	if (transport_open(&peer, address, NULL, OPEN_MS, NULL) != STATUS_OK) {
 		/* Refused at the door, which a server may do to many of one address. */
 		tally->ended++;
 		return;
 	}
 	uint32_t bytes = tell((enum lie)rng_below(rng, LIES), rng, lie);
-	bool closed = send(connection.fd, lie, bytes, MSG_NOSIGNAL) < 0;
+	bool closed = send(peer.fd, lie, bytes, MSG_NOSIGNAL) < 0;
 	tally->lies++;
 	for (uint64_t end = bot_now() + ANSWER_MS * 1000; !closed && bot_now() < end;) {
-		struct pollfd ready = {connection.fd, POLLIN, 0};
+		struct pollfd ready = {peer.fd, POLLIN, 0};
 		if (poll(&ready, 1, ANSWER_MS) > 0)
-			closed = recv(connection.fd, answer, sizeof answer, 0) <= 0;
+			closed = recv(peer.fd, answer, sizeof answer, 0) <= 0;
 	}
 	tally->ended += closed;
 	tally->tolerated += !closed;
-	connection_release(&connection);
+	transport_release(&peer);
 }
 
 /* ---- their thread

@@ -16,12 +16,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "clients/lib/connection.h"
+#include "clients/lib/transport.h"
 #include "server/base/array.h"
 #include "server/base/bytes.h"
 #include "server/base/heap.h"
 
-enum { PIECE_BYTES = 16 << 10, QUEUE_MAX = 1 << 20 };
+enum { PIECE_BYTES = 16 << 10, QUEUE_MAX = 1 << 20, OPEN_MS = 1000 };
 
 struct piece {
 	uint64_t due; /* µs */
@@ -144,11 +144,11 @@ static void accept_one(struct network *self, uint64_t now)
 	int fd = accept4(self->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
 		return;
-	struct connection server;
-	connection_init(&server);
+	struct transport server;
+	transport_init(&server);
 	struct pair *pair = heap_alloc_zero(sizeof *pair);
 	if (pair == NULL || ARRAY_RESERVE(&self->pairs, self->pairs.count + 1u) != STATUS_OK ||
-	    connection_open(&server, self->options->address, NULL) != STATUS_OK) {
+	    transport_open(&server, self->options->address, NULL, OPEN_MS, NULL) != STATUS_OK) {
 		heap_free(pair);
 		close(fd);
 		return;

@@ -124,6 +124,14 @@ static enum status check(const struct bot_options *options, struct reason *why)
 				  BOT_SESSIONS_MAX);
 	if (options->world == NULL && all > options->count[BOT_LIAR])
 		return reason_set(why, STATUS_MISSING, -1, "world", "--world must be given");
+	/* Bytes are what lies are made of, and what a network carries. */
+	bool plain = strncmp(options->address, "tls:", 4) != 0 &&
+		     strncmp(options->address, "ws", 2) != 0;
+	if (!plain && (options->count[BOT_LIAR] > 0 || options->network.delay_ms > 0 ||
+		       options->network.jitter_ms > 0 || options->network.stall_ms > 0 ||
+		       options->network.half_open_s > 0))
+		return reason_set(why, STATUS_UNSUPPORTED, -1, "address",
+				  "liars and a bad network need --address tcp:… or unix:…");
 	if (options->network.stall_ms > 0 &&
 	    options->network.stall_every_ms <= options->network.stall_ms)
 		return reason_set(why, STATUS_RANGE, -1, "stall-every",
