@@ -10,4 +10,6 @@ libcairnd_a_SOURCES += \
 	server/web/web_stream.h \
 	server/web/web_stream.c
 
-UNIT_TESTS += tests/unit/server/web/test_assets
+UNIT_TESTS += \
+	tests/unit/server/web/test_assets \
+	tests/unit/server/web/test_web_stream
