@@ -1,11 +1,13 @@
 # The Python client: nothing to build; its tests need a daemon.
 PYTHON_TESTS += \
+	clients/python/tests/test_aio.py \
 	clients/python/tests/test_client.py \
 	clients/python/tests/test_manifest.py
 EXTRA_DIST += \
 	clients/python/README.md \
 	clients/python/make_manifest.py \
 	clients/python/cairn/__init__.py \
+	clients/python/cairn/aio.py \
 	clients/python/cairn/client.py \
 	clients/python/cairn/columns.py \
 	clients/python/cairn/manifest.py \

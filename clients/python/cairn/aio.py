@@ -1,0 +1,427 @@
+"""Cairn for asyncio: the client of client.py, where everything that waits is awaited.
+
+    import asyncio
+    from cairn import aio
+
+    async def main():
+        async with aio.connect("tcp:127.0.0.1:7411") as client:
+            world = await client.join("tower")
+            await world.subscribe(profile="view")
+            async for frame in world.frames(60):
+                print(frame.tick, len(frame.bodies))
+
+    asyncio.run(main())
+
+One task reads the connection; what nobody waits for goes to the worlds, as in the synchronous client. Addresses are
+unix:PATH, tcp:HOST:PORT and tls:HOST:PORT. Several tasks may use one client.
+"""
+import asyncio
+import hashlib
+import ssl
+import struct
+
+import msgpack
+
+from . import shapes as shape_bytes
+from .client import MODES, PART, RESULTS_KEPT, Refused, Result, State, WANT_BODIES, WANT_HASH, WANT_TOTALS
+from .client import World as _World
+from .client import _hash, command
+from .manifest import MESSAGE, STATUS
+from .wire import FRAME_MAX, NAMES, Closed
+
+__all__ = ["Client", "World", "connect"]
+
+
+async def _open(address, tls):
+    if address.startswith("unix:"):
+        return await asyncio.open_unix_connection(address[5:])
+    scheme, _, rest = address.partition(":")
+    if scheme not in ("tcp", "tls"):
+        scheme, rest = "tcp", address
+    host, _, port = rest.rpartition(":")
+    context = None
+    if scheme == "tls":
+        context = tls if isinstance(tls, ssl.SSLContext) else ssl.create_default_context(cafile=tls)
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+    return await asyncio.open_connection(host.strip("[]"), int(port), ssl=context)
+
+
+class connect:
+    """`async with connect(address) as client`, or `client = await connect(address)` and client.close() later. Options as of
+    cairn.connect."""
+
+    def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable", "exact"), token=None,
+                 tls=None):
+        hello = {"protocol": [1, 0], "client": name, "caps": list(caps)}
+        if role is not None:
+            hello["role"] = role
+        if token is not None:
+            hello["token"] = token.encode() if isinstance(token, str) else token
+        self.client = Client(timeout, "ack" in caps)
+        self.arguments = (address, tls, hello)
+
+    def __await__(self):
+        return self.client._start(*self.arguments).__await__()
+
+    async def __aenter__(self):
+        return await self
+
+    async def __aexit__(self, *_):
+        await self.client.close()
+
+
+class Client:
+    """One connection. Made by connect."""
+
+    def __init__(self, timeout, has_ack):
+        self.timeout = timeout
+        self.has_ack = has_ack
+        self.worlds = {}
+        self.last_ref = 0
+        self.error = None
+        self._waiting = []  # (kinds, matches, future)
+
+    async def _start(self, address, tls, hello):
+        self._reader, self._writer = await asyncio.wait_for(_open(address, tls), self.timeout)
+        self._task = asyncio.create_task(self._read())
+        try:
+            self.welcome = (await self._ask_for(["welcome"], lambda _: True, "hello", hello))[0]
+        except BaseException:
+            await self.close()
+            raise
+        self.session, self.role = self.welcome["session"], self.welcome["role"]
+        return self
+
+    async def close(self):
+        self._task.cancel()
+        self._end(Closed("the connection has been closed here"))
+        self._writer.close()
+        try:
+            await self._writer.wait_closed()
+        except (ConnectionError, ssl.SSLError):
+            pass  # it was gone already
+
+    # ---- messages --------------------------------------------------------------------------------
+
+    def next_ref(self):
+        self.last_ref += 1
+        return self.last_ref
+
+    def send(self, name, *fields):
+        """Queues a message; the event loop sends it."""
+        if self.error is not None:
+            raise self.error
+        content = msgpack.packb([MESSAGE[name], *fields], use_bin_type=True)
+        self._writer.write(b"\xc6" + struct.pack(">I", len(content)) + content)
+
+    async def _ask_for(self, kinds, matches, name, *fields):
+        future = asyncio.get_running_loop().create_future()
+        entry = (kinds, matches, future)
+        self._waiting.append(entry)
+        try:
+            self.send(name, *fields)
+            await self._writer.drain()
+            return await asyncio.wait_for(future, self.timeout)
+        except asyncio.TimeoutError:
+            raise Closed("no answer came in time") from None
+        finally:
+            if entry in self._waiting:
+                self._waiting.remove(entry)
+
+    async def ask(self, answer, name, *fields):
+        """A request whose first field is a fresh ref, and its answer's fields. Raises Refused."""
+        ref = self.next_ref()
+        return await self._ask_for([answer], lambda f: f[0] == ref, name, ref, *fields)
+
+    async def _read(self):
+        try:
+            while True:
+                head = await self._reader.readexactly(5)
+                length = struct.unpack_from(">I", head, 1)[0]
+                if head[0] != 0xC6 or length > FRAME_MAX:
+                    raise Closed("the server does not speak this protocol")
+                message = msgpack.unpackb(await self._reader.readexactly(length), raw=False, strict_map_key=False)
+                self._take(NAMES.get(message[0], ""), message[1:])
+        except asyncio.IncompleteReadError:
+            self._end(Closed("the server closed the connection"))
+        except (ConnectionError, ssl.SSLError) as error:
+            self._end(error if isinstance(error, Closed) else Closed(str(error)))
+
+    def _take(self, kind, fields):
+        for entry in self._waiting:
+            kinds, matches, future = entry
+            if not (kind in kinds or kind == "error") or not matches(fields) or future.done():
+                continue
+            self._waiting.remove(entry)
+            if kind == "error" and "error" not in kinds:
+                future.set_exception(Refused(fields[1], fields[2], fields[5] if len(fields) > 5 else "",
+                                             fields[4] if len(fields) > 4 else -1))
+            else:
+                future.set_result(fields)
+            break
+        if kind == "ping":
+            self.send("pong", fields[0])
+        elif kind == "goodbye":
+            raise Closed(f"the server said goodbye: {fields[3]}", STATUS.get(fields[0], ("?",))[0])
+        elif kind in ("snapshot", "delta", "events", "notice"):
+            for world in self.worlds.values():
+                world.take_state(kind, fields)
+        elif kind == "result" and fields[0] in self.worlds:
+            self.worlds[fields[0]].take_results(fields[1])
+        elif kind == "durable" and fields[0] in self.worlds:
+            self.worlds[fields[0]].durable = (fields[1], fields[2])
+        elif kind == "world_info" and fields[1] in self.worlds:
+            self.worlds[fields[1]].take_info(fields)
+
+    def _end(self, error):
+        if self.error is not None:
+            return
+        self.error = error
+        for _, _, future in self._waiting:
+            if not future.done():
+                future.set_exception(error)
+        for world in self.worlds.values():
+            world.end(error)
+
+    # ---- worlds ----------------------------------------------------------------------------------
+
+    async def list(self):
+        """[(number, name, mode, tick), …]"""
+        ref, found = self.next_ref(), []
+
+        def is_last(info):
+            if info[0] != ref:
+                return False
+            found.append(info)
+            return info[1] == 0 or info[10] + 1 >= info[11]
+        await self._ask_for(["world_info"], is_last, "world_list", ref)
+        return [(info[1], info[9], MODES[info[6]], info[3]) for info in found if info[1] != 0]
+
+    async def create(self, name, **options):
+        """A new, paused world. Options: rate (Hz or (num, den)), planar, gravity, seed, method, running …"""
+        if isinstance(options.get("rate"), int):
+            options["rate"] = [options["rate"], 1]
+        if "gravity" in options:
+            options["gravity"] = [float(v) for v in options["gravity"]]
+        await self.ask("world_info", "world_create", name, options)
+        return await self.join(name)
+
+    async def join(self, name):
+        info = await self.ask("world_info", "world_join", 0, name)
+        if info[1] not in self.worlds:
+            self.worlds[info[1]] = World(self, info[1], name)
+        self.worlds[info[1]].take_info(info)
+        return self.worlds[info[1]]
+
+    async def info(self, what=""):
+        return (await self.ask("reply", "info", what))[1]
+
+
+class World(_World):
+    """A world this client has joined; as cairn.World, with its waiting methods to be awaited."""
+
+    def __init__(self, client, number, name):
+        super().__init__(client, number, name)
+        self._news = asyncio.Event()  # set and renewed with every frame and result
+        self._ended = None
+
+    def _tell(self):
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def end(self, error):
+        self._ended = error
+        self._tell()
+
+    async def _wait(self, timeout):
+        if self._ended is not None:
+            raise self._ended
+        await asyncio.wait_for(self._news.wait(), timeout)
+        if self._ended is not None:
+            raise self._ended
+
+    # ---- pace and input --------------------------------------------------------------------------
+
+    async def control(self, action, value=1.0):
+        self.take_info(await self.client.ask("world_info", "control", self.number, action, float(value)))
+
+    async def pause(self):
+        await self.control(0)
+
+    async def resume(self):
+        await self.control(1)
+
+    async def speed(self, factor):
+        await self.control(2, factor)
+
+    async def lockstep(self):
+        await self.control(3)
+
+    async def barrier(self, sessions):
+        await self.control(4, sessions)
+
+    async def shape(self, data=None, **kind):
+        """A shape's id here: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes."""
+        if data is None:
+            (name, value), = kind.items()
+            data = shape_bytes.KINDS[name](value)
+        name = hashlib.sha256(data).digest()
+        if name not in self.shape_ids:
+            await self.upload(name, data)
+            self.shape_ids[name] = (await self.apply(command("shape_use", name))).values[0]
+        return self.shape_ids[name]
+
+    async def upload(self, name, data):
+        ref, of = self.client.next_ref(), max(1, -(-len(data) // PART))
+        part = lambda i: (ref, self.number, name, i, of, data[i * PART:(i + 1) * PART])
+        for i in range(of - 1):
+            self.client.send("shape_upload", *part(i))
+            await self.client._writer.drain()
+        return await self.client._ask_for(["shape_info"], lambda f: f[0] == ref, "shape_upload", *part(of - 1))
+
+    def send(self, *commands, at=None, late=0):
+        """Sends a batch and returns its number; await result(number) for what became of it."""
+        self.batch += 1
+        self.client.send("commands", self.number, self.batch, at, late, list(commands))
+        return self.batch
+
+    def take_results(self, items):
+        for item in items:
+            self.results[item[0]] = item
+            if len(self.results) > RESULTS_KEPT:
+                del self.results[min(self.results)]
+        self._tell()
+
+    async def result(self, batch):
+        """Waits for what became of a batch. Raises Refused."""
+        while batch not in self.results:
+            await self._wait(self.client.timeout)
+        return Result.take(self.results.pop(batch))
+
+    async def apply(self, *commands):
+        """A batch and its result. A paused world is stepped once: commands act at a tick boundary."""
+        if self.mode != "running":
+            stepped = await self.step(1, commands=commands, want=0)
+            return Result(0, stepped.tick, stepped.values)
+        return await self.result(self.send(*commands))
+
+    async def spawn(self, **fields):
+        """Makes a body (fields of the SPAWN command) and returns its id."""
+        return (await self.apply(command("spawn", **({"status": 2, "position": (0, 0, 0)} | fields)))).values[0]
+
+    async def remove(self, body):
+        await self.apply(command("remove", body))
+
+    # ---- harness ---------------------------------------------------------------------------------
+
+    async def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None):
+        """One round trip: commands, n ticks, the state's hash and what is wanted of it."""
+        self.request += 1
+        request = self.request
+        if want is None:
+            want = WANT_HASH | (WANT_BODIES if bodies else 0) | (WANT_TOTALS if totals else 0)
+        return self._stepped(await self.client._ask_for(
+            ["stepped"], lambda f: f[0] == request or (f[0] == self.number and f[1] == request),
+            "step", self.number, request, from_tick, n, list(commands), want))
+
+    async def save(self, name):
+        fields = await self.client.ask("saved", "save", self.number, name)
+        return State(fields[1], fields[2], _hash(fields[3]))
+
+    async def restore(self, name):
+        fields = await self.client.ask("restored", "restore", self.number, name)
+        self.epoch, self.tick = fields[1], fields[2]
+        return State(fields[1], fields[2], _hash(fields[3]))
+
+    async def fork(self, name, snapshot=""):
+        """A copy, paused; returns it joined."""
+        await self.client.ask("forked", "fork", self.number, name, snapshot)
+        return await self.client.join(name)
+
+    async def wait_durable(self, tick, timeout=10.0):
+        """Waits until everything up to `tick` of the present epoch is on the server's disk."""
+        async def reached():
+            while self.durable is None or self.durable < (self.epoch, tick):
+                await asyncio.sleep(0.02)
+        await asyncio.wait_for(reached(), timeout)
+
+    async def query(self, *query):
+        return (await self.client.ask("answer", "query", self.number, list(query)))[2]
+
+    async def geometry(self, name):
+        """The canonical bytes of a shape (its 32-byte name) that this world may use."""
+        data, part, of = b"", 0, 1
+        while part < of:
+            _, of, more = await self.query(6, name, part)
+            data, part = data + more, part + 1
+        return data
+
+    # ---- watching --------------------------------------------------------------------------------
+
+    async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1):
+        """Begins to watch, as cairn.World.subscribe; frames() then yields."""
+        known = set(self.subscriptions)
+        try:
+            self.client.wire = self.client  # what the synchronous World sends through
+            super().subscribe(sub, fields, divisor, events, profile, hash_every)
+            while not self.subscriptions[sub].frames:
+                await self._wait(self.client.timeout)
+        except BaseException:
+            if sub not in known:
+                self.subscriptions.pop(sub, None)
+            raise
+
+    async def unsubscribe(self, sub=1):
+        await self.client._ask_for(["reply"], lambda f: f[0] == sub, "unsubscribe", sub)
+        del self.subscriptions[sub]
+
+    def take_state(self, kind, fields):
+        super().take_state(kind, fields)
+        self._tell()
+
+    async def frames(self, count, sub=1, timeout=None):
+        """Yields `count` frames as they come; ends early when none came in time."""
+        mirror = self.subscriptions[sub]
+        while count > 0:
+            if mirror.frames:
+                count -= 1
+                yield mirror.frames.pop(0)
+                continue
+            try:
+                await self._wait(self.client.timeout if timeout is None else timeout)
+            except asyncio.TimeoutError:
+                return
+
+
+class _Asked(Exception):
+    def __init__(self, query):
+        super().__init__()
+        self.query = query
+
+
+class _Question(_World):
+    """A world that has one answer, or none: then it says what was asked."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def query(self, *query):
+        if self.answer is None:
+            raise _Asked(query)
+        return self.answer[0]
+
+
+def _questioned(method):
+    """A question of the synchronous World: the same words put to the server, the same reading of its answer."""
+    async def ask(self, *arguments, **named):
+        try:
+            return method(_Question(None), *arguments, **named)
+        except _Asked as asked:
+            answer = await self.query(*asked.query)
+        return method(_Question([answer]), *arguments, **named)
+    ask.__name__, ask.__doc__ = method.__name__, method.__doc__
+    return ask
+
+
+for _name in ("ray", "overlap", "contacts", "totals", "cast", "closest", "mass", "move", "regions"):
+    setattr(World, _name, _questioned(getattr(_World, _name)))
