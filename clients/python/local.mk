@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	clients/python/README.md \
 	clients/python/make_manifest.py \
 	clients/python/cairn/__init__.py \
+	clients/python/cairn/areas.py \
 	clients/python/cairn/aio.py \
 	clients/python/cairn/client.py \
 	clients/python/cairn/columns.py \

@@ -7,7 +7,8 @@
  *		that many observers of a cairnd, with lateness; the first STALLED of them read so
  *		much as fast as it comes, and then nothing for the time given, and then everything
  *	bench_fanout areas
- *		a thousand different small areas over 20 000 bodies, without sockets: what a watched change costs
+ *		a thousand different small areas over 20 000 bodies, without sockets: what a watched
+ *		change costs
  *
  * tests/bench/server drives the first two in turns, in one run.
  */
@@ -573,8 +574,8 @@ static struct cost measure(uint32_t clients, double radius, uint32_t moving, uin
 static void areas(void)
 {
 	static const uint32_t moving[] = { 0, 2000, 5000, 10000, 20000 };
-	printf("balls of %d m over 20 000 bodies on %d x %d m; medians of 200 ticks, processor time; cost beside that of "
-	       "nobody watching\n", AREA, SIDE, SIDE);
+	printf("20 000 bodies on %d x %d m; medians of %d ticks, processor time; cost beside that of "
+	       "nobody watching\n", SIDE, SIDE, AREA_TICKS);
 	struct cost ends[2][COUNT_OF(moving)];
 	printf("clients  radius   moving   watched changes   cost us   us a watched change\n");
 	for (int k = 0; k < 2; k++) {

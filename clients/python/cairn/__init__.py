@@ -13,8 +13,9 @@ unless subscribe() is told another. Values are floats in SI units, vectors
 tuples of three, rotations tuples (w, x, y, z), hashes strings of 16 hexadecimal digits. What the server
 refuses is raised as cairn.Refused with its status, field and text.
 """
+from . import areas
 from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, connect)
 from .shapes import box, capsule, hull, mesh, plane, polygon, solid, sphere
 
 __all__ = ["Body", "Client", "Closed", "Frame", "Refused", "Result", "State", "Stepped", "World",
-           "box", "capsule", "connect", "hull", "mesh", "plane", "polygon", "solid", "sphere"]
+           "areas", "box", "capsule", "connect", "hull", "mesh", "plane", "polygon", "solid", "sphere"]

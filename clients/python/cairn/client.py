@@ -1,4 +1,5 @@
 """The client and its worlds. See the package's docstring for a first example."""
+import contextlib
 import hashlib
 import time
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from .manifest import COLUMN, COMMAND, STATUS
 from .wire import Closed, Wire
 
 PART = 57344
+EXPIRED = 35
 RESULTS_KEPT = 1024
 WANT_HASH, WANT_BODIES, WANT_TOTALS = 1, 2, 4
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
@@ -182,17 +184,22 @@ class Client:
     """One connection. Not for several threads."""
 
     def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"),
-                 token=None, tls=None):
-        self.wire = Wire(address, timeout, tls)
+                 token=None, tls=None, resumes=False):
+        self.address, self.timeout, self.tls = address, timeout, tls
+        self.redirect, self.retry = "", 0.0  # what the last GOODBYE said: an address, seconds
         self.last_ref = 0
         self.worlds = {}
-        hello = {"protocol": [1, 0], "client": name, "caps": list(caps)}
         self.has_ack = "ack" in caps
+        self.resumes = resumes
+        self.hello = {"protocol": [1, 0], "client": name, "caps": [*caps, "resume"] if resumes else list(caps)}
         if role is not None:
-            hello["role"] = role
-        if token is not None:
-            hello["token"] = token.encode() if isinstance(token, str) else token
-        self.wire.send("hello", hello)
+            self.hello["role"] = role
+        self.welcome = {}
+        self.wire = Wire(address, timeout, tls)
+        self._greet({} if token is None else {"token": token.encode() if isinstance(token, str) else token})
+
+    def _greet(self, more):
+        self.wire.send("hello", self.hello | more)
         answer = self.wire.receive()
         if answer is None:
             raise Closed("no WELCOME came in time")
@@ -210,7 +217,30 @@ class Client:
         self.close()
 
     def close(self):
+        """A session that could be resumed ends with it."""
+        if self.welcome.get("resume_token"):
+            with contextlib.suppress(OSError):
+                self.wire.send("goodbye", 0)
         self.wire.close()
+
+    def resume(self):
+        """After Closed (and `retry` seconds), for a client made with resumes=True: connects again, where GOODBYE sent it
+        or where it was, and takes the session up. Mirrors and numbers go on, bodies stay owned, batches without a result
+        are sent again. Raises Refused ("expired") where the session is gone."""
+        token = self.welcome.get("resume_token")
+        if not token:
+            raise Refused(EXPIRED, "the server did not say how to come back")
+        self.wire.close()
+        self.wire = Wire(self.redirect or self.address, self.timeout, self.tls)
+        applied = [[sub, mirror.epoch, mirror.tick, mirror.event_count] for world in self.worlds.values()
+                   for sub, mirror in world.subscriptions.items() if mirror.whole]
+        self._greet({"resume": token, "applied": applied})
+        for world in self.worlds.values():
+            for sub, mirror in world.subscriptions.items():
+                if mirror.focus is not None:
+                    self.wire.send("focus", sub, *mirror.focus)
+            for fields in world.unanswered.values():
+                self.wire.send("commands", *fields)
 
     # ---- messages --------------------------------------------------------------------------------
 
@@ -227,6 +257,7 @@ class Client:
         if kind == "ping":
             self.wire.send("pong", fields[0])
         elif kind == "goodbye":
+            self.retry, self.redirect = fields[1] / 1000, fields[2]
             raise Closed(f"the server said goodbye: {fields[3]}", STATUS.get(fields[0], ("?",))[0])
         elif kind in ("snapshot", "delta", "events", "notice"):
             for world in self.worlds.values():
@@ -313,6 +344,7 @@ class World:
         self.request = 0
         self.shape_ids = {}
         self.subscriptions = {}
+        self.unanswered = {}  # batch -> fields of COMMANDS, of a client that resumes
         self.results = {}  # batch -> item of RESULT that nobody has asked for yet
         self.durable = None  # (epoch, tick): everything up to there is on the server's disk
 
@@ -366,12 +398,16 @@ class World:
     def send(self, *commands, at=None, late=0):
         """Sends a batch and returns its number; result(number) waits for what became of it."""
         self.batch += 1
-        self.client.wire.send("commands", self.number, self.batch, at, late, list(commands))
+        fields = (self.number, self.batch, at, late, list(commands))
+        if self.client.resumes:
+            self.unanswered[self.batch] = fields
+        self.client.wire.send("commands", *fields)
         return self.batch
 
     def take_results(self, items):
         for item in items:
             self.results[item[0]] = item
+            self.unanswered.pop(item[0], None)
             if len(self.results) > RESULTS_KEPT:
                 del self.results[min(self.results)]
 
@@ -519,15 +555,22 @@ class World:
 
     # ---- watching --------------------------------------------------------------------------------
 
-    def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1):
+    def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(), follow=(),
+                  budget=0):
         """Begins to watch; frames() then yields. `fields`: a mask, or names of columns (manifest.COLUMN).
         `events`: mask of event kinds. `profile`: plain, exact (needs capability exact), or view and sim,
-        which show poses and velocities in whole steps and cost a tenth."""
+        which show poses and velocities in whole steps and cost a tenth. `areas` (module areas) and `follow` (ids)
+        choose a part of the world; `budget` is in bytes a second."""
         if not isinstance(fields, int):
             fields = sum(COLUMN[name] for name in fields)
         self.subscriptions[sub] = _Mirror(fields, profile)
-        self.client.wire.send("subscribe", sub, self.number, fields, None, [], divisor,
-                              columns.PROFILES[profile], events, 0, [], hash_every)
+        self.client.wire.send("subscribe", sub, self.number, fields, None, list(follow), divisor,
+                              columns.PROFILES[profile], events, budget, list(areas), hash_every)
+
+    def focus(self, sub=1, areas=(), follow=()):
+        """Sees something else from now on, as often as a camera moves."""
+        self.subscriptions[sub].focus = (None, list(follow), list(areas))
+        self.client.wire.send("focus", sub, None, list(follow), list(areas))
 
     def unsubscribe(self, sub=1):
         self.client.wire.send("unsubscribe", sub)
@@ -562,6 +605,9 @@ class _Mirror:
         self.frames = []
         self.skipped = self.lost = 0
         self.epoch = self.tick = 0
+        self.whole = False  # all parts of the last frame have come
+        self.event_count = 0
+        self.focus = None  # the last FOCUS's fields
 
     def take(self, kind, fields):
         """True when a frame is complete and wants its ACK."""
@@ -571,6 +617,7 @@ class _Mirror:
             return False
         if kind == "events":
             _, _, tick, items = fields[:4]
+            self.event_count += len(items)
             self.events += [(tick, EVENTS[item[0]], *item[1:]) for item in items]
             return False
         if kind == "snapshot":
@@ -589,13 +636,13 @@ class _Mirror:
                 self.bodies[row[0]] = Body.from_row(row, self.fields)
         else:
             self.take_block(rows, absolute)
-        if part + 1 < of:
+        self.whole = part + 1 == of
+        if not self.whole:
             return False
         self.tick = tick
         self.frames.append(Frame(self.epoch, tick, dict(self.bodies), self.events))
         self.events = []
         return True
-
 
     def take_block(self, data, absolute):
         # Frames given away keep the bodies they have: a changed one is a new object.
@@ -607,8 +654,9 @@ class _Mirror:
         self.bodies.update(changed)
 
 
-def connect(address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"), token=None, tls=None):
+def connect(address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"), token=None, tls=None,
+            resumes=False):
     """`address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. `role`: a lesser one than
     the connection would get. `token`: what a backend gave one to come in with. `tls`: an ssl.SSLContext, or the path of
-    a certificate to trust."""
-    return Client(address, role, name, timeout, caps, token, tls)
+    a certificate to trust. `resumes`: the server keeps the session for Client.resume()."""
+    return Client(address, role, name, timeout, caps, token, tls, resumes)

@@ -1,6 +1,8 @@
 """The Python client against a real daemon of its own."""
 import hashlib
 import math
+import socket
+import time
 
 import pytest
 
@@ -243,3 +245,57 @@ def test_a_player_commands_only_what_is_its_own():
             with pytest.raises(cairn.Refused) as refused:
                 theirs.save("mine")
             assert refused.value.status == "forbidden"
+
+
+def test_a_part_of_the_world_and_a_camera_that_moves(cairn_client):
+    world = cairn_client.create("w", gravity=(0, 0, 0))
+    near = world.spawn(position=(0, 0, 0), velocity=(1, 0, 0))
+    far = world.spawn(position=(100, 0, 0))
+    world.subscribe(areas=[cairn.areas.ball((0, 0, 0), 10)])
+    frame, = world.frames(1)
+    assert set(frame.bodies) == {near}
+    world.focus(areas=[cairn.areas.box((90, -1, -1), (110, 1, 1))])
+    frame, = world.frames(1)
+    assert set(frame.bodies) == {far}
+    world.focus(areas=[cairn.areas.ball((0, 0, 0), 5, body=near)], follow=[far])
+    frame, = world.frames(1)
+    assert set(frame.bodies) == {near, far}
+    # The area goes where the body goes.
+    world.step(600)
+    last = list(world.frames(10000, timeout=0.5))[-1]
+    assert set(last.bodies) == {near, far} and last.bodies[near].position[0] > 9
+
+
+def test_a_lost_connection_is_resumed_with_its_numbers_and_mirrors():
+    with daemon() as server, server.connect() as keeper, server.connect(resumes=True) as client:
+        world = keeper.create("w", gravity=(0, 0, 0), running=True)
+        mine = client.join("w")
+        mine.subscribe(profile="sim")
+        next(mine.frames(1))
+        session = client.session
+        body = mine.spawn(position=(0, 0, 0), velocity=(1, 0, 0), owner=session)
+        for turn in range(4):
+            batch = mine.send(cairn.client.command("set_tag", body, turn))
+            client.wire.socket.shutdown(socket.SHUT_RDWR)
+            client.resume()
+            assert client.session == session
+            assert mine.result(batch).batch == batch
+            assert next(mine.frames(1, timeout=5)).bodies
+        world.pause()
+        while mine.subscriptions[1].tick < world.tick:
+            client.take()
+        shown = mine.subscriptions[1].bodies[body]
+        assert shown.position[0] == pytest.approx(world.query(5, body)[5][0], abs=1 / 4096)
+        assert keeper.info("server")["server"]["sessions_lost"] == 0
+        # What it did not say goodbye to waits for it; what it did not.
+        client.wire.socket.shutdown(socket.SHUT_RDWR)
+        until = time.monotonic() + 5
+        while keeper.info("server")["server"]["sessions_lost"] == 0:
+            assert time.monotonic() < until
+        client.resume()
+        client.close()
+        while keeper.info("server")["server"]["sessions"] > 1:
+            assert time.monotonic() < until
+        with pytest.raises(cairn.Refused) as refused:
+            client.resume()
+        assert refused.value.status == "expired"

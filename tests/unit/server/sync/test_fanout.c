@@ -368,6 +368,47 @@ START_TEST(events_wait_bounded_and_losses_are_told)
 }
 END_TEST
 
+START_TEST(of_a_million_events_none_is_lost_uncounted)
+{
+	static struct room room;
+	start(&room, check_seed());
+	struct rng rng = rng_seeded(check_seed());
+	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 31, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		enter(&room, i, &exact, i > 0, i == 2 ? WIRE_FRAME_MIN : WIRE_FRAME_DOWN);
+	feed(&room, gen_reports_whole(&room.gen, false), 1);
+	room.gen.changes = 2;
+	uint64_t total = 0;
+	for (int n = 0; n < 1000; n++) {
+		struct report *report = gen_reports_next(&room.gen);
+		uint32_t count = 500 + rng_below(&rng, 1100);
+		total += count;
+		add_events(report, count);
+		/* Two of them stall again and again, for a few ticks or for many. */
+		for (uint32_t i = 1; i < 3; i++)
+			if (rng_below(&rng, i == 1 ? 4 : 30) == 0)
+				room.clients[i].queued = room.clients[i].queued > 0 ? 0 : 1 << 20;
+		feed(&room, report, NS_PER_S / 60);
+		for (uint32_t i = 0; i < 3; i++)
+			acknowledge(&room, i);
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		room.clients[i].queued = 0;
+	for (int n = 0; n < 130; n++) {
+		tick(&room);
+		for (uint32_t i = 0; i < 3; i++)
+			acknowledge(&room, i);
+	}
+	ck_assert_uint_gt(total, 1000000);
+	ck_assert_uint_eq(room.clients[0].events, total);
+	ck_assert_uint_eq(room.clients[0].lost, 0);
+	for (uint32_t i = 1; i < 3; i++)
+		ck_assert_uint_eq((uint64_t)room.clients[i].events + room.clients[i].lost, total);
+	ck_assert_uint_gt(room.clients[2].lost, 0);
+	finish(&room);
+}
+END_TEST
+
 START_TEST(who_was_skipped_is_served_while_nothing_happens)
 {
 	static struct room room;
@@ -553,6 +594,8 @@ static Suite *make(void)
 	tcase_add_test(flow, credit_is_two_frames_or_a_round_trip_and_a_bit);
 	tcase_add_test(flow, a_long_round_trip_is_no_reason_to_skip);
 	tcase_add_test(flow, events_wait_bounded_and_losses_are_told);
+	tcase_add_test(flow, of_a_million_events_none_is_lost_uncounted);
+	tcase_set_timeout(flow, 30);
 	tcase_add_test(flow, who_was_skipped_is_served_while_nothing_happens);
 	tcase_add_test(flow, a_frame_of_many_parts_goes_as_it_is_taken_and_is_given_up_when_stuck);
 	suite_add_tcase(suite, flow);

@@ -1,0 +1,21 @@
+"""Parts of a world to watch: World.subscribe(areas=[ball((0, 0, 0), 20), box((0, 0, 0), (9, 9, 9), body=7)]).
+
+With `body` positions are relative to where that body is, and the area goes with it.
+"""
+
+
+def everything():
+    return [0, [], 0]
+
+
+def box(minimum, maximum, body=0):
+    return [1, [float(v) for v in (*minimum, *maximum)], body]
+
+
+def ball(centre, radius, body=0):
+    return [2, [float(v) for v in (*centre, radius)], body]
+
+
+def frustum(eye, rotation, half_width, half_height, near, far, body=0):
+    """Looks along -z of the rotation (w, x, y, z), +y up; half sizes are those at distance 1."""
+    return [3, [float(v) for v in (*eye, *rotation, half_width, half_height, near, far)], body]
