@@ -58,11 +58,39 @@ static void tune(const struct web *web, struct lws *wsi)
 		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
 }
 
+/* A connection has been accepted. Not 0: it is one too many of its address. */
+static int guest_enter(struct web_site *site, struct lws *wsi)
+{
+	struct web *web = site->web;
+	struct peer peer;
+	peer_of(site, wsi, &peer);
+	if (ARRAY_RESERVE(&web->guests, web->guests.count + 1u) != STATUS_OK ||
+	    crowd_enter(&web->crowd, &peer) != STATUS_OK) {
+		web->refused++;
+		return -1;
+	}
+	web->guests.items[web->guests.count++] = (struct web_guest){ wsi, peer };
+	return 0;
+}
+
+/* It is a WebSocket now, or gone. */
+static void guest_leave(struct web *web, const struct lws *wsi)
+{
+	for (uint32_t i = 0; i < web->guests.count; i++) {
+		if (web->guests.items[i].wsi != wsi)
+			continue;
+		crowd_leave(&web->crowd, &web->guests.items[i].peer, true);
+		web->guests.items[i] = web->guests.items[--web->guests.count];
+		return;
+	}
+}
+
 static int opened(struct web_site *site, struct lws *wsi, struct web_connection *connection)
 {
 	struct peer peer;
 	struct web *web = site->web;
 	const struct io *io = web->server->io;
+	guest_leave(web, wsi);
 	if (io->counters.streams >= io->limits.streams_max) {
 		web->refused++;
 		return -1;
@@ -141,7 +169,8 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 	if (connection != NULL && connection->stream != NULL)
 		return on_websocket(connection, wsi, reason, data, bytes);
 	/* The server may be gone already. */
-	bool last = reason == LWS_CALLBACK_CLOSED_HTTP || reason == LWS_CALLBACK_HTTP_DROP_PROTOCOL;
+	bool last = reason == LWS_CALLBACK_CLOSED_HTTP || reason == LWS_CALLBACK_HTTP_DROP_PROTOCOL ||
+		    reason == LWS_CALLBACK_WSI_DESTROY;
 	if (site == NULL || (site->web->destroying && !last))
 		return reason == LWS_CALLBACK_HTTP || reason == LWS_CALLBACK_ESTABLISHED ? -1 : 0;
 	switch (reason) {
@@ -162,7 +191,10 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
 		site->web->connections--;
+		guest_leave(site->web, wsi);
 		return 0;
+	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+		return guest_enter(site, wsi);
 	case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
 		return full(site->web) ? -1 : 0;
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
@@ -335,6 +367,7 @@ enum status web_create(struct server *server, struct uv_loop_s *loop, struct web
 	self->admin.admin = true;
 	self->viewer.tls = options->web_tls;
 	assets_init(&self->assets);
+	crowd_init(&self->crowd, (uint32_t)options->address_greetings, 0);
 	const char *files = options->web_files != NULL ? options->web_files : CAIRN_WEB_DIR;
 	enum status status = options->web != NULL ? assets_load(&self->assets, files, why) : STATUS_OK;
 	if (status == STATUS_OK)
@@ -366,6 +399,8 @@ void web_destroy(struct web *self)
 		lws_context_destroy(self->context);
 	}
 	assets_release(&self->assets);
+	ARRAY_RELEASE(&self->guests);
+	crowd_release(&self->crowd);
 	heap_free(self);
 }
 

@@ -4,12 +4,18 @@
 
 #include <libwebsockets.h>
 
+#include "server/base/array.h"
 #include "server/base/bytes.h"
 #include "server/web/assets.h"
 #include "server/web/web.h"
 #include "server/web/web_stream.h"
 
 enum { WEB_HOST_MAX = 128, WEB_HOSTS_MAX = 72 };
+
+struct web_guest {
+	struct lws *wsi;
+	struct peer peer;
+};
 
 /* One listening address. */
 struct web_site {
@@ -34,6 +40,9 @@ struct web {
 	struct web_streams streams;
 	uint64_t requests, refused;
 	uint32_t connections; /* open now, listeners included */
+	/* Connections that are no WebSocket yet, and how many each address has. */
+	ARRAY_OF(struct web_guest) guests;
+	struct crowd crowd;
 	bool destroying;
 };
 

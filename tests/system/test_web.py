@@ -467,6 +467,35 @@ def test_a_flood_of_handshakes_keeps_nobody_out_and_leaves_nothing_behind(server
     assert SANITIZED or growth < 1 << 20
 
 
+def test_one_address_cannot_take_every_place_of_the_web_side():
+    with daemon("--web", "127.0.0.1:0", "--address-greetings", "20") as server:
+        web = listening(server)
+        open_ = [Raw(web) for _ in range(10)]
+
+        def silent():
+            socks = [connected(web) for _ in range(40)]
+            left = 0
+            for sock in socks:
+                sock.settimeout(0.05)
+                try:
+                    left += sock.recv(1) != b""
+                except socket.timeout:
+                    left += 1
+                except ConnectionError:
+                    pass
+            return socks, left
+        socks, left = silent()
+        assert left == 20
+        assert http(web)[0] == 0
+        # Who is a WebSocket has a place of another kind.
+        open_[0].send([4, 1])
+        assert open_[0].message()[:2] == [5, 1]
+        for sock in socks:
+            sock.close()
+        until(lambda: http(web)[0] == 200)
+        assert silent()[1] == 20
+
+
 def test_one_that_does_not_read_is_skipped_and_keeps_little(server):
     copy = server.client.create("busy", method="free")
     sphere = copy.shape(sphere=0.1)
