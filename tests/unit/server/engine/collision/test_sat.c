@@ -184,6 +184,41 @@ START_TEST(two_cubes_may_be_apart_by_an_edge_pair_of_like_axes_alone)
 }
 END_TEST
 
+START_TEST(all_axes_together_are_the_greatest_whatever_was_remembered)
+{
+	struct shape *shapes[4] = { make_box(0.5, 0.3, 0.8), make_box(1, 0.1, 0.4), random_hull(8, 0.7),
+				    random_hull(20, 0.7) };
+	struct pair_cache kept = { 0 };
+	uint32_t remembered = 0;
+	for (int k = 0; k < 3000; k++) {
+		const struct hull *a = shapes[rng_below(&rng, 4)]->hull;
+		const struct hull *b = shapes[rng_below(&rng, 4)]->hull;
+		pose at = pose_make(random_vector(&rng, 1), awkward_rotation(&rng));
+		struct placing there = placing_of(&at);
+		struct pair_cache cold = { 0 }, wild = { (uint8_t)rng_below(&rng, 6), { 0 }, 0, 0 };
+		wild.feature_a = (uint16_t)rng_below(&rng, 60);
+		wild.feature_b = (uint16_t)rng_below(&rng, 60);
+		struct sat_axis one, other, sign;
+		sat_greatest(a, b, &there, SCALAR_MAX, &cold, &one);
+		sat_greatest(a, b, &there, SCALAR_MAX, &wild, &other);
+		sat_greatest(a, b, &there, 0, &kept, &sign);
+		remembered += sign.remembered;
+		ck_assert_double_eq_tol(one.separation, other.separation, 1e-14);
+		if (scalar_abs(one.separation) > 1e-13)
+			ck_assert((one.separation > 0) == (sign.separation > 0));
+		/* What it says is so along its axis, and of overlapping hulls nothing is greater. */
+		ck_assert_double_eq_tol(oracle_separation(a, b, &at, one.normal), one.separation, 1e-12);
+		double wanted = oracle_sat(a, b, &at);
+		ck_assert_double_le(one.separation, scalar_max(wanted, 0) + 1e-12);
+		if (wanted < 0)
+			ck_assert_double_eq_tol(one.separation, wanted, 1e-12);
+	}
+	ck_assert_uint_gt(remembered, 30);
+	for (int k = 0; k < 4; k++)
+		shape_release(shapes[k]);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/collision/sat");
@@ -194,6 +229,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, box_verdicts_agree_with_all_axes_in_random_and_aligned_poses);
 	tcase_add_test(tcase, hull_verdicts_agree_with_all_axes);
 	tcase_add_test(tcase, two_cubes_may_be_apart_by_an_edge_pair_of_like_axes_alone);
+	tcase_add_test(tcase, all_axes_together_are_the_greatest_whatever_was_remembered);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
