@@ -23,7 +23,7 @@ int main(int count, char **arguments)
 	for (int family = 0; family < AGREE_FAMILIES; family++) {
 		struct agree_tally t = { 0 };
 		bool ordinary = family <= AGREE_NEAR;
-		agree_run(agree, (enum agree_family)family, ordinary ? random / 2 : degenerate / 4, &t);
+		agree_run(agree, (enum agree_family)family, ordinary ? random / 2 : degenerate / 5, &t);
 		failures += t.failures;
 		printf("%s %d - %s: %llu poses, %llu apart, %llu overlapping, %llu touching to rounding\n",
 		       t.failures == 0 ? "ok" : "not ok", family + 1,

@@ -16,11 +16,12 @@
 #define RELATIVE 1e-9
 #define ABSOLUTE 1e-13
 
-enum { BOXES = 6, HULLS = 16, SLIVERS = 10, TINY = 6, LARGE = 6 };
+enum { BOXES = 6, HULLS = 16, SLIVERS = 10, TINY = 6, LARGE = 6, BUMPY = 6 };
 
 struct agree {
 	struct rng rng;
 	struct shape *boxes[BOXES], *hulls[HULLS], *slivers[SLIVERS], *tiny[TINY], *large[LARGE];
+	struct shape *bumpy[BUMPY];
 	struct epa_workspace work;
 	struct oracle_hull a, b;
 	/* of the pair before, as a warm start that may fit nothing */
@@ -32,7 +33,8 @@ struct agree {
 const char *agree_family_name(enum agree_family family)
 {
 	static const char *const NAMES[AGREE_FAMILIES] = { "random",  "near",	 "aligned",
-							   "shared", "slivers", "sizes" };
+							   "shared", "slivers", "sizes",
+							   "bumpy" };
 	return NAMES[family];
 }
 
@@ -65,6 +67,30 @@ static struct shape *prism(uint32_t sides, double radius, double half)
 	return make_hull(points, 2 * sides);
 }
 
+/* A box or a prism of eight sides with points strewn over its faces, turned, and rounded to floats. */
+static struct shape *bumpy(struct agree *self, bool box)
+{
+	vec3 points[64];
+	quat turn = random_rotation(&self->rng);
+	for (uint32_t k = 0; k < 64; k++) {
+		vec3 p = random_vector(&self->rng, 1);
+		double y = rng_below(&self->rng, 2) == 0 ? -0.5 : 0.5;
+		double reach = scalar_abs(p.x) + scalar_abs(p.z);
+		p.y = k < 32 ? y : p.y / 2;
+		if (k < 16)
+			p = vec3_make(k & 1 ? -1 : 1, y, k & 2 ? -1 : 1);
+		else if (!box && reach > 1.5)
+			p = vec3_scale(p, 0.5);
+		p = quat_rotate(turn, p);
+		volatile float x = (float)p.x, v = (float)p.y, z = (float)p.z;
+		points[k] = vec3_make((double)x, (double)v, (double)z);
+	}
+	if (!box)
+		for (uint32_t k = 0; k < 16; k++)
+			points[k] = vec3_lerp(points[k], points[(k + 1) % 16], 0.25);
+	return make_hull(points, 64);
+}
+
 static void make_ordinary(struct agree *self)
 {
 	static const double HALF[BOXES][3] = { { 0.5, 0.5, 0.5 }, { 1, 0.5, 0.25 }, { 0.5, 1, 0.5 },
@@ -90,6 +116,8 @@ struct agree *agree_create(uint64_t seed)
 		vec3 size = k & 2 ? vec3_make(thin, thin, 1) : vec3_make(1, thin, 1);
 		self->slivers[k] = k < 4 ? make_box(size.x, size.y, size.z) : cloud(self, 5 + k, size);
 	}
+	for (uint32_t k = 0; k < BUMPY; k++)
+		self->bumpy[k] = bumpy(self, k & 1);
 	for (uint32_t k = 0; k < TINY; k++) {
 		self->tiny[k] = k < 2 ? make_box(2e-4, 1e-4 * (1 + k), 1e-4)
 				      : cloud(self, 4 + 2 * k, vec3_all(4e-4));
@@ -112,6 +140,7 @@ void agree_destroy(struct agree *self)
 	release_all(self->slivers, SLIVERS);
 	release_all(self->tiny, TINY);
 	release_all(self->large, LARGE);
+	release_all(self->bumpy, BUMPY);
 	heap_free(self);
 }
 
@@ -391,6 +420,11 @@ static void run_one(struct agree *self, enum agree_family family, struct agree_t
 	case AGREE_SLIVERS:
 		a = pick(self, self->slivers, SLIVERS);
 		b = rng_below(rng, 2) == 0 ? b : pick(self, self->slivers, SLIVERS);
+		run_free(self, name, a, b, near, turn, tally);
+		break;
+	case AGREE_BUMPY:
+		a = pick(self, self->bumpy, BUMPY);
+		b = rng_below(rng, 2) == 0 ? b : pick(self, self->bumpy, BUMPY);
 		run_free(self, name, a, b, near, turn, tally);
 		break;
 	case AGREE_SIZES:

@@ -15,6 +15,7 @@ enum agree_family {
 	AGREE_SHARED,	  /* hulls that share a vertex, an edge or a face */
 	AGREE_SLIVERS,	  /* plates, needles, flattened hulls: 1 to 1000 */
 	AGREE_SIZES,	  /* pieces of 1 to 1000000 */
+	AGREE_BUMPY,	  /* hulls with faces that are flat only to their tolerance */
 	AGREE_FAMILIES,
 };
 const char *agree_family_name(enum agree_family family);

@@ -56,6 +56,12 @@ START_TEST(pieces_a_million_times_as_large_get_one_answer)
 }
 END_TEST
 
+START_TEST(faces_flat_only_to_their_tolerance_get_one_answer_within_it)
+{
+	agrees(AGREE_BUMPY, 500);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/agreement");
@@ -66,6 +72,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, hulls_that_share_vertices_edges_and_faces_get_one_answer);
 	tcase_add_test(tcase, slivers_get_one_answer);
 	tcase_add_test(tcase, pieces_a_million_times_as_large_get_one_answer);
+	tcase_add_test(tcase, faces_flat_only_to_their_tolerance_get_one_answer_within_it);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
