@@ -129,6 +129,8 @@ static void reload(struct parts *parts)
 static void on_signal(void *context, int signal)
 {
 	struct parts *parts = context;
+	if (parts->server == NULL)
+		return; /* it has ended already */
 	if (signal == SIGHUP)
 		reload(parts);
 	if (signal == SIGTERM || signal == SIGINT) {
@@ -238,6 +240,7 @@ static int serve(struct options *options)
 		io_timer_destroy(watchdog.timer);
 	if (server != NULL)
 		server_destroy(server);
+	parts.server = NULL;
 	if (executor != NULL)
 		executor_destroy(executor);
 	web_destroy(parts.web);

@@ -1,5 +1,5 @@
-/* A WebSocket as a stream, with a libwebsockets of our own behind it: it writes over the bytes in front of what it
- * sends, as it may, keeps a rest when it likes, and cuts what arrives anywhere. */
+/* A WebSocket as a stream, with a libwebsockets of our own behind it: it writes over the bytes in front of
+ * what it sends, as it may, keeps a rest when it likes, and cuts what arrives anywhere. */
 #include <check.h>
 #include <libwebsockets.h>
 #include <string.h>
