@@ -155,7 +155,7 @@ struct judged {
 	double allowed, touch;
 };
 
-static void fail(struct judged *x, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void fail(struct judged *x, const char *format, ...)
 {
 	va_list list;
 	int n = 0;
