@@ -14,6 +14,8 @@ libcairnd_a_SOURCES += \
 	server/session/ledger.h \
 	server/session/outbox.c \
 	server/session/outbox.h \
+	server/session/proxy.c \
+	server/session/proxy.h \
 	server/session/quota.c \
 	server/session/quota.h \
 	server/session/registry.c \
@@ -28,5 +30,6 @@ UNIT_TESTS += \
 	tests/unit/server/session/test_keyring \
 	tests/unit/server/session/test_ledger \
 	tests/unit/server/session/test_outbox \
+	tests/unit/server/session/test_proxy \
 	tests/unit/server/session/test_quota \
 	tests/unit/server/session/test_registry

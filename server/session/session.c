@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "server/session/proxy.h"
 #include "server/session/session.h"
 
 #include <stdio.h>
@@ -166,10 +167,36 @@ static void refuse_frame(struct session *self, enum status status)
 	session_goodbye(self, status, status_text(status));
 }
 
+static void offer(struct session *self);
+
+/* The header of a load balancer: from then on the session is of whom it speaks for. */
+static bool take_proxy(struct session *self, size_t *taken)
+{
+	struct peer peer = self->peer;
+	enum status status = proxy_read(self->input.data, self->input.count, taken, &peer);
+	if (status == STATUS_AGAIN)
+		return false;
+	if (status != STATUS_OK) {
+		session_goodbye(self, STATUS_MALFORMED, "no PROXY header");
+		return false;
+	}
+	if (crowd_enter(&self->server->crowd, &peer) != STATUS_OK) {
+		session_goodbye(self, STATUS_BUSY, "too many connections from this address");
+		return false;
+	}
+	crowd_leave(&self->server->crowd, &self->peer, self->crowd_greeting);
+	self->crowd_greeting = true;
+	self->proxied = false;
+	self->peer = peer;
+	offer(self);
+	return true;
+}
+
 static void take_frames(struct session *self)
 {
 	size_t taken = 0;
-	while (self->state != SESSION_LEAVING) {
+	bool begun = !self->proxied || take_proxy(self, &taken);
+	while (begun && self->state != SESSION_LEAVING) {
 		struct wire_slice content;
 		size_t bytes;
 		enum status status =
@@ -338,6 +365,8 @@ void session_open(struct server *server, struct stream *stream)
 	self->server = server;
 	self->peer = peer;
 	self->crowd_greeting = true;
+	self->proxied = server->options->proxy_protocol && peer.kind != ADDRESS_UNIX &&
+			!peer.web && !peer.secure;
 	self->stream = stream;
 	self->number = number;
 	self->opened_at = self->heard_at = io_now(server->io);

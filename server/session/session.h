@@ -90,6 +90,7 @@ struct session {
 	uint64_t lost_at;	   /* instant */
 	struct session *successor; /* has taken over this one's connection, in the midst of its input */
 	uint64_t frames_in, errors;
+	bool proxied;	 /* a PROXY header comes first */
 	char client[64]; /* what it calls itself; bytes of a stranger */
 	bool monitors;	 /* wants MONITOR_LINEs */
 	uint64_t monitor_lost;

@@ -6,8 +6,9 @@ import socket
 import subprocess
 import time
 
+import msgpack
 import pytest
-from support import CLIENT, DAEMON, TOWER, Cli, cairn, daemon, log_of, until
+from support import CLIENT, DAEMON, TOWER, Cli, cairn, daemon, log_of, tcp_daemon, until
 
 
 @pytest.fixture
@@ -156,6 +157,31 @@ def test_a_service_manager_hears_of_it(tmp_path):
         finally:
             process.kill()
             process.wait()
+
+
+def test_who_a_balancer_speaks_for_is_the_peer(tmp_path):
+    with tcp_daemon("--proxy-protocol") as (server, address):
+        host, port = address.removeprefix("tcp:").rsplit(":", 1)
+
+        def greeted(header):
+            with socket.create_connection((host, int(port)), 5) as peer:
+                content = msgpack.packb([1, {"protocol": [1, 0], "client": "behind"}])
+                peer.sendall(header + b"\xc6" + len(content).to_bytes(4, "big") + content)
+                answer = peer.recv(4096)
+                rows = Cli(server.address).lines("sessions")
+                first = msgpack.unpackb(answer[5:5 + int.from_bytes(answer[1:5], "big")], strict_map_key=False)
+                return first, [r["peer"] for r in rows]
+        # Health checks of the balancer itself, from this machine: controller, as without it.
+        welcome, peers = greeted(b"PROXY UNKNOWN\r\n")
+        assert welcome[0] == 2 and welcome[1]["role"] == "controller"
+        # A stranger gets nothing without a token, though the connection comes from loopback.
+        refused, peers = greeted(b"PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\n")
+        assert refused[0] == 3 and "tcp:203.0.113.7:50000" in peers
+        goodbye, _ = greeted(b"")
+        assert goodbye[0] in (3, 6)
+        # A Unix socket has no balancer in front.
+        with server.connect() as client:
+            assert client.role == "admin"
 
 
 def test_slow_ticks_are_logged_when_asked_for(server):

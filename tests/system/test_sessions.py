@@ -218,12 +218,14 @@ def test_a_player_commands_its_own_bodies_only(server):
         mine.result(mine.send(command("impulse", body, (0, 1, 0))))
 
 
-def test_a_player_over_its_quota_is_told_busy_and_lives(server):
+@pytest.mark.parametrize("what,size,batches", [("spawn", 10, 40), ("impulse", 500, 40)])
+def test_a_player_over_its_quota_is_told_busy_and_lives(server, what, size, batches):
     with server.connect() as owner, server.connect(role="player") as player:
-        falling(owner, "quota", running=True)
-        mine = player.join("quota")
-        many = [command("spawn", position=(0, 1, 0))] * 500
-        batches = [mine.send(*many) for _ in range(40)]
+        falling(owner, f"quota-{what}", running=True)
+        mine = player.join(f"quota-{what}")
+        body = mine.spawn(position=(0, 5, 0))
+        one = command("spawn", position=(0, 1, 0)) if what == "spawn" else command("impulse", body, (0, 1e-3, 0))
+        batches = [mine.send(*[one] * size) for _ in range(batches)]
         outcomes = []
         for batch in batches:
             try:
