@@ -79,8 +79,8 @@ static uint64_t bytes_of(const struct group *group)
 }
 
 /* Whether two other SNAPSHOTs of the world are on their way in parts already: then the next one waits, and
- * all who wait will share it. */
-static bool must_wait(const struct fanout *self, const struct subscription *sub)
+ * all who wait will share it. Nobody waits for a client that takes nothing. */
+static bool must_wait(const struct fanout *self, const struct subscription *sub, uint64_t now)
 {
 	uint64_t live[SNAPSHOTS_LIVE_MAX];
 	uint32_t count = 0;
@@ -89,7 +89,8 @@ static bool must_wait(const struct fanout *self, const struct subscription *sub)
 	     i++) {
 		const struct subscription *other = self->subscriptions.items[i];
 		if (!subscription_is_busy(other) || !other->pending_snapshot ||
-		    other->interest != NULL || other->profile != sub->profile)
+		    other->interest != NULL || other->profile != sub->profile ||
+		    now - other->pending_moved_at > NS_PER_S)
 			continue;
 		if (other->pending_serial == self->view.serial)
 			return false; /* it shares this one */
@@ -124,7 +125,7 @@ static void serve(struct fanout *self, struct subscription *sub, uint64_t now, b
 	bool partial = false;
 	if (sub->ration != NULL && !ration_allows(sub->ration, now))
 		return;
-	if (must_wait(self, sub))
+	if (must_wait(self, sub, now))
 		return;
 	struct group *group = sub->ration != NULL ? fanout_ration(self, sub, &partial)
 						  : fanout_group(self, sub);

@@ -358,12 +358,13 @@ class World(_World):
 
     # ---- watching --------------------------------------------------------------------------------
 
-    async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1):
+    async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(),
+                        follow=(), budget=0):
         """Begins to watch, as cairn.World.subscribe; frames() then yields."""
         known = set(self.subscriptions)
         try:
             self.client.wire = self.client  # what the synchronous World sends through
-            super().subscribe(sub, fields, divisor, events, profile, hash_every)
+            super().subscribe(sub, fields, divisor, events, profile, hash_every, areas, follow, budget)
             while not self.subscriptions[sub].frames:
                 await self._wait(self.client.timeout)
         except BaseException:

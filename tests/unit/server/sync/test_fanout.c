@@ -483,6 +483,51 @@ START_TEST(a_frame_of_many_parts_goes_as_it_is_taken_and_is_given_up_when_stuck)
 }
 END_TEST
 
+START_TEST(late_joiners_wait_for_the_third_snapshot_and_share_it)
+{
+	static struct room room;
+	start(&room, check_seed());
+	room.gen.births = 200;
+	room.gen.deaths = 0;
+	struct msg_subscribe plain = asking(WIRE_PROFILE_PLAIN, 127, 1);
+	while (room.gen.count < GEN_BODIES_MAX)
+		report_destroy(gen_reports_next(&room.gen));
+	feed(&room, gen_reports_whole(&room.gen, false), 1);
+	/* Two take theirs slowly. */
+	for (uint32_t i = 0; i < 2; i++) {
+		room.clients[i].queued = 1 << 20;
+		enter(&room, i, &plain, true, WIRE_FRAME_MIN);
+		ck_assert(subscription_is_busy(room.clients[i].subscription));
+		tick(&room);
+	}
+	uint64_t before = counters_of(&room).encoded;
+	for (uint32_t i = 2; i < CLIENTS; i++) {
+		enter(&room, i, &plain, true, WIRE_FRAME_MIN);
+		tick(&room);
+		ck_assert_uint_eq(room.clients[i].snapshots, 0);
+	}
+	ck_assert_uint_eq(counters_of(&room).encoded, before);
+	/* One is done: one more is made, for all who wait. */
+	room.clients[0].queued = 0;
+	for (int n = 0; n < 4; n++) {
+		fanout_go_on(room.fanout, room.clients[0].subscription, room.now);
+		outbox_set_flush(&room.set);
+	}
+	ck_assert_uint_eq(room.clients[0].snapshots, 1);
+	before = counters_of(&room).encoded;
+	tick(&room);
+	ck_assert_uint_eq(counters_of(&room).encoded, before + 2);
+	for (int n = 0; n < 4; n++)
+		for (uint32_t i = 2; i < CLIENTS; i++) {
+			fanout_go_on(room.fanout, room.clients[i].subscription, room.now);
+			outbox_set_flush(&room.set);
+		}
+	for (uint32_t i = 2; i < CLIENTS; i++)
+		ck_assert_uint_eq(room.clients[i].snapshots, 1);
+	finish(&room);
+}
+END_TEST
+
 START_TEST(a_lost_mirror_sends_nothing_until_it_is_whole_again)
 {
 	static struct room room;
@@ -595,6 +640,7 @@ static Suite *make(void)
 	tcase_add_test(flow, a_long_round_trip_is_no_reason_to_skip);
 	tcase_add_test(flow, events_wait_bounded_and_losses_are_told);
 	tcase_add_test(flow, of_a_million_events_none_is_lost_uncounted);
+	tcase_add_test(flow, late_joiners_wait_for_the_third_snapshot_and_share_it);
 	tcase_set_timeout(flow, 30);
 	tcase_add_test(flow, who_was_skipped_is_served_while_nothing_happens);
 	tcase_add_test(flow, a_frame_of_many_parts_goes_as_it_is_taken_and_is_given_up_when_stuck);
