@@ -97,3 +97,19 @@ bench-stream: tests/bench/bench_stream
 SOAK_TICKS = 100000
 soak-stream: tests/bench/bench_stream
 	CAIRN_SRCDIR='$(abs_top_srcdir)' tests/bench/bench_stream soak $(SOAK_TICKS)
+
+# Broad phases beside Bullet's and ODE's: make tests/bench/bench_broad && tests/bench/bench_broad
+EXTRA_PROGRAMS += tests/bench/bench_broad
+tests_bench_bench_broad_SOURCES = tests/bench/bench_broad.c tests/bench/bench_broad.h
+tests_bench_bench_broad_CPPFLAGS = $(AM_CPPFLAGS)
+tests_bench_bench_broad_LDADD = $(LDADD) -lm
+if HAVE_BULLET
+tests_bench_bench_broad_SOURCES += tests/bench/bench_broad_bullet.cpp
+tests_bench_bench_broad_CPPFLAGS += -DBENCH_HAVE_BULLET=1 $(BULLET_CFLAGS)
+tests_bench_bench_broad_LDADD += $(BULLET_LIBS)
+endif
+if HAVE_ODE
+tests_bench_bench_broad_SOURCES += tests/bench/bench_broad_ode.c
+tests_bench_bench_broad_CPPFLAGS += -DBENCH_HAVE_ODE=1 $(ODE_CFLAGS)
+tests_bench_bench_broad_LDADD += $(ODE_LIBS)
+endif

@@ -84,6 +84,7 @@ struct hierarchy_walk {
 		struct obb obb;
 		struct ball ball;
 	} place;
+	uint32_t depth_max; /* deeper nodes are not looked at */
 	uint64_t tested; /* pairs of nodes looked at */
 	uint64_t moved;	 /* volumes of b taken to a's frame */
 };
@@ -93,6 +94,16 @@ void hierarchy_walk_pair(struct hierarchy_walk *self, const struct hierarchy *a,
 			 const struct hierarchy *b, const pose *b_in_a);
 /* One tree with itself. */
 void hierarchy_walk_self(struct hierarchy_walk *self, const struct hierarchy *tree);
+/* A walk on a budget (ch4-5 X2): nodes at `depth` count as leaves, so all their primitives are candidates
+ * when their volumes overlap: more pairs than there are, none fewer, after a bounded number of tests. To be
+ * called before the first next; leaf_a and leaf_b are then the nodes of the present pair, whose volumes
+ * stand in for what is below them. */
+static inline void hierarchy_walk_limit(struct hierarchy_walk *self, uint32_t depth)
+{
+	self->depth_max = depth;
+}
+/* The next two nodes of that kind, in place of their primitives: leaf_a and leaf_b. */
+bool hierarchy_walk_next_nodes(struct hierarchy_walk *self);
 /* The next two primitives whose leaves overlap: i of a, j of b (of a tree with itself i < j). Each pair
  * once, in an order that depends on the trees alone. False at the end. */
 bool hierarchy_walk_next(struct hierarchy_walk *self, uint32_t *i, uint32_t *j);

@@ -9,9 +9,11 @@
  */
 #include "server/engine/collision/hierarchy.h"
 
-static bool is_leaf(const struct hierarchy *tree, uint32_t node)
+/* Or as good as one. */
+static bool is_leaf(const struct hierarchy_walk *self, const struct hierarchy *tree, uint32_t node)
 {
-	return tree->nodes[node].left == HIERARCHY_LEAF;
+	return tree->nodes[node].left == HIERARCHY_LEAF ||
+	       tree->nodes[node].depth >= self->depth_max;
 }
 
 /* A number that grows with a volume. */
@@ -83,6 +85,7 @@ static void start(struct hierarchy_walk *self, const struct hierarchy *a, const 
 	self->depth = 0;
 	self->cached = HIERARCHY_LEAF;
 	self->tested = self->moved = 0;
+	self->depth_max = UINT32_MAX;
 	push(self, hierarchy_root(a), hierarchy_root(b));
 }
 
@@ -110,8 +113,8 @@ static void descend(struct hierarchy_walk *self, uint32_t a, uint32_t b)
 		push(self, of_a->left, of_a->right);
 		push(self, of_a->right, of_a->right);
 		push(self, of_a->left, of_a->left);
-	} else if (is_leaf(self->b, b) ||
-		   (!is_leaf(self->a, a) && size_of(self->a, a) >= size_of(self->b, b))) {
+	} else if (is_leaf(self, self->b, b) ||
+		   (!is_leaf(self, self->a, a) && size_of(self->a, a) >= size_of(self->b, b))) {
 		push(self, of_a->right, b);
 		push(self, of_a->left, b);
 	} else {
@@ -140,27 +143,34 @@ static bool next_in_leaves(struct hierarchy_walk *self, uint32_t *i, uint32_t *j
 	return true;
 }
 
-bool hierarchy_walk_next(struct hierarchy_walk *self, uint32_t *i, uint32_t *j)
+bool hierarchy_walk_next_nodes(struct hierarchy_walk *self)
 {
-	for (;;) {
-		if (self->in_leaves && next_in_leaves(self, i, j))
-			return true;
-		self->in_leaves = false;
-		if (self->depth == 0)
-			return false;
+	while (self->depth > 0) {
 		self->depth--;
 		uint32_t a = self->stack[self->depth].a, b = self->stack[self->depth].b;
 		bool same = self->self && a == b;
 		if (!same && !overlaps(self, a, b))
 			continue;
-		if (!is_leaf(self->a, a) || !is_leaf(self->b, b)) {
+		if (!is_leaf(self, self->a, a) || !is_leaf(self, self->b, b)) {
 			descend(self, a, b);
 			continue;
 		}
-		self->in_leaves = true;
 		self->leaf_a = a;
 		self->leaf_b = b;
 		self->next_a = 0;
 		self->next_b = same ? 1 : 0;
+		return true;
+	}
+	return false;
+}
+
+bool hierarchy_walk_next(struct hierarchy_walk *self, uint32_t *i, uint32_t *j)
+{
+	for (;;) {
+		if (self->in_leaves && next_in_leaves(self, i, j))
+			return true;
+		self->in_leaves = hierarchy_walk_next_nodes(self);
+		if (!self->in_leaves)
+			return false;
 	}
 }

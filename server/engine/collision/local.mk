@@ -119,3 +119,6 @@ agree: tests/agree/agree
 FUZZ_TARGETS += tests/fuzz/fuzz_convex tests/fuzz/fuzz_pairs
 tests_fuzz_fuzz_convex_LDADD = $(LDADD_FUZZ)
 tests_fuzz_fuzz_pairs_LDADD = $(LDADD_FUZZ)
+FUZZ_TARGETS += tests/fuzz/fuzz_broad_phase tests/fuzz/fuzz_regions
+tests_fuzz_fuzz_broad_phase_LDADD = $(LDADD_FUZZ)
+tests_fuzz_fuzz_regions_LDADD = $(LDADD_FUZZ)

@@ -196,7 +196,7 @@ START_TEST(no_hit_is_missed_and_none_is_late_or_early)
 	solid_add_ring(&solid, 1, 0.1, 12, 5);
 	shapes[2] = solid_shape(&solid);
 	shapes[3] = make_terrain(4, 0.5, 0.6, 9);
-	for (uint32_t round = 0; round < 60; round++) {
+	for (uint32_t round = 0; round < 150; round++) {
 		const struct shape *a = shapes[rng_below(&rng, 4)], *b = shapes[rng_below(&rng, 4)];
 		bool turning = round % 3 != 0;
 		quat qa = random_rotation(&rng), qb = random_rotation(&rng);

@@ -360,6 +360,48 @@ END_TEST
 
 /* ---- refits ----------------------------------------------------------------------------------- */
 
+/* X2: a cap of 5 on trees of 257 faces finds all that meet, with fewer tests. */
+START_TEST(x2_a_walk_on_a_budget_misses_nothing)
+{
+	static struct soup one, other;
+	static uint8_t seen[257][257];
+	for (uint32_t kind = HIERARCHY_AABB; kind <= HIERARCHY_BALL; kind++) {
+		draw_soup(&one, 257, 2);
+		draw_soup(&other, 257, 2);
+		struct hierarchy a = tree_of(&one, kind), b = tree_of(&other, kind);
+		pose at = pose_make(vec3_make(1, 0.5, 0), random_rotation(&rng));
+		struct hierarchy_walk capped, full;
+		uint32_t i, j, exact = 0, capped_count = 0;
+		memset(seen, 0, sizeof seen);
+		hierarchy_walk_pair(&capped, &a, &b, &at);
+		hierarchy_walk_limit(&capped, 5);
+		while (hierarchy_walk_next(&capped, &i, &j)) {
+			ck_assert_uint_eq(seen[i][j]++, 0);
+			ck_assert_uint_le(a.nodes[capped.leaf_a].depth, 5);
+			ck_assert_uint_le(b.nodes[capped.leaf_b].depth, 5);
+			capped_count++;
+		}
+		hierarchy_walk_pair(&full, &a, &b, &at);
+		while (hierarchy_walk_next(&full, &i, &j)) {
+			ck_assert_uint_eq(seen[i][j], 1);
+			exact++;
+		}
+		ck_assert_uint_gt(exact, 20);
+		ck_assert_uint_gt(capped_count, exact);
+		ck_assert_uint_lt(capped.tested, full.tested / 2);
+		/* At most 2^5 nodes of each. */
+		uint32_t nodes = 0;
+		hierarchy_walk_pair(&capped, &a, &b, &at);
+		hierarchy_walk_limit(&capped, 5);
+		while (hierarchy_walk_next_nodes(&capped))
+			nodes++;
+		ck_assert_uint_le(nodes, 32 * 32);
+		hierarchy_release(&a);
+		hierarchy_release(&b);
+	}
+}
+END_TEST
+
 START_TEST(g08_a_ball_that_moves_ten_sweeps_twelve)
 {
 	struct aabb box = aabb_of_centre(vec3_zero(), vec3_all(1));
@@ -471,6 +513,7 @@ static Suite *make(void)
 	tcase_add_test(tc, g14_two_trees_give_all_pairs_that_meet_each_once);
 	tcase_add_test(tc, g15_a_tree_with_itself_gives_every_overlapping_pair_once);
 	tcase_add_test(tc, g01_volumes_are_placed_only_where_bodies_are_near);
+	tcase_add_test(tc, x2_a_walk_on_a_budget_misses_nothing);
 	tcase_add_test(tc, g08_a_ball_that_moves_ten_sweeps_twelve);
 	tcase_add_test(tc, g08_swept_trees_hold_every_sample_of_the_motion);
 	tcase_add_test(tc, a_build_without_memory_is_refused_and_leaves_nothing);

@@ -1,0 +1,36 @@
+/* bench_broad.h: a world of boxes for broad phases, ours and others', in one run. */
+#ifndef CAIRN_TESTS_BENCH_BROAD_H
+#define CAIRN_TESTS_BENCH_BROAD_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bench_box {
+	double min[3], max[3];
+};
+
+/* `rounds` times: every box goes to its next place (round r: boxes[r × count …]), then all pairs. */
+struct bench_boxes {
+	const char *name;
+	uint32_t count, rounds;
+	const struct bench_box *boxes; /* (rounds + 1) × count: the first is where they begin */
+};
+
+struct bench_broad_result {
+	double move_ns; /* a proxy and round: telling of the move */
+	double pair_ns; /* a proxy and round: finding pairs */
+	uint64_t pairs; /* of the last round */
+};
+
+double bench_broad_now(void); /* ns */
+struct bench_broad_result bench_broad_bullet(const struct bench_boxes *boxes);
+struct bench_broad_result bench_broad_ode(const struct bench_boxes *boxes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
