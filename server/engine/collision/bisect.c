@@ -2,8 +2,8 @@
  *
  * Invariant: clear at `low`, overlapping at `high`, and the regions are those at `high`. Each round
  * poses both bodies in the middle, turned as the motion turns them, and takes the half that keeps the
- * invariant; only an overlap brings new regions. It ends with the depth of all regions, the length of the bracket or
- * the number of rounds, whichever is first. The time of the collision is the clear end.
+ * invariant; only an overlap brings new regions. It ends with the depth of all regions, the length of
+ * the bracket or the number of rounds, whichever is first. The time of the collision is the clear end.
  */
 #include "server/engine/collision/bisect.h"
 

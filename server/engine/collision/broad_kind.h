@@ -43,9 +43,11 @@ struct broad_kind {
 	void (*remove)(struct broad_index *index, uint32_t slot, bool still);
 	void (*move)(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
 	const struct aabb *(*box)(const struct broad_index *index, uint32_t slot, bool still);
-	/* NULL, or called before pairs are asked for: the time to rebuild, within reserved memory. */
-	void (*prepare)(struct broad_index *index);
-	/* All partners of a moved proxy that `wanted` wants. */
+	/* NULL, or called before pairs are asked for: the time to rebuild, within reserved memory, and to
+	 * look at who has moved. */
+	void (*prepare)(struct broad_index *index, const uint32_t *moved, uint32_t count);
+	/* All partners of a moved proxy that `wanted` wants, or a kind's own rule of which of two moved
+	 * ones asks for both. */
 	void (*partners)(const struct broad_index *index, const struct question *question,
 			 uint32_t slot, bool still, struct partners *out);
 	/* NULL, or in place of asking for each: all pairs with a moved proxy, in any order. LIMIT and

@@ -1,7 +1,7 @@
 /* broad_phase.c: what all kinds of broad phase share: slots, the list of moved ones, pairs.
  *
- * All boxes are in place before the first question, so two moved proxies find each other both; the
- * pair is kept by the smaller slot's question, hence once.
+ * All boxes are in place before the first question, so two moved proxies can find each other both; one
+ * of them keeps the pair, by a rule that both know (`wanted`: the smaller slot), hence it comes once.
  *
  * Questions run in parallel: question i writes only to record i, which has room for FOUND_MAX
  * partners and a count of all. Then the counts are summed, the limit is checked and room is made; a
@@ -239,7 +239,7 @@ enum status broad_phase_pairs(struct broad_phase *self, const struct parallel *p
 	struct asking asking = { self, { self->proxies.items, filter, context } };
 	out->count = 0;
 	if (self->kind->prepare != NULL)
-		self->kind->prepare(self->index);
+		self->kind->prepare(self->index, self->moved.items, self->moved.count);
 	enum status status;
 	if (self->kind->pairs != NULL && self->moved.count > 0)
 		status = self->kind->pairs(self->index, &asking.question, limit, out);

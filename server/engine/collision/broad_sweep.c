@@ -264,8 +264,10 @@ static double refit(struct broad_index *index)
 	return area;
 }
 
-static void prepare(struct broad_index *index)
+static void prepare(struct broad_index *index, const uint32_t *moved, uint32_t count)
 {
+	UNUSED(moved);
+	UNUSED(count);
 	uint32_t leaves = (index->nodes.count + 1) / 2;
 	bool anew = index->waiting.count > 0 || index->living < leaves / 2;
 	if (!anew && index->stale)

@@ -56,15 +56,16 @@ struct broad_index {
 	ARRAY_OF(uint32_t) chains; /* a power of two of them */
 	uint32_t free;		   /* references */
 	uint32_t first[LISTS], residents[LISTS];
+	uint32_t resting[LISTS]; /* residents that have not moved, while pairs are looked for */
 	uint32_t count, changes; /* proxies; those new or resized since the sizes were chosen */
 	struct broad_phase_work work;
 };
 
 /* ---- levels ----------------------------------------------------------------------------------- */
 
-struct grid_levels grid_levels_uniform(double mean)
+struct grid_levels grid_levels_uniform(double mean, double k)
 {
-	return (struct grid_levels){ GRID_CELL_PER_DIAMETER * mean, 1 };
+	return (struct grid_levels){ k * mean, 1 };
 }
 
 struct grid_levels grid_levels_between(double diameter_min, double diameter_max)
@@ -285,7 +286,7 @@ struct broad_index *grid_create(bool one_level)
 	if (index == NULL)
 		return NULL;
 	index->one_level = one_level;
-	set_levels(index, grid_levels_uniform(1));
+	set_levels(index, grid_levels_uniform(1, GRID_CELL_PER_DIAMETER));
 	clear(index);
 	return index;
 }
@@ -339,7 +340,8 @@ void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct
 {
 	struct grid_proxy *proxy = &index->proxies.items[slot];
 	if (index->count == 0)
-		set_levels(index, grid_levels_uniform(scalar_min(diameter_of(box), DIAMETER_MAX)));
+		set_levels(index, grid_levels_uniform(scalar_min(diameter_of(box), DIAMETER_MAX),
+						      GRID_CELL_PER_DIAMETER));
 	proxy->box = *box;
 	proxy->still = still;
 	enter(index, slot, place_of(index, box));
@@ -401,12 +403,12 @@ static struct grid_levels best_levels(const struct broad_index *index)
 	}
 	if (count == 0)
 		return index->levels;
-	return index->one_level ? grid_levels_uniform(sum / count) :
+	return index->one_level ? grid_levels_uniform(sum / count, GRID_CELL_PER_DIAMETER) :
 				  grid_levels_between(least, most);
 }
 
 /* When half as many changed as there are. Sizes nearly as they were stay: entering all again costs. */
-void grid_prepare(struct broad_index *index)
+static void choose_levels(struct broad_index *index)
 {
 	if (index->changes <= CHANGES_MIN + index->count / 2)
 		return;
@@ -420,12 +422,22 @@ void grid_prepare(struct broad_index *index)
 	index->work.rebuilds++;
 }
 
+void grid_prepare(struct broad_index *index, const uint32_t *moved, uint32_t count)
+{
+	choose_levels(index);
+	for (uint32_t list = 0; list < LISTS; list++)
+		index->resting[list] = index->residents[list];
+	for (uint32_t i = 0; i < count; i++)
+		index->resting[index->proxies.items[moved[i]].list]--;
+}
+
 /* ---- searching a box -------------------------------------------------------------------------- */
 
 /* All proxies whose boxes touch one box, each once. */
 struct scan {
 	const struct broad_index *index;
 	const struct aabb *box;
+	uint32_t finer;		/* lists before it are looked at only for the resting */
 	uint32_t list;	 /* level or LARGE */
 	bool by_cells;
 	struct grid_cell low, high, cell;
@@ -436,7 +448,8 @@ struct scan {
 static void scan_enter(struct scan *scan, uint32_t list)
 {
 	const struct broad_index *index = scan->index;
-	while (list < LISTS && index->residents[list] == 0)
+	while (list < LISTS &&
+	       (list < scan->finer ? index->resting[list] : index->residents[list]) == 0)
 		list++;
 	scan->list = list;
 	scan->by_cells = false;
@@ -454,9 +467,9 @@ static void scan_enter(struct scan *scan, uint32_t list)
 	scan->at = *chain_of(index, list, scan->cell);
 }
 
-static struct scan scan_make(const struct broad_index *index, const struct aabb *box)
+static struct scan scan_make(const struct broad_index *index, const struct aabb *box, uint32_t finer)
 {
-	struct scan scan = { .index = index, .box = box };
+	struct scan scan = { .index = index, .box = box, .finer = finer };
 	scan_enter(&scan, 0);
 	return scan;
 }
@@ -515,21 +528,37 @@ static uint32_t scan_next(struct scan *scan)
 	return NONE;
 }
 
+/* Whether the question of `slot` is to report the pair: of two moved ones the finer asks, on one level the
+ * smaller slot. */
+static bool asks_for(const struct broad_index *index, const struct question *question,
+		     uint32_t slot, uint32_t partner)
+{
+	const struct grid_proxy *one = &index->proxies.items[slot];
+	const struct grid_proxy *other = &index->proxies.items[partner];
+	if (partner == slot || (one->still && other->still))
+		return false;
+	if (question->proxies[partner].flags & PROXY_MOVED &&
+	    (other->list < one->list || (other->list == one->list && partner < slot)))
+		return false;
+	return question->filter == NULL ||
+	       question->filter(MIN_OF(slot, partner), MAX_OF(slot, partner), question->context);
+}
+
 void grid_partners(const struct broad_index *index, const struct question *question, uint32_t slot,
 		   bool still, struct partners *out)
 {
-	struct scan scan = scan_make(index, &index->proxies.items[slot].box);
-	for (uint32_t partner = scan_next(&scan); partner != NONE; partner = scan_next(&scan)) {
-		bool both_still = still && index->proxies.items[partner].still;
-		if (!both_still && wanted(question, slot, partner))
+	UNUSED(still);
+	const struct grid_proxy *proxy = &index->proxies.items[slot];
+	struct scan scan = scan_make(index, &proxy->box, proxy->list);
+	for (uint32_t partner = scan_next(&scan); partner != NONE; partner = scan_next(&scan))
+		if (asks_for(index, question, slot, partner))
 			partners_add(out, slot, partner);
-	}
 }
 
 void grid_query(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
 		void *context)
 {
-	struct scan scan = scan_make(index, box);
+	struct scan scan = scan_make(index, box, 0);
 	for (uint32_t slot = scan_next(&scan); slot != NONE; slot = scan_next(&scan))
 		if (!visit(slot, context))
 			return;

@@ -5,7 +5,9 @@
  * touches, or, if these are too many, in a list of large ones. Only cells with somebody in them are
  * stored. A search looks into each level for itself: at cells, or at the level's list of residents when
  * that is shorter. (G-12 puts a proxy also into the cells of all coarser levels; asking there instead
- * finds the same candidates and keeps the memory of a proxy the same for any number of levels.)
+ * finds the same candidates and keeps the memory of a proxy the same for any number of levels.) Of two
+ * that have moved the one on the finer level asks, in its few cells of the coarser one; the other way is
+ * gone only where somebody on a finer level has not moved.
  *
  * Sizes are chosen anew when many proxies are new or have changed theirs. They decide what a search
  * costs, never what it finds.
@@ -17,8 +19,10 @@
 
 enum { GRID_LEVELS_MAX = 32 };
 
-/* G-09: cells are twice as wide as the mean diameter. */
-#define GRID_CELL_PER_DIAMETER 2.0
+/* G-09: cells are as wide as k × the mean diameter, k ≥ 1. The book recommends 2 (some eight things a
+ * cell); where things stand close, the lists of such cells are long: with 1 crowds and lattices of
+ * boxes cost little more than half (bench_broad, 2026-11-20). */
+#define GRID_CELL_PER_DIAMETER 1.0
 /* G-11: a proxy's diameter is between these parts of its cells' width. */
 #define GRID_PART_MIN 0.5
 #define GRID_PART_MAX 1.0
@@ -29,7 +33,7 @@ struct grid_levels {
 	uint32_t count; /* 1 … GRID_LEVELS_MAX */
 };
 /* G-09. `mean` > 0: mean diameter. */
-struct grid_levels grid_levels_uniform(double mean);
+struct grid_levels grid_levels_uniform(double mean, double k);
 /* G-11. 0 < diameter_min ≤ diameter_max. */
 struct grid_levels grid_levels_between(double diameter_min, double diameter_max);
 /* G-11: the largest level with a cell's width of at most diameter / GRID_PART_MIN; 0 below the least. */
@@ -45,7 +49,7 @@ void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct
 void grid_remove(struct broad_index *index, uint32_t slot, bool still);
 void grid_move(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
 const struct aabb *grid_box(const struct broad_index *index, uint32_t slot, bool still);
-void grid_prepare(struct broad_index *index);
+void grid_prepare(struct broad_index *index, const uint32_t *moved, uint32_t count);
 void grid_partners(const struct broad_index *index, const struct question *question, uint32_t slot,
 		   bool still, struct partners *out);
 void grid_query(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
