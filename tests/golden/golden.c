@@ -15,6 +15,7 @@
 #include "server/base/rng.h"
 #include "server/io/parallel_pool.h"
 #include "tests/golden/closest.h"
+#include "tests/golden/overlap.h"
 #include "tests/golden/scenes.h"
 #include "tests/golden/shapes.h"
 #include "tests/golden/solvers.h"
@@ -174,6 +175,7 @@ int main(int count, char **arguments)
 	golden_solvers(compare_solver);
 	golden_closest(compare_solver);
 	golden_shapes(compare_solver);
+	golden_overlap(compare_solver);
 	if (!print)
 		printf("1..%u\n", tests);
 	return failures > 0;
