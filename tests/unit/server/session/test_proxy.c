@@ -78,10 +78,18 @@ END_TEST
 START_TEST(what_is_no_header_is_refused)
 {
 	static const char *const WRONG[] = {
-		"GET / HTTP/1.1\r\n\r\n", "\xc6", "PROXY\r\n\r\n ", "PROXY TCP4\r\n", "PROXY TCP4 1.2.3.4 5.6.7.8 1\r\n",
-		"PROXY TCP4 1.2.3.4 5.6.7.8 70000 1\r\n", "PROXY TCP4 ::1 ::2 1 2\r\n",
-		"PROXY TCP6 1.2.3.4 5.6.7.8 1 2\r\n", "PROXY UDP4 1.2.3.4 5.6.7.8 1 2\r\n",
-		"PROXY TCP4 1.2.3.4 5.6.7.8 1 2 3\r\n", "PROXY TCP4 1.2.3.4 5.6.7.8 1 2\n", "PROXY UNKNOWNS\r\n",
+		"GET / HTTP/1.1\r\n\r\n",
+		"\xc6",
+		"PROXY\r\n\r\n ",
+		"PROXY TCP4\r\n",
+		"PROXY TCP4 1.2.3.4 5.6.7.8 1\r\n",
+		"PROXY TCP4 1.2.3.4 5.6.7.8 70000 1\r\n",
+		"PROXY TCP4 ::1 ::2 1 2\r\n",
+		"PROXY TCP6 1.2.3.4 5.6.7.8 1 2\r\n",
+		"PROXY UDP4 1.2.3.4 5.6.7.8 1 2\r\n",
+		"PROXY TCP4 1.2.3.4 5.6.7.8 1 2 3\r\n",
+		"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\n",
+		"PROXY UNKNOWNS\r\n",
 	};
 	char longest[200];
 	uint8_t block[sizeof V2_IP4];
@@ -92,7 +100,7 @@ START_TEST(what_is_no_header_is_refused)
 	ck_assert_int_eq(read_bytes(longest, sizeof longest), STATUS_MALFORMED);
 	for (int wrong = 0; wrong < 3; wrong++) {
 		memcpy(block, V2_IP4, sizeof block);
-		block[wrong == 0 ? 12 : wrong == 1 ? 14 : 15] = wrong == 0 ? 0x31 : wrong == 1 ? 0xff : 4;
+		block[wrong == 0 ? 12 : 13 + wrong] = wrong == 0 ? 0x31 : wrong == 1 ? 0xff : 4;
 		ck_assert_int_eq(read_bytes(block, sizeof block), STATUS_MALFORMED);
 	}
 }
