@@ -14,3 +14,10 @@ PYTHON_TESTS += \
 	tests/system/test_tokens.py \
 	tests/system/test_web.py
 EXTRA_DIST += tests/system/support.py
+
+# make soak: half an hour of clients of all kinds; not part of check.
+SOAK_MINUTES = 30
+.PHONY: soak
+soak: cairnd cairn-bot
+	$(PYTHON) $(top_srcdir)/tests/system/soak $(abs_top_srcdir) $(abs_top_builddir) $(SOAK_MINUTES)
+EXTRA_DIST += tests/system/soak
