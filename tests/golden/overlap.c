@@ -33,6 +33,12 @@ static void end(struct sums *sums, golden_line *line, const char *name, uint32_t
 	line(name, count, hasher_digest(&sums->values), hasher_digest(&sums->ways));
 }
 
+static pose draw_pose(struct rng *rng, double size)
+{
+	vec3 position = random_vector(rng, size);
+	return pose_make(position, random_rotation(rng));
+}
+
 static void add_vector(struct sums *sums, vec3 v)
 {
 	hasher_f64(&sums->values, v.x);
@@ -118,7 +124,7 @@ static void sums_lines(golden_line *line)
 			add_vector(&sums, sum->vertices[v]);
 		for (uint32_t f = 0; f < sum->face_count; f++)
 			add_vector(&sums, sum->faces[f].normal);
-		pose at = pose_make(random_vector(&free.rng, 8), random_rotation(&free.rng));
+		pose at = draw_pose(&free.rng, 8);
 		if (i < 8)
 			status = free_region_add_hull(&region, sum, &at);
 		ASSERT(status == STATUS_OK);
@@ -148,8 +154,8 @@ static void sums_lines(golden_line *line)
 static struct motion draw_motion(struct rng *rng)
 {
 	struct motion motion;
-	pose from = pose_make(random_vector(rng, 4), random_rotation(rng));
-	pose to = pose_make(random_vector(rng, 1), random_rotation(rng));
+	pose from = draw_pose(rng, 4);
+	pose to = draw_pose(rng, 1);
 	enum status status = motion_between(from, 0, to, 1, &motion);
 	ASSERT(status == STATUS_OK);
 	return motion;
@@ -167,7 +173,8 @@ static void motion_lines(golden_line *line)
 	status = continuous_mesh_init(&other, b);
 	ASSERT(status == STATUS_OK);
 	for (uint32_t i = 0; i < MOTIONS; i++) {
-		struct motion of_a = draw_motion(&forwards.rng), of_b = draw_motion(&forwards.rng);
+		struct motion of_a = draw_motion(&forwards.rng);
+		struct motion of_b = draw_motion(&forwards.rng);
 		struct continuous_mesh_hit hit = { .time = 2 };
 		bool found = continuous_mesh_mesh(&one, &of_a, &other, &of_b, 1e-6, &hit, NULL);
 		hasher_f64(&forwards.values, hit.time);
