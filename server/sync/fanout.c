@@ -119,10 +119,61 @@ static void fail(struct subscription *sub)
 	sub->notice_due = true;
 }
 
+static enum status no_memory(struct reason *why)
+{
+	return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s", status_text(STATUS_NO_MEMORY));
+}
+
+/* What it watches: nothing for the whole world without a budget. */
+static enum status watch(struct fanout *self, struct subscription *sub, struct interest_set *set,
+			 bool limited, struct reason *why)
+{
+	if (!limited && sub->ration == NULL)
+		return STATUS_OK;
+	if (!limited)
+		*set = (struct interest_set){ .area_count = 1 };
+	enum status status = interest_acquire(&self->interests, &self->view, self->standing, set,
+					      &sub->interest);
+	return status == STATUS_OK ? STATUS_OK : no_memory(why);
+}
+
+/* The last FOCUS takes effect, however many there were since the last frame. Without memory it waits. */
+static void turn_to_focus(struct fanout *self, struct subscription *sub)
+{
+	struct interest_set set;
+	struct interest *before = sub->interest;
+	struct reason why;
+	enum status status;
+	if (sub->focus == NULL)
+		return;
+	set = *sub->focus;
+	if (before != NULL && (sub->focus_limited || sub->ration != NULL)) {
+		if (!sub->focus_limited)
+			set = (struct interest_set){ .area_count = 1 };
+		status = interest_move(&self->interests, &self->view, &sub->interest, &set);
+		/* What was collected for the areas before is not what they are now. */
+		sub->interest->round = 0;
+	} else {
+		/* From the whole world to a part of it, or back. */
+		sub->interest = NULL;
+		status = watch(self, sub, &set, sub->focus_limited, &why);
+		if (status == STATUS_OK)
+			interest_release(&self->interests, before);
+		else
+			sub->interest = before;
+		sub->snapshot_due = sub->snapshot_due || before != sub->interest;
+	}
+	if (status != STATUS_OK)
+		return;
+	heap_free(sub->focus);
+	sub->focus = NULL;
+}
+
 /* One frame for one subscription, with the events up to it. */
 static void serve(struct fanout *self, struct subscription *sub, uint64_t now, bool may_wait)
 {
 	bool partial = false;
+	turn_to_focus(self, sub);
 	if (sub->ration != NULL && !ration_allows(sub->ration, now))
 		return;
 	if (must_wait(self, sub, now))
@@ -304,24 +355,6 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 
 /* ---- subscriptions ----------------------------------------------------------------------------- */
 
-static enum status no_memory(struct reason *why)
-{
-	return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s", status_text(STATUS_NO_MEMORY));
-}
-
-/* What it watches: nothing for the whole world without a budget. */
-static enum status watch(struct fanout *self, struct subscription *sub, struct interest_set *set,
-			 bool limited, struct reason *why)
-{
-	if (!limited && sub->ration == NULL)
-		return STATUS_OK;
-	if (!limited)
-		*set = (struct interest_set){ .area_count = 1 };
-	enum status status = interest_acquire(&self->interests, &self->view, self->standing, set,
-					      &sub->interest);
-	return status == STATUS_OK ? STATUS_OK : no_memory(why);
-}
-
 enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *ask,
 			     struct outbox *outbox, bool has_ack, uint32_t frame_max, uint64_t now,
 			     struct subscription **out, struct reason *why)
@@ -360,25 +393,15 @@ enum status fanout_focus(struct fanout *self, struct subscription *sub,
 	bool limited;
 	enum status status = interest_set_take(&focus->area, &focus->follow, &focus->areas, &set,
 					       &limited, why);
+	UNUSED(self);
 	if (status != STATUS_OK)
 		return status;
-	if (sub->interest != NULL && (limited || sub->ration != NULL)) {
-		if (!limited)
-			set = (struct interest_set){ .area_count = 1 };
-		status = interest_move(&self->interests, &self->view, &sub->interest, &set);
-		/* What was collected for the areas before is not what they are now. */
-		sub->interest->round = 0;
-		return status == STATUS_OK ? STATUS_OK : no_memory(why);
-	}
-	struct interest *before = sub->interest;
-	sub->interest = NULL;
-	status = watch(self, sub, &set, limited, why);
-	if (status != STATUS_OK) {
-		sub->interest = before;
-		return status;
-	}
-	interest_release(&self->interests, before);
-	sub->snapshot_due = sub->snapshot_due || before != sub->interest;
+	if (sub->focus == NULL)
+		sub->focus = heap_alloc(sizeof *sub->focus);
+	if (sub->focus == NULL)
+		return no_memory(why);
+	*sub->focus = set;
+	sub->focus_limited = limited;
 	return STATUS_OK;
 }
 
@@ -414,7 +437,7 @@ void fanout_go_on(struct fanout *self, struct subscription *subscription, uint64
 static bool is_behind(const struct fanout *self, const struct subscription *sub)
 {
 	return sub->snapshot_due || sub->base != self->view.serial ||
-	       sub->base_tick != self->view.tick || sub->partial ||
+	       sub->base_tick != self->view.tick || sub->partial || sub->focus != NULL ||
 	       (sub->interest != NULL && sub->mark.turns != sub->interest->turn_next);
 }
 

@@ -46,8 +46,8 @@ MUST_CHECK enum status fanout_subscribe(struct fanout *self, const struct msg_su
 					struct outbox *outbox, bool has_ack, uint32_t frame_max,
 					uint64_t now, struct subscription **out,
 					struct reason *why);
-/* It watches something else from now on; the next frame says what comes and goes with that. Refusals name
- * the field. */
+/* It watches something else from its next frame on, which says what comes and goes with that; of several the
+ * last one counts. Refusals name the field. */
 MUST_CHECK enum status fanout_focus(struct fanout *self, struct subscription *subscription,
 				    const struct msg_focus *focus, struct reason *why);
 void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);

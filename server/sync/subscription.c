@@ -69,6 +69,7 @@ void subscription_destroy(struct subscription *self)
 	drop_pending(self);
 	ASSERT(self->interest == NULL);
 	ration_destroy(self->ration);
+	heap_free(self->focus);
 	ARRAY_RELEASE(&self->pending);
 	ARRAY_RELEASE(&self->runs);
 	bytes_release(&self->event_bytes);

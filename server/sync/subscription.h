@@ -63,6 +63,9 @@ struct subscription {
 	struct interest *interest;
 	struct interest_mark mark; /* of the last frame */
 	struct ration *ration;	   /* owned; NULL without a budget */
+	/* FOCUS that takes effect with the next frame; owned, NULL none. */
+	struct interest_set *focus;
+	bool focus_limited; /* it is a part of the world */
 	bool partial;		   /* the last frame left something out */
 	bool snapshot_due;
 	uint32_t since;		/* steps since the last frame */
