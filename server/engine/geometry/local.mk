@@ -113,3 +113,6 @@ tests_bench_bench_shapes_SOURCES = tests/bench/bench_shapes.c
 bench-shapes: tests/bench/bench_shapes
 	tests/bench/bench_shapes
 	tests/bench/bench_shapes --field
+
+FUZZ_TARGETS += tests/fuzz/fuzz_mesh
+tests_fuzz_fuzz_mesh_LDADD = $(LDADD_FUZZ)
