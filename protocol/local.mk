@@ -52,11 +52,13 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/gen_message.h \
 	tests/lib/gen_message.c \
 	tests/lib/wire_vectors.h \
+	tests/lib/wire_queries.c \
 	tests/lib/wire_vectors.c \
 	tests/lib/wire_session.c
 check_PROGRAMS += tests/wire/wire_vectors
 EXTRA_DIST += tests/wire/update docs/PROTOCOL.md tests/data/wire/messages.json \
 	tests/data/wire/bodies.json tests/data/wire/hostile.json
+EXTRA_DIST += tests/data/wire/queries.json
 PYTHON_TESTS += tests/unit/protocol/test_vectors.py
 UNIT_TESTS += \
 	tests/unit/protocol/test_message \

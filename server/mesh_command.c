@@ -170,6 +170,7 @@ static void put_hull(struct job *job, const struct shape *shape)
 	put_count(job, "hull vertices", hull->vertex_count);
 	put_count(job, "hull faces", hull->face_count);
 	put_real(job, "hull volume", shape->solid->volume_parts);
+	put_real(job, "hull deviation", shape->solid->deviation);
 }
 
 static void put_parts(struct job *job, const struct shape *shape)
@@ -181,6 +182,17 @@ static void put_parts(struct job *job, const struct shape *shape)
 	put_count(job, "parts approximated", solid->approximated);
 	put_count(job, "parts too thin", solid->parts_thin);
 	put_real(job, "parts ms", job->milliseconds);
+}
+
+static void put_field(struct job *job, const struct distance_field *field)
+{
+	const double cells[3] = { field->cells[0], field->cells[1], field->cells[2] };
+	put_reals(job, "field cells", cells, 3);
+	put_real(job, "field cell", field->cell);
+	put_count(job, "field bricks", field->brick_count);
+	put_count(job, "field bytes", field->bytes);
+	put_real(job, "field deepest", field->deepest);
+	put_real(job, "field ms", job->milliseconds);
 }
 
 /* ---- cooking ---------------------------------------------------------------------------------- */
@@ -263,7 +275,10 @@ static enum status describe(struct job *job, struct reason *why)
 	}
 	if (options->mesh_field == 0)
 		return STATUS_OK;
-	return cook(job, SOLID_FIELD, (uint32_t)options->mesh_field, &job->field, why);
+	status = cook(job, SOLID_FIELD, (uint32_t)options->mesh_field, &job->field, why);
+	if (status == STATUS_OK)
+		put_field(job, job->field->solid->field);
+	return status;
 }
 
 /* ---- OBJ -------------------------------------------------------------------------------------- */
@@ -311,6 +326,28 @@ static enum status write_parts(const struct shape *shape, const char *path, cons
 	return close_obj(file, path, why);
 }
 
+static enum status write_surface(const struct distance_field *field, const char *path,
+				 struct reason *why)
+{
+	struct distance_field_mesh surface;
+	FILE *file;
+	enum status status = distance_field_surface(field, &surface);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "field", "%s", status_text(status));
+	status = open_obj(path, &file, why);
+	if (status == STATUS_OK) {
+		for (uint32_t v = 0; v < surface.vertex_count; v++)
+			fprintf(file, "v %.17g %.17g %.17g\n", surface.vertices[v].x,
+				surface.vertices[v].y, surface.vertices[v].z);
+		for (uint32_t t = 0; t < surface.triangle_count; t++)
+			fprintf(file, "f %u %u %u\n", surface.triangles[t][0] + 1,
+				surface.triangles[t][1] + 1, surface.triangles[t][2] + 1);
+		status = close_obj(file, path, why);
+	}
+	distance_field_mesh_release(&surface);
+	return status;
+}
+
 static enum status write_files(const struct job *job, struct reason *why)
 {
 	const struct options *options = job->options;
@@ -319,6 +356,8 @@ static enum status write_files(const struct job *job, struct reason *why)
 		status = write_parts(job->hull, options->mesh_hull, "hull", why);
 	if (status == STATUS_OK && options->mesh_parts != NULL)
 		status = write_parts(job->parts, options->mesh_parts, "part", why);
+	if (status == STATUS_OK && options->mesh_surface != NULL)
+		status = write_surface(job->field->solid->field, options->mesh_surface, why);
 	return status;
 }
 

@@ -15,6 +15,7 @@ const struct wire_vectors_file WIRE_VECTORS_FILES[] = {
 	{"messages.json", wire_vectors_messages},
 	{"bodies.json", wire_vectors_bodies},
 	{"hostile.json", wire_vectors_hostile},
+	{"queries.json", wire_vectors_queries},
 	{NULL, NULL},
 };
 
@@ -26,8 +27,6 @@ static void write_hex(FILE *out, const uint8_t *data, uint32_t bytes)
 
 /* ---- a MessagePack value as JSON --------------------------------------------------------------
  */
-
-static void write_value(FILE *out, struct wire_cursor *in);
 
 static void write_text(FILE *out, const struct wire_token *token)
 {
@@ -50,15 +49,15 @@ static void write_items(FILE *out, struct wire_cursor *in, const struct wire_tok
 		if (i > 0)
 			fputs(", ", out);
 		if (map) {
-			write_value(out, in);
+			wire_vectors_value(out, in);
 			fputs(": ", out);
 		}
-		write_value(out, in);
+		wire_vectors_value(out, in);
 	}
 	fputc(map ? '}' : ']', out);
 }
 
-static void write_value(FILE *out, struct wire_cursor *in)
+void wire_vectors_value(FILE *out, struct wire_cursor *in)
 {
 	struct wire_token token;
 	ASSERT(wire_next(in, &token) == STATUS_OK);
@@ -95,7 +94,7 @@ static void write_frame(FILE *out, const uint8_t *frame, uint32_t bytes)
 	fputs("\"frame\": \"", out);
 	write_hex(out, frame, bytes);
 	fputs("\", \"content\": ", out);
-	write_value(out, &in);
+	wire_vectors_value(out, &in);
 }
 
 /* ---- examples ---------------------------------------------------------------------------------

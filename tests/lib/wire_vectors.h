@@ -9,10 +9,14 @@
 
 #include <stdio.h>
 
+#include "protocol/cursor.h"
+
 /* messages.json: every message, with all its fields and with the needed ones only. */
 void wire_vectors_messages(FILE *out);
 /* bodies.json: bodies, and the frames and hashes they make in each profile. */
 void wire_vectors_bodies(FILE *out);
+/* queries.json: a question and an answer of every kind (wire_queries.c). */
+void wire_vectors_queries(FILE *out);
 /* hostile.json: contents that must be refused, with the status. */
 void wire_vectors_hostile(FILE *out);
 /* Sections of docs/PROTOCOL.md, in Markdown. */
@@ -22,6 +26,9 @@ void wire_vectors_commands(FILE *out);
 void wire_vectors_columns(FILE *out);
 void wire_vectors_statuses(FILE *out);
 void wire_vectors_capabilities(FILE *out);
+
+/* Any MessagePack value as JSON; bytes as {"bin": hex}. */
+void wire_vectors_value(FILE *out, struct wire_cursor *in);
 
 struct wire_vectors_file {
 	const char *name; /* of the file in tests/data/wire/, or of the section */

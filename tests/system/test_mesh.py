@@ -71,6 +71,18 @@ def test_a_solid_is_described_and_its_hull_and_parts_are_written(tmp_path):
     assert about["hull volume"] > 9
 
 
+def test_a_field_is_made_and_its_surface_written(tmp_path):
+    source = two_boxes(tmp_path / "two.obj")
+    code, out, err = run(source, "--json", "--field", 40, tmp_path / "surface.obj")
+    assert code == 0, err
+    about = json.loads(out)
+    assert max(about["field cells"]) >= 40 and about["field cell"] == pytest.approx(5.5 / 40)
+    assert about["field bytes"] > 1000
+    corners, faces, _ = read_obj(tmp_path / "surface.obj")
+    # Trilinear between exact distances: corners are cut by a fraction of a cell.
+    assert volume(corners, faces) == pytest.approx(9, rel=0.03)
+
+
 def test_people_read_the_same_in_lines(tmp_path):
     code, out, _ = run(two_boxes(tmp_path / "two.obj"))
     lines = dict(line.split(": ", 1) for line in out.splitlines())

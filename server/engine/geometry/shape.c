@@ -8,6 +8,7 @@
 
 #include "server/base/heap.h"
 #include "server/engine/geometry/cook.h"
+#include "server/engine/geometry/distance_field.h"
 #include "server/engine/geometry/hull.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/solid.h"
@@ -234,6 +235,13 @@ void shape_release(struct shape *shape)
 		destroy(shape);
 }
 
+static double field_cells(const struct distance_field *field)
+{
+	if (field == NULL)
+		return 0;
+	return (double)field->cells[0] * field->cells[1] * field->cells[2];
+}
+
 uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX])
 {
 	uint32_t count = 4;
@@ -256,6 +264,7 @@ uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX])
 		facts[count++] = shape->solid->part_count;
 		facts[count++] = shape->solid->volume_parts;
 		facts[count++] = shape->solid->frame.radius;
+		facts[count++] = field_cells(shape->solid->field);
 	}
 	return count;
 }

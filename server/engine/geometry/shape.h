@@ -10,10 +10,11 @@
  *   plane    3 f64 normal (unit), f64 offset           half-space normal·x <= offset; static only
  *   mesh     u32 vertices, u32 triangles, vertices × 3 f64, triangles × 3 u32   static only
  *   polygon  u32 count, f64 radius, count × 2 f64      planar: convex, in x-y, rounded by radius >= 0
- *   solid    u8 form, u8 0, u16 detail, f64 weld, f64 tolerance, then as mesh       a closed mesh that moves:
- *              form 1 its hull; 2 convex parts, at most `detail` (0: 64), each within `tolerance` metres of
- *              the mesh (0: 1/50 of its size); 3 a distance field of `detail` cells (0: 64) along its longest
- *              side. Vertices at most `weld` metres apart are one (0: equal ones); see solid.h
+ *   solid    u8 form, u8 0, u16 detail, f64 weld, f64 tolerance, then as mesh   a closed mesh, moving:
+ *              form 1 its hull, of at most `detail` vertices (0: 1024); 2 convex parts, at most
+ *              `detail` (0: 64), each within `tolerance` metres of the mesh (0: 1/50 of its size); 3 a
+ *              distance field of `detail` cells (0: 64) along its longest side. Vertices at
+ *              most `weld` metres apart are one (0: equal ones); see solid.h
  *
  * A polygon's vertices may run either way round and are kept counter-clockwise. Coordinates and offsets
  * are at most SHAPE_LENGTH_MAX in size; radii and half lengths at least SHAPE_LENGTH_MIN (a polygon's
@@ -153,11 +154,12 @@ MUST_CHECK enum status shape_of_points(const vec3 *points, uint32_t count, struc
 				       struct reason *why);
 
 /* Vertices, edges, faces, memory in bytes; of a mesh 1 when it is closed, else 0; of a solid how many
- * parts it has, their volume, the radius of the sphere in which it turns. Returns how many there are. */
+ * parts it has, their volume, the radius of the sphere in which it turns, the cells of its field.
+ * Returns how many there are. */
 enum { SHAPE_FACTS_MAX = 8 };
 uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX]);
 
-/* What cooking repaired or found, for people: the i-th line, cut to `bytes`; false when there are no more. */
+/* What cooking repaired or found, for people: the i-th line, cut to `bytes`; false: there is none. */
 bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t bytes);
 
 /* What collides one by one: the triangles of a mesh, the parts of a solid; one of every other kind. */

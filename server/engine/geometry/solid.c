@@ -3,10 +3,11 @@
  * Steps: read and check the numbers; repair or refuse (mesh_repair.h); take mass, principal frame and
  * rotation sphere from the repaired mesh; then make what touches, as the form says.
  *
- *   hull    one part, the hull of the vertices.
+ *   hull    one part, the hull of the vertices; or, where fewer are asked for or allowed, of those that are
+ *           farthest in as many directions. How far others stand out of it is the deviation.
  *   parts   the convex decomposition (decompose.h); each part's hull is a part. Parts too thin for a hull
  *           are left out and counted.
- *   field   refused.
+ *   field   a distance field (distance_field.h), beside the hull.
  *
  * What goes wrong: the decomposition may refuse (more parts than asked for) and so does the shape, by the
  * same name. Hulls of parts may stick out of the mesh by the tolerance asked for; how much volume they have
@@ -17,11 +18,20 @@
 #include "server/base/heap.h"
 #include "server/engine/geometry/cook.h"
 #include "server/engine/geometry/decompose.h"
+#include "server/engine/geometry/distance_field.h"
 #include "server/engine/geometry/hull.h"
 #include "server/engine/geometry/mesh.h"
+#include "server/engine/geometry/support.h"
+#include "server/engine/math/trig.h"
 
 #include <stdio.h>
 
+
+/* rad: π (3 − √5). */
+#define GOLDEN_ANGLE 2.39996322972865332223
+
+/* Bytes a field may take: 256 cells on each axis of a compact solid need a few tens of millions. */
+#define FIELD_BYTES_MAX ((size_t)256 << 20)
 
 struct request {
 	uint32_t form, detail;
@@ -37,6 +47,8 @@ void solid_destroy(struct solid *self)
 		shape_release(self->parts[i]);
 	heap_free(self->parts);
 	heap_free(self->mesh);
+	if (self->field != NULL)
+		distance_field_destroy(self->field);
 	heap_free(self);
 }
 
@@ -44,18 +56,16 @@ void solid_destroy(struct solid *self)
 
 static enum status check_request(struct cook *cook, const struct request *request)
 {
-	static const uint32_t MOST[] = { 0, 0, SOLID_PARTS_MAX, SOLID_CELLS_MAX };
-	if (request->form == SOLID_FIELD)
-		return reason_set(cook->why, STATUS_UNSUPPORTED, -1, "form",
-				  "distance fields do not collide in worlds");
+	static const uint32_t MOST[] = { 0, SHAPE_HULL_VERTICES_MAX, SOLID_PARTS_MAX, SOLID_CELLS_MAX };
+	static const uint32_t LEAST[] = { 0, SOLID_HULL_LEAST, 1, 2 };
 	if (request->form < SOLID_HULL || request->form > SOLID_FIELD)
 		return reason_set(cook->why, STATUS_RANGE, -1, "form", "%u is no form of a solid",
 				  request->form);
-	if (request->detail > MOST[request->form] ||
-	    (request->form == SOLID_FIELD && request->detail == 1))
+	if (request->detail != 0 && (request->detail > MOST[request->form] ||
+				     request->detail < LEAST[request->form]))
 		return reason_set(cook->why, STATUS_RANGE, -1, "detail",
-				  "detail %u is over %u, the most of this form", request->detail,
-				  MOST[request->form]);
+				  "detail %u is neither 0 nor between %u and %u", request->detail,
+				  LEAST[request->form], MOST[request->form]);
 	if (request->weld != 0 && request->weld < MESH_WELD_MIN)
 		return reason_set(cook->why, STATUS_RANGE, -1, "weld",
 				  "weld %g is neither 0 nor at least %g", request->weld, MESH_WELD_MIN);
@@ -145,10 +155,67 @@ static enum status add_part(struct cook *cook, const vec3 *points, uint32_t coun
 	return STATUS_OK;
 }
 
-static enum status make_hull(struct cook *cook, const struct polyhedron *mesh)
+/* Direction i of n, spread evenly over the sphere by the golden angle. */
+static vec3 direction_of(uint32_t i, uint32_t n)
 {
+	double z = 1 - (2.0 * i + 1) / n, r = scalar_sqrt(1 - z * z), angle = i * GOLDEN_ANGLE;
+	return vec3_make(r * trig_cos(angle), r * trig_sin(angle), z);
+}
+
+/* The vertices that are farthest in at least one of n directions, in their order; returns how many. */
+static uint32_t take_farthest(const struct polyhedron *mesh, uint32_t n, uint8_t *taken, vec3 *points)
+{
+	uint32_t count = 0;
+	for (uint32_t v = 0; v < mesh->vertex_count; v++)
+		taken[v] = 0;
+	for (uint32_t i = 0; i < n; i++)
+		taken[support_points(mesh->vertices, mesh->vertex_count, direction_of(i, n)).index] = 1;
+	for (uint32_t v = 0; v < mesh->vertex_count; v++)
+		if (taken[v])
+			points[count++] = mesh->vertices[v];
+	return count;
+}
+
+/* How far the mesh's vertices stand out of a hull, at most. */
+static double stands_out(const struct hull *hull, const struct polyhedron *mesh)
+{
+	double most = 0;
+	for (uint32_t f = 0; f < hull->face_count; f++) {
+		vec3 n = hull->faces[f].normal;
+		vec3 far = support_points(mesh->vertices, mesh->vertex_count, n).point;
+		most = scalar_max(most, vec3_dot(n, far) - hull->faces[f].offset);
+	}
+	return most;
+}
+
+static enum status make_simple_hull(struct cook *cook, const struct polyhedron *mesh, uint32_t most)
+{
+	struct solid *solid = cook->shape->solid;
+	vec3 *points = heap_alloc(most * sizeof *points + mesh->vertex_count);
+	if (points == NULL)
+		return cook_no_memory(cook);
+	uint32_t count = take_farthest(mesh, most, (uint8_t *)(points + most), points);
+	enum status status = add_part(cook, points, count);
+	heap_free(points);
+	if (status == STATUS_OK)
+		solid->deviation = stands_out(solid->parts[0]->hull, mesh);
+	return status;
+}
+
+/* All of it, or where it would have too many vertices, the vertices farthest in so many directions. */
+static enum status make_hull(struct cook *cook, const struct request *request,
+			     const struct polyhedron *mesh)
+{
+	bool asked = request->form == SOLID_HULL && request->detail > 0;
+	uint32_t most = asked ? request->detail : SHAPE_HULL_VERTICES_MAX;
 	enum status status = room_for_parts(cook, 1);
-	return status == STATUS_OK ? add_part(cook, mesh->vertices, mesh->vertex_count) : status;
+	if (status == STATUS_OK && !asked && mesh->vertex_count <= SHAPE_CLOUD_MAX) {
+		status = add_part(cook, mesh->vertices, mesh->vertex_count);
+		if (status != STATUS_TOO_LARGE)
+			return status;
+		status = STATUS_OK;
+	}
+	return status == STATUS_OK ? make_simple_hull(cook, mesh, most) : status;
 }
 
 static enum status add_parts(struct cook *cook, const struct decomposition *made)
@@ -187,6 +254,18 @@ static enum status make_parts(struct cook *cook, const struct request *request,
 	return status;
 }
 
+static enum status make_field(struct cook *cook, const struct request *request,
+			      const struct mesh *mesh)
+{
+	struct solid *solid = cook->shape->solid;
+	uint32_t cells = request->detail > 0 ? request->detail : SOLID_CELLS_DEFAULT;
+	enum status status =
+		distance_field_create(mesh, cells, FIELD_BYTES_MAX, &solid->field, cook->why);
+	if (status == STATUS_OK)
+		cook->shape->memory_bytes += solid->field->bytes;
+	return status;
+}
+
 /* With the mesh's hierarchy, which decomposition and field ask for. */
 static enum status make_by_mesh(struct cook *cook, const struct request *request,
 				const struct polyhedron *polyhedron)
@@ -199,7 +278,9 @@ static enum status make_by_mesh(struct cook *cook, const struct request *request
 	if (status != STATUS_OK)
 		return status;
 	cook->shape->memory_bytes += mesh_bytes(polyhedron->vertex_count, polyhedron->face_count);
-	return make_parts(cook, request, solid->mesh);
+	if (request->form == SOLID_PARTS)
+		return make_parts(cook, request, solid->mesh);
+	return make_field(cook, request, solid->mesh);
 }
 
 /* ---- cooking ---------------------------------------------------------------------------------- */
@@ -240,7 +321,7 @@ static enum status make(struct cook *cook, const struct request *request,
 				  "a moment of inertia is not positive");
 	enum status status = STATUS_OK;
 	if (request->form != SOLID_PARTS)
-		status = make_hull(cook, mesh);
+		status = make_hull(cook, request, mesh);
 	if (status == STATUS_OK && request->form != SOLID_HULL)
 		status = make_by_mesh(cook, request, mesh);
 	return status;
@@ -285,6 +366,11 @@ bool solid_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 	if (solid->approximated > 0 && i-- == 0) {
 		snprintf(text, bytes, "%u pieces could not be cut and were approximated",
 			 solid->approximated);
+		return true;
+	}
+	if (solid->form == SOLID_HULL && solid->deviation > 0 && i-- == 0) {
+		snprintf(text, bytes, "the hull was simplified: vertices stand out by up to %.3g m",
+			 solid->deviation);
 		return true;
 	}
 	double excess = solid->volume_parts / shape->mass.volume - 1;

@@ -14,6 +14,7 @@
 enum solid_form { SOLID_HULL = 1, SOLID_PARTS = 2, SOLID_FIELD = 3 };
 
 enum {
+	SOLID_HULL_LEAST = 16, /* directions a simplified hull is made of */
 	SOLID_PARTS_MAX = 512,
 	SOLID_PARTS_DEFAULT = 64,
 	SOLID_CELLS_MAX = 256,

@@ -16,6 +16,7 @@ WIRE = SOURCE / "tests" / "data" / "wire"
 MESSAGES = json.loads((WIRE / "messages.json").read_text())
 BODIES = json.loads((WIRE / "bodies.json").read_text())
 HOSTILE = json.loads((WIRE / "hostile.json").read_text())
+QUERIES = json.loads((WIRE / "queries.json").read_text())
 REALS = {"position": 3, "rotation": 4, "velocity": 3, "spin": 3}
 
 
@@ -51,6 +52,15 @@ def test_a_stock_streaming_decoder_splits_the_stream_unaided():
 def test_a_stock_encoder_makes_the_same_bytes(vector):
     content = msgpack.packb(content_of(vector["frame"]))
     assert b"\xc6" + struct.pack(">I", len(content)) + content == bytes.fromhex(vector["frame"])
+
+
+@pytest.mark.parametrize("vector", QUERIES, ids=lambda vector: vector["name"])
+def test_a_stock_library_reads_and_writes_every_question_and_answer(vector):
+    for part in ("query", "answer"):
+        packed = bytes.fromhex(vector[part + "_bytes"])
+        assert plain(msgpack.unpackb(packed)) == vector[part]
+        assert msgpack.packb(msgpack.unpackb(packed)) == packed
+    assert vector["query"][0] == vector["kind"]
 
 
 def varint(data, at):

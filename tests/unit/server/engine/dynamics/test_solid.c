@@ -2,6 +2,7 @@
  * near is found anew as they turn. */
 #include "server/engine/collision/query.h"
 #include "server/engine/geometry/solid.h"
+#include "server/engine/math/trig.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage.h"
@@ -54,6 +55,67 @@ START_TEST(a_solid_weighs_what_its_mesh_does_and_has_its_parts)
 	ck_assert_double_eq_tol(hit.fraction, 4.3 / 9, 1e-14);
 	shape_release(ball);
 	shape_release(legs);
+}
+END_TEST
+
+/* A ball of many faces as its hull: whole, or with fewer vertices than it has. */
+START_TEST(a_hull_may_be_simplified_and_says_how_much)
+{
+	enum { ROWS = 20, COLUMNS = 40, VERTICES = ROWS * COLUMNS + 2 };
+	static vec3 vertices[VERTICES];
+	static uint32_t triangles[2 * ROWS * COLUMNS][3];
+	uint32_t count = 0, top = VERTICES - 2, bottom = VERTICES - 1;
+	for (uint32_t r = 0; r < ROWS; r++)
+		for (uint32_t c = 0; c < COLUMNS; c++) {
+			double polar = PI * (r + 1) / (ROWS + 1), around = TWO_PI * c / COLUMNS;
+			vertices[r * COLUMNS + c] = vec3_make(trig_sin(polar) * trig_cos(around),
+							      trig_sin(polar) * trig_sin(around),
+							      trig_cos(polar));
+		}
+	vertices[top] = vec3_make(0, 0, 1);
+	vertices[bottom] = vec3_make(0, 0, -1);
+	for (uint32_t c = 0; c < COLUMNS; c++) {
+		uint32_t n = (c + 1) % COLUMNS, last = (ROWS - 1) * COLUMNS;
+		const uint32_t ends[2][3] = { { top, c, n }, { bottom, last + n, last + c } };
+		memcpy(triangles[count], ends, sizeof ends);
+		count += 2;
+		for (uint32_t r = 0; r + 1 < ROWS; r++) {
+			uint32_t a = r * COLUMNS + c, b = r * COLUMNS + n;
+			const uint32_t quad[2][3] = { { a, a + COLUMNS, b },
+						      { b, a + COLUMNS, b + COLUMNS } };
+			memcpy(triangles[count], quad, sizeof quad);
+			count += 2;
+		}
+	}
+	for (uint32_t detail = 0; detail <= 256; detail += 64) {
+		struct bytes bytes = { 0 };
+		bytes_of_solid(&bytes, SOLID_HULL, detail, vertices, VERTICES,
+			       (const uint32_t(*)[3])triangles, count);
+		struct shape *ball = shape_of_bytes(&bytes);
+		const struct hull *hull = ball->solid->parts[0]->hull;
+		ck_assert_uint_eq(ball->solid->report.triangles_turned, 0);
+		ck_assert_double_eq_tol(ball->mass.volume, 4.0 / 3 * PI, 0.05);
+		if (detail == 0) {
+			ck_assert_uint_eq(hull->vertex_count, VERTICES);
+			ck_assert_double_eq_tol(ball->solid->volume_parts, ball->mass.volume, 1e-9);
+		} else {
+			ck_assert_uint_le(hull->vertex_count, detail);
+			ck_assert_uint_ge(hull->vertex_count, detail / 2);
+			ck_assert_double_gt(ball->solid->deviation, 0);
+			ck_assert_double_lt(ball->solid->deviation, 8.0 / detail);
+			char line[96];
+			ck_assert(shape_warning(ball, 0, line, sizeof line));
+			ck_assert_msg(strstr(line, "simplified") != NULL, "%s", line);
+		}
+		/* Nothing of the ball is farther outside than it says. */
+		double out = 0;
+		for (uint32_t f = 0; f < hull->face_count; f++)
+			for (uint32_t v = 0; v < VERTICES; v++)
+				out = scalar_max(out, vec3_dot(hull->faces[f].normal, vertices[v]) -
+							      hull->faces[f].offset);
+		ck_assert_double_le(out, ball->solid->deviation + 1e-6);
+		shape_release(ball);
+	}
 }
 END_TEST
 
@@ -199,6 +261,7 @@ static Suite *make(void)
 	TCase *all = tcase_create("solids");
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_solid_weighs_what_its_mesh_does_and_has_its_parts);
+	tcase_add_test(all, a_hull_may_be_simplified_and_says_how_much);
 	tcase_add_test(all, solids_come_to_rest_on_a_plane);
 	tcase_add_test(all, solids_come_to_rest_on_a_mesh);
 	tcase_add_test(all, a_ball_rolls_between_the_legs);

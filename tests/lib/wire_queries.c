@@ -1,0 +1,186 @@
+/* wire_queries.c: queries.json: a question and an answer of every kind, as they lie inside QUERY and
+ * ANSWER. */
+#include "protocol/query_wire.h"
+#include "tests/lib/wire_vectors.h"
+
+#include <string.h>
+
+/* A sphere of radius 0.5, and a name. */
+static const uint8_t SPHERE[] = { 1, 1, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f };
+static const uint8_t NAME[32] = { 0xab, 1, 2, 3 };
+
+static void set3(double to[3], double x, double y, double z)
+{
+	to[0] = x;
+	to[1] = y;
+	to[2] = z;
+}
+
+static struct wire_query question(uint32_t kind)
+{
+	struct wire_query query;
+	query_init(&query, (enum wire_query_kind)kind);
+	set3(query.origin, 0, 10, 0);
+	set3(query.direction, 0, -1, 0);
+	query.length = 20;
+	query.shape = kind == WIRE_QUERY_MOVE ? (struct wire_slice){ NAME, sizeof NAME } :
+						(struct wire_slice){ SPHERE, sizeof SPHERE };
+	query.body = 1;
+	query.other = kind == WIRE_QUERY_REGIONS ? 2 : 0;
+	query.step = 0.25;
+	memcpy(query.name.bytes, NAME, sizeof NAME);
+	return query;
+}
+
+static struct wire_cast_hit hit(void)
+{
+	struct wire_cast_hit made = { .body = 1, .child = 3, .fraction = 0.5, .depth = 0.125 };
+	set3(made.point, 0, 0.5, 0);
+	set3(made.normal, 0, 1, 0);
+	return made;
+}
+
+static void pack_hits(struct wire_packer *out, bool cast)
+{
+	struct wire_cast_hit long_hit = hit();
+	struct wire_ray_hit ray = { .body = 1, .fraction = 0.5, .normal = { 0, 1, 0 } };
+	wire_pack_array(out, 1);
+	if (cast)
+		answer_pack_cast_hit(out, &long_hit);
+	else
+		answer_pack_hit(out, &ray);
+}
+
+static void pack_body(struct wire_packer *out)
+{
+	struct wire_body_facts facts = { .mass = 1000, .centre = { 0, 0.5, 0 } };
+	facts.body.id = 1;
+	facts.body.status = 2;
+	facts.body.tag = -7;
+	facts.body.rotation[0] = 1;
+	set3(facts.body.position, 1, 2, 3);
+	answer_pack_body(out, &facts);
+}
+
+static void pack_contact(struct wire_packer *out)
+{
+	struct wire_contact contact = { .a = 1, .b = 2, .separation = -0.125, .impulse = 4 };
+	set3(contact.normal, 0, 1, 0);
+	wire_pack_array(out, 1);
+	answer_pack_contact(out, &contact);
+}
+
+static void pack_closest(struct wire_packer *out)
+{
+	struct wire_closest closest = { .found = true, .distance = 0.75, .normal = { 0, 1, 0 } };
+	closest.a = (struct wire_closest_side){ .body = 1, .feature = { 2, 6, 7 }, .feature_count = 3 };
+	closest.b = (struct wire_closest_side){ .body = 2, .child = 4, .feature = { 5 },
+						.feature_count = 1 };
+	set3(closest.b.point, 0, 0.75, 0);
+	answer_pack_closest(out, &closest);
+}
+
+static void pack_mass(struct wire_packer *out)
+{
+	struct wire_mass mass = { .mass = 12, .moments = { 25, 20, 13 }, .axes = { 0.5, 0.5, 0.5, 0.5 },
+				  .radius = 2.75, .bodies = 1, .inertia = { 25, 20, 13, 0, 0, 0 } };
+	answer_pack_mass(out, &mass);
+}
+
+static void pack_move(struct wire_packer *out)
+{
+	struct wire_move move = { .flags = WIRE_MOVE_GROUNDED, .iterations = 2, .climbed = 0.25,
+				  .contact_count = 1, .ground = hit() };
+	move.contacts[0] = hit();
+	set3(move.position, 1, 2, 3);
+	set3(move.left, 0.5, 0, 0);
+	answer_pack_move(out, &move);
+}
+
+static void pack_region(struct wire_packer *out)
+{
+	struct wire_region region = { .contours = 1, .depth = 0.25, .volume = 0.5,
+				      .other_point = { 0, 0.25, 0 }, .normal = { 0, 1, 0 } };
+	wire_pack_array(out, 1);
+	answer_pack_region(out, &region);
+}
+
+static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
+{
+	static const struct wire_totals totals = { .kinetic = 2, .potential = -3, .linear = { 1, 0, 0 } };
+	const struct wire_geometry geometry = { 0, 1, { SPHERE, sizeof SPHERE } };
+	switch (kind) {
+	case WIRE_QUERY_RAY:
+		pack_hits(out, false);
+		return;
+	case WIRE_QUERY_OVERLAP:
+		wire_pack_array(out, 2);
+		wire_pack_uint(out, 1);
+		wire_pack_uint(out, 300);
+		return;
+	case WIRE_QUERY_CONTACTS:
+		pack_contact(out);
+		return;
+	case WIRE_QUERY_TOTALS:
+		answer_pack_totals(out, &totals);
+		return;
+	case WIRE_QUERY_BODY:
+		pack_body(out);
+		return;
+	case WIRE_QUERY_GEOMETRY:
+		answer_pack_geometry(out, &geometry);
+		return;
+	case WIRE_QUERY_CAST:
+		pack_hits(out, true);
+		return;
+	case WIRE_QUERY_CLOSEST:
+		pack_closest(out);
+		return;
+	case WIRE_QUERY_MASS:
+		pack_mass(out);
+		return;
+	case WIRE_QUERY_MOVE:
+		pack_move(out);
+		return;
+	default:
+		pack_region(out);
+		return;
+	}
+}
+
+static void write_part(FILE *out, const char *name, const struct wire_packer *packer)
+{
+	struct wire_cursor in = wire_cursor_over(packer->data, packer->bytes);
+	ASSERT(wire_packer_status(packer) == STATUS_OK);
+	fprintf(out, ",\n   \"%s_bytes\": \"", name);
+	for (uint32_t i = 0; i < packer->bytes; i++)
+		fprintf(out, "%02x", packer->data[i]);
+	fprintf(out, "\", \"%s\": ", name);
+	wire_vectors_value(out, &in);
+}
+
+void wire_vectors_queries(FILE *out)
+{
+	static const char *const NAMES[] = { "",     "ray",	 "overlap", "contacts", "totals",  "body",
+					     "geometry", "cast", "closest", "mass",	"move", "regions" };
+	_Static_assert(COUNT_OF(NAMES) == WIRE_QUERY_LAST + 1, "every kind has its vector");
+	fputs("[\n", out);
+	for (uint32_t kind = 1; kind <= WIRE_QUERY_LAST; kind++) {
+		uint8_t items[1024], packed[1024];
+		struct wire_query query = question(kind);
+		struct wire_packer list = wire_packer_over(items, sizeof items);
+		uint32_t count = query_pack(&list, &query);
+		/* The items with the array around them. */
+		struct wire_packer whole = wire_packer_over(packed, sizeof packed);
+		wire_pack_array(&whole, count);
+		memcpy(packed + whole.bytes, items, list.bytes);
+		whole.bytes += list.bytes;
+		fprintf(out, "%s  {\"name\": \"%s\", \"kind\": %u", kind > 1 ? ",\n" : "", NAMES[kind], kind);
+		write_part(out, "query", &whole);
+		struct wire_packer answer = wire_packer_over(packed, sizeof packed);
+		pack_answer(&answer, (enum wire_query_kind)kind);
+		write_part(out, "answer", &answer);
+		fputs("}", out);
+	}
+	fputs("\n]\n", out);
+}
