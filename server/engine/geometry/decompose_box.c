@@ -18,6 +18,9 @@
 
 enum { POINTS_MAX = 20000, POLYGON_MAX = 9, FIRST_ROOM = 256, CROWD_FACTOR = 1024 };
 
+/* So far outside a triangle's plane a vertex is in it, of the box's diagonal. */
+#define FLAT_PER_DIAGONAL 1e-9
+
 struct mesh *piece_mesh(const struct piece *piece)
 {
 	uint32_t triangles = piece->triangle_count, nodes = mesh_tree_nodes_max(triangles);
@@ -109,6 +112,28 @@ static void halve(struct aabb box, struct box_result *out)
 	vec3_set(&out->second.min, axis, middle);
 }
 
+/* Whether the surface in the box is all on the hull's: then what lies in the box is its own hull. For a point
+ * of the hull outside the solid would have a nearest one on the solid's surface, and be above it. */
+static bool is_convex(const struct mesh *mesh, struct aabb box, const struct piece_hull *hull)
+{
+	double slack = FLAT_PER_DIAGONAL * vec3_distance(box.min, box.max);
+	struct mesh_walk walk;
+	uint32_t t;
+	mesh_walk_init(&walk, mesh, box);
+	while (mesh_walk_next(&walk, &t)) {
+		vec3 normal = mesh_normal(mesh, t), at = mesh_corner(mesh, t, 0), own[POLYGON_MAX + 1];
+		if (clip_triangle(mesh, t, box, own) < 3)
+			continue;
+		for (uint32_t i = 0; i < hull->vertex_count; i++) {
+			vec3 p = vec3_mul_add(hull->middle, hull->hull->vertices[i],
+					      1 / hull->factor);
+			if (vec3_dot(normal, vec3_sub(p, at)) > slack)
+				return false;
+		}
+	}
+	return true;
+}
+
 static enum status judge(const struct mesh *mesh, const point_list *points, struct aabb box,
 			 struct box_limits limits, struct box_result *out)
 {
@@ -130,7 +155,9 @@ static enum status judge(const struct mesh *mesh, const point_list *points, stru
 		halve(box, out);
 		return STATUS_OK;
 	}
-	if (diagonal > limits.deviation)
+	if (is_convex(mesh, box, &out->hull))
+		out->deviation = FLAT_PER_DIAGONAL * diagonal;
+	else if (diagonal > limits.deviation)
 		out->deviation = hull_deviation(mesh, &out->hull, box, limits.deviation,
 						limits.deviation / 4);
 	out->answer = BOX_PART;

@@ -9,7 +9,8 @@
  * Of an approximated part, where there is no surface of its own: by branch and bound over boxes around
  * the hull. The distance to the solid changes by no more than one moves, so no point of a box with middle
  * c and half diagonal r is farther than d(c) + r; boxes that cannot beat the best by more than `slack`
- * are left, and so are those outside the hull or inside the solid.
+ * are left, and so are those outside the hull or inside the solid. After CUBES_MAX of them the answer is
+ * "too far": the part is halved, and its halves have less to look at.
  */
 #include "server/engine/geometry/decompose_measure.h"
 
@@ -197,7 +198,7 @@ double piece_concavity(const struct piece *piece, const struct piece_hull *hull,
 /* ---- approximated parts ----------------------------------------------------------------------- */
 
 /* Over 8 children a level, depth first: 7 wait at each. */
-enum { LEVELS_MAX = 24, STACK_MAX = 7 * LEVELS_MAX + 8 };
+enum { LEVELS_MAX = 24, STACK_MAX = 7 * LEVELS_MAX + 8, CUBES_MAX = 1 << 16 };
 
 struct cube {
 	vec3 centre, half;
@@ -222,9 +223,12 @@ double hull_deviation(const struct mesh *mesh, const struct piece_hull *hull, st
 	struct cube stack[STACK_MAX];
 	uint32_t depth = 0;
 	double most = slack;
+	uint32_t looked_at = 0;
 	stack[depth++] = (struct cube){ aabb_centre(box), aabb_half(box), 0 };
 	while (depth > 0 && most <= enough) {
 		struct cube cube = stack[--depth];
+		if (looked_at++ == CUBES_MAX)
+			return SCALAR_MAX;
 		double reach = vec3_length(cube.half);
 		if (outside_hull(hull, &cube))
 			continue;
