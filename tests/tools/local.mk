@@ -11,3 +11,10 @@ docs-tables: tests/tools/docs_tables tests/tools/scene_tables
 	tests/tools/docs_tables fields >$(top_srcdir)/docs/FIELDS.md
 	tests/tools/scene_tables $(top_srcdir)/docs/SCENES.md >SCENES.md.new
 	mv SCENES.md.new $(top_srcdir)/docs/SCENES.md
+
+# Pictures of shapes: docs/images/draw_shapes.py draws what this program says.
+EXTRA_PROGRAMS += tests/tools/shape_dump
+tests_tools_shape_dump_SOURCES = tests/tools/shape_dump.c
+.PHONY: pictures
+pictures: tests/tools/shape_dump
+	SHAPE_DUMP=tests/tools/shape_dump $(PYTHON) $(top_srcdir)/docs/images/draw_shapes.py
