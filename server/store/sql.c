@@ -1,6 +1,8 @@
 #include "server/store/sql.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum status sql_status(int code)
 {
@@ -46,6 +48,43 @@ static const char writer_settings[] = "PRAGMA journal_mode = WAL;"
 				      "PRAGMA trusted_schema = OFF;"
 				      "PRAGMA journal_size_limit = 4194304;";
 
+/* file:PATH?immutable=1, what SQLite's names of files may not hold escaped. False: too long. */
+static bool immutable_name(const char *path, char *name, size_t bytes)
+{
+	static const char HEX[] = "0123456789abcdef";
+	size_t used = (size_t)snprintf(name, bytes, "file:");
+	for (; *path != '\0' && used + 4 < bytes; path++) {
+		if (strchr("%?#", *path) == NULL) {
+			name[used++] = *path;
+			continue;
+		}
+		name[used++] = '%';
+		name[used++] = HEX[(uint8_t)*path >> 4];
+		name[used++] = HEX[(uint8_t)*path & 15];
+	}
+	return *path == '\0' &&
+	       (size_t)snprintf(name + used, bytes - used, "?immutable=1") < bytes - used;
+}
+
+/* A reader of a write-ahead log wants a file of shared memory beside it. Where there is no log to read (the
+ * writer closed in order) and none can be made, the file is all there is and does not change. */
+static sqlite3 *open_immutable(const char *path, sqlite3 *db)
+{
+	char name[4096];
+	int code = sqlite3_exec(db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) & 0xff;
+	bool refused = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+	snprintf(name, sizeof name, "%s-wal", path);
+	if (!refused || access(name, F_OK) == 0 || !immutable_name(path, name, sizeof name))
+		return db;
+	sqlite3 *fixed = NULL;
+	if (sqlite3_open_v2(name, &fixed, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) != SQLITE_OK) {
+		sqlite3_close_v2(fixed);
+		return db;
+	}
+	sqlite3_close_v2(db);
+	return fixed;
+}
+
 enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out, struct reason *why)
 {
 	static const int flags[] = {
@@ -60,6 +99,8 @@ enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out, struct
 		sqlite3_close_v2(db);
 		return status;
 	}
+	if (mode == SQL_READ)
+		db = open_immutable(path, db);
 	sqlite3_extended_result_codes(db, 1);
 	sqlite3_busy_timeout(db, 2000);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 256, 32);

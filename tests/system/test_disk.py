@@ -168,6 +168,26 @@ def test_a_changed_recording_does_not_verify(tmp_path):
     assert done.returncode == 2 and '"column": "position"' in done.stdout
 
 
+def test_a_recording_in_a_directory_that_cannot_be_written_verifies(tmp_path):
+    with daemon("--data", str(tmp_path / "data")) as server, server.connect() as client:
+        world, _ = falling(client, "kept")
+        world.step(50)
+    shelf = tmp_path / "shelf #1?"
+    shelf.mkdir()
+    kept, = (tmp_path / "data").glob("*.cairn")
+    shutil.copy(kept, shelf / "kept.cairn")
+    os.chmod(shelf / "kept.cairn", 0o444)
+    os.chmod(shelf, 0o555)
+    for folder in [tmp_path, *tmp_path.parents]:  # for nobody, whom the system's own rules let less
+        if folder.stat().st_uid == os.getuid() and folder != folder.parent and os.getuid() == 0:
+            os.chmod(folder, folder.stat().st_mode | 0o555)
+    as_nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+    done = subprocess.run([CLIENT, "replay", str(shelf / "kept.cairn"), "--verify"], capture_output=True, text=True,
+                          timeout=60, cwd="/", **as_nobody)
+    assert done.returncode == 0, done.stderr
+    assert not list(shelf.glob("*-shm"))
+
+
 def test_saved_is_said_when_it_is_on_disk(tmp_path):
     """The moment SAVED comes, a copy of the files as they lie there has the snapshot."""
     data = tmp_path / "data"
