@@ -426,7 +426,7 @@ void server_sim_destroy(struct server_sim *self)
 	for (uint32_t i = 0; i < self->client_count; i++)
 		heap_free(self->clients[i]);
 	for (uint32_t i = 0; i < self->ghosts.count; i++) {
-		bytes_release(&self->ghosts.items[i]->in);
+		sim_client_release(self->ghosts.items[i]);
 		heap_free(self->ghosts.items[i]);
 	}
 	ARRAY_RELEASE(&self->ghosts);

@@ -538,7 +538,9 @@ void sim_stall(struct sim_client *self, bool stalled)
 
 void sim_client_release(struct sim_client *self)
 {
-	io_timer_destroy(self->timer);
+	/* What stands for a client at the end of a connection it has left has none. */
+	if (self->timer != NULL)
+		io_timer_destroy(self->timer);
 	for (uint32_t i = 0; i < self->received.count; i++)
 		bytes_release(&self->received.items[i].content);
 	ARRAY_RELEASE(&self->received);
