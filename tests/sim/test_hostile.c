@@ -378,6 +378,7 @@ static const struct message_row messages[] = {
 	{ "a gravity of 1e300", "[11 7 'x' {'gravity' [0 1e300 0]}]", STATUS_RANGE, 7, false },
 	{ "a gravity of two", "[11 7 'x' {'gravity' [0 1]}]", STATUS_TYPE, 7, false },
 	{ "a method that is none", "[11 7 'x' {'method' 'magic'}]", STATUS_UNKNOWN_METHOD, 7, false },
+	{ "a broad phase that is none", "[11 7 'x' {'broad_phase' 'octopus'}]", STATUS_RANGE, 7, false },
 	{ "a limit of nothing", "[11 7 'x' {'bodies_max' 0}]", STATUS_RANGE, 7, false },
 	{ "an upload from the middle", "[20 7 1 <0000000000000000000000000000000000000000000000000000"
 				       "000000000000> 1 3 <01>]",

@@ -288,21 +288,29 @@ static enum status add_edges(struct sum *sum, uint32_t ha, uint32_t hb)
 	return status;
 }
 
+/* The directions of b's edges, found once for all of a's. */
+static vec3 *directions_of(const struct hull *hull)
+{
+	vec3 *out = heap_alloc(hull->edge_count * sizeof *out);
+	for (uint32_t h = 0; h < hull->edge_count && out != NULL; h++)
+		out[h] = vec3_normalize(along(hull, h));
+	return out;
+}
+
 static enum status faces_of_edges(struct sum *sum)
 {
-	enum status status = STATUS_OK;
-	for (uint32_t ha = 0; ha < sum->a->edge_count; ha++) {
+	vec3 *of_b = directions_of(sum->b);
+	enum status status = of_b != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	for (uint32_t ha = 0; ha < sum->a->edge_count && status == STATUS_OK; ha++) {
 		if (sum->a->edges[ha].twin < ha)
 			continue;
 		vec3 of_a = vec3_normalize(along(sum->a, ha));
-		for (uint32_t hb = 0; hb < sum->b->edge_count && status == STATUS_OK; hb++) {
-			if (sum->b->edges[hb].twin < hb)
-				continue;
-			vec3 of_b = vec3_normalize(along(sum->b, hb));
-			if (arcs_cross(sum->a, ha, of_a, sum->b, hb, of_b))
+		for (uint32_t hb = 0; hb < sum->b->edge_count && status == STATUS_OK; hb++)
+			if (sum->b->edges[hb].twin > hb &&
+			    arcs_cross(sum->a, ha, of_a, sum->b, hb, of_b[hb]))
 				status = add_edges(sum, ha, hb);
-		}
 	}
+	heap_free(of_b);
 	return status;
 }
 

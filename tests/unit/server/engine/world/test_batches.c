@@ -427,6 +427,12 @@ START_TEST(options_out_of_range_are_refused_by_name)
 	bad = good;
 	memset(bad.method, 'x', sizeof bad.method);
 	ck_assert_int_eq(world_create(&bad, &made, &why), STATUS_UNKNOWN_METHOD);
+	bad = test_options(false, "soft-step");
+	memcpy(bad.broad_phase, "octopus", 8);
+	ck_assert_int_eq(world_create(&bad, &made, &why), STATUS_RANGE);
+	ck_assert_str_eq(why.field, "broad_phase");
+	memset(bad.broad_phase, 'x', sizeof bad.broad_phase);
+	ck_assert_int_eq(world_create(&bad, &made, &why), STATUS_RANGE);
 	ck_assert_ptr_null(made);
 }
 END_TEST

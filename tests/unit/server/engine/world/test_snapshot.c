@@ -128,6 +128,49 @@ START_TEST(rebuilt_caches_change_nothing_now_or_later)
 }
 END_TEST
 
+/* One life under a kind of broad phase: on the way it is loaded from an image, restored, and rebuilt. */
+static void live(const char *broad_phase, uint64_t hashes[], uint32_t ticks)
+{
+	struct world_options options = test_options(false, "soft-step");
+	struct gen_commands gen;
+	snprintf(options.broad_phase, sizeof options.broad_phase, "%s", broad_phase);
+	struct world *world = test_world_of(&options);
+	gen_commands_init(&gen, world, check_seed() + 77);
+	for (int shape = 0; shape < 4; shape++)
+		test_use(world, (enum test_shape)shape);
+	for (uint32_t tick = 0; tick < ticks; tick++) {
+		struct reason why;
+		disturb(world, &gen);
+		test_step(world, 1);
+		hashes[tick] = world_tick_hash(world) ^ test_hash(world);
+		struct bytes image = test_save(world);
+		if (tick % 10 == 3) {
+			world_destroy(world);
+			world = load(&image);
+		} else if (tick % 10 == 6) {
+			ck_assert_int_eq(world_restore(world, image.data, image.count, &why), STATUS_OK);
+		} else if (tick % 10 == 9) {
+			ck_assert_int_eq(world_rebuild_caches(world), STATUS_OK);
+		}
+		bytes_release(&image);
+	}
+	world_destroy(world);
+}
+
+START_TEST(every_kind_of_broad_phase_has_the_same_history)
+{
+	enum { TICKS = 60 };
+	static const char *const KINDS[] = { "", "grid", "levels", "sweep" };
+	uint64_t first[TICKS], other[TICKS];
+	live("tree", first, TICKS);
+	for (uint32_t k = 0; k < COUNT_OF(KINDS); k++) {
+		live(KINDS[k], other, TICKS);
+		for (uint32_t tick = 0; tick < TICKS; tick++)
+			ck_assert_msg(first[tick] == other[tick], "%s at tick %u", KINDS[k], tick);
+	}
+}
+END_TEST
+
 START_TEST(restore_goes_back_in_place_and_keeps_the_epoch)
 {
 	struct gen_commands gen;
@@ -412,6 +455,7 @@ static Suite *make(void)
 			    COUNT_OF(methods));
 	tcase_add_loop_test(same, rebuilt_caches_change_nothing_now_or_later, 0,
 			    COUNT_OF(methods));
+	tcase_add_test(same, every_kind_of_broad_phase_has_the_same_history);
 	tcase_add_test(same, restore_goes_back_in_place_and_keeps_the_epoch);
 	suite_add_tcase(suite, same);
 	TCase *bad = tcase_create("bad images");
