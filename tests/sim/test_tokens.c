@@ -1,5 +1,5 @@
-/* Tokens at the whole daemon under a virtual clock: expiry to the second, use once whatever the order, and the
- * bounds of an address. */
+/* Tokens at the whole daemon under a virtual clock: expiry to the second, use once whatever the order, and
+ * the bounds of an address. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
