@@ -204,6 +204,54 @@ def test_regions_come_from_the_helper_and_name_their_tick(cairn_client):
     assert volume == pytest.approx(0.5 * 1.75 * 2) and depth == pytest.approx(math.dist(point, its))
 
 
+def torus(around, across):
+    """A closed mesh of 2 x around x across triangles."""
+    corners = []
+    for i in range(around):
+        for k in range(across):
+            u, v = 2 * math.pi * i / around, 2 * math.pi * k / across
+            corners.append(((3 + math.cos(v)) * math.cos(u), (3 + math.cos(v)) * math.sin(u), math.sin(v)))
+    faces = []
+    for i in range(around):
+        for k in range(across):
+            a, b = i * across + k, (i + 1) % around * across + k
+            c, d = i * across + (k + 1) % across, (i + 1) % around * across + (k + 1) % across
+            faces += [(a, b, d), (a, d, c)]
+    return corners, faces
+
+
+def test_a_ring_is_cut_into_parts_that_leave_its_hole_free(cairn_client):
+    world = cairn_client.create("ring", gravity=(0, 0, 0))
+    ring = cairn.solid(*torus(24, 10), form="parts", tolerance=0.2)
+    shape = world.shape(ring)
+    body = world.spawn(shapes=[shape])
+    world.step(1)
+    assert world.overlap(cairn.sphere(1.5), (0, 0, 0)) == []
+    assert world.overlap(cairn.sphere(0.5), (3, 0, 0)) == [body]
+    # Straight through the hole, and against the rim.
+    assert world.cast(cairn.sphere(1.0), (0, 0, -5), (0, 0, 10)) == []
+    assert world.cast(cairn.sphere(1.0), (3, 0, -5), (0, 0, 10))[0][0] == body
+    walked = world.move(cairn.sphere(0.5), (3, 0, -5), (0, 0, 10), iterations=8)
+    assert abs(math.hypot(*walked["position"][:2]) - 3) > 1.2 or walked["position"][2] < -1.4
+
+
+def test_worlds_that_end_wait_for_questions_that_are_away():
+    with daemon() as server, server.connect() as client:
+        corners, faces = torus(160, 60)
+        for round_ in range(3):
+            world = client.create("ring%d" % round_, method="free", gravity=(0, 0, 0))
+            mesh = world.shape(cairn.mesh(corners, faces))
+            one = world.spawn(shapes=[mesh], status=1)
+            two = world.spawn(shapes=[mesh], position=(0.5, 0.25, 0.1), status=1)
+            world.step(1)
+            for _ in range(20):
+                client.wire.send("query", client.next_ref(), world.number, [11, one, two])
+            client.ask("reply", "world_destroy", world.number)
+        # It serves on, and the answers that were on their way harmed nothing.
+        world = client.create("after", method="free")
+        assert world.step(3).tick >= 3
+
+
 @pytest.mark.parametrize("query, status, field", [
     ((7, cairn.plane((0, 1, 0)), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]), "unsupported", "shape"),
     ((7, bytes(32), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]), "unknown_shape", "shape"),

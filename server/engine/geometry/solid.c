@@ -7,7 +7,7 @@
  *           farthest in as many directions. How far others stand out of it is the deviation.
  *   parts   the convex decomposition (decompose.h); each part's hull is a part. Parts too thin for a hull
  *           are left out and counted.
- *   field   a distance field (distance_field.h), beside the hull.
+ *   field   a distance field (distance_field.h), beside the hull, which is what contacts see.
  *
  * What goes wrong: the decomposition may refuse (more parts than asked for) and so does the shape, by the
  * same name. Hulls of parts may stick out of the mesh by the tolerance asked for; how much volume they have
@@ -371,6 +371,10 @@ bool solid_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 	if (solid->form == SOLID_HULL && solid->deviation > 0 && i-- == 0) {
 		snprintf(text, bytes, "the hull was simplified: vertices stand out by up to %.3g m",
 			 solid->deviation);
+		return true;
+	}
+	if (solid->form == SOLID_FIELD && i-- == 0) {
+		snprintf(text, bytes, "in contacts the hull stands for the field");
 		return true;
 	}
 	double excess = solid->volume_parts / shape->mass.volume - 1;
