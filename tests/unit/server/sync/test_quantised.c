@@ -82,8 +82,9 @@ static void check_base(uint64_t base, uint8_t fields, struct view_delta *delta)
 	for (uint32_t i = 0; i < now->count; i++) {
 		const struct wire_body *body = &now->bodies[i], *old = find(then, body->id);
 		uint8_t differs = old != NULL ? difference(old, body) & fields : fields;
-		const struct block_row *row = &delta->rows.items[listed];
-		if (listed == delta->rows.count || row->body->id != body->id) {
+		const struct block_row *row =
+			listed < delta->rows.count ? &delta->rows.items[listed] : NULL;
+		if (row == NULL || row->body->id != body->id) {
 			ck_assert_uint_eq(differs, 0);
 			continue;
 		}
