@@ -17,6 +17,7 @@ enum canonical_kind {
 	CANONICAL_PLANE = 5,
 	CANONICAL_MESH = 6,
 	CANONICAL_POLYGON = 7,
+	CANONICAL_SOLID = 8,
 };
 enum {
 	SCENE_SHAPES_MAX = 4096,

@@ -24,6 +24,7 @@ EXTRA_DIST += \
 	clients/scenes/mixed.yaml \
 	clients/scenes/planar.yaml \
 	clients/scenes/pyramid.yaml \
+	clients/scenes/solids.yaml \
 	clients/scenes/spheres.yaml \
 	clients/scenes/tower.yaml
 

@@ -207,6 +207,7 @@ struct cloud_options {
 	bool centre;
 	vec3 scale;
 	double weld;
+	bool raw; /* points and triangles stay as they are: the server repairs */
 };
 
 static enum status read_cloud(struct compile *self, const struct node *node,
@@ -227,7 +228,7 @@ static enum status read_cloud(struct compile *self, const struct node *node,
 		return status;
 	cloud_transform(out, options->up, options->centre, options->scale);
 	status = check_points(self, node->line, out);
-	if (status == STATUS_OK && cloud_weld(out, options->weld) != STATUS_OK)
+	if (status == STATUS_OK && !options->raw && cloud_weld(out, options->weld) != STATUS_OK)
 		status = source_no_memory(&self->source);
 	return status;
 }
@@ -312,6 +313,50 @@ static enum status mesh_write(struct compile *self, const struct node *node, str
 	return status;
 }
 
+static enum status solid_cloud(struct compile *self, const struct node *node,
+			       const struct solid_keys *solid, struct cloud *cloud)
+{
+	struct cloud_options options = { .points = solid->points,
+					 .triangles = solid->triangles,
+					 .file = solid->file,
+					 .up = solid->up,
+					 .centre = solid->centre,
+					 .scale = solid->scale,
+					 .raw = true };
+	if ((solid->triangles != NULL) != (solid->points != NULL))
+		return source_fail(&self->source, node->line, STATUS_MISSING, "triangles",
+				   "'points' and 'triangles' go together");
+	return read_cloud(self, node, &options, cloud);
+}
+
+static enum status solid_write(struct compile *self, const struct node *node, struct writer *writer)
+{
+	enum { FORM_HULL = 1, FORM_PARTS = 2 }; /* engine/geometry/solid.h: words in their order from 1 */
+	struct solid_keys solid;
+	struct cloud cloud = { 0 };
+	enum status status = schema_read(&self->source, node, SCHEMA_SOLID, &solid);
+	if (status == STATUS_OK)
+		status = solid_cloud(self, node, &solid, &cloud);
+	if (status == STATUS_OK) {
+		uint32_t form = FORM_HULL + solid.form;
+		write_kind(writer, CANONICAL_SOLID);
+		write_u8(writer, (uint8_t)form);
+		write_u8(writer, 0);
+		write_u16(writer, (uint16_t)solid.detail);
+		write_f64(writer, solid.weld);
+		write_f64(writer, form == FORM_PARTS ? solid.tolerance : 0);
+		write_u32(writer, cloud.points.count);
+		write_u32(writer, cloud.triangles.count);
+		for (uint32_t i = 0; i < cloud.points.count; i++)
+			write_vec3(writer, cloud.points.items[i]);
+		for (uint32_t i = 0; i < cloud.triangles.count; i++)
+			for (int k = 0; k < 3; k++)
+				write_u32(writer, cloud.triangles.items[i].corner[k]);
+	}
+	cloud_release(&cloud);
+	return status;
+}
+
 /* ---- all kinds ----------------------------------------------------------------------------------- */
 
 static const struct {
@@ -320,7 +365,7 @@ static const struct {
 } KINDS[] = {
 	{ "sphere", sphere_write }, { "capsule", capsule_write }, { "box", box_write },
 	{ "plane", plane_write },   { "hull", hull_write },	  { "mesh", mesh_write },
-	{ "polygon", polygon_write },
+	{ "polygon", polygon_write }, { "solid", solid_write },
 };
 
 static enum status find_kind(struct compile *self, const struct node *node, shape_write **out)

@@ -138,6 +138,8 @@ static const struct broken BROKEN[] = {
 	{ "shapes: {a: {kind: hull}}\n", STATUS_MISSING, 1, "points", "either 'points' or 'file'" },
 	{ "shapes: {a: {kind: mesh, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0]]}}\n", STATUS_MISSING, 1,
 	  "triangles", "go together" },
+	{ "shapes: {a: {kind: solid, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}}\n",
+	  STATUS_MISSING, 1, "triangles", "go together" },
 	{ "shapes: {a: {kind: mesh, file: no-such-mesh.obj}}\n", STATUS_MISSING, 1, "file",
 	  "CAIRN_MESH_PATH" },
 	/* ---- names ---- */

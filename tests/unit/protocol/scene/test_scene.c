@@ -349,10 +349,13 @@ START_TEST(canonical_bytes_cook_to_what_was_said)
 		"  d: {kind: hull, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}\n"
 		"  e: {kind: plane, normal: [0, 3, 4], offset: 7}\n"
 		"  f: {kind: mesh, points: [[0, 0, 0], [1, 0, 0], [0, 0, 1]], triangles: [[0, 2, 1]]}\n"
-		"  g: {kind: polygon, points: [[0, 0], [1, 0], [0, 1]], radius: 0.25}\n");
-	struct shape *shapes[7];
-	ck_assert_uint_eq(scene->shape_count, 7);
-	for (uint32_t i = 0; i < 7; i++) {
+		"  g: {kind: polygon, points: [[0, 0], [1, 0], [0, 1]], radius: 0.25}\n"
+		"  h: {kind: solid, form: parts, detail: 9, tolerance: 0.1, weld: 0.01,\n"
+		"      points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1.001]],\n"
+		"      triangles: [[0, 1, 2], [0, 1, 3], [1, 2, 3], [2, 0, 4]]}\n");
+	struct shape *shapes[8];
+	ck_assert_uint_eq(scene->shape_count, 8);
+	for (uint32_t i = 0; i < 8; i++) {
 		const struct scene_shape *from = &scene->shapes[i];
 		struct reason why = { 0 };
 		uint8_t name[32];
@@ -372,7 +375,10 @@ START_TEST(canonical_bytes_cook_to_what_was_said)
 	ck_assert_double_eq(shapes[4]->plane.offset, 7);
 	ck_assert_uint_eq(shapes[5]->mesh->triangle_count, 1);
 	ck_assert_double_eq(shapes[6]->polygon->radius, 0.25);
-	for (uint32_t i = 0; i < 7; i++)
+	ck_assert_uint_eq(scene->shapes[7].canonical[4], 9);
+	ck_assert_uint_eq(shape_piece_count(shapes[7]), 1);
+	ck_assert_double_eq_tol(shapes[7]->mass.volume, 1.0 / 6, 1e-15);
+	for (uint32_t i = 0; i < 8; i++)
 		shape_release(shapes[i]);
 	scene_destroy(scene);
 }
