@@ -83,9 +83,9 @@ static double value_at(const struct collide *self, vec3 p)
 static void add_contact(struct collide *self, vec3 p, double value, uint32_t triangle, uint32_t feature)
 {
 	struct distance_field_point near;
-	struct distance_field_contact *contact = &self->out[self->count];
 	if (self->count++ >= self->capacity)
 		return;
+	struct distance_field_contact *contact = &self->out[self->count - 1];
 	*contact = (struct distance_field_contact){ .point = p, .depth = -value,
 						    .triangle = triangle,
 						    .feature = (uint8_t)feature };

@@ -148,7 +148,7 @@ START_TEST(values_are_off_by_no_more_than_interpolation_can_be)
 	for (uint32_t i = 0; i < SOLIDS; i++) {
 		const struct mesh *mesh = solids[i]->mesh;
 		struct distance_field *field = make_field(mesh, 40);
-		for (uint32_t k = 0; k < 1500; k++) {
+		for (uint32_t k = 0; k < 900; k++) {
 			vec3 p = random_in_box(&rng, around(mesh, field->cell * 0.99));
 			double value = SCALAR_MAX, true_value = exact(mesh, p);
 			ck_assert(distance_field_value(field, p, &value));
@@ -448,7 +448,7 @@ static struct shape *surface_of(const struct distance_field *field)
 
 START_TEST(the_surface_of_a_sphere_is_closed_and_has_its_volume)
 {
-	struct shape *ball = make_ball(4, 1, 0, NULL);
+	struct shape *ball = make_ball(3, 1, 0, NULL);
 	struct distance_field *field = make_field(ball->mesh, 64);
 	struct shape *again = surface_of(field);
 	ck_assert(again->mesh->closed);
@@ -466,7 +466,7 @@ START_TEST(surfaces_are_closed_and_near_what_they_are_of)
 	struct shape *solids[SOLIDS];
 	make_solids(solids);
 	for (uint32_t i = 0; i < SOLIDS; i++) {
-		struct distance_field *field = make_field(solids[i]->mesh, 24 + 5 * i);
+		struct distance_field *field = make_field(solids[i]->mesh, 20 + 4 * i);
 		struct shape *again = surface_of(field);
 		ck_assert(again->mesh->closed);
 		ck_assert_double_eq_tol(again->mass.volume, solids[i]->mass.volume,
