@@ -5,6 +5,8 @@ cairn_SOURCES = \
 	clients/cli/cli.h \
 	clients/cli/main.c \
 	clients/cli/output.c \
+	clients/cli/progress.c \
+	clients/cli/progress.h \
 	clients/cli/verb_input.c \
 	clients/cli/verb_load.c \
 	clients/cli/verb_operations.c \

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "clients/cli/progress.h"
 #include "clients/cli/verbs.h"
 #include "protocol/packer.h"
 #include "protocol/scene/scene.h"
@@ -63,16 +64,18 @@ static enum status create_for(struct cli *cli, const char *name, const struct sc
 
 /* Sends batches that wait for the boundary of one step, and makes it. `values` (may be NULL): ids made. */
 static enum status apply_at_one_tick(struct cli *cli, uint32_t world, const struct command *commands,
-				     uint32_t count)
+				     uint32_t count, struct progress *progress)
 {
 	struct message stepped;
 	uint64_t batch;
 	enum status status = STATUS_OK;
 	cli->refused.status = STATUS_OK;
-	for (uint32_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE)
+	for (uint32_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE) {
 		status = cairn_commands(cli->client, world, commands + first,
 					MIN_OF(count - first, (uint32_t)AT_ONCE), 0,
 					WIRE_LATE_APPLY, &batch, &cli->why);
+		progress_at(progress, first);
+	}
 	if (status == STATUS_OK)
 		status = cairn_step(cli->client, world, &(struct cairn_step){ .n = 1 }, &stepped,
 				    &cli->why);
@@ -88,12 +91,34 @@ static enum status apply_all(struct cli *cli, const struct cairn_world *world,
 			     const struct command *commands, uint32_t count)
 {
 	struct wire_result result;
+	struct progress progress;
 	enum status status = STATUS_OK;
+	progress_start(&progress, cli, "bodies", count);
 	if (world->mode != WIRE_MODE_RUNNING)
-		return apply_at_one_tick(cli, world->number, commands, count);
-	for (uint32_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE)
+		status = apply_at_one_tick(cli, world->number, commands, count, &progress);
+	for (uint32_t first = 0; world->mode == WIRE_MODE_RUNNING && first < count && status == STATUS_OK;
+	     first += AT_ONCE) {
 		status = cairn_apply(cli->client, world->number, commands + first,
 				     MIN_OF(count - first, (uint32_t)AT_ONCE), &result, &cli->why);
+		progress_at(&progress, first);
+	}
+	progress_stop(&progress);
+	return status;
+}
+
+/* One shape to the server and into the world. */
+static enum status send_shape(struct cli *cli, const struct cairn_world *world,
+			      const struct scene_shape *shape, uint32_t *id)
+{
+	struct command use;
+	struct wire_result result;
+	command_defaults(&use, COMMAND_SHAPE_USE);
+	enum status status = cairn_shape(cli->client, world->number, shape->canonical, shape->bytes,
+					 &use.shape_use.name, &cli->why);
+	if (status == STATUS_OK)
+		status = cli_apply(cli, world, &use, 1, &result);
+	if (status == STATUS_OK)
+		*id = result_value(&result, 0);
 	return status;
 }
 
@@ -102,21 +127,20 @@ static enum status send_shapes(struct cli *cli, const struct cairn_world *world,
 			       struct scene *scene)
 {
 	uint32_t *ids = heap_alloc(MAX_OF(scene->shape_count, 1u) * sizeof *ids);
+	struct progress progress;
+	uint64_t total = 0, sent = 0;
 	enum status status = STATUS_OK;
 	if (ids == NULL)
 		return reason_set(&cli->why, STATUS_NO_MEMORY, -1, "scene", "%s",
 				  status_text(STATUS_NO_MEMORY));
+	for (uint32_t i = 0; i < scene->shape_count; i++)
+		total += scene->shapes[i].bytes;
+	progress_start(&progress, cli, "shapes", total);
 	for (uint32_t i = 0; i < scene->shape_count && status == STATUS_OK; i++) {
-		struct command use;
-		struct wire_result result;
-		command_defaults(&use, COMMAND_SHAPE_USE);
-		status = cairn_shape(cli->client, world->number, scene->shapes[i].canonical,
-				     scene->shapes[i].bytes, &use.shape_use.name, &cli->why);
-		if (status == STATUS_OK)
-			status = cli_apply(cli, world, &use, 1, &result);
-		if (status == STATUS_OK)
-			ids[i] = result_value(&result, 0);
+		status = send_shape(cli, world, &scene->shapes[i], &ids[i]);
+		progress_at(&progress, sent += scene->shapes[i].bytes);
 	}
+	progress_stop(&progress);
 	if (status == STATUS_OK)
 		scene_resolve(scene, ids);
 	heap_free(ids);

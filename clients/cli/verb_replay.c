@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clients/cli/progress.h"
 #include "clients/cli/verbs.h"
 
 /* Runs cairnd, beside this program first, then on the PATH; returns only where there is none. */
@@ -40,6 +41,8 @@ int verb_replay(struct cli *cli)
 		words[count++] = "--against";
 		words[count++] = against;
 	}
+	if (progress_wanted(cli))
+		words[count++] = "--progress";
 	return cli_options_known(cli) ? run_daemon(cli, words) : cli_fail(cli);
 }
 

@@ -22,6 +22,8 @@ libbase_a_SOURCES += \
 	server/base/sha256.c \
 	server/base/ids.h \
 	server/base/ring.h \
+	server/base/progress_text.h \
+	server/base/progress_text.c \
 	server/base/rng.h \
 	server/base/rng.c \
 	server/base/sort.h \
@@ -36,6 +38,7 @@ UNIT_TESTS += \
 	tests/unit/server/base/test_bytes \
 	tests/unit/server/base/test_hash \
 	tests/unit/server/base/test_heap \
+	tests/unit/server/base/test_progress_text \
 	tests/unit/server/base/test_rng \
 	tests/unit/server/base/test_sort \
 	tests/unit/server/base/test_table

@@ -174,6 +174,13 @@ static enum status check_checkpoint(struct tape *tape, const struct player_event
 	return status;
 }
 
+static void tell(const struct replay_options *options, const struct tape *tape,
+		 const struct replay_report *report)
+{
+	if (options->progress != NULL)
+		options->progress(options->context, tape->player.ticks, report->counts.ticks);
+}
+
 /* One piece of news; *over when there is nothing left to find out. */
 static enum status verify_next(struct tape *tape, struct replay_report *report, bool *over,
 			       struct reason *why)
@@ -223,13 +230,15 @@ static void note_end(const struct tape *tape, struct replay_report *report)
 		report->verdict = REPLAY_SAME;
 }
 
-static enum status verify(struct tape *tape, uint64_t from, struct replay_report *report,
-			  struct reason *why)
+static enum status verify(struct tape *tape, const struct replay_options *options,
+			  struct replay_report *report, struct reason *why)
 {
 	bool over = false;
-	enum status status = tape_play(tape, from, why);
-	while (status == STATUS_OK && !over)
+	enum status status = tape_play(tape, options->from, why);
+	while (status == STATUS_OK && !over) {
 		status = verify_next(tape, report, &over, why);
+		tell(options, tape, report);
+	}
 	if (status == STATUS_OK)
 		note_end(tape, report);
 	return status;
@@ -345,8 +354,10 @@ static enum status against(struct tape *one, struct tape *other,
 		status = compare_worlds(one, other, start, report, why);
 		over = true;
 	}
-	while (status == STATUS_OK && !over)
+	while (status == STATUS_OK && !over) {
 		status = against_next(one, other, report, &over, why);
+		tell(options, one, report);
+	}
 	if (status == STATUS_OK)
 		note_end(one, report);
 	return status;
@@ -373,7 +384,7 @@ enum status replay_file(const struct replay_options *options, struct replay_repo
 			tape_close(&other);
 		}
 	} else if (status == STATUS_OK && options->verify) {
-		status = verify(&one, options->from, report, why);
+		status = verify(&one, options, report, why);
 	}
 	tape_close(&one);
 	return status;

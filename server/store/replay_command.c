@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "server/base/progress_text.h"
 #include "server/store/replay.h"
 
 static const char *const verdicts[] = { "unchecked", "same", "differs" };
@@ -108,6 +109,16 @@ static void print_lines(const struct replay_options *options, const struct repla
 		printf("no checkpoint follows that could say more; --against another recording can\n");
 }
 
+static void show_progress(void *context, uint64_t ticks, uint64_t total)
+{
+	struct progress_text *text = context;
+	text->total = total;
+	if (progress_text_at(text, ticks)) {
+		fputs(text->line, stderr);
+		fflush(stderr);
+	}
+}
+
 int replay_command(const struct options *options)
 {
 	struct replay_options replay = {
@@ -116,9 +127,17 @@ int replay_command(const struct options *options)
 		.verify = options->replay_verify,
 		.from = options->replay_from,
 	};
+	struct progress_text text;
 	struct replay_report report;
 	struct reason why;
+	progress_text_init(&text, "ticks", 0);
+	if (options->replay_progress) {
+		replay.progress = show_progress;
+		replay.context = &text;
+	}
 	enum status status = replay_file(&replay, &report, &why);
+	if (options->replay_progress)
+		fputs(PROGRESS_TEXT_AWAY, stderr);
 	if (status != STATUS_OK) {
 		fprintf(stderr, "cairnd: %s: %s: %s\n", replay.file, status_name(status), why.text);
 		return REPLAY_EXIT_FAILED;

@@ -1,6 +1,14 @@
 """The command line: every verb, for people and as JSON, and what it says when it is refused."""
+import contextlib
+import json
+import os
+import pty
+import re
+
 import pytest
-from support import CLIENT, DAEMON, TOWER, Cli, daemon, records, subprocess
+from support import CLIENT, DAEMON, SOURCE, TOWER, Cli, daemon, records, subprocess
+
+SPHERES = str(SOURCE / "clients" / "scenes" / "spheres.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +164,54 @@ def test_info_counts(cli, world):
 def test_destroy_ends_a_world(cli, world):
     cli.text("destroy", world)
     assert world not in [w["name"] for w in cli.lines("worlds")]
+
+
+def at_a_terminal(words):
+    """Runs the words with standard error at a terminal of its own; (what it was shown there, standard output, status)."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # EIO: nobody has the other side any more
+            while piece := os.read(ours, 65536):
+                shown += piece
+        os.close(ours)
+        text = process.stdout.read()
+    return shown.decode(), text, process.returncode
+
+
+def bars(shown, what):
+    """The percents that bars of `what` showed, in order; the last thing shown takes the bar away."""
+    assert shown.endswith("\r\x1b[K"), shown
+    return [int(percent) for percent in re.findall(what + r" \[[#.]{30}\] +(\d+) %", shown)]
+
+
+def test_load_shows_a_bar_at_a_terminal_only(cli):
+    for running in (False, True):
+        name = f"bar-{running}"
+        cli.text("create", name, *(["--running"] if running else []))
+        shown, text, code = at_a_terminal([CLIENT, "--connect", cli.address, "load", name, SPHERES])
+        assert code == 0 and "bodies" in text and "\x1b" not in text
+        for what in ("shapes", "bodies"):
+            percents = bars(shown, what)
+            assert percents[0] == 0 and percents == sorted(set(percents)) and len(percents) > 2
+    cli.text("create", "bar-json")
+    shown, text, code = at_a_terminal([CLIENT, "--connect", cli.address, "--json", "load", "bar-json", SPHERES])
+    assert (shown, code) == ("", 0) and json.loads(text)["bodies"] == 1001
+    assert cli.run("load", "bar-False", TOWER).stderr == ""
+
+
+def test_replay_shows_a_bar_at_a_terminal_only(tmp_path):
+    with daemon("--data", str(tmp_path)) as server, server.connect() as client:
+        client.create("w").step(500)
+    words = [CLIENT, "replay", str(tmp_path / "w.cairn"), "--verify"]
+    shown, text, code = at_a_terminal(words)
+    percents = bars(shown, "ticks")
+    assert code == 0 and "same:" in text
+    assert percents == sorted(set(percents)) and percents[-1] == 100 and len(percents) > 50
+    shown, text, code = at_a_terminal([CLIENT, "--json", *words[1:]])
+    assert (shown, code) == ("", 0) and "same:" in text
+    assert subprocess.run(words, capture_output=True, text=True, timeout=30).stderr == ""
 
 
 def test_help_names_every_verb(cli):
