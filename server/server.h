@@ -43,7 +43,8 @@ struct server {
 	struct keyring keyring; /* tokens it knows; loaded by who can read files */
 	enum wire_role loopback_role; /* of a peer on this machine that shows none */
 	struct outbox_set outboxes;
-	struct shape_book library; /* every shape cooked in this process, by name */
+	struct shape_book library; /* shapes cooked in this process, by name; trimmed (handlers_shape.c) */
+	uint64_t library_trim_at;  /* bytes at which it is looked through again */
 	struct tls_context *tls; /* owned; NULL without a certificate; made by who can read files */
 	struct io_listener *listeners[2 * OPTION_ADDRESSES_MAX];
 	uint32_t listener_count;

@@ -31,23 +31,54 @@ void shape_book_release(struct shape_book *self)
 	memset(self, 0, sizeof *self);
 }
 
+/* The array has room for it. */
+static enum status append(struct shape_book *self, struct shape *shape)
+{
+	uint32_t older = 0;
+	if (table_find(&self->index, name_key(shape->name), &older))
+		older++;
+	enum status status = table_put(&self->index, name_key(shape->name), self->count);
+	if (status != STATUS_OK)
+		return status;
+	self->entries[self->count++] = (struct shape_book_entry){ shape, older };
+	self->bytes += shape->memory_bytes;
+	return STATUS_OK;
+}
+
 enum status shape_book_add(struct shape_book *self, const struct shape *shape)
 {
 	if (shape_book_find(self, shape->name) != NULL)
 		return STATUS_EXISTS;
 	enum status status = array_reserve(&self->entries, &self->capacity,
 					   (uint64_t)self->count + 1, sizeof *self->entries);
-	if (status != STATUS_OK)
-		return status;
-	uint32_t older = 0;
-	if (table_find(&self->index, name_key(shape->name), &older))
-		older++;
-	status = table_put(&self->index, name_key(shape->name), self->count);
-	if (status != STATUS_OK)
-		return status;
-	self->entries[self->count++] = (struct shape_book_entry){ shape_retain(shape), older };
-	self->bytes += shape->memory_bytes;
-	return STATUS_OK;
+	if (status == STATUS_OK)
+		status = append(self, (struct shape *)shape);
+	if (status == STATUS_OK)
+		shape_retain(shape);
+	return status;
+}
+
+void shape_book_trim(struct shape_book *self, uint64_t bytes)
+{
+	uint32_t count = self->count;
+	uint64_t held = self->bytes;
+	if (held <= bytes)
+		return;
+	/* All are entered again, so that the lists of names that begin alike are whole: keys that were there
+	 * before fit without asking for memory. */
+	table_reset(&self->index);
+	self->count = 0;
+	self->bytes = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct shape *shape = self->entries[i].shape;
+		if (held > bytes && !shape_shared(shape)) {
+			held -= shape->memory_bytes;
+			shape_release(shape);
+			continue;
+		}
+		enum status status = append(self, shape);
+		ASSERT(status == STATUS_OK);
+	}
 }
 
 enum status shape_book_copy(struct shape_book *self, const struct shape_book *from)

@@ -19,6 +19,9 @@ void shape_book_release(struct shape_book *self);
 MUST_CHECK enum status shape_book_add(struct shape_book *self, const struct shape *shape);
 /* Puts every shape of `from` into `self` (which is empty). NO_MEMORY: self is empty. */
 MUST_CHECK enum status shape_book_copy(struct shape_book *self, const struct shape_book *from);
+/* Takes out shapes that nobody else holds, those added first before others, until the book's memory is at
+ * most `bytes` or only shapes in use are left. Indices move. */
+void shape_book_trim(struct shape_book *self, uint64_t bytes);
 /* Borrowed, or NULL. */
 const struct shape *shape_book_find(const struct shape_book *self,
 				    const uint8_t name[SHAPE_NAME_BYTES]);

@@ -3,7 +3,10 @@
  *
  *	parts ──► whole? ──► HELPER: SHA-256 is the name? cook ──► LOOP ──► host_shape ──► SHAPE_INFO
  *
- * A shape this process has cooked before is taken from the library at once.
+ * A shape this process has cooked before is taken from the library at once. The library forgets what no
+ * world holds any more, the oldest first, once it is large: visitors with shapes of their own come and go
+ * for months. A shape on its way to a world is held by the letter, then by the world's own book, so that its
+ * SHAPE_INFO finds it here.
  */
 #include <string.h>
 
@@ -14,6 +17,8 @@
 #include "server/session/session.h"
 
 #define LIBRARY_BYTES_MAX ((uint64_t)4 << 30)
+/* What it may hold of shapes that nobody uses. */
+#define LIBRARY_IDLE_BYTES ((uint64_t)64 << 20)
 
 /* A shape on its way through the helper. */
 struct cooking {
@@ -62,9 +67,22 @@ static void offer_shape(struct session *self, uint32_t world, uint64_t ref,
 		session_refuse_status(self, about, status == STATUS_FULL ? STATUS_BUSY : status);
 }
 
-/* The library knows every shape cooked here; what it may hold is bounded. */
-static enum status library_add(struct shape_book *library, const struct shape *shape)
+/* Looks through the library when it has doubled, or grown beyond what it may hold of idle shapes: half of
+ * that is left, so that the walk costs each new shape a share only. */
+static void library_trim(struct server *server)
 {
+	struct shape_book *library = &server->library;
+	if (library->bytes < MAX_OF(server->library_trim_at, LIBRARY_IDLE_BYTES))
+		return;
+	shape_book_trim(library, LIBRARY_IDLE_BYTES / 2);
+	server->library_trim_at = 2 * library->bytes;
+}
+
+/* The library knows what was cooked here; what it may hold is bounded. */
+static enum status library_add(struct server *server, const struct shape *shape)
+{
+	struct shape_book *library = &server->library;
+	library_trim(server);
 	if (library->bytes + shape->memory_bytes > LIBRARY_BYTES_MAX)
 		return shape_book_find(library, shape->name) != NULL ? STATUS_EXISTS : STATUS_LIMIT;
 	return shape_book_add(library, shape);
@@ -76,7 +94,7 @@ static void cooked(void *context)
 	struct cooking *job = context;
 	struct session *session = registry_find(&job->server->sessions, job->session);
 	if (job->status == STATUS_OK) {
-		enum status status = library_add(&job->server->library, job->shape);
+		enum status status = library_add(job->server, job->shape);
 		if (status != STATUS_OK && status != STATUS_EXISTS)
 			job->status = reason_set(&job->why, status, -1, "shape", "%s",
 						 status_text(status));

@@ -235,6 +235,12 @@ void shape_release(struct shape *shape)
 		destroy(shape);
 }
 
+bool shape_shared(const struct shape *shape)
+{
+	/* Acquire: where the answer is no, what the last other holder did is over. */
+	return atomic_load_explicit(&((struct shape *)shape)->references, memory_order_acquire) > 1;
+}
+
 static double field_cells(const struct distance_field *field)
 {
 	if (field == NULL)

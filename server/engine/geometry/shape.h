@@ -173,6 +173,9 @@ const struct shape *shape_part(const struct shape *shape, uint32_t *child);
 /* References may be taken and dropped from any thread; the last drop frees. */
 struct shape *shape_retain(const struct shape *shape);
 void shape_release(struct shape *shape);
+/* Whether anybody but the caller, who has one reference, holds another. False is final: nobody else is left
+ * who could retain it. True may be over by the time it is read. */
+bool shape_shared(const struct shape *shape);
 
 /* "sphere" … "solid"; "unknown" for a number that is no kind. Never NULL. */
 const char *shape_kind_name(enum shape_kind kind);

@@ -57,6 +57,51 @@ START_TEST(names_that_begin_alike_are_told_apart)
 }
 END_TEST
 
+START_TEST(a_trimmed_book_forgets_the_oldest_that_nobody_holds)
+{
+	struct shape_book book;
+	struct shape *held[SHAPES] = { 0 };
+	uint8_t names[SHAPES][SHAPE_NAME_BYTES];
+	int64_t live = heap_live();
+	shape_book_init(&book);
+	for (uint32_t i = 0; i < SHAPES; i++) {
+		struct shape *shape = shape_named(i % 4, i);
+		memcpy(names[i], shape->name, SHAPE_NAME_BYTES);
+		ck_assert_int_eq(shape_book_add(&book, shape), STATUS_OK);
+		if (i % 3 == 0)
+			held[i] = shape;
+		else
+			shape_release(shape);
+	}
+	uint64_t each = book.bytes / SHAPES;
+	shape_book_trim(&book, book.bytes);
+	ck_assert_uint_eq(book.count, SHAPES);
+	/* Ten go: those of the first fifteen that are not held. */
+	shape_book_trim(&book, each * (SHAPES - 10));
+	ck_assert_uint_eq(book.count, SHAPES - 10);
+	ck_assert_uint_eq(book.bytes, each * (SHAPES - 10));
+	for (uint32_t i = 0; i < SHAPES; i++)
+		ck_assert_int_eq(shape_book_find(&book, names[i]) != NULL, i >= 15 || i % 3 == 0);
+	/* What is held stays however little is asked for, and can be forgotten when it is not. */
+	shape_book_trim(&book, 0);
+	ck_assert_uint_eq(book.count, SHAPES / 3);
+	for (uint32_t i = 0; i < SHAPES; i++) {
+		ck_assert_ptr_eq(shape_book_find(&book, names[i]), held[i]);
+		if (held[i] != NULL)
+			shape_release(held[i]);
+	}
+	shape_book_trim(&book, 0);
+	ck_assert_uint_eq(book.count, 0);
+	ck_assert_uint_eq(book.bytes, 0);
+	struct shape *again = shape_named(1, 1);
+	ck_assert_int_eq(shape_book_add(&book, again), STATUS_OK);
+	ck_assert_ptr_eq(shape_book_find(&book, names[1]), again);
+	shape_release(again);
+	shape_book_release(&book);
+	ck_assert_int_eq(heap_live(), live);
+}
+END_TEST
+
 START_TEST(without_memory_a_book_stays_as_it_was)
 {
 	struct shape_book book, copy;
@@ -113,6 +158,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("server/host/shape_book");
 	TCase *names = tcase_create("names");
 	tcase_add_test(names, names_that_begin_alike_are_told_apart);
+	tcase_add_test(names, a_trimmed_book_forgets_the_oldest_that_nobody_holds);
 	tcase_add_test(names, without_memory_a_book_stays_as_it_was);
 	tcase_add_test(names, bytes_of_nonsense_are_refused_and_do_not_close);
 	suite_add_tcase(suite, names);
