@@ -20,6 +20,7 @@ EXTRA_DIST += \
 	clients/web/README.md \
 	clients/web/build \
 	clients/web/check \
+	clients/web/test/endurance.mjs \
 	clients/web/test/screenshot.mjs \
 	clients/web/test/viewer.test.js
 TESTS += clients/web/check
@@ -27,6 +28,13 @@ TESTS += clients/web/check
 .PHONY: viewer
 viewer:
 	$(top_srcdir)/clients/web/build $(abs_top_srcdir) $(abs_top_builddir)
+
+# 5000 moving bodies in headless Chromium: what a frame costs, and that the heap stays flat; not part of check.
+SOAK_VIEWER_MINUTES = 10
+.PHONY: soak-viewer
+soak-viewer: viewer cairnd
+	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
+		node test/endurance.mjs $(SOAK_VIEWER_MINUTES)
 
 # Installed where it has been built.
 install-data-hook:
