@@ -57,7 +57,7 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	const struct io_counters *io = io_counters(server->io);
 	struct frame_pool_counters frames;
 	frame_pool_counters(server->frames, &frames);
-	wire_pack_map(out, 20);
+	wire_pack_map(out, 22);
 	wire_pack_string(out, "build");
 	wire_pack_string(out, PACKAGE_VERSION);
 	wire_pack_string(out, "abi");
@@ -80,6 +80,8 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	pair(out, "frames_live", frames.live);
 	pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
 	pair(out, "heap_calls", heap_calls_total());
+	pair(out, "library_shapes", server->library.count);
+	pair(out, "library_bytes", server->library.bytes);
 }
 
 /* table: the counters of a world, by the names people see. */

@@ -4,6 +4,7 @@ PYTHON_TESTS += \
 	tests/system/test_disk.py \
 	tests/system/test_full_disk.py \
 	tests/system/test_hostile.py \
+	tests/system/test_library.py \
 	tests/system/test_mesh.py \
 	tests/system/test_operations.py \
 	tests/system/test_replica.py \

@@ -33,7 +33,7 @@ static void tear_down(void)
 
 static void replay(const char *against, uint64_t from)
 {
-	struct replay_options options = { file, against, true, from };
+	struct replay_options options = { .file = file, .against = against, .verify = true, .from = from };
 	struct reason why;
 	enum status status = replay_file(&options, &report, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);

@@ -1,0 +1,44 @@
+"""Shapes that visitors bring: kept for the next who brings them, but not for ever."""
+from support import daemon
+
+import cairn
+
+SIDE = 140
+IDLE = 64 << 20
+
+
+def terrain(number):
+    """A sheet of 2 SIDE² triangles, another one for each number."""
+    vertices = [(x, (x * 7 + z * 3) % 5 * 0.1 + number * 0.01, z) for z in range(SIDE + 1) for x in range(SIDE + 1)]
+    corners = [z * (SIDE + 1) + x for z in range(SIDE) for x in range(SIDE)]
+    triangles = [triangle for a in corners
+                 for triangle in ((a, a + SIDE + 1, a + 1), (a + 1, a + SIDE + 1, a + SIDE + 2))]
+    return cairn.mesh(vertices, triangles)
+
+
+def library(client):
+    info = client.info("server")["server"]
+    return info["library_shapes"], info["library_bytes"]
+
+
+def test_shapes_that_no_world_holds_are_forgotten_once_they_are_many():
+    with daemon() as server, server.connect() as client:
+        kept = client.create("kept")
+        first = terrain(-1)
+        kept.spawn(shapes=[kept.shape(first)], status=1)
+        shapes, each = library(client)
+        assert shapes == 1
+        most = 0
+        enough = IDLE // each + 10
+        for number in range(enough):
+            world = client.create(f"visit-{number}")
+            world.shape(terrain(number))
+            client.ask("reply", "world_destroy", world.number)
+            most = max(most, library(client)[1])
+        assert IDLE - 2 * each < most <= IDLE + 2 * each
+        assert library(client)[0] < enough
+        # What a world holds is still known, and what was forgotten can be brought again.
+        again = client.create("again")
+        for shape in (first, terrain(0)):
+            again.spawn(shapes=[again.shape(shape)], status=1)
+        assert kept.totals() is not None
