@@ -47,6 +47,8 @@ export class Reader {
 
   /** A varint of at most 8 bytes: whole within ±2^53 as far as the wire allows. */
   longVarint() {
+    // Most changes take one byte.
+    if (this.bytes[this.at] < 0x80) return this.bytes[this.at++];
     let value = 0;
     for (let i = 0, unit = 1; i < 8; i++, unit *= 128) {
       const byte = this.u8();

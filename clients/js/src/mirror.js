@@ -40,6 +40,9 @@ export class Mirror {
 
   #free = [];
   #partial = false;
+  /** Slots of a block's rows, and of those with a certain column: kept from frame to frame, so that none is garbage. */
+  #slots = new Uint32Array(0);
+  #here = new Uint32Array(0);
 
   #empty() {
     /** slot of an id; `ids[slot]` is 0 where nobody is. */
@@ -136,6 +139,13 @@ export class Mirror {
     return slot;
   }
 
+  /** Of the block's rows, the slots whose mask has the bit; good until asked again. */
+  #with(bit, masks) {
+    let count = 0;
+    for (let i = 0; i < masks.length; i++) if (masks[i] & bit) this.#here[count++] = this.#slots[i];
+    return this.#here.subarray(0, count);
+  }
+
   /** Bodies that are new here have steps 0. */
   #zero(slots, columns) {
     for (const { name } of columns) for (const slot of slots) this.steps[name]?.fill(0, slot * 4, slot * 4 + 4);
@@ -149,9 +159,15 @@ export class Mirror {
     if (!columns) return;
     const afresh = type === "snapshot" || (flags & ABSOLUTE) !== 0;
     const reader = new Reader(columns), { ids, masks } = reader.rows(this.#quantised);
-    const slots = Array.from(ids, (id) => this.#row(id, type));
+    if (this.#slots.length < ids.length) {
+      this.#slots = new Uint32Array(ids.length * 2);
+      this.#here = new Uint32Array(ids.length * 2);
+    }
+    const slots = this.#slots;
+    for (let i = 0; i < ids.length; i++) slots[i] = this.#row(ids[i], type);
     for (const column of this.columns) {
-      const here = slots.filter((_, i) => masks[i] & column.bit);
+      const here = this.#with(column.bit, masks);
+      if (here.length === 0) continue;
       if (!this.#quantised || column.steps === undefined) {
         column.exact(reader, this[column.name], here);
         continue;
