@@ -196,7 +196,8 @@ static void take_frames(struct session *self)
 {
 	size_t taken = 0;
 	bool begun = !self->proxied || take_proxy(self, &taken);
-	while (begun && self->state != SESSION_LEAVING) {
+	/* Without input there may be no buffer, and even 0 cannot be added to none. */
+	while (begun && self->state != SESSION_LEAVING && self->input.count > taken) {
 		struct wire_slice content;
 		size_t bytes;
 		enum status status =
