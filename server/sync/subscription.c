@@ -116,7 +116,9 @@ bool subscription_has_room(struct subscription *self, uint64_t now)
 	self->notice_due = true;
 	bool long_ago = self->starved_at == INSTANT_NEVER || now - self->changed_at >= NS_PER_S;
 	self->starved_at = now;
-	if (long_ago && self->divisor < self->divisor_asked * SUBSCRIPTION_DIVISOR_MAX)
+	/* What does not acknowledge is skipped as long as its bytes wait, which says nothing about later. */
+	if (self->has_ack && long_ago &&
+	    self->divisor < self->divisor_asked * SUBSCRIPTION_DIVISOR_MAX)
 		set_divisor(self, self->divisor * 2, now);
 	return false;
 }

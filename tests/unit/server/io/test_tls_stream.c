@@ -404,7 +404,8 @@ START_TEST(what_waits_is_bounded)
 	io_sim_stall(guest.stream, false);
 	run(20000);
 	ck_assert_uint_eq(guest.count, (size_t)taken * sizeof data);
-	ck_assert_uint_eq(owner.drained, 1);
+	/* The network tears what it carries: the queue below may empty more than once on the way. */
+	ck_assert_uint_ge(owner.drained, 1);
 }
 END_TEST
 

@@ -211,8 +211,10 @@ START_TEST(a_flat_simplex_is_not_taken_for_touching)
 	for (uint64_t seed = 1; seed <= 7; seed++) {
 		vec3 points[24];
 		rng = rng_seeded(seed);
-		for (int k = 0; k < 24; k++)
-			points[k] = vec3_scale(random_direction(&rng), rng_range(&rng, 0.4, 0.8));
+		for (int k = 0; k < 24; k++) {
+			double size = rng_range(&rng, 0.4, 0.8);
+			points[k] = vec3_scale(random_direction(&rng), size);
+		}
 		struct shape *hull = make_hull(points, 24), *box = make_box(0.7, 0.2, 0.4);
 		struct gjk_result r;
 		pose at = pose_make(vec3_make(-0x1.46dddb679cb08p-1, -0x1.0dd8512c0b35ep-1,
