@@ -1,7 +1,11 @@
 /** Streams of Node: tcp:HOST:PORT and unix:PATH. Not for browsers. */
+import { webcrypto } from "node:crypto";
 import net from "node:net";
 import { Client } from "./client.js";
 import { Closed, Splitter, frame } from "./wire.js";
+
+// Node 18 has it, but not by its global name.
+globalThis.crypto ??= webcrypto;
 
 /**
  * Connects and calls `events.content(bytes)` for each frame and `events.closed(error)` once at the end.
