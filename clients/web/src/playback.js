@@ -9,6 +9,8 @@ const DELAY = 2;
 const JUMP_S = 0.5;
 /** Without a frame for so long the world stands, and the newest frame is shown, ms. */
 const STILL_MS = 200;
+/** Of a world that stands, the newest frame itself is shown from so near on, ticks. */
+const NEAR = 0.05;
 /** How fast the playhead is pulled to where it should be, 1/s. */
 const PULL = 4;
 
@@ -87,7 +89,8 @@ export class Playback {
     const wanted = still ? newest.tick : newest.tick - DELAY * this.interval;
     const { rate } = this, before = this.#playhead, next = before + (still ? 0 : seconds * rate);
     const off = wanted - next;
-    if (Math.abs(off) > JUMP_S * Math.max(rate, 1)) this.#playhead = wanted;
+    const near = still && Math.abs(off) < NEAR;
+    if (near || Math.abs(off) > JUMP_S * Math.max(rate, 1)) this.#playhead = wanted;
     // Slower for a while, never backwards.
     else this.#playhead = Math.max(before, next + off * Math.min(1, seconds * PULL * (still ? 4 : 1)));
     this.#playhead = Math.min(this.#playhead, newest.tick);
