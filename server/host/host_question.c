@@ -490,9 +490,11 @@ void host_do_question(struct host *host, struct asker *asker, const struct wire_
 	/* From here on the query's own bytes are not needed. */
 	self->query.shape = (struct wire_slice){ NULL, 0 };
 	if (self->status == STATUS_OK && work_of(self) > WORK_AT_ONCE) {
-		self->status = send_away(self);
-		if (self->status == STATUS_OK)
+		/* It may be answered, and gone, before this thread looks at it again. */
+		enum status status = send_away(self);
+		if (status == STATUS_OK)
 			return;
+		self->status = status;
 	} else if (self->status == STATUS_OK) {
 		answer(self);
 	}
