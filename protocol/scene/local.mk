@@ -18,6 +18,7 @@ libcairnscene_a_SOURCES += \
 
 EXTRA_DIST += \
 	clients/scenes/bomb.yaml \
+	clients/scenes/cubes901.yaml \
 	clients/scenes/falling.yaml \
 	clients/scenes/grid.yaml \
 	clients/scenes/meshes.yaml \
