@@ -6,6 +6,9 @@
 #include "server/engine/collision/pairs.h"
 #include "server/engine/geometry/closest.h"
 
+/* m. Of what is shorter the square has lost its digits, and so would a direction. */
+#define SHORTEST 1e-150
+
 /* From p (on A's core) to q (on B's core), with their radii. */
 static void round_contact(vec3 p, double radius_a, vec3 q, double radius_b, uint32_t feature,
 			  double margin, struct manifold *out)
@@ -15,7 +18,7 @@ static void round_contact(vec3 p, double radius_a, vec3 q, double radius_b, uint
 	if (squared > reach * reach)
 		return;
 	double distance = scalar_sqrt(squared);
-	vec3 normal = distance > 0 ? vec3_scale(d, 1.0 / distance) : vec3_make(0, 1, 0);
+	vec3 normal = distance > SHORTEST ? vec3_scale(d, 1.0 / distance) : vec3_make(0, 1, 0);
 	manifold_one(out, normal, vec3_mul_add(p, normal, radius_a), distance - radius_a - radius_b,
 		     feature);
 }
@@ -119,7 +122,7 @@ void pair_sphere_box(const struct pair *pair, struct pair_cache *cache, struct m
 	out->count = 0;
 	if (squared > reach * reach)
 		return;
-	if (squared > 0) {
+	if (squared > SHORTEST * SHORTEST) {
 		double distance = scalar_sqrt(squared);
 		normal = vec3_scale(d, 1.0 / distance);
 		separation = distance - radius;

@@ -277,16 +277,20 @@ static uint32_t edges_worth(const struct hull *hull, const struct hull *other,
 	return kept;
 }
 
-/* Separation along a unit axis by supports, from the ends of two edges on. That is what two lines say, but
- * for hulls whose faces are flat only to their tolerance, where lines of short edges may say anything. */
+/* Separation along a unit axis, all vertices seen. That is what two lines say, but for hulls whose faces are flat
+ * only to their tolerance, where lines of short edges may say anything, and a climb from their ends may stay on a
+ * level piece. */
 static double apart_along(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
-			  uint32_t edge_a, uint32_t edge_b, vec3 axis)
+			  vec3 axis)
 {
-	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0 };
-	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0 };
 	vec3 back = mat3_transposed_mul_vec(b_in_a->rotation, vec3_negate(axis));
-	vec3 p = a->vertices[gjk_climb(&core_a, axis, a->edges[edge_a].origin)];
-	vec3 q = b->vertices[gjk_climb(&core_b, back, b->edges[edge_b].origin)];
+	vec3 p = a->vertices[0], q = b->vertices[0];
+	for (uint32_t i = 1; i < a->vertex_count; i++)
+		if (vec3_dot(axis, a->vertices[i]) > vec3_dot(axis, p))
+			p = a->vertices[i];
+	for (uint32_t i = 1; i < b->vertex_count; i++)
+		if (vec3_dot(back, b->vertices[i]) > vec3_dot(back, q))
+			q = b->vertices[i];
 	return vec3_dot(axis, vec3_sub(placing_point(b_in_a, q), p));
 }
 
@@ -311,8 +315,7 @@ static struct sat_edges edges_search(const struct hull *a, const struct hull *b,
 			double separation = edges_apart(&e, &f, a->centre, sine, &normal);
 			if (separation > bar && sine < PAIR_PARALLEL_SINE)
 				separation = scalar_min(separation,
-							apart_along(a, b, b_in_a, worth_a[i],
-								    worth_b[j], normal));
+							apart_along(a, b, b_in_a, normal));
 			if (separation <= bar)
 				continue;
 			bar = separation;
