@@ -139,8 +139,8 @@ static void sparse(struct input *input, uint8_t flags)
 	ASSERT((uint32_t)result.status < SOLVER_STATUSES);
 	struct lcp_problem dense = {n, n, a, b, lower, upper};
 	ASSERT(lcp_valid(&dense) == (result.status != SOLVER_NOT_FINITE));
-	/* Its own scaling is by powers of two, so the residuals differ by roots of two; but what is scaled from
-	 * numbers with few bits left has none that could be told from here. */
+	/* Its own scaling is by powers of two, so the residuals differ by roots of two; but what is
+	 * scaled from numbers with few bits left has none that could be told from here. */
 	double largest = 0;
 	for (uint32_t i = 0; i < n; i++)
 		largest = scalar_max(largest, scalar_abs(b[i]));

@@ -277,9 +277,9 @@ static uint32_t edges_worth(const struct hull *hull, const struct hull *other,
 	return kept;
 }
 
-/* Separation along a unit axis, all vertices seen. That is what two lines say, but for hulls whose faces are flat
- * only to their tolerance, where lines of short edges may say anything, and a climb from their ends may stay on a
- * level piece. */
+/* Separation along a unit axis, all vertices seen. That is what two lines say, but for hulls whose
+ * faces are flat only to their tolerance, where lines of short edges may say anything, and a climb from
+ * their ends may stay on a level piece. */
 static double apart_along(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			  vec3 axis)
 {
