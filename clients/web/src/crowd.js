@@ -96,6 +96,9 @@ export class Crowd {
     this.chosen = 0;
   }
 
+  /** Every shape there is has come and is drawn. */
+  get complete() { return [...this.#batches.values()].every((batch) => batch.mesh !== null); }
+
   clear() {
     for (const batch of this.#batches.values()) batch.dispose();
     this.#batches.clear();

@@ -53,7 +53,10 @@ async function open(hash = "", { shadows = false } = {}) {
   });
   await page.goto(server.page + hash);
   if (!shadows) await page.evaluate(() => { document.getElementById("shadows").click(); });
-  await page.waitForFunction(() => window.cairn?.moment() && cairn.link.mirror?.count > 1, null, { timeout: 30000 });
+  // Bodies, their shapes, and a picture of them.
+  await page.waitForFunction(() => window.cairn?.moment() && cairn.link.mirror?.count > 1 && cairn.crowd.complete, null,
+    { timeout: 30000 });
+  await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
   return page;
 }
 

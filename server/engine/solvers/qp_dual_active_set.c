@@ -185,10 +185,15 @@ static bool keep_proof(struct qp_dual_active_set *self, const struct qp_problem 
 	return true;
 }
 
-static struct solver_result infeasible(struct qp_dual_active_set *self, uint32_t rows,
+static struct solver_result infeasible(struct qp_dual_active_set *self,
+				       const struct qp_problem *problem,
 				       struct solver_result result)
 {
-	dense_copy(self->certificate, result.certificate, rows);
+	/* A multiplier that should be 0 may be a rounding below it. */
+	for (uint32_t k = 0; k < problem->rows; k++) {
+		double z = result.certificate[k];
+		self->certificate[k] = qp_equal(problem, k) ? z : scalar_max(z, 0);
+	}
 	result.certificate = self->certificate;
 	result.residual = __builtin_inf();
 	return result;
@@ -236,7 +241,7 @@ static struct solver_result iterate(struct qp_dual_active_set *self,
 		total.rounds++;
 		if (one.status == SOLVER_INFEASIBLE && round == 0) {
 			one.rounds = 1;
-			return infeasible(self, problem->rows, one);
+			return infeasible(self, problem, one);
 		}
 		proved = proved || keep_proof(self, problem);
 		dense_mul_add(self->point, self->step, 1, n);
