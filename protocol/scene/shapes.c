@@ -292,6 +292,18 @@ static enum status mesh_cloud(struct compile *self, const struct node *node,
 	return status;
 }
 
+/* Counts, points and triangles, as meshes and solids have them. */
+static void write_cloud(struct writer *writer, const struct cloud *cloud)
+{
+	write_u32(writer, cloud->points.count);
+	write_u32(writer, cloud->triangles.count);
+	for (uint32_t i = 0; i < cloud->points.count; i++)
+		write_vec3(writer, cloud->points.items[i]);
+	for (uint32_t i = 0; i < cloud->triangles.count; i++)
+		for (int k = 0; k < 3; k++)
+			write_u32(writer, cloud->triangles.items[i].corner[k]);
+}
+
 static enum status mesh_write(struct compile *self, const struct node *node, struct writer *writer)
 {
 	struct mesh_keys mesh;
@@ -301,13 +313,7 @@ static enum status mesh_write(struct compile *self, const struct node *node, str
 		status = mesh_cloud(self, node, &mesh, &cloud);
 	if (status == STATUS_OK) {
 		write_kind(writer, CANONICAL_MESH);
-		write_u32(writer, cloud.points.count);
-		write_u32(writer, cloud.triangles.count);
-		for (uint32_t i = 0; i < cloud.points.count; i++)
-			write_vec3(writer, cloud.points.items[i]);
-		for (uint32_t i = 0; i < cloud.triangles.count; i++)
-			for (int k = 0; k < 3; k++)
-				write_u32(writer, cloud.triangles.items[i].corner[k]);
+		write_cloud(writer, &cloud);
 	}
 	cloud_release(&cloud);
 	return status;
@@ -345,13 +351,7 @@ static enum status solid_write(struct compile *self, const struct node *node, st
 		write_u16(writer, (uint16_t)solid.detail);
 		write_f64(writer, solid.weld);
 		write_f64(writer, form == FORM_PARTS ? solid.tolerance : 0);
-		write_u32(writer, cloud.points.count);
-		write_u32(writer, cloud.triangles.count);
-		for (uint32_t i = 0; i < cloud.points.count; i++)
-			write_vec3(writer, cloud.points.items[i]);
-		for (uint32_t i = 0; i < cloud.triangles.count; i++)
-			for (int k = 0; k < 3; k++)
-				write_u32(writer, cloud.triangles.items[i].corner[k]);
+		write_cloud(writer, &cloud);
 	}
 	cloud_release(&cloud);
 	return status;

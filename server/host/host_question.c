@@ -11,8 +11,8 @@
  */
 #include <string.h>
 
-#include "protocol/query_wire.h"
 #include "server/base/heap.h"
+#include "server/host/host_answer.h"
 #include "server/host/host_state.h"
 
 enum {
@@ -38,23 +38,6 @@ struct question {
 	struct reason why;
 	struct bell done;
 };
-
-static void put3(double to[3], vec3 from)
-{
-	to[0] = from.x;
-	to[1] = from.y;
-	to[2] = from.z;
-}
-
-static vec3 get3(const double from[3])
-{
-	return (vec3){ from[0], from[1], from[2] };
-}
-
-static struct query_filter filter_of(const struct wire_query *query)
-{
-	return (struct query_filter){ query->category, query->mask, query->ignore };
-}
 
 static void question_destroy(struct question *self)
 {
@@ -104,7 +87,7 @@ static bool is_finite3(const double v[3])
 static enum status check_flight(struct question *self, pose *from, struct aabb *reach)
 {
 	const struct wire_query *query = &self->query;
-	quat r = { query->rotation[0], query->rotation[1], query->rotation[2], query->rotation[3] };
+	quat r = get4(query->rotation);
 	double size = r.w * r.w + r.x * r.x + r.y * r.y + r.z * r.z;
 	if (!is_finite3(query->origin) || !is_finite3(query->direction) || !quat_is_finite(r))
 		return refuse(self, STATUS_NOT_FINITE, "position", "a number is not finite");
@@ -208,23 +191,6 @@ static uint64_t work_of(const struct question *self)
 
 /* ---- answers ---------------------------------------------------------------------------------- */
 
-static struct wire_packer packer_into(struct question *self, size_t room)
-{
-	struct wire_packer none = wire_packer_over(self->raw.data, 0);
-	if (bytes_reserve(&self->raw, room) == STATUS_OK)
-		return wire_packer_over(self->raw.data, (uint32_t)room);
-	none.status = STATUS_NO_MEMORY;
-	return none;
-}
-
-static enum status packed(struct question *self, const struct wire_packer *packer)
-{
-	enum status status = wire_packer_status(packer);
-	if (status == STATUS_OK)
-		self->raw.count = packer->bytes;
-	return status;
-}
-
 static struct wire_cast_hit wire_hit(const struct cast_hit *hit)
 {
 	struct wire_cast_hit out = {
@@ -242,7 +208,7 @@ static struct wire_cast_hit wire_hit(const struct cast_hit *hit)
 
 static pose flight_pose(const struct wire_query *query)
 {
-	quat r = { query->rotation[0], query->rotation[1], query->rotation[2], query->rotation[3] };
+	quat r = get4(query->rotation);
 	return pose_make(get3(query->origin), quat_normalize(r));
 }
 
@@ -256,14 +222,14 @@ static enum status answer_cast(struct question *self)
 	enum status status;
 	uint32_t count = placed_cast(self->b, self->b_count, self->shape, flight_pose(query),
 				     get3(query->direction), hits, most, &status);
-	struct wire_packer packer = packer_into(self, 8 + (size_t)count * HIT_BYTES_MAX);
+	struct wire_packer packer = packer_into(&self->raw, 8 + (size_t)count * HIT_BYTES_MAX);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct wire_cast_hit hit = wire_hit(&hits[i]);
 		answer_pack_cast_hit(&packer, &hit);
 	}
 	heap_free(hits);
-	return status == STATUS_OK ? packed(self, &packer) : status;
+	return status == STATUS_OK ? packed(&self->raw, &packer) : status;
 }
 
 static enum status answer_closest(struct question *self)
@@ -288,9 +254,9 @@ static enum status answer_closest(struct question *self)
 		put3(out.a.point, pair.a.point);
 		put3(out.b.point, pair.b.point);
 	}
-	struct wire_packer packer = packer_into(self, 256);
+	struct wire_packer packer = packer_into(&self->raw, 256);
 	answer_pack_closest(&packer, &out);
-	return packed(self, &packer);
+	return packed(&self->raw, &packer);
 }
 
 static enum status answer_mass(struct question *self)
@@ -309,9 +275,9 @@ static enum status answer_mass(struct question *self)
 	};
 	put3(out.centre, mass.centre);
 	put3(out.moments, mass.moments);
-	struct wire_packer packer = packer_into(self, 256);
+	struct wire_packer packer = packer_into(&self->raw, 256);
 	answer_pack_mass(&packer, &out);
-	return packed(self, &packer);
+	return packed(&self->raw, &packer);
 }
 
 _Static_assert((int)WIRE_MOVE_CONTACTS_MAX == (int)MOVER_CONTACTS_MAX, "all contacts fit an answer");
@@ -341,9 +307,9 @@ static enum status answer_move(struct question *self)
 	for (uint32_t i = 0; i < result.contact_count; i++)
 		out.contacts[i] = wire_hit(&result.contacts[i]);
 	struct wire_packer packer =
-		packer_into(self, 256 + (size_t)(1 + out.contact_count) * HIT_BYTES_MAX);
+		packer_into(&self->raw, 256 + (size_t)(1 + out.contact_count) * HIT_BYTES_MAX);
 	answer_pack_move(&packer, &out);
-	return packed(self, &packer);
+	return packed(&self->raw, &packer);
 }
 
 static enum status answer_regions(struct question *self)
@@ -355,7 +321,7 @@ static enum status answer_regions(struct question *self)
 	enum status status = placed_regions(self->a, self->a_count, self->b, self->b_count, regions,
 					    most, &found);
 	uint32_t count = MIN_OF(found, most);
-	struct wire_packer packer = packer_into(self, 8 + (size_t)count * HIT_BYTES_MAX);
+	struct wire_packer packer = packer_into(&self->raw, 8 + (size_t)count * HIT_BYTES_MAX);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct wire_region out = {
@@ -373,7 +339,7 @@ static enum status answer_regions(struct question *self)
 	heap_free(regions);
 	if (status == STATUS_UNSUPPORTED)
 		return refuse(self, status, "body", "neither body has closed faces");
-	return status == STATUS_OK ? packed(self, &packer) : status;
+	return status == STATUS_OK ? packed(&self->raw, &packer) : status;
 }
 
 static void answer(struct question *self)

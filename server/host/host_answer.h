@@ -1,0 +1,59 @@
+/* host_answer.h: what the files that answer questions share (host_query.c, host_question.c): vectors to and
+ * from the wire, and a packer over room that grows with the answer. */
+#ifndef CAIRN_HOST_ANSWER_H
+#define CAIRN_HOST_ANSWER_H
+
+#include "protocol/query_wire.h"
+#include "server/base/bytes.h"
+#include "server/engine/engine.h"
+
+static inline void put3(double to[3], vec3 from)
+{
+	to[0] = from.x;
+	to[1] = from.y;
+	to[2] = from.z;
+}
+
+static inline void put4(double to[4], quat from)
+{
+	to[0] = from.w;
+	to[1] = from.x;
+	to[2] = from.y;
+	to[3] = from.z;
+}
+
+static inline vec3 get3(const double from[3])
+{
+	return (vec3){ from[0], from[1], from[2] };
+}
+
+static inline quat get4(const double from[4])
+{
+	return (quat){ from[0], from[1], from[2], from[3] };
+}
+
+static inline struct query_filter filter_of(const struct wire_query *query)
+{
+	return (struct query_filter){ query->category, query->mask, query->ignore };
+}
+
+/* A packer over fresh room at the end of `out`; sticky when there is no memory. */
+static inline struct wire_packer packer_into(struct bytes *out, size_t room)
+{
+	if (bytes_reserve(out, room) != STATUS_OK) {
+		struct wire_packer none = wire_packer_over(out->data, 0);
+		none.status = STATUS_NO_MEMORY;
+		return none;
+	}
+	return wire_packer_over(out->data + out->count, (uint32_t)room);
+}
+
+static inline enum status packed(struct bytes *out, const struct wire_packer *packer)
+{
+	enum status status = wire_packer_status(packer);
+	if (status == STATUS_OK)
+		out->count += packer->bytes;
+	return status;
+}
+
+#endif
