@@ -9,7 +9,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
-from make_manifest import calls  # noqa: E402
+from make_manifest import calls, write_or_check  # noqa: E402
 
 TARGET = HERE / "src" / "manifest.js"
 # Fallbacks as JavaScript; all others are numbers as they stand.
@@ -89,12 +89,7 @@ def lines():
 
 
 def main():
-    text = "\n".join(lines()) + "\n"
-    if "--check" in sys.argv[1:]:
-        if TARGET.read_text(encoding="utf-8") != text:
-            sys.exit("clients/js/src/manifest.js is not what make_manifest.py writes")
-    else:
-        TARGET.write_text(text, encoding="utf-8")
+    write_or_check(TARGET, "\n".join(lines()) + "\n")
 
 
 if __name__ == "__main__":

@@ -56,13 +56,17 @@ def lines():
     yield "}"
 
 
-def main():
-    text = "\n".join(lines()) + "\n"
+def write_or_check(target, text):
+    """Writes a manifest, or with --check only says whether it is current."""
     if "--check" in sys.argv[1:]:
-        if TARGET.read_text(encoding="utf-8") != text:
-            sys.exit("clients/python/cairn/manifest.py is not what make_manifest.py writes")
+        if target.read_text(encoding="utf-8") != text:
+            sys.exit(f"{target.relative_to(ROOT)} is not what make_manifest.py writes")
     else:
-        TARGET.write_text(text, encoding="utf-8")
+        target.write_text(text, encoding="utf-8")
+
+
+def main():
+    write_or_check(TARGET, "\n".join(lines()) + "\n")
 
 
 if __name__ == "__main__":
