@@ -4,27 +4,10 @@
 #include "server/engine/engine.h"
 #include "server/engine/world/tables.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Text of a table cell: a bar would end it. */
-static void say_cell(const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '|')
-			putchar('\\');
-		putchar(*text);
-	}
-}
-
-static void say_number(double value)
-{
-	if (fabs(value) < 1e15 && value == floor(value))
-		printf("%.0f", value);
-	else
-		printf("%g", value);
-}
+#include "tests/tools/say.h"
 
 /* ---- commands --------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 # Programs that make parts of docs/ from the lists of the source.
 noinst_PROGRAMS += tests/tools/docs_tables tests/tools/scene_tables
-tests_tools_docs_tables_SOURCES = tests/tools/docs_tables.c
-tests_tools_scene_tables_SOURCES = tests/tools/scene_tables.c
+tests_tools_docs_tables_SOURCES = tests/tools/docs_tables.c tests/tools/say.h
+tests_tools_scene_tables_SOURCES = tests/tools/scene_tables.c tests/tools/say.h
 TESTS += tests/tools/docs_current
 EXTRA_DIST += tests/tools/docs_current docs/COMMANDS.md docs/FIELDS.md docs/DETERMINISM.md
 

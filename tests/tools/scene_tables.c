@@ -5,26 +5,10 @@
  */
 #include "protocol/scene/schema.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static void say_cell(const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '|')
-			putchar('\\');
-		putchar(*text);
-	}
-}
-
-static void say_number(double value)
-{
-	if (fabs(value) < 1e7 && value == floor(value))
-		printf("%.0f", value);
-	else
-		printf("%.10g", value);
-}
+#include "tests/tools/say.h"
 
 static void say_type(const struct schema_key *key)
 {
