@@ -21,8 +21,14 @@ static enum status make_parts(struct server *self, struct reason *why)
 		status = pool_create(self->executor, &pool, &self->pool);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "server", "%s", status_text(status));
-	if (self->options->data != NULL)
-		return store_create(self->options->data, self->executor, &self->store, why);
+	if (self->options->data == NULL)
+		return STATUS_OK;
+	status = store_create(self->options->data, self->executor, &self->store, why);
+	if (status != STATUS_OK)
+		return status;
+	struct retention retention = { (uint32_t)self->options->checkpoints_keep,
+				       self->options->journal_keep };
+	store_set_retention(self->store, &retention);
 	return STATUS_OK;
 }
 

@@ -158,7 +158,6 @@ enum status host_create(const struct host_options *options, struct world *world,
 	struct world_changes changes = world_changes(world);
 	host->open = changes.created_count + changes.moved_count + changes.changed_count +
 			     changes.removed_count > 0;
-	host->checkpoint_tick = info.tick;
 	host->shapes = *shapes;
 	shape_book_init(shapes);
 	world_set_shape_source(world, shape_book_source(&host->shapes));

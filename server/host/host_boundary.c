@@ -330,12 +330,12 @@ static enum status record_step(struct host *host)
 
 static enum status hash(struct host *host)
 {
-	struct world_info info = world_info(host->world);
 	enum status status = record_step(host);
 	if (can_be_had_later(status))
 		return status;
+	host->steps_unsaved += host->boundary.status == STATUS_OK;
 	bool due = host->boundary.status == STATUS_OK && host->options.checkpoint_ticks > 0 &&
-		   info.tick - host->checkpoint_tick >= host->options.checkpoint_ticks;
+		   host->steps_unsaved >= host->options.checkpoint_ticks;
 	if (status == STATUS_OK && host->journal != NULL && due) {
 		/* One that cannot be had now is due again with the next tick. */
 		status = host_checkpoint(host, NULL, NULL);

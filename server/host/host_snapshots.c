@@ -41,7 +41,7 @@ enum status host_checkpoint(struct host *host, const char *name, const struct by
 		status = journal_checkpoint(host->journal, info.epoch, info.tick, name, image, hash,
 					    tables, count);
 		if (status == STATUS_OK)
-			host->checkpoint_tick = info.tick;
+			host->steps_unsaved = 0;
 	}
 	bytes_release(&own);
 	return status;
@@ -145,7 +145,6 @@ static enum status restore(struct host *host, const struct snapshot *snapshot, s
 	host->whole_due = true;
 	host->open = false;
 	host->kept_told = 0;
-	host->checkpoint_tick = world_info(host->world).tick;
 	return STATUS_OK;
 }
 

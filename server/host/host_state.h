@@ -116,7 +116,7 @@ struct host {
 	ARRAY_OF(struct step_job) jobs;		/* first come first */
 	ARRAY_OF(struct snapshot) snapshots;	/* by name, any order; looked up */
 	uint64_t snapshot_bytes;
-	uint64_t checkpoint_tick; /* of the last one */
+	uint64_t steps_unsaved; /* made since the last checkpoint, whatever a RESTORE did to the tick */
 	bool whole_due;		  /* the next report lists every body */
 	bool tell_due;		  /* a report of what control did is owed */
 	bool waiting_for_loop;	  /* reports full: not due until the loop has taken some */

@@ -91,7 +91,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 33);
+	wire_pack_map(out, 38);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -127,6 +127,11 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "groups_encoded", fanout.encoded);
 	pair(out, "events_lost", fanout.events_lost);
 	pair(out, "durable_tick", world->durable_tick);
+	pair(out, "file_bytes", world->figures.file_bytes);
+	pair(out, "file_free_bytes", world->figures.free_bytes);
+	pair(out, "checkpoints_pruned", world->figures.checkpoints_pruned);
+	pair(out, "records_pruned", world->figures.records_pruned);
+	pair(out, "prune_failures", world->figures.prune_failures);
 	world->lateness_max = world->cost_max = 0;
 }
 
@@ -143,7 +148,7 @@ void handle_info(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
-	uint32_t room = 2048 + server->worlds.items.count * 1024;
+	uint32_t room = 2048 + server->worlds.items.count * 1280;
 	uint8_t *packed = heap_alloc(room);
 	if (packed == NULL) {
 		session_refuse_status(self, message, STATUS_NO_MEMORY);

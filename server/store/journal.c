@@ -156,6 +156,8 @@ enum status journal_status(struct journal *journal, struct reason *why)
 
 /* ---- writing (STORE) --------------------------------------------------------------------------- */
 
+enum { PRUNE_ROWS = 128 };
+
 static enum status write_parcel(struct journal *journal, struct world_file_progress *progress,
 				struct reason *why)
 {
@@ -169,6 +171,50 @@ static enum status write_parcel(struct journal *journal, struct world_file_progr
 	if (status == STATUS_OK && !parcel_is_empty(&journal->writing))
 		status = world_file_write(&journal->file, &journal->writing, progress, why);
 	return status;
+}
+
+/* A slice of the past goes, at twice the pace at which rows come, so that it comes to its end. */
+static bool prune_now(struct journal *journal, uint64_t rows)
+{
+	struct journal_figures *figures = &journal->figures_now;
+	struct prune_counts counts = { 0 };
+	struct reason why;
+	bool more = false;
+	enum status status = world_file_prune(&journal->file, &journal->store->retention,
+					      PRUNE_ROWS + 2 * rows, &counts, &more, &why);
+	figures->checkpoints_pruned += counts.checkpoints;
+	figures->records_pruned += counts.records;
+	figures->prune_failures += status != STATUS_OK;
+	if (status != STATUS_OK && !journal->failure_logged)
+		log_warn("prune_failed", "world=%s status=%s text=\"%s\"", journal->name,
+			 status_name(status), why.text);
+	journal->failure_logged |= status != STATUS_OK;
+	if (world_file_size(&journal->file, &figures->file_bytes, &figures->free_bytes, &why) !=
+	    STATUS_OK)
+		figures->file_bytes = figures->free_bytes = 0;
+	return more;
+}
+
+/* After the news of what is safe, which does not wait for it; not while so much waits that the world might
+ * have to. Returns whether the journal is to be looked at again. */
+static bool prune(struct journal *journal, uint64_t rows)
+{
+	if (!journal->file.pruner.due)
+		return false;
+	lock_take(&journal->lock);
+	bool pressed = journal->backlog > JOURNAL_BACKLOG_MAX / 2;
+	lock_give(&journal->lock);
+	bool more = pressed || prune_now(journal, rows);
+	lock_take(&journal->lock);
+	journal->figures = journal->figures_now;
+	journal->figures_moved |= !pressed;
+	/* Who puts a record meanwhile finds the journal in the line, or has put it there. */
+	bool again = more && !journal->queued;
+	journal->queued |= again;
+	lock_give(&journal->lock);
+	if (!pressed)
+		store_give_news(journal->store, journal, false);
+	return again;
 }
 
 /* Under the lock: what the host and LOOP are to know of a transaction. */
@@ -208,23 +254,29 @@ static void finish(struct journal *journal)
 	store_give_news(journal->store, journal, true);
 }
 
-uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
+/* Under the lock: takes what waits. False: it is not time yet. */
+static bool take_parcel(struct journal *journal, uint64_t now, bool force)
 {
-	struct world_file_progress made = { 0 };
-	struct reason why = { 0 };
-	lock_take(&journal->lock);
-	if (!force && !journal->flush && !journal->closing && now < journal->commit_at) {
-		lock_give(&journal->lock);
-		return journal->commit_at;
-	}
+	if (!force && !journal->flush && !journal->closing && now < journal->commit_at)
+		return false;
 	struct parcel empty = journal->writing;
 	journal->writing = journal->waiting;
 	journal->waiting = empty;
 	journal->queued = false;
 	journal->flush = false;
-	bool closing = journal->closing;
+	return true;
+}
+
+uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
+{
+	struct world_file_progress made = { 0 };
+	struct reason why = { 0 };
+	lock_take(&journal->lock);
+	bool taken = take_parcel(journal, now, force), closing = journal->closing;
 	enum status status = journal->failed;
 	lock_give(&journal->lock);
+	if (!taken)
+		return journal->commit_at;
 
 	if (status == STATUS_OK)
 		status = write_parcel(journal, &made, &why);
@@ -236,11 +288,14 @@ uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
 		    (journal->failed != STATUS_OK && !journal->failure_told);
 	lock_give(&journal->lock);
 	parcel_reset(&journal->writing);
-	if (closing)
+	if (closing) {
 		finish(journal);
-	else if (news)
+		return INSTANT_NEVER;
+	}
+	if (news)
 		store_give_news(journal->store, journal, false);
-	return INSTANT_NEVER;
+	bool again = status == STATUS_OK && !force && prune(journal, made.rows);
+	return again ? journal->commit_at : INSTANT_NEVER;
 }
 
 /* ---- news (LOOP) ------------------------------------------------------------------------------- */
@@ -264,8 +319,13 @@ void journal_tell(struct journal *journal)
 	journal->failure_told |= tell_failure;
 	bool wake = journal->wake_due && !journal->closing;
 	journal->wake_due = false;
+	struct journal_figures figures = journal->figures;
+	bool tell_figures = journal->figures_moved && journal->events.figures != NULL;
+	journal->figures_moved = false;
 	lock_give(&journal->lock);
 	tell(journal, &progress);
+	if (tell_figures)
+		journal->events.figures(journal->events.context, &figures);
 	if (tell_failure && journal->events.failed != NULL)
 		journal->events.failed(journal->events.context, failed, journal->failure);
 	if (wake && journal->wake != NULL)

@@ -26,6 +26,13 @@ struct journal_batch {
 	uint32_t bytes, count;
 };
 
+/* What is known of the world's file, and what retention (store_set_retention) did to it since the start. */
+struct journal_figures {
+	uint64_t file_bytes, free_bytes; /* without its log; of pages that are used again */
+	uint64_t checkpoints_pruned, records_pruned;
+	uint64_t prune_failures; /* slices that could not be done; tried again after the next checkpoint */
+};
+
 /* Progress, called on LOOP; borrowed context. */
 struct journal_events {
 	/* Everything up to the state (epoch, tick) is on disk (fsynced): batches applied at that boundary
@@ -35,6 +42,8 @@ struct journal_events {
 	void (*saved)(void *context);
 	/* Writing failed; nothing more will be durable. The journal stays not ready, so its world stops. */
 	void (*failed)(void *context, enum status status, const char *text);
+	/* They have changed: after a checkpoint, and while what it made too old is taken away. */
+	void (*figures)(void *context, const struct journal_figures *figures);
 	void *context;
 };
 /* On LOOP, before the first record. */

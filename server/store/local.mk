@@ -13,6 +13,8 @@ libcairnd_a_SOURCES += \
 	server/store/record.c \
 	server/store/image.h \
 	server/store/image.c \
+	server/store/prune.h \
+	server/store/prune.c \
 	server/store/world_file.h \
 	server/store/world_file.c \
 	server/store/recording.h \
@@ -26,6 +28,7 @@ libcairnd_a_SOURCES += \
 tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
 UNIT_TESTS += \
 	tests/unit/server/store/test_journal \
+	tests/unit/server/store/test_prune \
 	tests/unit/server/store/test_recover \
 	tests/unit/server/store/test_replay \
 	tests/unit/server/store/test_store_threads

@@ -6,6 +6,7 @@
 #include "server/base/hash.h"
 #include "server/base/heap.h"
 #include "server/store/image.h"
+#include "server/store/prune.h"
 #include "server/store/world_file.h"
 
 enum statement {
@@ -37,6 +38,7 @@ static const char *const texts[STATEMENTS] = {
 
 struct recording {
 	sqlite3 *db; /* borrowed */
+	uint64_t begins; /* seq of the first checkpoint with all that came after it; 0: every one has it */
 	sqlite3_stmt *statements[STATEMENTS];
 	/* The row of hashes looked into last. */
 	struct {
@@ -61,6 +63,8 @@ enum status recording_open(sqlite3 *db, struct recording **out, struct reason *w
 	enum status status = sql_exec(db, "BEGIN", why);
 	for (int i = 0; i < STATEMENTS && status == STATUS_OK; i++)
 		status = sql_prepare(db, texts[i], &self->statements[i], why);
+	if (status == STATUS_OK)
+		status = prune_begins(db, &self->begins, why);
 	if (status == STATUS_OK)
 		status = recording_seek(self, 0, why);
 	if (status != STATUS_OK) {
@@ -273,6 +277,7 @@ enum status recording_checkpoint(struct recording *self, uint64_t seq,
 
 /* ---- which one --------------------------------------------------------------------------------- */
 
+/* ?1 is `value`, ?2 the seq at which the records begin. */
 static enum status find(struct recording *self, const char *text, uint64_t value, uint64_t *out,
 			struct reason *why)
 {
@@ -283,6 +288,8 @@ static enum status find(struct recording *self, const char *text, uint64_t value
 		/* Larger than any seq or tick; as signed as SQLite's numbers are. */
 		if (sqlite3_bind_parameter_count(statement) > 0)
 			sql_bind(statement, 1, MIN_OF(value, (uint64_t)INT64_MAX));
+		if (sqlite3_bind_parameter_count(statement) > 1)
+			sql_bind(statement, 2, self->begins);
 		status = sql_row(self->db, statement, why);
 	}
 	if (status == STATUS_OK)
@@ -291,22 +298,28 @@ static enum status find(struct recording *self, const char *text, uint64_t value
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
+bool recording_is_whole(const struct recording *self)
+{
+	return self->begins == 0;
+}
+
 enum status recording_first(struct recording *self, uint64_t *seq, struct reason *why)
 {
-	return find(self, "SELECT min(seq) FROM checkpoints", 0, seq, why);
+	return find(self, "SELECT min(seq) FROM checkpoints WHERE ?1 = 0 AND seq >= ?2", 0, seq, why);
 }
 
 enum status recording_last(struct recording *self, uint64_t before, uint64_t *seq,
 			   struct reason *why)
 {
-	return find(self, "SELECT max(seq) FROM checkpoints WHERE seq < ?1", before, seq, why);
+	return find(self, "SELECT max(seq) FROM checkpoints WHERE seq < ?1 AND seq >= ?2", before,
+		    seq, why);
 }
 
 enum status recording_at(struct recording *self, uint64_t tick, uint64_t *seq, struct reason *why)
 {
 	return find(self,
-		    "SELECT seq FROM checkpoints WHERE tick <= ?1 ORDER BY tick DESC, seq DESC"
-		    " LIMIT 1",
+		    "SELECT seq FROM checkpoints WHERE tick <= ?1 AND seq >= ?2"
+		    " ORDER BY tick DESC, seq DESC LIMIT 1",
 		    tick, seq, why);
 }
 
@@ -322,7 +335,7 @@ enum status recording_snapshot(struct recording *self, uint64_t after, uint64_t 
 enum status recording_count(struct recording *self, struct recording_counts *out,
 			    struct reason *why)
 {
-	uint64_t session = 0;
+	uint64_t session = 0, gone = 0;
 	memset(out, 0, sizeof *out);
 	const struct {
 		const char *text;
@@ -339,6 +352,9 @@ enum status recording_count(struct recording *self, struct recording_counts *out
 	enum status status = STATUS_OK;
 	for (size_t i = 0; i < COUNT_OF(counts) && status == STATUS_OK; i++)
 		status = find(self, counts[i].text, 0, counts[i].out, why);
+	if (status == STATUS_OK)
+		status = prune_session_max(self->db, &gone, why);
+	session = MAX_OF(session, gone);
 	out->session_max = (uint32_t)MIN_OF(session, (uint64_t)UINT32_MAX);
 	return status;
 }

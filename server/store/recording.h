@@ -70,7 +70,11 @@ MUST_CHECK enum status recording_checkpoint(struct recording *self, uint64_t seq
 					    struct recorded_checkpoint *out, struct bytes *image,
 					    struct reason *why);
 
-/* Which checkpoint: each answers with its seq, 0 when there is none. */
+/* False: what was before the first checkpoint has been taken away (prune.h). */
+bool recording_is_whole(const struct recording *self);
+
+/* Which checkpoint, of those with all that came after them: each answers with its seq, 0 when there is
+ * none. */
 MUST_CHECK enum status recording_first(struct recording *self, uint64_t *seq, struct reason *why);
 /* The last one below `before`. */
 MUST_CHECK enum status recording_last(struct recording *self, uint64_t before, uint64_t *seq,

@@ -53,7 +53,10 @@ static enum status tape_play(struct tape *self, uint64_t from, struct reason *wh
 				       : recording_at(self->recording, from, &seq, why);
 	if (status == STATUS_OK && seq == 0)
 		status = reason_set(why, STATUS_MISSING, -1, "from",
-				    "there is no checkpoint at or before tick %" PRIu64, from);
+				    "there is no checkpoint at or before tick %" PRIu64 "%s", from,
+				    recording_is_whole(self->recording)
+					    ? ""
+					    : ": the recording's beginning was pruned");
 	if (status == STATUS_OK)
 		status = player_start(&self->player, self->recording, seq, why);
 	self->playing = status == STATUS_OK;
@@ -365,6 +368,21 @@ static enum status against(struct tape *one, struct tape *other,
 
 /* ---- the door ---------------------------------------------------------------------------------- */
 
+/* Where what is kept begins. */
+static enum status note_beginning(struct tape *tape, struct replay_report *report,
+				  struct reason *why)
+{
+	struct recorded_checkpoint first = { 0 };
+	uint64_t seq;
+	enum status status = recording_first(tape->recording, &seq, why);
+	if (status == STATUS_OK && seq != 0)
+		status = recording_checkpoint(tape->recording, seq, &first, NULL, why);
+	report->whole = recording_is_whole(tape->recording);
+	report->begins_epoch = first.epoch;
+	report->begins_tick = first.tick;
+	return status;
+}
+
 enum status replay_file(const struct replay_options *options, struct replay_report *report,
 			struct reason *why)
 {
@@ -377,6 +395,8 @@ enum status replay_file(const struct replay_options *options, struct replay_repo
 	status = schema_meta(one.db, "build", report->build, sizeof report->build, why);
 	if (status == STATUS_OK)
 		status = recording_count(one.recording, &report->counts, why);
+	if (status == STATUS_OK)
+		status = note_beginning(&one, report, why);
 	if (status == STATUS_OK && options->against != NULL) {
 		status = tape_open(&other, options->against, why);
 		if (status == STATUS_OK) {

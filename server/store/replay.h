@@ -23,6 +23,9 @@ enum replay_seen { REPLAY_TICK_HASH, REPLAY_STATE_HASH, REPLAY_IMAGE, REPLAY_STE
 struct replay_report {
 	char build[96]; /* that made the file */
 	struct recording_counts counts;
+	bool whole; /* it begins with the world; else what was before `begins` has been taken away */
+	uint32_t begins_epoch;
+	uint64_t begins_tick;
 	enum replay_verdict verdict;
 	uint64_t ticks, checkpoints; /* made again; compared */
 	uint32_t epoch;

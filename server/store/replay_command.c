@@ -69,6 +69,8 @@ static void print_json(const struct replay_options *options, const struct replay
 	       ", \"shapes\": %" PRIu64 "}",
 	       verdicts[report->verdict], counts->ticks, counts->epochs, counts->checkpoints,
 	       counts->batches, counts->commands, counts->shapes);
+	printf(", \"begins\": {\"epoch\": %" PRIu32 ", \"tick\": %" PRIu64 ", \"pruned\": %s}",
+	       report->begins_epoch, report->begins_tick, report->whole ? "false" : "true");
 	if (report->verdict != REPLAY_UNCHECKED)
 		printf(", \"ticks\": %" PRIu64 ", \"checkpoints\": %" PRIu64
 		       ", \"last\": {\"epoch\": %" PRIu32 ", \"tick\": %" PRIu64
@@ -93,6 +95,10 @@ static void print_lines(const struct replay_options *options, const struct repla
 	       options->file, counts->ticks, counts->epochs, counts->batches, counts->commands,
 	       counts->checkpoints, counts->shapes);
 	printf("recorded by %s\n", report->build);
+	if (!report->whole)
+		printf("begins at epoch %" PRIu32 " tick %" PRIu64 ": what was before was pruned "
+		       "(--journal-keep)\n",
+		       report->begins_epoch, report->begins_tick);
 	if (report->verdict == REPLAY_SAME)
 		printf("same: %" PRIu64 " ticks made again, %" PRIu64 " checkpoints compared; "
 		       "state hash %016" PRIx64 " at tick %" PRIu64 "\n",

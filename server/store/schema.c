@@ -50,6 +50,7 @@ static const char tables_text[] =
 	" tick INTEGER NOT NULL, name TEXT, state_hash BLOB NOT NULL,"
 	" image_bytes INTEGER NOT NULL, image_hash BLOB NOT NULL, table_hashes BLOB NOT NULL,"
 	" image BLOB NOT NULL);"
+	"CREATE INDEX epochs_checkpoint ON epochs (checkpoint) WHERE checkpoint IS NOT NULL;"
 	"CREATE INDEX checkpoints_name ON checkpoints (name) WHERE name IS NOT NULL;";
 
 /* For people with the sqlite3 shell; nothing here reads them. */

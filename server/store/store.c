@@ -263,6 +263,11 @@ enum status store_create(const char *directory, struct executor *executor, struc
 	return STATUS_OK;
 }
 
+void store_set_retention(struct store *self, const struct retention *retention)
+{
+	self->retention = *retention;
+}
+
 /* Nobody else runs any more: what waits is written here, whoever forgot to close what. */
 void store_destroy(struct store *self)
 {

@@ -14,6 +14,7 @@
 #include "server/host/shape_book.h"
 #include "server/io/executor.h"
 #include "server/store/journal.h"
+#include "server/store/prune.h"
 
 struct store;
 
@@ -22,6 +23,8 @@ struct store;
  * crash while it was made) is told in the log and counts as not there. */
 MUST_CHECK enum status store_create(const char *directory, struct executor *executor,
 				    struct store **out, struct reason *why);
+/* How much of each world's past stays (prune.h). Before executor_start; without it everything does. */
+void store_set_retention(struct store *store, const struct retention *retention);
 /* After the executor has stopped. What journals still hold is written, closed or not. */
 void store_destroy(struct store *store);
 

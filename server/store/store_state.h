@@ -35,6 +35,8 @@ struct journal {
 	bool remove;		   /* delete the file once it is closed */
 	bool file_gone;		   /* it is closed, and STORE has looked at `remove` */
 	struct world_file_progress progress; /* not yet told; `saved` adds up */
+	struct journal_figures figures;
+	bool figures_moved; /* and are not yet told */
 	enum status failed;	   /* OK, or why nothing is written any more */
 	bool failure_told;
 	char failure[160];
@@ -51,6 +53,8 @@ struct journal {
 	struct parcel writing;
 	bool create;	    /* the file's tables are still to be made */
 	uint64_t commit_at; /* not before this instant */
+	struct journal_figures figures_now;
+	bool failure_logged; /* of pruning; once */
 };
 
 struct store {
@@ -58,6 +62,7 @@ struct store {
 	bool ending;   /* nobody is left to be called */
 	int lock_file; /* descriptor holding the lock on the directory, −1 none */
 	struct executor *executor;
+	struct retention retention; /* as set before executor_start */
 	struct journal *journals; /* LOOP's list */
 	ARRAY_OF(char *) names;	  /* of worlds found at the start, ascending by bytes */
 	struct bell work, news;	  /* for STORE, for LOOP */

@@ -84,6 +84,8 @@ enum status world_file_open(struct world_file *self, const char *path, struct re
 	if (status == STATUS_OK)
 		status = prepare(self, why);
 	self->epoch = (uint32_t)epoch;
+	/* What a daemon before this one left to be taken away. */
+	prune_is_due(&self->pruner);
 	if (status != STATUS_OK)
 		world_file_close(self);
 	return status;
@@ -93,6 +95,7 @@ void world_file_close(struct world_file *self)
 {
 	for (int i = 0; i < WORLD_FILE_STATEMENTS; i++)
 		sqlite3_finalize(self->statements[i]);
+	prune_end(&self->pruner);
 	sql_close(self->db);
 	bytes_release(&self->packed);
 	memset(self, 0, sizeof *self);
@@ -233,6 +236,7 @@ static enum status put_checkpoint(struct world_file *self, const struct record *
 	sql_bind_blob(put, 8, tables, (size_t)checkpoint->table_count * 8);
 	sql_bind_blob(put, 9, self->packed.data, self->packed.count);
 	status = sql_run(self->db, put, why);
+	prune_is_due(&self->pruner);
 	/* Images are rare and may be large: their memory is not kept. */
 	bytes_release(&self->packed);
 	return status;
@@ -333,7 +337,10 @@ enum status world_file_write(struct world_file *self, const struct parcel *parce
 			     struct world_file_progress *progress, struct reason *why)
 {
 	struct world_file_progress made = { 0 };
-	enum status status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
+	uint64_t seq = self->seq;
+	enum status status = prune_strict(&self->pruner, self->db, why);
+	if (status == STATUS_OK)
+		status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
 	if (status != STATUS_OK)
 		return status;
 	status = put_all(self, parcel, &made, why);
@@ -343,6 +350,28 @@ enum status world_file_write(struct world_file *self, const struct parcel *parce
 		sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
 	else
 		*progress = made;
+	progress->rows = self->seq - seq;
+	return status;
+}
+
+enum status world_file_prune(struct world_file *self, const struct retention *keep, uint64_t rows,
+			     struct prune_counts *counts, bool *more, struct reason *why)
+{
+	return prune_slice(&self->pruner, self->db, keep, (uint32_t)MIN_OF(rows, 1u << 20), counts,
+			   more, why);
+}
+
+enum status world_file_size(struct world_file *self, uint64_t *bytes, uint64_t *free,
+			    struct reason *why)
+{
+	uint64_t page = 0, pages = 0, unused = 0;
+	enum status status = sql_number(self->db, "PRAGMA page_size", 0, &page, why);
+	if (status == STATUS_OK)
+		status = sql_number(self->db, "PRAGMA page_count", 0, &pages, why);
+	if (status == STATUS_OK)
+		status = sql_number(self->db, "PRAGMA freelist_count", 0, &unused, why);
+	*bytes = pages * page;
+	*free = unused * page;
 	return status;
 }
 

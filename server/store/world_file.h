@@ -6,6 +6,7 @@
 #ifndef CAIRN_STORE_WORLD_FILE_H
 #define CAIRN_STORE_WORLD_FILE_H
 
+#include "server/store/prune.h"
 #include "server/store/record.h"
 #include "server/store/sql.h"
 
@@ -39,6 +40,7 @@ struct world_file {
 		bool dirty;
 	} row;
 	struct bytes packed; /* scratch for an image */
+	struct pruner pruner;
 };
 
 /* What a transaction made safe. */
@@ -47,6 +49,7 @@ struct world_file_progress {
 	uint64_t tick;
 	bool moved;	/* (epoch, tick) was set */
 	uint64_t saved; /* named checkpoints */
+	uint64_t rows;	/* about how many were written */
 };
 
 /* Makes the tables in a new (or empty) file. */
@@ -61,6 +64,14 @@ void world_file_close(struct world_file *self);
 /* One transaction: the parcel's records and COMMIT. On failure it is as if it never began. */
 MUST_CHECK enum status world_file_write(struct world_file *self, const struct parcel *parcel,
 					struct world_file_progress *progress, struct reason *why);
+/* A slice of what prune.h takes away; *more: call again. On failure nothing has happened, and what is
+ * written afterwards is not in danger. */
+MUST_CHECK enum status world_file_prune(struct world_file *self, const struct retention *keep,
+					uint64_t rows, struct prune_counts *counts, bool *more,
+					struct reason *why);
+/* Bytes of the file without its log, and those of them in pages that are free to be used again. */
+MUST_CHECK enum status world_file_size(struct world_file *self, uint64_t *bytes, uint64_t *free,
+				       struct reason *why);
 /* The world stands at `tick` and begins `epoch`, recovered. Committed when this returns OK. */
 MUST_CHECK enum status world_file_recovered(struct world_file *self, uint32_t epoch, uint64_t tick,
 					    struct reason *why);

@@ -59,6 +59,11 @@ enum world_metric {
 	WORLD_SKIPPED,
 	WORLD_EVENTS_LOST,
 	WORLD_DURABLE,
+	WORLD_FILE,
+	WORLD_FILE_FREE,
+	WORLD_CHECKPOINTS_PRUNED,
+	WORLD_RECORDS_PRUNED,
+	WORLD_PRUNE_FAILURES,
 	WORLD_METRICS
 };
 
@@ -84,6 +89,14 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 	[WORLD_SKIPPED] = { "world_frames_skipped_total", "counter", "Frames skipped for slow clients." },
 	[WORLD_EVENTS_LOST] = { "world_events_lost_total", "counter", "Events that were lost and counted." },
 	[WORLD_DURABLE] = { "world_durable_tick", "gauge", "Last tick that is on disk." },
+	[WORLD_FILE] = { "world_file_bytes", "gauge", "Bytes of the world's file, without its log." },
+	[WORLD_FILE_FREE] = { "world_file_free_bytes", "gauge", "Bytes of it that are used again." },
+	[WORLD_CHECKPOINTS_PRUNED] = { "world_checkpoints_pruned_total", "counter",
+				       "Checkpoints taken away as too old." },
+	[WORLD_RECORDS_PRUNED] = { "world_records_pruned_total", "counter",
+				   "Rows of the journal taken away as too old." },
+	[WORLD_PRUNE_FAILURES] = { "world_prune_failures_total", "counter",
+				   "Times that taking away failed." },
 };
 
 static void read_world(const struct served_world *world, uint64_t values[WORLD_METRICS])
@@ -112,6 +125,11 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	values[WORLD_SKIPPED] = fanout.skipped;
 	values[WORLD_EVENTS_LOST] = fanout.events_lost;
 	values[WORLD_DURABLE] = world->durable_tick;
+	values[WORLD_FILE] = world->figures.file_bytes;
+	values[WORLD_FILE_FREE] = world->figures.free_bytes;
+	values[WORLD_CHECKPOINTS_PRUNED] = world->figures.checkpoints_pruned;
+	values[WORLD_RECORDS_PRUNED] = world->figures.records_pruned;
+	values[WORLD_PRUNE_FAILURES] = world->figures.prune_failures;
 }
 
 struct world_row {

@@ -519,12 +519,18 @@ static void on_failed(void *context, enum status status, const char *text)
 		host_journal_failed(world->host);
 }
 
+static void on_figures(void *context, const struct journal_figures *figures)
+{
+	((struct served_world *)context)->figures = *figures;
+}
+
 struct journal_events world_journal_events(struct served_world *world)
 {
 	return (struct journal_events){
 		.durable = on_durable,
 		.saved = on_saved,
 		.failed = on_failed,
+		.figures = on_figures,
 		.context = world,
 	};
 }

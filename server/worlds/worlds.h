@@ -32,6 +32,7 @@ struct served_world {
 	/* Disk. */
 	uint64_t durable_tick;
 	uint32_t durable_epoch;
+	struct journal_figures figures;
 	ARRAY_OF(struct session *) members;
 	uint64_t saves_written, saves_answered; /* named snapshots, both in the order of saving */
 	/* SAVED replies that wait for the disk, oldest first, by their `next`. */

@@ -103,7 +103,9 @@ static void on_ready(void *context)
 
 static void listen(struct recorder *self)
 {
-	struct journal_events events = { on_durable, on_saved, on_failed, self };
+	struct journal_events events = {
+		.durable = on_durable, .saved = on_saved, .failed = on_failed, .context = self
+	};
 	journal_set_events(self->journal, &events);
 	journal_on_ready(self->journal, on_ready, self);
 }

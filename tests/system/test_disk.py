@@ -1,5 +1,6 @@
 """Worlds on disk: kill -9 at any moment, SAVE, two daemons on one directory, and runs that are made again."""
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -28,7 +29,13 @@ def replay(path, *words):
     return subprocess.run([CLIENT, "replay", str(path), *words], capture_output=True, text=True, timeout=120)
 
 
-def test_nothing_durable_is_lost_when_it_is_killed(tmp_path):
+KEEP_ALL = ("--checkpoint-ticks", "100", "--checkpoints-keep", "0")
+# A checkpoint every few commits, so that a kill meets the taking away of old ones as often as not.
+KEEP_TWO = ("--checkpoint-ticks", "5", "--checkpoints-keep", "2")
+
+
+@pytest.mark.parametrize("retention", [KEEP_ALL, KEEP_TWO], ids=["all", "two"])
+def test_nothing_durable_is_lost_when_it_is_killed(tmp_path, retention):
     """Kill -9 at random moments while two clients command; each time what DURABLE covered is there again, in a
     new epoch, with the hashes that were told before."""
     rng = random.Random(SEED)
@@ -38,7 +45,7 @@ def test_nothing_durable_is_lost_when_it_is_killed(tmp_path):
     for turn in range(6):
         folder = tmp_path / str(turn)
         folder.mkdir()
-        server = start(str(folder), "--data", data, "--checkpoint-ticks", "100", "--paused")
+        server = start(str(folder), "--data", data, *retention, "--paused")
         with killed_at_the_end(server), server.connect() as client:
             if turn == 0:
                 world = client.create("w", method="soft-step", rate=240)
@@ -87,7 +94,50 @@ def test_nothing_durable_is_lost_when_it_is_killed(tmp_path):
                     told[sent] = peer.results[batch][1]
             known = told, max(filter(None, [world.durable, other.durable]), default=(world.epoch, 0))
     assert epochs == list(range(epochs[0], epochs[0] + 6))
-    assert replay(os.path.join(data, "w.cairn"), "--verify").returncode == 0
+    done = replay(os.path.join(data, "w.cairn"), "--verify")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["begins"]["pruned"] == (retention is KEEP_TWO)
+
+
+def about(client, name="w"):
+    return next(world for world in client.info()["worlds"] if world["name"] == name)
+
+
+def test_a_world_of_any_age_has_a_file_of_one_size(tmp_path):
+    """Sixty checkpoints, of which three stay; the counters say where the others went."""
+    data = tmp_path / "data"
+    with daemon("--data", str(data), "--checkpoint-ticks", "20", "--checkpoints-keep", "3") as server, \
+            server.connect() as client:
+        world, _ = falling(client, "w")
+        sizes = []
+        for turn in range(6):
+            world.step(200)
+            until(lambda: about(client)["checkpoints_pruned"] >= 10 * (turn + 1) - 3)
+            sizes.append(about(client)["file_bytes"])
+        assert max(sizes[2:]) <= sizes[1] + (64 << 10), sizes
+        told = about(client)
+        assert told["records_pruned"] > 0 and told["prune_failures"] == 0 and told["file_free_bytes"] < sizes[-1]
+        world.client.close()
+    done = replay(data / "w.cairn", "--verify")
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == 0 and found["verdict"] == "same", done.stderr
+    assert found["begins"]["pruned"] and found["begins"]["tick"] >= 1140 and "was pruned" in done.stdout
+    done = run("replay", str(data / "w.cairn"), "--verify", "--from", "100")
+    assert done.returncode == 1 and "pruned" in done.stderr
+
+
+def test_a_world_recorded_from_birth_is_replayed_from_birth(tmp_path):
+    data = tmp_path / "data"
+    with daemon("--data", str(data), "--checkpoint-ticks", "20", "--checkpoints-keep", "2", "--journal-keep",
+                "--paused") as server, server.connect() as client:
+        world, body = falling(client, "w")
+        for _ in range(20):
+            world.step(20, commands=[command("impulse", body, (0.1, 0, 0))])
+        until(lambda: about(client)["checkpoints_pruned"] >= 18)
+        ticks = world.tick
+    found = json.loads(replay(data / "w.cairn", "--verify").stdout.splitlines()[-1])
+    assert found["verdict"] == "same" and found["ticks"] == ticks and found["holds"]["checkpoints"] <= 4
+    assert found["begins"] == {"epoch": 1, "tick": 0, "pruned": False}
 
 
 def test_hashes_go_on_as_if_it_had_not_been_killed(tmp_path):

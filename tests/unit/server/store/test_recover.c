@@ -144,11 +144,14 @@ static void forget_copy(void)
 	}
 }
 
+/* Four worlds from which nothing is taken away, and two of which the newest 1 or 2 checkpoints stay. */
 START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 {
 	static const char *const methods[] = { "soft-step", "free", "soft-step", "lcp" };
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
-	recorder_begin(&recorder, "w", methods[_i], _i >= 2, check_seed() + (uint64_t)_i);
+	struct retention retention = { .checkpoints = _i < 4 ? 0 : (uint32_t)_i - 3 };
+	store_set_retention(recorder.store, &retention);
+	recorder_begin(&recorder, "w", methods[_i % 4], _i % 4 >= 2, check_seed() + (uint64_t)_i);
 	note(false);
 	pass_time();
 	for (int crash = 0; crash < 5; crash++) {
@@ -175,7 +178,9 @@ struct diary {
 
 static _Noreturn void live_until_killed(struct diary *diary)
 {
+	struct retention retention = { .checkpoints = 2 };
 	recorder_open(&recorder, directory, check_seed());
+	store_set_retention(recorder.store, &retention);
 	recorder_begin(&recorder, "w", "soft-step", false, check_seed());
 	for (;;) {
 		recorder_disturb(&recorder);
@@ -185,7 +190,7 @@ static _Noreturn void live_until_killed(struct diary *diary)
 		ck_assert_int_eq(journal_tick(recorder.journal, info.epoch, info.tick,
 					      world_tick_hash(recorder.world)),
 				 STATUS_OK);
-		if (info.tick % 16 == 0)
+		if (info.tick % 4 == 0)
 			recorder_checkpoint(&recorder, NULL);
 		io_sim_run_until(recorder.sim, io_sim_now(recorder.sim) + 25 * NS_PER_MS);
 		diary->durable = recorder.durable_tick;
@@ -198,6 +203,7 @@ START_TEST(a_killed_process_has_kept_what_it_called_durable)
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(diary, MAP_FAILED);
 	recorder_close(&recorder);
+	/* Beside what is written, what is older than two checkpoints is taken away. */
 	for (int kills = 0; kills < 6; kills++) {
 		diary->durable = 0;
 		pid_t child = fork();
@@ -574,7 +580,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("recover");
 	TCase *tests = tcase_create("recover");
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_loop_test(tests, a_crash_at_any_tick_loses_nothing_durable, 0, 4);
+	tcase_add_loop_test(tests, a_crash_at_any_tick_loses_nothing_durable, 0, 6);
 	tcase_add_test(tests, a_killed_process_has_kept_what_it_called_durable);
 	tcase_add_test(tests, a_torn_log_leaves_a_beginning);
 	tcase_add_test(tests, recovered_worlds_go_on_and_can_be_recovered_again);

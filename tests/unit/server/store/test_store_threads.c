@@ -97,7 +97,9 @@ static void begin(struct life *life)
 	snprintf(life->name, sizeof life->name, "w%d", (int)(life - lives));
 	enum status status = store_create_world(store, life->name, &life->journal, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
-	struct journal_events events = { on_durable, on_saved, on_failed, life };
+	struct journal_events events = {
+		.durable = on_durable, .saved = on_saved, .failed = on_failed, .context = life
+	};
 	journal_set_events(life->journal, &events);
 	journal_on_ready(life->journal, on_ready, life);
 	on_ready(life);
