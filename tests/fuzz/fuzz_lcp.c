@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "server/engine/solvers/lcp_friction.h"
+#include "tests/lib/far_residual.h"
 
 enum { N = 9 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,6 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct solver_result result = lcp_dantzig_solve(&solver.lcp, &bounded, &options, x, NULL);
 	if (result.status != SOLVER_NOT_FINITE)
 		check(result.residual, lcp_residual(&bounded, x, w));
+	if (result.status == SOLVER_SOLVED && far_lcp_residual(&bounded, x) > 1.001L * options.tolerance)
+		abort();
 	struct friction_problem rough = {n, n, a, b, kind, b + 3 * N};
 	result = lcp_friction_solve(&solver, &rough, &options, x, collision);
 	if (result.status != SOLVER_NOT_FINITE)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "server/engine/math/scalar.h"
+#include "tests/lib/far_residual.h"
 #include "tests/lib/gen_lp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -77,6 +78,8 @@ static void check(struct gen_lp *gen, const struct solver_result *result, double
 		double residual = lp_residual(problem, gen->solution.x, gen->solution.dual,
 					      gen->scratch);
 		ASSERT(residual == result->residual && residual <= tolerance);
+		ASSERT(far_lp_residual(problem, gen->solution.x, gen->solution.dual) <=
+		       1.001L * tolerance);
 	}
 	if (result->status == SOLVER_INFEASIBLE && result->certificate != NULL)
 		ASSERT(lp_infeasibility(problem, result->certificate) > 0);

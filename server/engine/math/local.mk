@@ -13,6 +13,7 @@ libengine_a_SOURCES += \
 	server/engine/math/trig.c \
 	server/engine/math/trig_tables.h \
 	server/engine/math/double_double.h \
+	server/engine/math/wide.h \
 	server/engine/math/float_environment.h \
 	server/engine/math/float_environment.c
 
@@ -21,5 +22,6 @@ UNIT_TESTS += \
 	tests/unit/server/engine/math/test_quat \
 	tests/unit/server/engine/math/test_scalar \
 	tests/unit/server/engine/math/test_trig \
-	tests/unit/server/engine/math/test_vec3
+	tests/unit/server/engine/math/test_vec3 \
+	tests/unit/server/engine/math/test_wide
 EXTRA_DIST += tests/data/make_trig.py tests/data/trig_points.txt

@@ -1,7 +1,7 @@
 /* lcp.c: bounds and the residual of a complementarity problem. */
 #include "server/engine/solvers/lcp.h"
 
-#include "server/engine/math/scalar.h"
+#include "server/engine/solvers/lcp_wide.h"
 
 double lcp_lower(const struct lcp_problem *self, uint32_t row)
 {
@@ -25,9 +25,27 @@ bool lcp_valid(const struct lcp_problem *self)
 	return true;
 }
 
+/* Where plain sums lose what they are about. */
+static double wide_residual(const struct lcp_problem *self, const double *x)
+{
+	struct lcp_wide worst = {{0, 0}, {0, 0}};
+	if (!solver_finite(x, self->count))
+		return __builtin_inf();
+	for (uint32_t i = 0; i < self->count; i++) {
+		const double *row = self->a + (size_t)i * self->stride;
+		struct lcp_wide_sum sum = lcp_wide_begin(self->b[i]);
+		for (uint32_t j = 0; j < self->count; j++)
+			lcp_wide_add(&sum, row[j], x[j]);
+		lcp_wide_row(&worst, sum, row[i], x[i], wide_of(lcp_lower(self, i)),
+			     wide_of(lcp_upper(self, i)), true);
+	}
+	return lcp_wide_residual(&worst);
+}
+
 double lcp_residual(const struct lcp_problem *self, const double *x, double *w)
 {
 	double worst = 0, scale = 0;
+	struct lcp_trust trust = lcp_trust_begin();
 	for (uint32_t i = 0; i < self->count; i++) {
 		const double *row = self->a + (size_t)i * self->stride;
 		double root = row[i] > 0 ? scalar_sqrt(row[i]) : 1;
@@ -41,10 +59,11 @@ double lcp_residual(const struct lcp_problem *self, const double *x, double *w)
 		double low = lcp_lower(self, i) * root, high = lcp_upper(self, i) * root;
 		double scaled = x[i] * root;
 		double gap = scalar_abs(scaled - scalar_clamp(scaled - sum / root, low, high));
-		if (!scalar_is_finite(gap))
-			return __builtin_inf();
-		worst = scalar_max(worst, gap);
+		worst = scalar_is_finite(gap) ? scalar_max(worst, gap) : __builtin_inf();
 		scale = scalar_max(scale, most / root);
+		lcp_trust_row(&trust, row[i], x[i], root);
 	}
+	if (!lcp_trust_holds(&trust, worst, scale))
+		return wide_residual(self, x);
 	return worst == 0 ? 0 : worst / scale;
 }

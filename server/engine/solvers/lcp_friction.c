@@ -21,6 +21,7 @@
 
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
+#include "server/engine/solvers/lcp_wide.h"
 
 enum { ORDERS_MAX = 6, FULL_ROUNDS = 12, LIMIT_ROUNDS = 80 };
 
@@ -120,11 +121,43 @@ static void take(struct lcp_friction *self, const struct friction_problem *probl
 	}
 }
 
+/* Where plain sums lose what they are about. */
+static double wide_residual(const struct friction_problem *problem, const double *x,
+			    const uint8_t *collision)
+{
+	struct lcp_wide worst = {{0, 0}, {0, 0}};
+	uint32_t normal = 0;
+	if (!solver_finite(x, problem->count))
+		return __builtin_inf();
+	for (uint32_t i = 0; i < problem->count; i++) {
+		const double *row = problem->a + (size_t)i * problem->stride;
+		uint8_t kind = problem->kind[i];
+		wide low = {0, 0}, high = {__builtin_inf(), 0};
+		struct lcp_wide_sum sum = lcp_wide_begin(problem->b[i]);
+		for (uint32_t j = 0; j < problem->count; j++)
+			lcp_wide_add(&sum, row[j], x[j]);
+		if (kind == FRICTION_NORMAL || kind == FRICTION_JOINT) {
+			normal = i;
+			low = kind == FRICTION_JOINT ? wide_negative(high) : low;
+		} else {
+			wide most = wide_times(wide_of(problem->friction[i]), wide_of(x[normal]));
+			low = kind == FRICTION_FORWARD ? most : wide_negative(most);
+			high = kind == FRICTION_BACKWARD ? low : most;
+		}
+		if (wide_less(high, low))
+			return __builtin_inf();
+		lcp_wide_row(&worst, sum, problem->a[(size_t)normal * (problem->stride + 1)], x[i],
+			     low, high, collision == NULL || !collision[normal]);
+	}
+	return lcp_wide_residual(&worst);
+}
+
 double lcp_friction_residual(const struct friction_problem *problem, const double *x, double *w,
 			     const uint8_t *collision)
 {
 	double worst = 0, most = 0, root = 1;
 	uint32_t normal = 0;
+	struct lcp_trust trust = lcp_trust_begin();
 	for (uint32_t i = 0; i < problem->count; i++) {
 		const double *row = problem->a + (size_t)i * problem->stride;
 		uint8_t kind = problem->kind[i];
@@ -145,12 +178,14 @@ double lcp_friction_residual(const struct friction_problem *problem, const doubl
 		}
 		double gap =
 			scalar_abs(x[i] - scalar_clamp(x[i] - w[i] / (root * root), low, high));
-		if (!scalar_is_finite(gap) || !(low <= high))
-			return __builtin_inf();
-		if (collision == NULL || !collision[normal])
-			worst = scalar_max(worst, gap * root);
+		gap = scalar_is_finite(gap) && low <= high ? gap * root : __builtin_inf();
+		if (!scalar_is_finite(gap) || collision == NULL || !collision[normal])
+			worst = scalar_max(worst, gap);
 		most = scalar_max(most, term / root);
+		lcp_trust_row(&trust, root * root, x[i], root);
 	}
+	if (!lcp_trust_holds(&trust, worst, most))
+		return wide_residual(problem, x, collision);
 	return worst == 0 ? 0 : worst / most;
 }
 

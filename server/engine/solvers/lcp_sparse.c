@@ -14,6 +14,11 @@
  * are over), so these enter and leave the factor by updates; many at once, or a pivot that an
  * update loses, make it anew.
  *
+ * Rows and columns are scaled by powers of two to diagonals near 1. Numbers beyond 2^±460 would leave
+ * the range of doubles on the way: then each island's x, b and bounds are multiplied by a power of
+ * two as well, exponents are added before anything is multiplied, and the residual of the problem
+ * as given is judged in numbers without a last exponent (lcp_wide.h). Other problems keep their bits.
+ *
  * What goes wrong: a factor larger than the workspace, no solution, rounds used up, or a value that
  * does not fall any more before the tolerance is met: LIMIT. The residual is that of what goes out.
  */
@@ -21,13 +26,15 @@
 
 #include "server/engine/linalg/dense.h"
 #include "server/engine/linalg/order_amd.h"
-#include "server/engine/math/scalar.h"
+#include "server/engine/solvers/lcp_wide.h"
 
 enum { SWEEPS_FIRST = 150, SWEEPS = 10, ROUNDS_MAX = 300, HALVINGS = 20 };
 enum { FEW = 32 };     /* of an island's rows one in so many may change by updates */
 enum { UPDATES = 500 }; /* then the factor is made anew, before their rounding adds up */
 
 #define PIVOT_MIN 0x1p-50
+#define TAME_MIN 0x1p-460 /* between these, scaling is exact and products stay in range */
+#define TAME_MAX 0x1p460
 
 static void carve(struct lcp_sparse *self, struct solver_memory *memory, uint32_t rows,
 		  uint32_t entries, size_t fill)
@@ -48,6 +55,7 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory, uint32_
 		*counts[i] = SOLVER_CARVE(memory, uint32_t, n + 1);
 	self->free = SOLVER_CARVE(memory, uint8_t, n);
 	self->wanted = SOLVER_CARVE(memory, uint8_t, n);
+	self->lift = SOLVER_CARVE(memory, int32_t, n);
 	self->value = SOLVER_CARVE(memory, double, entries);
 	self->half_row = SOLVER_CARVE(memory, uint32_t, entries);
 	self->half_from = SOLVER_CARVE(memory, uint32_t, entries);
@@ -172,14 +180,36 @@ static double scale_of(double a)
 	return scale;
 }
 
+static bool is_tame(const double *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		double size = scalar_abs(values[i]);
+		if (size != 0 && size <= SCALAR_MAX && !(size >= TAME_MIN && size <= TAME_MAX))
+			return false;
+	}
+	return true;
+}
+
+static bool all_tame(const struct lcp_sparse_problem *problem)
+{
+	uint32_t n = problem->count;
+	return is_tame(problem->value, problem->start[n]) && is_tame(problem->b, n) &&
+	       (problem->lower == NULL ||
+		(is_tame(problem->lower, n) && is_tame(problem->upper, n)));
+}
+
+static double diagonal_of(const struct lcp_sparse_problem *problem, uint32_t row)
+{
+	double own = 0;
+	for (uint32_t p = problem->start[row]; p < problem->start[row + 1]; p++)
+		own = problem->column[p] == row ? problem->value[p] : own;
+	return own;
+}
+
 static void take(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, const double *x)
 {
-	for (uint32_t i = 0; i < problem->count; i++) {
-		self->scale[i] = 1;
-		for (uint32_t p = problem->start[i]; p < problem->start[i + 1]; p++)
-			if (problem->column[p] == i)
-				self->scale[i] = scale_of(problem->value[p]);
-	}
+	for (uint32_t i = 0; i < problem->count; i++)
+		self->scale[i] = scale_of(diagonal_of(problem, i));
 	for (uint32_t i = 0; i < problem->count; i++) {
 		double scale = self->scale[i];
 		bool bounds = problem->lower != NULL;
@@ -192,6 +222,102 @@ static void take(struct lcp_sparse *self, const struct lcp_sparse_problem *probl
 			self->value[p] =
 				problem->value[p] * scale * self->scale[problem->column[p]];
 	}
+}
+
+/* ---- numbers far apart ------------------------------------------------------------------------
+ */
+
+/* e of a value in [2^(e-1), 2^e). */
+static int64_t exponent_of(double x)
+{
+	return wide_of(x).exponent;
+}
+
+/* What brings the island's largest b, or bound that keeps an x from 0, near 1. */
+static int32_t lift_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+		       uint32_t island)
+{
+	int64_t most = INT64_MIN;
+	for (uint32_t k = self->island[island]; k < self->island[island + 1]; k++) {
+		uint32_t i = self->order[k];
+		int64_t unit = exponent_of(self->scale[i]) - 1;
+		double push = problem->b[i], hold = 0;
+		if (problem->lower != NULL && problem->lower[i] > 0)
+			hold = problem->lower[i];
+		if (problem->lower != NULL && problem->upper[i] < 0)
+			hold = problem->upper[i];
+		if (push != 0)
+			most = MAX_OF(most, exponent_of(push) + unit);
+		if (hold != 0)
+			most = MAX_OF(most, exponent_of(hold) - unit);
+	}
+	return most == INT64_MIN ? 0 : (int32_t)-most;
+}
+
+static void take_row(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, uint32_t i,
+		     int64_t lift, const double *x)
+{
+	int64_t unit = exponent_of(self->scale[i]) - 1;
+	bool bounds = problem->lower != NULL;
+	self->b[i] = scalar_shift(problem->b[i], lift + unit);
+	self->lower[i] = bounds ? scalar_shift(problem->lower[i], lift - unit) : 0;
+	self->upper[i] = bounds ? scalar_shift(problem->upper[i], lift - unit) : __builtin_inf();
+	double from = x != NULL && scalar_is_finite(x[i]) ? scalar_shift(x[i], lift - unit) : 0;
+	self->x[i] = scalar_clamp(from, self->lower[i], self->upper[i]);
+	for (uint32_t p = problem->start[i]; p < problem->start[i + 1]; p++) {
+		double other = self->scale[problem->column[p]];
+		self->value[p] =
+			scalar_shift(problem->value[p], unit + exponent_of(other) - 1);
+	}
+}
+
+static void take_far(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+		     const double *x)
+{
+	for (uint32_t i = 0; i < problem->count; i++) {
+		double own = diagonal_of(problem, i);
+		int64_t e = own > 0 ? exponent_of(own) : 0;
+		self->scale[i] = scalar_power2(-(e - (e & 1)) / 2);
+	}
+	for (uint32_t k = 0; k < self->islands; k++) {
+		self->lift[k] = lift_of(self, problem, k);
+		for (uint32_t p = self->island[k]; p < self->island[k + 1]; p++)
+			take_row(self, problem, self->order[p], self->lift[k], x);
+	}
+}
+
+/* Back into the problem's units, and between its bounds. */
+static void hand_out_far(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			 double *x)
+{
+	for (uint32_t k = 0; k < self->islands; k++)
+		for (uint32_t p = self->island[k]; p < self->island[k + 1]; p++) {
+			uint32_t i = self->order[p];
+			double own = scalar_shift(self->x[i], exponent_of(self->scale[i]) - 1 -
+								      self->lift[k]);
+			double low = problem->lower != NULL ? problem->lower[i] : 0;
+			double high = problem->lower != NULL ? problem->upper[i] : SCALAR_MAX;
+			own = scalar_clamp(own, -SCALAR_MAX, SCALAR_MAX);
+			x[i] = scalar_clamp(own, low, high);
+		}
+}
+
+/* Of the problem as given. */
+static double residual_far(const struct lcp_sparse_problem *problem, const double *x)
+{
+	struct lcp_wide worst = {{0, 0}, {0, 0}};
+	if (!solver_finite(x, problem->count))
+		return __builtin_inf();
+	for (uint32_t i = 0; i < problem->count; i++) {
+		bool bounds = problem->lower != NULL;
+		struct lcp_wide_sum sum = lcp_wide_begin(problem->b[i]);
+		for (uint32_t p = problem->start[i]; p < problem->start[i + 1]; p++)
+			lcp_wide_add(&sum, problem->value[p], x[problem->column[p]]);
+		lcp_wide_row(&worst, sum, diagonal_of(problem, i), x[i],
+			     wide_of(bounds ? problem->lower[i] : 0),
+			     wide_of(bounds ? problem->upper[i] : __builtin_inf()), true);
+	}
+	return lcp_wide_residual(&worst);
 }
 
 /* ---- one island --------------------------------------------------------------------------------
@@ -232,18 +358,20 @@ static double value_of(const struct island *isle, const double *x, const double 
 
 struct worst {
 	double gap, term;
+	double reach; /* largest |x| */
 };
 
 static struct worst worst_of(const struct island *isle)
 {
 	const struct lcp_sparse *self = isle->self;
-	struct worst worst = {0, 0};
+	struct worst worst = {0, 0, 0};
 	for (uint32_t k = isle->first; k < isle->end; k++) {
 		uint32_t i = self->order[k];
 		double x = self->x[i], gap = x - self->w[i];
 		gap = scalar_abs(x - scalar_clamp(gap, self->lower[i], self->upper[i]));
 		if (!scalar_is_finite(gap))
-			return (struct worst){__builtin_inf(), 1};
+			return (struct worst){__builtin_inf(), 1, 1};
+		worst.reach = scalar_max(worst.reach, scalar_abs(x));
 		worst.gap = scalar_max(worst.gap, gap);
 		worst.term = scalar_max(worst.term, scalar_abs(self->b[i]));
 		for (uint32_t p = isle->problem->start[i]; p < isle->problem->start[i + 1]; p++)
@@ -257,6 +385,15 @@ static struct worst worst_of(const struct island *isle)
 static double residual_of(struct worst worst)
 {
 	return worst.gap == 0 ? 0 : worst.gap / worst.term;
+}
+
+/* Whether products and differences in double say what that residual is. */
+static bool in_range(struct worst worst)
+{
+	if (worst.term == 0)
+		return worst.reach == 0 && worst.gap == 0;
+	return scalar_is_finite(worst.gap) && worst.term >= LCP_TERM_MIN &&
+	       worst.term <= LCP_TERM_MAX && worst.reach <= LCP_REACH * worst.term;
 }
 
 /* Projected Gauss–Seidel, forth and back by rows. */
@@ -434,7 +571,8 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      const struct solver_options *options, double *x)
 {
 	uint32_t n = problem->count;
-	struct worst worst = {0, 0};
+	struct worst worst = {0, 0, 0};
+	double inner = 0; /* the worst residual of an island, by itself and in its own scale */
 	ASSERT(n <= self->rows_max && problem->start[n] <= self->entries_max);
 	self->result =
 		(struct solver_result){.status = SOLVER_NOT_FINITE, .residual = __builtin_inf()};
@@ -442,8 +580,8 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 		dense_zero(x, n);
 		return self->result;
 	}
-	bool room = self->factor.start[n] <= self->factor.entries_max;
-	take(self, problem, options->warm ? x : NULL);
+	bool room = self->factor.start[n] <= self->factor.entries_max, far = !all_tame(problem);
+	(far ? take_far : take)(self, problem, options->warm ? x : NULL);
 	for (uint32_t k = 0; k < self->islands; k++) {
 		struct island isle = {.self = self,
 				      .problem = problem,
@@ -456,11 +594,17 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 		struct worst one = worst_of(&isle);
 		worst.gap = scalar_max(worst.gap, one.gap);
 		worst.term = scalar_max(worst.term, one.term);
+		worst.reach = scalar_max(worst.reach, one.reach);
+		inner = scalar_max(inner, residual_of(one));
 	}
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && !far; i++)
 		x[i] = self->x[i] * self->scale[i];
-	self->result.residual = residual_of(worst);
-	self->result.status =
-		self->result.residual <= options->tolerance ? SOLVER_SOLVED : SOLVER_LIMIT;
+	if (far)
+		hand_out_far(self, problem, x);
+	self->result.residual =
+		far || !in_range(worst) ? residual_far(problem, x) : residual_of(worst);
+	self->result.status = self->result.residual <= options->tolerance ? SOLVER_SOLVED :
+			      inner <= options->tolerance		  ? SOLVER_INEXACT :
+									    SOLVER_LIMIT;
 	return self->result;
 }

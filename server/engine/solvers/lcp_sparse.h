@@ -21,6 +21,7 @@ struct lcp_sparse {
 	uint32_t islands, *island; /* where each begins in `order`: islands + 1 */
 	uint32_t *member;          /* as `order`, but rows ascending in each island */
 	double *value, *b, *lower, *upper, *scale;
+	int32_t *lift; /* by island: its x, b and bounds are solved times 2^lift */
 	double *x, *w, *next, *next_w;
 	double *step;          /* by place */
 	uint8_t *free, *wanted; /* by row: in the factor; in the next step */
@@ -45,7 +46,9 @@ size_t lcp_sparse_order_by(struct lcp_sparse *self, const struct lcp_sparse_prob
 /* x: out, and with options.warm in as well. The pattern is the one ordered. Limits when 0: rounds
  * 300 an island; result.rounds is the most of any; pivots counts rows that entered or left a
  * factor. tolerance is for the residual, as lcp_residual's. A problem without solution ends in LIMIT
- * with a large residual. */
+ * with a large residual. Numbers may lie anywhere in the range of doubles: each island is scaled into
+ * its middle, and the residual is that of the problem as given. INEXACT: solved in its own scale, but
+ * the answer as doubles does not solve it (it is too large or too small for one). */
 struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      const struct lcp_sparse_problem *problem,
 				      const struct solver_options *options, double *x);

@@ -3,6 +3,8 @@ libengine_a_SOURCES += \
 	server/engine/solvers/solver.c \
 	server/engine/solvers/lcp.h \
 	server/engine/solvers/lcp.c \
+	server/engine/solvers/lcp_wide.h \
+	server/engine/solvers/lcp_wide.c \
 	server/engine/solvers/lcp_core.h \
 	server/engine/solvers/lcp_core.c \
 	server/engine/solvers/lcp_core_band.c \
@@ -19,7 +21,7 @@ libengine_a_SOURCES += \
 	server/engine/solvers/qp_dual_active_set.h \
 	server/engine/solvers/qp_dual_active_set.c
 
-tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c
+tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c tests/lib/far_residual.h
 
 UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_lcp \

@@ -2,6 +2,10 @@
  *
  * Each sum is measured together with the sum of the sizes of its terms, so that "zero" can mean
  * "zero to rounding", and every violation is relative to what it was computed from.
+ *
+ * Products beyond the range of doubles: a sum that is not finite is made once more with both factors
+ * times 2^-520, which no sum can leave, and so are the bounds and the 1 it is held against. What is
+ * too small for a double is nothing beside 1. A certificate whose sums are not finite proves nothing.
  */
 #include "server/engine/solvers/lp.h"
 
@@ -10,8 +14,11 @@
 
 #define ROUNDING 1e-12 /* relative to a sum's terms; larger would accept weak certificates */
 
+#define SMALL 0x1p-520 /* of each factor of a sum that is not finite otherwise */
+
 struct sum {
 	double value, size;
+	double unit; /* both are times this */
 };
 
 static void sum_add(struct sum *self, double term)
@@ -20,13 +27,34 @@ static void sum_add(struct sum *self, double term)
 	self->size += scalar_abs(term);
 }
 
+/* A sum as one value that is what it is. */
+static struct sum sum_of(double value)
+{
+	return (struct sum){ value, scalar_abs(value), 1 };
+}
+
 /* yᵀ A for one column. */
 static struct sum column_product(const struct lp_matrix *a, uint32_t j, const double *y)
 {
-	struct sum sum = { 0, 0 };
+	struct sum sum = { 0, 0, 1 };
 	for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++)
 		sum_add(&sum, a->values[k] * y[a->index[k]]);
 	return sum;
+}
+
+/* yᵀ A − cᵀ for one column, whatever its size. */
+static struct sum column_price(const struct lp_problem *problem, uint32_t j, const double *y)
+{
+	const struct lp_matrix *a = &problem->matrix;
+	struct sum price = column_product(a, j, y);
+	sum_add(&price, -problem->cost[j]);
+	if (scalar_is_finite(price.size))
+		return price;
+	price = (struct sum){ -problem->cost[j] * SMALL * SMALL,
+			      scalar_abs(problem->cost[j]) * SMALL * SMALL, SMALL * SMALL };
+	for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++)
+		sum_add(&price, a->values[k] * SMALL * (y[a->index[k]] * SMALL));
+	return price;
 }
 
 /* A x and the sizes of its terms, column after column. */
@@ -40,6 +68,21 @@ static void row_products(const struct lp_matrix *a, const double *x, double *val
 			value[a->index[k]] += term;
 			size[a->index[k]] += scalar_abs(term);
 		}
+}
+
+/* Row i of them, whatever its size. */
+static struct sum row_sum(const struct lp_matrix *a, const double *x, const double *value,
+			  const double *size, uint32_t i)
+{
+	struct sum sum = { value[i], size[i], 1 };
+	if (scalar_is_finite(size[i]))
+		return sum;
+	sum = (struct sum){ 0, 0, SMALL * SMALL };
+	for (uint32_t j = 0; j < a->columns; j++)
+		for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++)
+			if (a->index[k] == i)
+				sum_add(&sum, a->values[k] * SMALL * (x[j] * SMALL));
+	return sum;
 }
 
 static bool bounds_valid(const double *low, const double *high, uint32_t count)
@@ -85,29 +128,31 @@ double lp_objective(const struct lp_problem *problem, const double *x)
 	return dense_dot(problem->cost, x, problem->matrix.columns);
 }
 
-/* How far `value` is outside, relative to 1 + size. */
-static double outside(double value, double size, double low, double high)
+/* How far `sum` is outside, relative to 1 + size. */
+static double outside(struct sum sum, double low, double high)
 {
 	double out = 0;
 	if (low > -LP_INFINITY)
-		out = scalar_max(out, low - value);
+		out = scalar_max(out, low * sum.unit - sum.value);
 	if (high < LP_INFINITY)
-		out = scalar_max(out, value - high);
-	return out / (1 + size);
+		out = scalar_max(out, sum.value - high * sum.unit);
+	return out / (sum.unit + sum.size);
 }
 
 double lp_violation(const struct lp_problem *problem, const double *x, double *scratch)
 {
 	const struct lp_matrix *a = &problem->matrix;
 	double *value = scratch, *size = scratch + a->rows, worst = 0;
+	if (!solver_finite(x, a->columns))
+		return __builtin_inf();
 	row_products(a, x, value, size);
 	for (uint32_t j = 0; j < a->columns; j++) {
-		double out = outside(x[j], scalar_abs(x[j]), problem->column_low[j],
-				     problem->column_high[j]);
+		double out = outside(sum_of(x[j]), problem->column_low[j], problem->column_high[j]);
 		worst = scalar_max(out, worst);
 	}
 	for (uint32_t i = 0; i < a->rows; i++) {
-		double out = outside(value[i], size[i], problem->row_low[i], problem->row_high[i]);
+		double out = outside(row_sum(a, x, value, size, i), problem->row_low[i],
+				     problem->row_high[i]);
 		worst = scalar_max(out, worst);
 	}
 	return worst;
@@ -115,14 +160,14 @@ double lp_violation(const struct lp_problem *problem, const double *x, double *s
 
 /* A price d > 0 wants the value at its lower bound, d < 0 at its upper one: the smaller of the price
  * and the way to that bound, both relative. */
-static double mispriced(double price, double price_size, double value, double value_size, double low,
-			double high)
+static double mispriced(double price, struct sum of, struct sum value, double low, double high)
 {
-	double d = price / (1 + price_size), way;
-	if (d > 0)
-		way = low > -LP_INFINITY ? (value - low) / (1 + value_size) : LP_INFINITY;
-	else
-		way = high < LP_INFINITY ? (high - value) / (1 + value_size) : LP_INFINITY;
+	double d = price / (of.unit + of.size), way = LP_INFINITY;
+	double size = value.unit + value.size;
+	if (d > 0 && low > -LP_INFINITY)
+		way = (value.value - low * value.unit) / size;
+	if (!(d > 0) && high < LP_INFINITY)
+		way = (high * value.unit - value.value) / size;
 	return scalar_min(scalar_abs(d), scalar_abs(way));
 }
 
@@ -132,16 +177,17 @@ double lp_residual(const struct lp_problem *problem, const double *x, const doub
 	const struct lp_matrix *a = &problem->matrix;
 	double worst = lp_violation(problem, x, scratch);
 	const double *value = scratch, *size = scratch + a->rows;
+	if (!scalar_is_finite(worst) || !solver_finite(dual, a->rows))
+		return __builtin_inf();
 	for (uint32_t j = 0; j < a->columns; j++) {
-		struct sum price = column_product(a, j, dual);
-		sum_add(&price, -problem->cost[j]);
-		double wrong = mispriced(-price.value, price.size, x[j], scalar_abs(x[j]),
-					 problem->column_low[j], problem->column_high[j]);
+		struct sum price = column_price(problem, j, dual);
+		double wrong = mispriced(-price.value, price, sum_of(x[j]), problem->column_low[j],
+					 problem->column_high[j]);
 		worst = scalar_max(wrong, worst);
 	}
 	/* The Lagrangian holds +y (row activity): y > 0 wants the row at its lower bound. */
 	for (uint32_t i = 0; i < a->rows; i++) {
-		double wrong = mispriced(dual[i], scalar_abs(dual[i]), value[i], size[i],
+		double wrong = mispriced(dual[i], sum_of(dual[i]), row_sum(a, x, value, size, i),
 					 problem->row_low[i], problem->row_high[i]);
 		worst = scalar_max(wrong, worst);
 	}
@@ -152,6 +198,8 @@ double lp_residual(const struct lp_problem *problem, const double *x, const doub
 static bool add_largest(struct sum *sum, struct sum coefficient, double low, double high)
 {
 	double bound = coefficient.value > 0 ? high : low;
+	if (!scalar_is_finite(coefficient.size))
+		return false;
 	if (coefficient.value == 0)
 		return true;
 	if (scalar_abs(bound) >= LP_INFINITY)
@@ -163,13 +211,13 @@ static bool add_largest(struct sum *sum, struct sum coefficient, double low, dou
 double lp_infeasibility(const struct lp_problem *problem, const double *y)
 {
 	const struct lp_matrix *a = &problem->matrix;
-	struct sum most = { 0, 0 };
+	struct sum most = { 0, 0, 1 };
 	for (uint32_t j = 0; j < a->columns; j++)
 		if (!add_largest(&most, column_product(a, j, y), problem->column_low[j],
 				 problem->column_high[j]))
 			return -1;
 	for (uint32_t i = 0; i < a->rows; i++)
-		if (!add_largest(&most, (struct sum){ -y[i], scalar_abs(y[i]) },
+		if (!add_largest(&most, sum_of(-y[i]),
 				 problem->row_low[i], problem->row_high[i]))
 			return -1;
 	return most.size > 0 ? -most.value / most.size : 0;
@@ -178,6 +226,8 @@ double lp_infeasibility(const struct lp_problem *problem, const double *y)
 /* Whether moving for ever by `step` stays inside. */
 static bool endless(double step, double size, double low, double high)
 {
+	if (!scalar_is_finite(size))
+		return false;
 	if (scalar_abs(step) <= ROUNDING * size)
 		return true;
 	return step > 0 ? high >= LP_INFINITY : low <= -LP_INFINITY;
@@ -187,7 +237,7 @@ double lp_unboundedness(const struct lp_problem *problem, const double *z, doubl
 {
 	const struct lp_matrix *a = &problem->matrix;
 	double *value = scratch, *size = scratch + a->rows;
-	struct sum fall = { 0, 0 };
+	struct sum fall = { 0, 0, 1 };
 	row_products(a, z, value, size);
 	for (uint32_t j = 0; j < a->columns; j++) {
 		sum_add(&fall, -problem->cost[j] * z[j]);

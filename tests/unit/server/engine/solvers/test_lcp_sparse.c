@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "server/base/heap.h"
+#include "server/engine/math/scalar.h"
 #include "server/engine/solvers/lcp_dantzig.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/far_residual.h"
 #include "tests/lib/gen_lcp.h"
 
 struct work {
@@ -259,6 +261,95 @@ START_TEST(small_changes_are_answered_by_updates_of_one_factor)
 }
 END_TEST
 
+/* D A D with D = 2^k by row, and everything by row to match: the answer is D⁻¹ x times a power. */
+static void spread(struct gen_sparse *gen, struct rng *rng, uint32_t most, int lift)
+{
+	int e[64];
+	for (uint32_t i = 0; i < gen->problem.count; i++)
+		e[i] = (int)rng_below(rng, 2 * most + 1) - (int)most;
+	for (uint32_t i = 0; i < gen->problem.count; i++) {
+		gen->b[i] = ldexp(gen->b[i], e[i] + lift);
+		for (uint32_t p = gen->start[i]; p < gen->start[i + 1]; p++)
+			gen->value[p] = ldexp(gen->value[p], e[i] + e[gen->column[p]]);
+	}
+}
+
+/* As a dense problem. */
+static double judge(const struct lcp_sparse_problem *p, const double *x)
+{
+	double a[64 * 64] = {0};
+	for (uint32_t i = 0; i < p->count; i++)
+		for (uint32_t k = p->start[i]; k < p->start[i + 1]; k++)
+			a[i * 64 + p->column[k]] = p->value[k];
+	struct lcp_problem dense = {p->count, 64, a, p->b, p->lower, p->upper};
+	double w[64], said = lcp_residual(&dense, x, w);
+	long double found = far_lcp_residual(&dense, x);
+	/* The residual of the dense solvers is that of long double, to rounding. */
+	ck_assert(fabsl(said - found) <= 1e-13L + 1e-6L * found);
+	return (double)found;
+}
+
+START_TEST(numbers_at_the_ends_of_the_range_are_solved_or_said_not_to_be)
+{
+	struct rng rng = rng_seeded(check_seed() + 5);
+	uint32_t solved = 0, near = 0;
+	for (uint32_t round = 0; round < 200; round++) {
+		struct work work;
+		struct gen_scene scene = gen_tower(4, 16);
+		gen_scene_fall(&scene, &rng, 0.1);
+		work_init(&work, scene);
+		/* Up to 2^±480 in a row's unit: entries to 2^±960; x = 2^(lift − e) must be a double. */
+		uint32_t most = 100 + rng_below(&rng, 380);
+		int lift = (int)rng_below(&rng, 1600) - 800;
+		spread(&work.gen, &rng, most, lift);
+		struct solver_result result =
+			lcp_sparse_solve(&work.solver, &work.gen.problem, &work.options, work.x);
+		bool holds = solver_finite(work.gen.b, work.gen.problem.count);
+		if (holds) {
+			double found = judge(&work.gen.problem, work.x);
+			ck_assert(result.status != SOLVER_SOLVED || found <= 4e-10);
+			ck_assert(result.status == SOLVER_SOLVED || found > 1e-12);
+			/* Where all of x fits into doubles, it is found. */
+			if (lift + (int)most < 1000 && lift - (int)most > -900) {
+				near++;
+				ck_assert_int_eq(result.status, SOLVER_SOLVED);
+			}
+			solved += result.status == SOLVER_SOLVED;
+		} else
+			ck_assert_int_eq(result.status, SOLVER_NOT_FINITE);
+		work_release(&work);
+	}
+	ck_assert_uint_gt(near, 40);
+	ck_assert_uint_ge(solved, near);
+}
+END_TEST
+
+START_TEST(an_answer_no_double_can_hold_is_inexact)
+{
+	uint32_t start[] = {0, 1}, column[] = {0}, order[] = {0};
+	double value = 1e300, b = -1e-200, low = -__builtin_inf(), high = -low, x = 1;
+	struct lcp_sparse solver;
+	struct solver_options options = solver_options_default();
+	void *memory = heap_alloc_aligned(lcp_sparse_bytes(1, 1, 8));
+	lcp_sparse_init(&solver, memory, 1, 1, 8);
+	struct lcp_sparse_problem problem = {1, start, column, &value, &b, &low, &high};
+	(void)lcp_sparse_order_by(&solver, &problem, order);
+	/* x = 1e-500, then 1e400: the nearest doubles are 0 and the largest. */
+	struct solver_result result = lcp_sparse_solve(&solver, &problem, &options, &x);
+	ck_assert_int_eq(result.status, SOLVER_INEXACT);
+	ck_assert(x == 0 && result.residual == 1);
+	value = 1e-200, b = -1e200;
+	result = lcp_sparse_solve(&solver, &problem, &options, &x);
+	ck_assert_int_eq(result.status, SOLVER_INEXACT);
+	ck_assert(x == SCALAR_MAX && scalar_near(result.residual, 1, 1e-12));
+	value = 1e-300, b = -1e-10;
+	result = lcp_sparse_solve(&solver, &problem, &options, &x);
+	ck_assert_int_eq(result.status, SOLVER_SOLVED);
+	ck_assert(fabs(x / 1e290 - 1) < 1e-12);
+	heap_free(memory);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("lcp_sparse");
@@ -269,6 +360,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, too_little_room_and_bad_numbers_have_their_status);
 	tcase_add_test(tcase, islands_are_solved_as_if_each_were_alone);
 	tcase_add_test(tcase, small_changes_are_answered_by_updates_of_one_factor);
+	tcase_add_test(tcase, numbers_at_the_ends_of_the_range_are_solved_or_said_not_to_be);
+	tcase_add_test(tcase, an_answer_no_double_can_hold_is_inexact);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

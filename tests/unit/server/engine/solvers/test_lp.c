@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/lib/check_main.h"
+#include "tests/lib/far_residual.h"
 #include "tests/lib/gen_lp.h"
 
 enum { ROWS = 256, COLUMNS = 1024, NONZEROS = 8192 };
@@ -313,6 +314,26 @@ START_TEST(the_same_program_gives_the_same_bits_whatever_was_solved_before)
 }
 END_TEST
 
+START_TEST(sums_beyond_the_range_are_judged_all_the_same)
+{
+	gen_lp_begin(&gen, 1);
+	gen_lp_column(&gen, 1, 0, 1e29);
+	gen_lp_entry(&gen, 0, 1e300);
+	gen_lp_column(&gen, 1, 0, 1e29);
+	gen_lp_entry(&gen, 0, -1e300);
+	row(0, 0, 0);
+	/* 1e300 (x − y) = 0, with terms of 1e329. */
+	double x[] = {1e29, 5e28}, dual = 0;
+	ck_assert(fabs(lp_violation(&gen.problem, x, gen.scratch) - 1.0 / 3) < 1e-12);
+	ck_assert(fabsl(lp_residual(&gen.problem, x, &dual, gen.scratch) -
+			far_lp_residual(&gen.problem, x, &dual)) < 1e-12L);
+	x[1] = x[0];
+	ck_assert(lp_violation(&gen.problem, x, gen.scratch) == 0);
+	x[1] = -__builtin_inf();
+	ck_assert(lp_violation(&gen.problem, x, gen.scratch) == __builtin_inf());
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("lp");
@@ -324,6 +345,7 @@ static Suite *make(void)
 	tcase_add_test(programs, a_program_without_an_end_comes_with_its_ray);
 	tcase_add_test(programs, crossed_bounds_are_infeasible_and_named);
 	tcase_add_test(programs, numbers_that_are_none_and_rows_that_do_not_ascend_are_refused);
+	tcase_add_test(programs, sums_beyond_the_range_are_judged_all_the_same);
 	suite_add_tcase(suite, programs);
 	TCase *piles = tcase_create("piles");
 	tcase_add_checked_fixture(piles, setup, teardown);

@@ -7,6 +7,7 @@
 #include "server/base/heap.h"
 #include "server/engine/solvers/qp_dual_active_set.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/far_residual.h"
 #include "tests/lib/gen_lcp.h"
 #include "tests/lib/gen_lp.h"
 
@@ -385,6 +386,54 @@ START_TEST(a_diamond_of_four_rests_and_one_of_five_rises_inside)
 }
 END_TEST
 
+/* Of any exponent, a few of them 0. */
+static double far_number(struct rng *rng)
+{
+	double mantissa = rng_range(rng, -1, 1);
+	int exponent = (int)rng_below(rng, 2000) - 1000;
+	return rng_below(rng, 5) == 0 ? 0 : ldexp(mantissa, exponent);
+}
+
+START_TEST(the_residual_is_true_at_the_ends_of_the_range)
+{
+	struct rng rng = rng_seeded(check_seed() + 7);
+	uint32_t small = 0;
+	for (uint32_t round = 0; round < 20000; round++) {
+		double *all[] = {g, c, rows, d, x, lambda};
+		uint32_t counts[] = {9, 3, 6, 2, 3, 2};
+		for (uint32_t k = 0; k < 6; k++)
+			for (uint32_t i = 0; i < counts[k]; i++)
+				all[k][i] = far_number(&rng);
+		/* Half of them stationary to rounding. */
+		for (uint32_t i = 0; i < 9 && round % 2 == 0; i++)
+			g[i] = i % 4 == 0 && fabs(x[i / 4]) > 1e-200 ? -c[i / 4] / x[i / 4] : 0;
+		lambda[0] *= round % 2;
+		lambda[1] *= round % 2;
+		struct qp_problem problem = {3, 2, g, c, rows, d, NULL};
+		if (!qp_valid(&problem))
+			continue;
+		long double expected = far_qp_residual(&problem, x, lambda);
+		double found = qp_residual(&problem, x, lambda);
+		small += expected < 1e-10L;
+		ck_assert(fabsl(found - expected) <= 1e-13L + 1e-6L * expected ||
+			  (found > 1e300 && expected > 1e300L));
+	}
+	ck_assert_uint_gt(small, 50);
+}
+END_TEST
+
+START_TEST(a_minimum_no_double_can_hold_is_not_called_solved)
+{
+	g[0] = 1e300;
+	c[0] = -1e-200;
+	struct qp_problem problem = {1, 0, g, c, rows, d, NULL};
+	struct solver_result result =
+		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
+	ck_assert_int_eq(result.status, SOLVER_INEXACT);
+	ck_assert(result.residual > 0.9);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("qp");
@@ -398,6 +447,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, bad_numbers_and_empty_programs_have_their_status);
 	tcase_add_test(tcase, an_inverted_triangle_begins_to_fall_by_fifty_thirds);
 	tcase_add_test(tcase, a_diamond_of_four_rests_and_one_of_five_rises_inside);
+	tcase_add_test(tcase, the_residual_is_true_at_the_ends_of_the_range);
+	tcase_add_test(tcase, a_minimum_no_double_can_hold_is_not_called_solved);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,0 +1,128 @@
+/* wide.h: numbers with the digits of a double and an exponent that does not end.
+ *
+ * For judging answers whose products leave the range of doubles (1e-301 times 1e206 times 1e206):
+ * there a plain sum says 0 or infinity, and neither is true. Addition and multiplication round as
+ * those of double do (53 bits, to nearest) and never over- or underflow. An infinite mantissa stands
+ * for a bound that is not there; infinity minus infinity is not asked.
+ */
+#ifndef CAIRN_ENGINE_MATH_WIDE_H
+#define CAIRN_ENGINE_MATH_WIDE_H
+
+#include "server/engine/math/scalar.h"
+
+/* mantissa · 2^exponent; mantissa 0, ±∞, or 1/2 ≤ |mantissa| < 1. */
+typedef struct wide {
+	double mantissa;
+	int64_t exponent;
+} wide;
+
+/* 2^e, −1022 ≤ e ≤ 1023. */
+static inline double scalar_power2(int64_t e)
+{
+	return scalar_from_bits((uint64_t)(1023 + e) << 52);
+}
+
+/* x 2^e; beyond the range of doubles 0 or infinity. Exact when the result is not subnormal. */
+static inline double scalar_shift(double x, int64_t e)
+{
+	e = e < -4000 ? -4000 : e > 4000 ? 4000 : e;
+	for (; e > 1000; e -= 1000)
+		x *= 0x1p1000;
+	for (; e < -1000; e += 1000)
+		x *= 0x1p-1000;
+	return x * scalar_power2(e);
+}
+
+static inline wide wide_normal(double mantissa, int64_t exponent)
+{
+	if (mantissa == 0 || !scalar_is_finite(mantissa))
+		return (wide){mantissa, 0};
+	uint64_t bits = scalar_bits(mantissa);
+	int64_t own = (int64_t)(bits >> 52 & 0x7ff) - 1022;
+	bits = (bits & ~((uint64_t)0x7ff << 52)) | (uint64_t)1022 << 52;
+	return (wide){scalar_from_bits(bits), exponent + own};
+}
+
+static inline wide wide_of(double x)
+{
+	bool subnormal = scalar_abs(x) < 0x1p-1000;
+	return subnormal ? wide_normal(x * 0x1p100, -100) : wide_normal(x, 0);
+}
+
+static inline double wide_value(wide a)
+{
+	return scalar_shift(a.mantissa, a.exponent);
+}
+
+static inline wide wide_negative(wide a)
+{
+	return (wide){-a.mantissa, a.exponent};
+}
+
+static inline wide wide_abs(wide a)
+{
+	return (wide){scalar_abs(a.mantissa), a.exponent};
+}
+
+static inline wide wide_times(wide a, wide b)
+{
+	return wide_normal(a.mantissa * b.mantissa, a.exponent + b.exponent);
+}
+
+/* b is not 0. */
+static inline wide wide_over(wide a, wide b)
+{
+	return wide_normal(a.mantissa / b.mantissa, a.exponent - b.exponent);
+}
+
+static inline wide wide_plus(wide a, wide b)
+{
+	if (a.mantissa == 0 || !scalar_is_finite(b.mantissa))
+		return b;
+	if (b.mantissa == 0 || !scalar_is_finite(a.mantissa))
+		return a;
+	if (a.exponent < b.exponent)
+		return wide_plus(b, a);
+	int64_t apart = a.exponent - b.exponent;
+	if (apart > 100)
+		return a;
+	return wide_normal(a.mantissa + b.mantissa * scalar_power2(-apart), a.exponent);
+}
+
+static inline wide wide_minus(wide a, wide b)
+{
+	return wide_plus(a, wide_negative(b));
+}
+
+static inline bool wide_less(wide a, wide b)
+{
+	return wide_minus(a, b).mantissa < 0;
+}
+
+static inline wide wide_max(wide a, wide b)
+{
+	return wide_less(a, b) ? b : a;
+}
+
+static inline wide wide_min(wide a, wide b)
+{
+	return wide_less(b, a) ? b : a;
+}
+
+/* a ≥ 0. */
+static inline wide wide_sqrt(wide a)
+{
+	bool odd = (a.exponent & 1) != 0;
+	return wide_normal(scalar_sqrt(odd ? 2 * a.mantissa : a.mantissa),
+			   (odd ? a.exponent - 1 : a.exponent) / 2);
+}
+
+/* a / b as a double; 0 for 0 / 0 and infinity for a / 0. */
+static inline double wide_ratio(wide a, wide b)
+{
+	if (a.mantissa == 0)
+		return 0;
+	return b.mantissa == 0 ? __builtin_inf() : wide_value(wide_over(a, b));
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* test_wide.c: numbers without a last exponent against long double, which has a later one. */
+#include "server/engine/math/wide.h"
+
+#include <math.h>
+
+#include "server/base/rng.h"
+#include "tests/lib/check_main.h"
+
+static double any_double(struct rng *rng)
+{
+	for (;;) {
+		double x = scalar_from_bits(rng_u64(rng));
+		if (scalar_is_finite(x))
+			return x;
+	}
+}
+
+static long double long_of(wide a)
+{
+	return ldexpl(a.mantissa, (int)a.exponent);
+}
+
+static void near(wide found, long double expected, long double size)
+{
+	double mantissa = scalar_abs(found.mantissa);
+	ck_assert(mantissa == 0 || (mantissa >= 0.5 && mantissa < 1));
+	ck_assert(fabsl(long_of(found) - expected) <= 0x1p-53L * size);
+}
+
+START_TEST(arithmetic_is_that_of_long_double_to_the_last_bit_of_a_double)
+{
+	struct rng rng = rng_seeded(check_seed());
+	for (int i = 0; i < 100000; i++) {
+		double a = any_double(&rng), b = any_double(&rng), c = any_double(&rng);
+		if (i % 3 == 0 && scalar_abs(a) < 0x1p900)
+			b = scalar_shift(a, (int64_t)rng_below(&rng, 120) - 60);
+		long double product = (long double)a * b;
+		wide wa = wide_of(a), wb = wide_of(b), wc = wide_of(c);
+		near(wide_times(wa, wb), product, fabsl(product));
+		near(wide_plus(wa, wb), (long double)a + b, fabsl((long double)a + b));
+		near(wide_sqrt(wide_abs(wa)), sqrtl(fabsl((long double)a)),
+		     sqrtl(fabsl((long double)a)) * 2);
+		if (b != 0)
+			near(wide_over(wa, wb), (long double)a / b,
+			     2 * fabsl((long double)a / b));
+		ck_assert(wide_less(wa, wc) == (a < c));
+		ck_assert(wide_value(wa) == a);
+		ck_assert(wide_value(wide_max(wa, wc)) == scalar_max(a, c));
+		ck_assert(wide_value(wide_min(wa, wc)) == scalar_min(a, c));
+	}
+}
+END_TEST
+
+START_TEST(shifts_are_those_of_the_library)
+{
+	struct rng rng = rng_seeded(check_seed() + 1);
+	for (int i = 0; i < 100000; i++) {
+		double a = any_double(&rng);
+		int e = (int)rng_below(&rng, 4200) - 2100;
+		double found = scalar_shift(a, e), expected = ldexp(a, e);
+		ck_assert(found == expected ||
+			  (fabs(expected) < 0x1p-1022 && fabs(found - expected) <= 0x1p-1074));
+	}
+}
+END_TEST
+
+START_TEST(a_bound_that_is_not_there_is_beyond_all)
+{
+	wide none = wide_of(__builtin_inf()), most = wide_times(wide_of(SCALAR_MAX), wide_of(1e300));
+	ck_assert(wide_less(most, none) && wide_less(wide_negative(none), wide_negative(most)));
+	ck_assert(!wide_less(none, most) && wide_minus(most, none).mantissa < 0);
+	ck_assert(wide_ratio(wide_of(0), wide_of(0)) == 0);
+	ck_assert(wide_ratio(most, wide_of(0)) == __builtin_inf());
+	ck_assert(wide_ratio(most, most) == 1);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("wide");
+	TCase *tcase = tcase_create("arithmetic");
+	tcase_add_test(tcase, arithmetic_is_that_of_long_double_to_the_last_bit_of_a_double);
+	tcase_add_test(tcase, shifts_are_those_of_the_library);
+	tcase_add_test(tcase, a_bound_that_is_not_there_is_beyond_all);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
