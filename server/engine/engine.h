@@ -98,6 +98,15 @@ MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, u
 /* Results of kept batches applied at this boundary; borrowed until the next world_step. */
 const struct batch_result *world_kept_results(const struct world *world, uint32_t *count);
 
+/* A batch that waits for its tick. */
+struct pending_batch {
+	uint64_t at;
+	uint32_t session;
+	uint64_t number;
+};
+/* What waits, in the order in which it will be applied; at most `capacity` of them. Returns how many wait. */
+uint32_t world_pending(const struct world *world, struct pending_batch *out, uint32_t capacity);
+
 /* ---- stepping -------------------------------------------------------------------------------- */
 
 /* One tick. LIMIT or NO_MEMORY (why says which): the step was not made, nothing moved, world_stopped()

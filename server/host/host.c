@@ -122,6 +122,15 @@ void host_return_report(struct host *host, struct report *report)
 
 static const struct runnable_ops host_ops = { host_due, host_run };
 
+static enum status inherit(struct host *host, const struct world *world)
+{
+	uint32_t count = world_pending(world, NULL, 0);
+	enum status status = ARRAY_RESERVE(&host->inherited, count);
+	if (status == STATUS_OK)
+		host->inherited.count = world_pending(world, host->inherited.items, count);
+	return status;
+}
+
 enum status host_create(const struct host_options *options, struct world *world,
 			struct shape_book *shapes, struct executor *executor,
 			host_reports *reports, void *context, struct host **out)
@@ -136,7 +145,11 @@ enum status host_create(const struct host_options *options, struct world *world,
 		status = inbox_create(&limits, &host->inbox);
 	if (status == STATUS_OK)
 		status = arena_init(&host->scratch, 0);
+	if (status == STATUS_OK)
+		status = inherit(host, world);
 	if (status != STATUS_OK) {
+		ARRAY_RELEASE(&host->inherited);
+		arena_release(&host->scratch);
 		if (host->inbox != NULL)
 			inbox_destroy(host->inbox, NULL, NULL);
 		letter_destroy(host->journal_note);
@@ -186,6 +199,7 @@ void host_destroy(struct host *host)
 	world_destroy(host->world);
 	shape_book_release(&host->shapes);
 	arena_release(&host->scratch);
+	ARRAY_RELEASE(&host->inherited);
 	heap_free(host);
 }
 

@@ -87,7 +87,7 @@ struct result_list {
 	const struct batch_result *items;
 	uint32_t count;
 };
-enum { RESULT_LISTS = 3 };
+enum { RESULTS_KEPT = 1, RESULT_LISTS = 3 };
 
 static void add_result(struct tick_report *ticked, const struct batch_result *from)
 {
@@ -113,7 +113,45 @@ static void add_result(struct tick_report *ticked, const struct batch_result *fr
 	ticked->value_count += from->value_count;
 }
 
-static enum status add_results(struct tick_report *ticked, const struct result_list *lists)
+static int pending_compare(const struct pending_batch *pending, const struct batch_result *result)
+{
+	if (pending->at != result->tick)
+		return pending->at < result->tick ? -1 : 1;
+	if (pending->session != result->session)
+		return pending->session < result->session ? -1 : 1;
+	return pending->number == result->number ? 0 : pending->number < result->number ? -1 : 1;
+}
+
+/* How many batches of that name were in the world when it came here. */
+static uint32_t inherited_of(const struct host *host, const struct batch_result *result)
+{
+	uint32_t low = 0, high = host->inherited.count, count = 0;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (pending_compare(&host->inherited.items[middle], result) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low + count < host->inherited.count &&
+	       pending_compare(&host->inherited.items[low + count], result) == 0)
+		count++;
+	return count;
+}
+
+/* Whether kept result k is of a batch that came with the world. Of equal names those stand first: they waited
+ * before anything was sent here. */
+static bool is_inherited(const struct host *host, const struct batch_result *kept, uint32_t k)
+{
+	uint32_t inherited = inherited_of(host, &kept[k]), before = 0;
+	while (before < inherited && before < k && kept[k - 1 - before].session == kept[k].session &&
+	       kept[k - 1 - before].number == kept[k].number)
+		before++;
+	return before < inherited;
+}
+
+static enum status add_results(const struct host *host, struct tick_report *ticked,
+			       const struct result_list *lists)
 {
 	uint32_t count = 0, values = 0;
 	for (uint32_t k = 0; k < RESULT_LISTS; k++)
@@ -128,7 +166,9 @@ static enum status add_results(struct tick_report *ticked, const struct result_l
 				       sizeof *ticked->values);
 	for (uint32_t k = 0; k < RESULT_LISTS && status == STATUS_OK; k++)
 		for (uint32_t i = 0; i < lists[k].count; i++)
-			add_result(ticked, &lists[k].items[i]);
+			if (k != RESULTS_KEPT ||
+			    !is_inherited(host, lists[k].items - host->kept_told, i + host->kept_told))
+				add_result(ticked, &lists[k].items[i]);
 	return status;
 }
 
@@ -181,7 +221,7 @@ static enum status add_news(const struct host *host, const struct boundary *boun
 		{ boundary->refused, boundary->refused_count },
 	};
 	enum status status = add_events(host, boundary, ticked);
-	return status == STATUS_OK ? add_results(ticked, lists) : status;
+	return status == STATUS_OK ? add_results(host, ticked, lists) : status;
 }
 
 /* Where the world stands, and how it is doing. */

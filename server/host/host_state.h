@@ -127,6 +127,9 @@ struct host {
 	 * go on adding up. So many results of kept batches have been told of already. */
 	bool open;
 	uint32_t kept_told;
+	/* What waited in the world when it came here, in the order of its application: batches of a
+	 * world it was copied from, whose numbers mean nothing here. They are done, nobody is told. */
+	ARRAY_OF(struct pending_batch) inherited;
 	struct reason failure; /* why the mode is FAILED */
 	/* A RESTORE that is done and not yet recorded, reported and answered. */
 	struct asker restorer;

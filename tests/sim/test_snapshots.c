@@ -133,6 +133,48 @@ START_TEST(a_snapshot_gives_the_same_future_again_in_another_epoch)
 }
 END_TEST
 
+/* Its number was given in the world it was copied from, and means another batch in the copy. */
+START_TEST(what_waited_in_a_world_is_done_in_its_copy_and_told_to_nobody_there)
+{
+	struct server_sim *sim = daemon_of(check_seed() + (uint64_t)_i, NULL);
+	struct sim_client *client = administrator(sim);
+	const struct message *answer;
+	uint32_t world = sim_make_world(client, "w", NULL);
+	begin_world(client, world);
+	struct command spawn = sim_spawn(5, 5, 5, 77, false);
+	(void)sim_commands(client, world, &spawn, 1, 20, WIRE_LATE_APPLY);
+	sim_step(client, world, 1, 0, NULL, 0);
+	uint64_t hash = sim_hash(client, world);
+	ck_assert_int_eq(named(client, MESSAGE_FORK, MESSAGE_FORKED, world, "copy", "", &answer),
+			 STATUS_OK);
+	ck_assert_uint_eq(answer->forked.hash.value, hash);
+	uint32_t copy = (uint32_t)answer->forked.world;
+	sim_join(client, copy);
+	/* For the same tick, or another. */
+	spawn.spawn.tag = 88;
+	uint64_t batch = sim_commands(client, copy, &spawn, 1, _i == 0 ? 20 : 30, WIRE_LATE_APPLY);
+	ck_assert_uint_eq(batch, client->batches[world]);
+	sim_step(client, copy, 40, 0, NULL, 0);
+	const struct sim_result *result = sim_result(client, copy, batch);
+	ck_assert_ptr_nonnull(result);
+	ck_assert_uint_eq(result->arrivals, 2); /* kept, and done */
+	ck_assert_uint_eq(result->value_count, 1);
+	struct body_view view;
+	struct world *of = server_sim_world(sim, copy);
+	ck_assert_int_eq(world_body(of, result->values[0], &view), STATUS_OK);
+	ck_assert_int_eq(view.tag, 88);
+	ck_assert_uint_eq(world_bodies(of, NULL, 0), 7);
+	/* And it is answered from memory as it was. */
+	sim_commands_as(client, copy, batch, &spawn, 1, 0, WIRE_LATE_APPLY);
+	server_sim_run(sim, 100 * NS_PER_MS);
+	ck_assert_uint_eq(result->arrivals, 3);
+	ck_assert_uint_eq(result->values[0], view.id);
+	ck_assert(server_sim_sound(sim));
+	ck_assert(server_sim_drain(sim, 60 * NS_PER_S));
+	server_sim_destroy(sim);
+}
+END_TEST
+
 START_TEST(a_running_world_may_go_back_under_the_eyes_of_watchers)
 {
 	struct server_sim *sim = daemon_of(check_seed() + (uint64_t)_i, NULL);
@@ -362,6 +404,8 @@ static Suite *make(void)
 	TCase *snapshots = tcase_create("snapshots");
 	tcase_set_timeout(snapshots, 30);
 	tcase_add_loop_test(snapshots, a_snapshot_gives_the_same_future_again_in_another_epoch, 0, 3);
+	tcase_add_loop_test(snapshots,
+			    what_waited_in_a_world_is_done_in_its_copy_and_told_to_nobody_there, 0, 2);
 	tcase_add_loop_test(snapshots, a_running_world_may_go_back_under_the_eyes_of_watchers, 0, 5);
 	suite_add_tcase(suite, snapshots);
 	TCase *ends = tcase_create("ends");

@@ -270,6 +270,15 @@ enum status world_apply(struct world *world, struct batch *batches, uint32_t cou
 	return status;
 }
 
+uint32_t world_pending(const struct world *world, struct pending_batch *out, uint32_t capacity)
+{
+	const struct pending_table *table = &world->tables.pending;
+	for (uint32_t row = 0; row < MIN_OF(table->count, capacity); row++)
+		out[row] = (struct pending_batch){ table->due[row], table->session[row],
+						   table->batch[row] };
+	return table->count;
+}
+
 const struct batch_result *world_kept_results(const struct world *world, uint32_t *count)
 {
 	*count = world->kept_results.count;
