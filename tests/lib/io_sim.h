@@ -48,6 +48,8 @@ void io_sim_destroy(struct io_sim *sim);
 /* Host `index`, made when first asked for; 0 is the executor's LOOP. Borrowed. */
 struct io *io_sim_host(struct io_sim *sim, uint32_t index);
 struct executor *io_sim_executor(struct io_sim *sim);
+/* After executor_stop: its threads are as before executor_start, for another daemon. */
+void io_sim_executor_anew(struct io_sim *sim);
 uint64_t io_sim_now(const struct io_sim *sim);
 
 /* The next event. False: nothing will ever happen again. */

@@ -308,3 +308,16 @@ struct executor *io_sim_executor(struct io_sim *sim)
 {
 	return &sim->executor.executor;
 }
+
+void io_sim_executor_anew(struct io_sim *sim)
+{
+	for (uint32_t i = 0; i < EXECUTOR_WORKER + sim->options.executor.workers; i++) {
+		struct sim_seat *seat = &sim->executor.seats[i];
+		ASSERT(seat->ended && !has_work(seat));
+		seat->ended = false;
+		seat->running = i == EXECUTOR_LOOP;
+		seat->due = NULL;
+		seat->alarm_at = INSTANT_NEVER;
+		seat->alarm_generation++;
+	}
+}

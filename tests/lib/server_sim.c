@@ -206,7 +206,7 @@ static bool shows_part(const struct sim_subscription *subscription, const struct
 		const struct wire_body *shown = mirror_find(mirror, real->id);
 		seen += shown != NULL;
 		if (shown != NULL && !subscription->partial &&
-		    (wire_columns_differ(shown, real) & mirror->fields) != 0)
+		    !shows_body(mirror, (uint32_t)(shown - mirror->bodies), real))
 			return false;
 		if (!settled)
 			continue;
@@ -238,6 +238,11 @@ void server_sim_compare(struct server_sim *self, const struct sim_subscription *
 	self->compared++;
 	self->unknown_states += !known && !may_be_missed(truth, mirror);
 	self->false_states += known && !right;
+	if (getenv("SIM_LOG") != NULL && known && !right)
+		printf("# false: sub %d of world %u, epoch %u tick %d, profile %d, fields %d%s\n",
+		       (int)subscription->sub, (unsigned)subscription->world, (unsigned)mirror->epoch,
+		       (int)mirror->tick, (int)mirror->profile, (int)mirror->fields,
+		       subscription->part ? ", a part" : "");
 }
 
 const struct sim_state *server_sim_state(const struct server_sim *self, uint32_t world,
@@ -251,6 +256,18 @@ const struct sim_state *server_sim_state(const struct server_sim *self, uint32_t
 				return &truth->states.items[k];
 	}
 	return NULL;
+}
+
+bool server_sim_was(const struct server_sim *self, uint32_t world, uint64_t tick, uint64_t tick_hash)
+{
+	for (uint32_t i = 0; i < self->truths.count; i++) {
+		const struct sim_truth *truth = &self->truths.items[i];
+		for (uint32_t k = truth->states.count; truth->world == world && k-- > 0;)
+			if (truth->states.items[k].tick == tick &&
+			    truth->states.items[k].tick_hash == tick_hash)
+				return true;
+	}
+	return false;
 }
 
 struct world *server_sim_world(const struct server_sim *self, uint32_t world)
@@ -417,6 +434,42 @@ bool server_sim_drain(struct server_sim *self, uint64_t ns)
 	return stopped;
 }
 
+void server_sim_end(struct server_sim *self)
+{
+	for (uint32_t i = 0; i < self->client_count; i++)
+		sim_vanish(self->clients[i]);
+	for (uint32_t i = 0; i < self->ghosts.count; i++)
+		sim_vanish(self->ghosts.items[i]);
+	end_server(self);
+}
+
+void server_sim_begin(struct server_sim *self, const char *data)
+{
+	struct reason why;
+	ASSERT(self->server == NULL);
+	io_sim_executor_anew(self->sim);
+	if (data != NULL)
+		self->options->data = data;
+	if (make_server(self, &why) != STATUS_OK)
+		sim_fail("the daemon does not start again", &why);
+}
+
+static void release_truths(struct server_sim *self)
+{
+	for (uint32_t i = 0; i < self->truths.count; i++) {
+		for (uint32_t k = 0; k < self->truths.items[i].states.count; k++)
+			state_release(&self->truths.items[i].states.items[k]);
+		ARRAY_RELEASE(&self->truths.items[i].states);
+	}
+	ARRAY_RELEASE(&self->truths);
+}
+
+void server_sim_forget(struct server_sim *self)
+{
+	release_truths(self);
+	see_all(self);
+}
+
 void server_sim_destroy(struct server_sim *self)
 {
 	end_server(self);
@@ -430,12 +483,7 @@ void server_sim_destroy(struct server_sim *self)
 		heap_free(self->ghosts.items[i]);
 	}
 	ARRAY_RELEASE(&self->ghosts);
-	for (uint32_t i = 0; i < self->truths.count; i++) {
-		for (uint32_t k = 0; k < self->truths.items[i].states.count; k++)
-			state_release(&self->truths.items[i].states.items[k]);
-		ARRAY_RELEASE(&self->truths.items[i].states);
-	}
-	ARRAY_RELEASE(&self->truths);
+	release_truths(self);
 	frame_pool_destroy(self->frames);
 	heap_free(self->options);
 	heap_free(self);

@@ -24,7 +24,7 @@
 #include "server/server.h"
 #include "tests/lib/io_sim.h"
 
-enum { SERVER_SIM_CLIENTS_MAX = 200, SIM_SUBSCRIPTIONS_MAX = 8, SIM_WORLDS_MAX = 64 };
+enum { SERVER_SIM_CLIENTS_MAX = 250, SIM_SUBSCRIPTIONS_MAX = 8, SIM_WORLDS_MAX = 64 };
 
 #define SIM_TCP "tcp:127.0.0.1:7411"
 #define SIM_UNIX "unix:/sim/cairnd.sock"
@@ -82,6 +82,14 @@ struct server_sim *server_sim_create(const struct server_sim_options *options);
 struct server_sim *server_sim_create_failing(const struct server_sim_options *options,
 					     uint64_t fail_in);
 void server_sim_destroy(struct server_sim *self);
+/* Ends the daemon at once; clients find their connections reset. */
+void server_sim_end(struct server_sim *self);
+/* Another daemon at the same place, with files in `data` (borrowed; NULL: as before). What the last
+ * one's worlds looked like is still known, until server_sim_forget. Ends the program where it does
+ * not start. */
+void server_sim_begin(struct server_sim *self, const char *data);
+/* The truth begins anew with what is there now. */
+void server_sim_forget(struct server_sim *self);
 bool server_sim_step(struct server_sim *self);
 /* Lets so much virtual time pass. */
 void server_sim_run(struct server_sim *self, uint64_t ns);
@@ -96,6 +104,8 @@ uint64_t server_sim_now(const struct server_sim *self);
 /* The state a world was in; NULL when it never was. */
 const struct sim_state *server_sim_state(const struct server_sim *self, uint32_t world,
 					 uint32_t epoch, uint64_t tick);
+/* Whether a world ever stood at that tick with that tick hash, in whatever epoch. */
+bool server_sim_was(const struct server_sim *self, uint32_t world, uint64_t tick, uint64_t tick_hash);
 /* The engine's world behind a number, NULL for none. */
 struct world *server_sim_world(const struct server_sim *self, uint32_t world);
 
@@ -104,7 +114,7 @@ struct world *server_sim_world(const struct server_sim *self, uint32_t world);
 struct sim_client_options {
 	const char *address; /* SIM_TCP: a controller; SIM_UNIX: an administrator */
 	const char *role;    /* a lesser one */
-	const char *token;   /* to show; NULL none */
+	const char *token;   /* to show; NULL none; borrowed */
 	uint32_t caps;
 	uint32_t frame_down;	/* 0: the most */
 	uint64_t ack_delay_max; /* ns; drawn for each frame, kept in order */
@@ -178,8 +188,12 @@ struct sim_client {
 	uint64_t next_ref;
 	uint64_t batches[SIM_WORLDS_MAX], steps[SIM_WORLDS_MAX]; /* last numbers used, by world */
 	uint64_t bytes_in, errors, resyncs;
-	uint64_t durable_tick;
+	uint64_t durable_tick; /* of whichever world spoke last */
 	uint32_t durable_epoch;
+	struct sim_durable {
+		uint32_t epoch;
+		uint64_t tick;
+	} durable[SIM_WORLDS_MAX];
 };
 
 /* Connects and greets; does not wait. */
@@ -205,6 +219,8 @@ const struct message *sim_ask(struct sim_client *self, const struct message *req
 enum status sim_try(struct sim_client *self, const struct message *request,
 		    enum message_type answer);
 uint64_t sim_ref(struct sim_client *self);
+/* Whether a message, other than ERROR, answers the request with that ref. */
+bool sim_answers(const struct message *message, uint64_t ref);
 /* The first ERROR since the client was made with this ref, NULL none. */
 const struct msg_error *sim_error(const struct sim_client *self, uint64_t ref);
 

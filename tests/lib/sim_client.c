@@ -261,6 +261,10 @@ static void take_error(struct sim_client *self, const struct msg_error *error)
 {
 	self->errors++;
 	self->refused = self->refused || (error->about == MESSAGE_HELLO);
+	/* It goes on with what it watched before, whatever that was. */
+	struct sim_subscription *refused = sim_subscription(self, error->ref);
+	if (error->about == MESSAGE_FOCUS && refused != NULL)
+		refused->focus_t = UINT64_MAX;
 	if (error->about != MESSAGE_SUBSCRIBE || error->code != STATUS_UNKNOWN_SUBSCRIPTION)
 		return;
 	for (uint32_t i = self->subscription_count; i-- > 0;) {
@@ -298,6 +302,10 @@ static void take_message(struct sim_client *self, const struct message *message)
 	case MESSAGE_DURABLE:
 		self->durable_epoch = (uint32_t)message->durable.epoch;
 		self->durable_tick = message->durable.tick;
+		if (message->durable.world < SIM_WORLDS_MAX)
+			self->durable[message->durable.world] = (struct sim_durable){
+				(uint32_t)message->durable.epoch, message->durable.tick
+			};
 		break;
 	case MESSAGE_PING:
 		if (!self->options.raw)

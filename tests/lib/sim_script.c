@@ -40,6 +40,11 @@ static uint64_t ref_of(const struct message *message)
 	}
 }
 
+bool sim_answers(const struct message *message, uint64_t ref)
+{
+	return message->type != MESSAGE_ERROR && ref_of(message) == ref;
+}
+
 struct waiting {
 	struct sim_client *client;
 	enum message_type answer;

@@ -1,0 +1,478 @@
+/* What clients do in a life: the honest, the stalled, the lost, and the liars. */
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/pack.h"
+#include "protocol/unpack.h"
+#include "protocol/query_wire.h"
+#include "tests/lib/gen_message.h"
+#include "tests/lib/sim_life.h"
+#include "tests/lib/worlds.h"
+
+enum { AT_AHEAD = 30, SUBSCRIPTIONS = 4 };
+
+static uint32_t draw(struct life *life, uint32_t below)
+{
+	return life_draw(life, below);
+}
+
+static enum wire_role role_of(const struct sim_client *client)
+{
+	return client->handshake.role;
+}
+
+void life_ask(struct life *life, struct sim_client *client, const struct message *message,
+	      enum message_type answer)
+{
+	sim_send(client, message);
+	if (life->ask_count == LIFE_ASKS_MAX)
+		return;
+	life->asks[life->ask_count++] = (struct life_ask){
+		.client = client,
+		.about = message->type,
+		.answer = answer,
+		.ref = message_ref(message),
+		.resumes = client->resumes,
+		.forbidden = role_of(client) < message_info(message->type)->role,
+	};
+}
+
+/* ---- worlds ------------------------------------------------------------------------------------- */
+
+static void join(struct life *life, struct life_seat *seat, uint32_t w)
+{
+	struct message join;
+	message_init(&join, MESSAGE_WORLD_JOIN);
+	join.world_join.ref = sim_ref(seat->client);
+	join.world_join.world = life->worlds[w];
+	life_ask(life, seat->client, &join, MESSAGE_WORLD_INFO);
+	seat->joined[w] = true;
+}
+
+static void forget_subscriptions(struct sim_client *client, uint32_t world)
+{
+	for (uint32_t i = client->subscription_count; i-- > 0;) {
+		if (client->subscriptions[i].world != world)
+			continue;
+		mirror_release(&client->subscriptions[i].mirror);
+		client->subscriptions[i] = client->subscriptions[--client->subscription_count];
+	}
+}
+
+static void leave(struct life *life, struct life_seat *seat, uint32_t w)
+{
+	struct message leave;
+	message_init(&leave, MESSAGE_WORLD_LEAVE);
+	leave.world_leave.ref = sim_ref(seat->client);
+	leave.world_leave.world = life->worlds[w];
+	life_ask(life, seat->client, &leave, MESSAGE_REPLY);
+	seat->joined[w] = false;
+	life->left[seat->client->index] = true;
+	/* Its subscriptions there end with it. */
+	forget_subscriptions(seat->client, life->worlds[w]);
+}
+
+/* ---- commands ----------------------------------------------------------------------------------- */
+
+/* A body that is there and belongs to somebody else; 0: there is none. */
+static body_id other_body(struct life *life, const struct sim_client *client, uint32_t world)
+{
+	static body_id ids[1 << 14];
+	const struct world *of = server_sim_world(life->sim, world);
+	uint32_t count = of != NULL ? MIN_OF(world_bodies(of, ids, COUNT_OF(ids)), COUNT_OF(ids)) : 0;
+	struct body_view view;
+	if (count == 0)
+		return 0;
+	body_id id = ids[draw(life, count)];
+	if (world_body(of, id, &view) != STATUS_OK || view.owner == client->session)
+		return 0;
+	return id;
+}
+
+/* A spawn with a tag of its own, a push, and now and then what must make all of it be refused. */
+static uint32_t draw_commands(struct life *life, struct life_fate *fate, struct command commands[4])
+{
+	uint32_t count = 0;
+	double x = life_draw_real(life, 3), y = 2 + life_draw_real(life, 1), z = life_draw_real(life, 3);
+	commands[count++] = sim_spawn(x, y, z, fate->tag, draw(life, 4) > 0);
+	command_defaults(&commands[count], COMMAND_IMPULSE);
+	commands[count].impulse.body = -1;
+	commands[count++].impulse.impulse =
+		(vec3){ life_draw_real(life, 100), 0, life_draw_real(life, 100) };
+	if (draw(life, 5) == 0) {
+		command_defaults(&commands[count], COMMAND_REMOVE);
+		commands[count++].remove.body = 4000000000;
+	}
+	body_id other = fate->role == WIRE_ROLE_PLAYER && draw(life, 3) == 0
+				? other_body(life, fate->client, fate->world) : 0;
+	if (other != 0) {
+		command_defaults(&commands[count], COMMAND_IMPULSE);
+		commands[count].impulse.body = other;
+		commands[count++].impulse.impulse = (vec3){ 1, 2, 3 };
+		fate->trespass = true;
+	}
+	return count;
+}
+
+static void command(struct life *life, struct life_seat *seat, uint32_t w)
+{
+	struct sim_client *client = seat->client;
+	struct command commands[4];
+	const struct world *world = server_sim_world(life->sim, life->worlds[w]);
+	if (life->fate_count == LIFE_FATES_MAX || world == NULL)
+		return;
+	struct life_fate *fate = &life->fates[life->fate_count++];
+	*fate = (struct life_fate){
+		.client = client,
+		.world = life->worlds[w],
+		.resumes = client->resumes,
+		.role = role_of(client),
+		.tag = ++life->next_tag,
+	};
+	uint32_t count = draw_commands(life, fate, commands);
+	uint64_t tick = world_info(world).tick, at = 0;
+	enum wire_late late = draw(life, 4) > 0 ? WIRE_LATE_APPLY : WIRE_LATE_REFUSE;
+	if (draw(life, 6) == 0)
+		at = seat->at[w] = MAX_OF(seat->at[w], tick + draw(life, AT_AHEAD));
+	/* Without a tick of its own a batch waits for those before it. */
+	fate->dated = seat->at[w] != 0;
+	fate->at = at;
+	fate->batch = sim_commands(client, fate->world, commands, count, at, late);
+	if (draw(life, 4) == 0) {
+		/* The same number again, with other commands: answered or ignored, never done. */
+		sim_commands_as(client, fate->world, fate->batch, commands, 1, at, late);
+		fate->repeats++;
+	}
+}
+
+/* ---- watching ----------------------------------------------------------------------------------- */
+
+/* One or two areas near where things happen, fixed or on a body, and perhaps bodies. */
+struct sights {
+	struct wire_area areas[2];
+	uint32_t area_count, follow[2], follow_count;
+};
+
+static struct sights draw_sights(struct life *life)
+{
+	struct sights sights = { .area_count = 1 + draw(life, 2) };
+	for (uint32_t i = 0; i < sights.area_count; i++) {
+		struct wire_area *area = &sights.areas[i];
+		area->kind = (uint8_t)(1 + draw(life, 3));
+		double size = 0.5 + draw(life, 40) * 0.1;
+		for (int c = 0; c < 3; c++)
+			area->numbers[c] = life_draw_real(life, 3);
+		for (int c = 3; c < 6 && area->kind == WIRE_AREA_BOX; c++)
+			area->numbers[c] = area->numbers[c - 3] + size;
+		if (area->kind == WIRE_AREA_BALL)
+			area->numbers[3] = size;
+		for (int c = 3; c < 7 && area->kind == WIRE_AREA_FRUSTUM; c++)
+			area->numbers[c] = life_draw_real(life, 1) + (c == 3 ? 1.5 : 0);
+		for (int c = 7; c < 11 && area->kind == WIRE_AREA_FRUSTUM; c++)
+			area->numbers[c] = c == 9 ? 0.1 : c == 10 ? 3 * size : 0.7;
+		if (draw(life, 4) == 0)
+			area->body = 1 + draw(life, 30);
+	}
+	sights.follow_count = draw(life, 3);
+	for (uint32_t i = 0; i < sights.follow_count; i++)
+		sights.follow[i] = 1 + draw(life, 40);
+	return sights;
+}
+
+static uint8_t draw_fields(struct life *life)
+{
+	return draw(life, 3) == 0 ? (uint8_t)(1 + draw(life, 127)) : WIRE_COLUMNS_ALL;
+}
+
+static void look(struct life *life, struct life_seat *seat, uint32_t w)
+{
+	struct sights sights = draw_sights(life);
+	enum wire_profile profile = (enum wire_profile)draw(life, 4);
+	uint8_t fields = draw_fields(life);
+	uint64_t budget = draw(life, 4) == 0 ? 1000 + draw(life, 20000) : 0;
+	if (seat->client->subscription_count == SUBSCRIPTIONS)
+		return;
+	sim_subscribe_part(seat->client, ++life->next_sub, life->worlds[w], fields, profile, 0x1fe,
+			   budget, sights.areas, sights.area_count, sights.follow,
+			   sights.follow_count);
+}
+
+/* Cameras move. */
+static void turn_round(struct life *life, struct sim_client *client)
+{
+	for (uint32_t i = 0; i < client->subscription_count; i++) {
+		struct sim_subscription *subscription = &client->subscriptions[i];
+		if (!subscription->part)
+			continue;
+		struct sights sights = draw_sights(life);
+		sim_focus(client, subscription, sights.areas, sights.area_count, sights.follow,
+			  sights.follow_count);
+	}
+}
+
+/* Half of all want the same, and so are one group. */
+static void watch(struct life *life, struct life_seat *seat, uint32_t w)
+{
+	bool alike = draw(life, 2) == 0;
+	enum wire_profile profile = alike ? WIRE_PROFILE_VIEW : (enum wire_profile)draw(life, 4);
+	uint8_t fields = alike ? WIRE_COLUMNS_ALL : draw_fields(life);
+	uint32_t divisor = alike ? 1 : 1 + draw(life, 4);
+	if (seat->client->subscription_count == SUBSCRIPTIONS)
+		return;
+	sim_subscribe(seat->client, ++life->next_sub, life->worlds[w], fields, profile, divisor,
+		      0x1fe);
+}
+
+static void resync(struct life *life, struct sim_client *client)
+{
+	struct message resync;
+	if (client->subscription_count == 0)
+		return;
+	message_init(&resync, MESSAGE_RESYNC);
+	resync.resync.sub = client->subscriptions[draw(life, client->subscription_count)].sub;
+	sim_send(client, &resync);
+}
+
+static void unsubscribe(struct life *life, struct sim_client *client)
+{
+	struct message message;
+	if (client->subscription_count == 0)
+		return;
+	uint32_t which = draw(life, client->subscription_count);
+	message_init(&message, MESSAGE_UNSUBSCRIBE);
+	message.unsubscribe.sub = client->subscriptions[which].sub;
+	life_ask(life, client, &message, MESSAGE_REPLY);
+	mirror_release(&client->subscriptions[which].mirror);
+	client->subscriptions[which] = client->subscriptions[--client->subscription_count];
+}
+
+static void question(struct life *life, struct sim_client *client, uint32_t w)
+{
+	uint8_t packed[512];
+	struct wire_packer out = wire_packer_over(packed, sizeof packed);
+	struct wire_query query;
+	struct message message;
+	static const enum wire_query_kind kinds[] = { WIRE_QUERY_RAY, WIRE_QUERY_CONTACTS,
+						      WIRE_QUERY_TOTALS, WIRE_QUERY_BODY,
+						      WIRE_QUERY_CLOSEST, WIRE_QUERY_MASS };
+	query_init(&query, kinds[draw(life, COUNT_OF(kinds))]);
+	query.origin[1] = 10;
+	query.direction[1] = -1;
+	query.length = 20;
+	query.body = draw(life, 40);
+	query.limit = 8;
+	message_init(&message, MESSAGE_QUERY);
+	message.query.id = sim_ref(client);
+	message.query.world = life->worlds[w];
+	message.query.query.count = query_pack(&out, &query);
+	message.query.query.at = packed;
+	message.query.query.bytes = out.bytes;
+	life_ask(life, client, &message, MESSAGE_ANSWER);
+}
+
+/* ---- stepping ----------------------------------------------------------------------------------- */
+
+static void step(struct life *life, struct sim_client *client)
+{
+	struct message step;
+	uint32_t world = life->worlds[LIFE_LAB];
+	message_init(&step, MESSAGE_STEP);
+	step.step.world = world;
+	/* A number is used up only where the STEP is taken; a client of a lesser role never gets there. */
+	step.step.request = ++client->steps[world];
+	step.step.n = draw(life, 4);
+	step.step.want = (uint8_t)(draw(life, 2) * WIRE_WANT_HASH);
+	if (draw(life, 8) == 0)
+		step.step.from = (struct wire_option){ true, draw(life, 50) };
+	if (role_of(client) >= message_info(MESSAGE_STEP)->role)
+		life->lab_steps += step.step.n;
+	life_ask(life, client, &step, MESSAGE_STEPPED);
+}
+
+static void pace_lab(struct life *life, struct sim_client *client)
+{
+	static const enum wire_control actions[] = { WIRE_CONTROL_LOCKSTEP, WIRE_CONTROL_BARRIER,
+						     WIRE_CONTROL_PAUSE };
+	struct message control;
+	message_init(&control, MESSAGE_CONTROL);
+	control.control.ref = sim_ref(client);
+	control.control.world = life->worlds[LIFE_LAB];
+	control.control.action = actions[draw(life, COUNT_OF(actions))];
+	control.control.value = 1 + draw(life, 3);
+	life_ask(life, client, &control, MESSAGE_WORLD_INFO);
+}
+
+/* What is above most: SAVE, CONFIG, and the like. */
+static void overreach(struct life *life, struct sim_client *client)
+{
+	struct message message;
+	uint64_t ref = sim_ref(client);
+	switch (draw(life, 4)) {
+	case 0:
+		message_init(&message, MESSAGE_CONFIG);
+		message.config.ref = ref;
+		break;
+	case 1:
+		message_init(&message, MESSAGE_SESSIONS);
+		message.sessions.ref = ref;
+		break;
+	case 2:
+		message_init(&message, MESSAGE_KICK);
+		message.kick.ref = ref;
+		message.kick.session = life->keeper->session;
+		break;
+	default:
+		message_init(&message, MESSAGE_INFO);
+		message.info.ref = ref;
+		break;
+	}
+	life_ask(life, client, &message, MESSAGE_REPLY);
+}
+
+/* ---- coming and going --------------------------------------------------------------------------- */
+
+static const char *draw_token(struct life *life, struct life_seat *seat)
+{
+	seat->token = 0;
+	if (life->token_count == life->token_first || draw(life, 3) == 0)
+		return NULL;
+	seat->token = 1 + life->token_first + draw(life, life->token_count - life->token_first);
+	return life->tokens[seat->token - 1];
+}
+
+void life_connect(struct life *life, uint32_t index)
+{
+	static const char *const roles[] = { NULL, "player", "controller", "observer" };
+	struct life_seat *seat = &life->seats[index];
+	struct sim_client_options options = sim_client_options_default();
+	if (life->sim->client_count + 40 > SERVER_SIM_CLIENTS_MAX) {
+		seat->client = NULL;
+		return;
+	}
+	*seat = (struct life_seat){ .liar = index >= life->traits.clients };
+	options.role = seat->liar ? "observer" : roles[draw(life, COUNT_OF(roles))];
+	options.raw = seat->liar && draw(life, 3) == 0;
+	options.ack_delay_max = draw(life, 40) * NS_PER_MS + 1;
+	options.caps = draw(life, 4) > 0 ? WIRE_CAPS_ALL : WIRE_CAP_EXACT;
+	options.frame_down = draw(life, 2) > 0 ? 0 : WIRE_FRAME_MIN;
+	options.resumes = !seat->liar && draw(life, 2) > 0;
+	options.token = seat->liar ? NULL : draw_token(life, seat);
+	if (options.token != NULL)
+		options.role = NULL;
+	seat->client = server_sim_client(life->sim, &options);
+}
+
+static void lose(struct life *life, uint32_t index)
+{
+	struct sim_client *client = life->seats[index].client;
+	if (draw(life, 2) == 0)
+		sim_disconnect(client);
+	else
+		sim_vanish(client);
+	if (client->options.resumes && client->token_bytes > 0 && draw(life, 4) > 0)
+		sim_resume(client);
+	else
+		life_connect(life, index);
+}
+
+/* A random message of any kind, whole or spoiled; or the beginning of one; or noise. */
+static void lie(struct life *life, struct life_seat *seat)
+{
+	static uint8_t scratch[1 << 20], bytes[1 << 20];
+	struct wire_packer room = wire_packer_over(scratch, sizeof scratch);
+	struct message message;
+	uint32_t count = 0;
+	const struct message_info *info = message_info(1 + draw(life, 100));
+	if (info == NULL || info->reserved || draw(life, 8) == 0) {
+		for (count = 1 + draw(life, 60); count-- > 1;)
+			bytes[count] = (uint8_t)draw(life, 256);
+		bytes[0] = draw(life, 2) == 0 ? 0xc6 : (uint8_t)draw(life, 256);
+		sim_send_bytes(seat->client, bytes, 1 + draw(life, 60));
+		return;
+	}
+	gen_message(&life->rng, info->type, &message, &room);
+	if (message_pack(&message, bytes, sizeof bytes, &count) != STATUS_OK || count > 20000)
+		return;
+	for (uint32_t spoils = draw(life, 4); spoils > 0; spoils--)
+		bytes[draw(life, count)] = (uint8_t)draw(life, 256);
+	sim_send_bytes(seat->client, bytes, draw(life, 6) == 0 ? 1 + draw(life, count) : count);
+}
+
+/* ---- one act ------------------------------------------------------------------------------------ */
+
+static void act_in_lab(struct life *life, struct life_seat *seat, uint32_t what)
+{
+	if (what < 30)
+		step(life, seat->client);
+	else if (what < 36)
+		pace_lab(life, seat->client);
+	else if (what < 44)
+		command(life, seat, LIFE_LAB);
+	else
+		watch(life, seat, LIFE_LAB);
+}
+
+static void act_honestly(struct life *life, uint32_t index, uint32_t w)
+{
+	struct life_seat *seat = &life->seats[index];
+	uint32_t what = draw(life, 100);
+	if (!seat->joined[w])
+		join(life, seat, w);
+	else if (w == LIFE_LAB && what < 54)
+		act_in_lab(life, seat, what);
+	else if (what < 42)
+		command(life, seat, w);
+	else if (what < 51)
+		watch(life, seat, w);
+	else if (what < 58)
+		look(life, seat, w);
+	else if (what < 61)
+		leave(life, seat, w);
+	else if (what < 67)
+		resync(life, seat->client);
+	else if (what < 74) {
+		sim_stall(seat->client, true);
+		seat->stalled = true;
+	} else if (what < 78)
+		lose(life, index);
+	else if (what < 84)
+		question(life, seat->client, w);
+	else if (what < 87)
+		overreach(life, seat->client);
+	else if (what < 90)
+		unsubscribe(life, seat->client);
+	else
+		turn_round(life, seat->client);
+}
+
+/* Whoever is not there comes, or comes back. */
+static void come(struct life *life, uint32_t index)
+{
+	struct life_seat *seat = &life->seats[index];
+	struct sim_client *client = seat->client;
+	bool known = client != NULL && client->options.resumes && client->token_bytes > 0;
+	seat->stalled = false;
+	if (known && !client->refused && draw(life, 4) > 0)
+		sim_resume(client);
+	else
+		life_connect(life, index);
+}
+
+void life_act(struct life *life)
+{
+	uint32_t index = draw(life, life->traits.clients + life->traits.liars);
+	uint32_t w = draw(life, LIFE_WORLDS);
+	struct life_seat *seat = &life->seats[index];
+	struct sim_client *client = seat->client;
+	if (client != NULL && client->refused && !client->open && client->stream != NULL)
+		sim_disconnect(client);
+	if (client == NULL || (client->closed && client->stream == NULL))
+		come(life, index);
+	else if (seat->liar)
+		lie(life, seat);
+	else if (seat->stalled && draw(life, 4) == 0) {
+		sim_stall(client, false);
+		seat->stalled = false;
+	} else if (client->open && !seat->stalled && life->worlds[w] != 0)
+		act_honestly(life, index, w);
+}
