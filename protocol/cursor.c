@@ -18,12 +18,21 @@ struct wire_cursor wire_cursor_list(const struct wire_list *list)
 	return wire_cursor_over(list->at, list->bytes);
 }
 
-static uint64_t get_be(const uint8_t *at, uint32_t bytes)
+/* An integer of 0, 1, 2, 4 or 8 bytes. */
+static inline uint64_t get_be(const uint8_t *at, uint32_t bytes)
 {
-	uint64_t value = 0;
-	for (uint32_t i = 0; i < bytes; i++)
-		value = value << 8 | at[i];
-	return value;
+	switch (bytes) {
+	case 8:
+		return get_be64(at);
+	case 4:
+		return get_be32(at);
+	case 2:
+		return (uint32_t)at[0] << 8 | at[1];
+	case 1:
+		return at[0];
+	default:
+		return 0;
+	}
 }
 
 static void set_integer(struct wire_token *token, int64_t value)
@@ -157,6 +166,40 @@ enum status wire_next(struct wire_cursor *self, struct wire_token *token)
 	return STATUS_OK;
 }
 
+/* Bytes of a value that is one token and fine whatever they are: small integers of either sign (up to 32
+ * bits: within ±2^53), nil, truth. 0: it wants a closer look. */
+static inline uint32_t plain_bytes(uint8_t first)
+{
+	/* Integers of 1, 2 and 4 bytes: CC CD CE and D0 D1 D2. */
+	static const uint8_t WIDTHS[32] = { [0x00] = 1, [0x02] = 1, [0x03] = 1, [0x0C] = 2, [0x0D] = 3,
+					    [0x0E] = 5, [0x10] = 2, [0x11] = 3, [0x12] = 5 };
+	if (first < 0x80 || first >= 0xE0)
+		return 1;
+	return first >= 0xC0 ? WIDTHS[first - 0xC0] : 0;
+}
+
+enum { FLOAT64 = 0xCB, FLOAT64_BYTES = 9 };
+
+/* Is a whole float 64 next, and finite: an exponent that is not all ones? */
+static inline bool at_real(const struct wire_cursor *self)
+{
+	const uint8_t *at = self->at;
+	return self->end - at >= FLOAT64_BYTES && at[0] == FLOAT64 &&
+	       !((at[1] & 0x7F) == 0x7F && (at[2] & 0xF0) == 0xF0);
+}
+
+uint64_t wire_pass_plain(struct wire_cursor *self, uint64_t most)
+{
+	uint64_t passed = 0;
+	for (; passed < most && self->at < self->end; passed++) {
+		uint32_t bytes = at_real(self) ? FLOAT64_BYTES : plain_bytes(*self->at);
+		if (bytes == 0 || bytes > (size_t)(self->end - self->at))
+			break;
+		self->at += bytes;
+	}
+	return passed;
+}
+
 enum status wire_skip(struct wire_cursor *self, struct wire_slice *value)
 {
 	struct wire_cursor walk = *self;
@@ -195,6 +238,10 @@ static enum status take(struct wire_cursor *self, enum wire_token_type type,
 
 enum status wire_take_int(struct wire_cursor *self, int64_t *value)
 {
+	if (self->at < self->end && *self->at < 0x80) {
+		*value = *self->at++;
+		return STATUS_OK;
+	}
 	struct wire_cursor before = *self;
 	struct wire_token token;
 	enum status status = take(self, WIRE_TOKEN_INTEGER, &token);
@@ -225,6 +272,11 @@ enum status wire_take_uint(struct wire_cursor *self, uint64_t max, uint64_t *val
 
 enum status wire_take_real(struct wire_cursor *self, double *value)
 {
+	if (at_real(self)) {
+		*value = f64_of_bits(get_be64(self->at + 1));
+		self->at += FLOAT64_BYTES;
+		return STATUS_OK;
+	}
 	struct wire_cursor walk = *self;
 	struct wire_token token;
 	if (wire_next(&walk, &token) != STATUS_OK)
@@ -268,6 +320,10 @@ enum status wire_take_bin(struct wire_cursor *self, struct wire_slice *value)
 
 enum status wire_take_array(struct wire_cursor *self, uint32_t *count)
 {
+	if (self->at < self->end && (*self->at & 0xF0) == 0x90) {
+		*count = *self->at++ & 0x0F;
+		return STATUS_OK;
+	}
 	struct wire_token token;
 	enum status status = take(self, WIRE_TOKEN_ARRAY, &token);
 	if (status == STATUS_OK)

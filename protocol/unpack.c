@@ -328,14 +328,32 @@ static const uint8_t FIELD_BYTES[] = {
 	[WIRE_KIND_RAW] = sizeof(WIRE_TYPE_RAW),
 };
 
-/* Takes a field beside the message first: a refused one leaves its fallback behind. */
-static enum status unpack_field(struct wire_cursor *in, const struct message_field *field,
-				struct message *message, struct reason *why)
+/* What validated bytes end with ends where they do: the last list of a message needs no second look for its
+ * end. */
+static enum status take_last_list(struct wire_cursor *in, const struct message_field *field,
+				  struct wire_list *at)
+{
+	uint32_t count;
+	enum status status = wire_take_array(in, &count);
+	if (status != STATUS_OK)
+		return status;
+	*at = (struct wire_list){in->at, (uint32_t)(in->end - in->at), count};
+	in->at = in->end;
+	return (double)count > field->max ? STATUS_RANGE : STATUS_OK;
+}
+
+/* Takes a field beside the message first: a refused one leaves its fallback behind. `last`: validated bytes,
+ * and nothing follows. */
+static enum status unpack_field(struct wire_cursor *in, bool last,
+				const struct message_field *field, struct message *message,
+				struct reason *why)
 {
 	union any_field value;
 	uint8_t *at = (uint8_t *)message + field->offset;
 	memcpy(&value, at, FIELD_BYTES[field->kind]);
-	enum status status = take_field(in, field, &value);
+	enum status status = last && field->kind == WIRE_KIND_LIST
+				     ? take_last_list(in, field, &value.list)
+				     : take_field(in, field, &value);
 	if (status == STATUS_OK) {
 		memcpy(at, &value, FIELD_BYTES[field->kind]);
 		return STATUS_OK;
@@ -351,13 +369,14 @@ static enum status missing(const struct message_info *info, const struct message
 			  info->name);
 }
 
-static enum status unpack_array(struct wire_cursor *in, uint32_t items,
+static enum status unpack_array(struct wire_cursor *in, uint32_t items, bool validated,
 				const struct message_info *info, struct message *message,
 				struct reason *why)
 {
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		if (i < items) {
-			enum status status = unpack_field(in, &info->fields[i], message, why);
+			enum status status = unpack_field(in, validated && i + 1 == items,
+							  &info->fields[i], message, why);
 			if (status != STATUS_OK)
 				return status;
 		} else if (info->fields[i].needed) {
@@ -378,7 +397,7 @@ static enum status unpack_map(struct wire_cursor *in, const struct message_info 
 		struct wire_slice value;
 		if (wire_map_find(&map, info->fields[i].name, &value) == STATUS_OK) {
 			struct wire_cursor cursor = wire_cursor_of(value);
-			status = unpack_field(&cursor, &info->fields[i], message, why);
+			status = unpack_field(&cursor, false, &info->fields[i], message, why);
 			if (status != STATUS_OK)
 				return status;
 		} else if (info->fields[i].needed) {
@@ -388,17 +407,12 @@ static enum status unpack_map(struct wire_cursor *in, const struct message_info 
 	return STATUS_OK;
 }
 
-enum status message_unpack(const uint8_t *content, uint32_t bytes, struct message *message,
-			   struct reason *why)
+/* The items of the outermost array. */
+static enum status unpack_items(struct wire_cursor *items, uint32_t count, bool validated,
+				struct message *message, struct reason *why)
 {
-	struct wire_cursor in = wire_cursor_over(content, bytes);
-	struct wire_list list;
 	uint64_t type;
-	message_init(message, MESSAGE_NONE);
-	if (wire_take_list(&in, &list) != STATUS_OK || list.count == 0)
-		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
-	struct wire_cursor items = wire_cursor_list(&list);
-	if (wire_take_uint(&items, 127, &type) != STATUS_OK)
+	if (count == 0 || wire_take_uint(items, 127, &type) != STATUS_OK)
 		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
 	const struct message_info *info = message_info((uint32_t)type);
 	if (info == NULL)
@@ -409,10 +423,22 @@ enum status message_unpack(const uint8_t *content, uint32_t bytes, struct messag
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "type", "%s is not supported yet",
 				  info->name);
 	if (info->layout == WIRE_LAYOUT_ARRAY)
-		return unpack_array(&items, list.count - 1, info, message, why);
-	if (list.count < 2)
+		return unpack_array(items, count - 1, validated, info, message, why);
+	if (count < 2)
 		return reason_set(why, STATUS_TYPE, -1, "", "%s needs a map", info->name);
-	return unpack_map(&items, info, message, why);
+	return unpack_map(items, info, message, why);
+}
+
+enum status message_unpack(const uint8_t *content, uint32_t bytes, struct message *message,
+			   struct reason *why)
+{
+	struct wire_cursor in = wire_cursor_over(content, bytes);
+	struct wire_list list;
+	message_init(message, MESSAGE_NONE);
+	if (wire_take_list(&in, &list) != STATUS_OK)
+		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
+	struct wire_cursor items = wire_cursor_list(&list);
+	return unpack_items(&items, list.count, false, message, why);
 }
 
 enum status message_read(const uint8_t *content, uint32_t bytes,
@@ -421,7 +447,13 @@ enum status message_read(const uint8_t *content, uint32_t bytes,
 {
 	message_init(message, MESSAGE_NONE);
 	enum status status = validate_content(content, bytes, limits, why);
-	return status == STATUS_OK ? message_unpack(content, bytes, message, why) : status;
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor items = wire_cursor_over(content, bytes);
+	uint32_t count;
+	status = wire_take_array(&items, &count);
+	ASSERT(status == STATUS_OK);
+	return unpack_items(&items, count, true, message, why);
 }
 
 uint64_t message_ref(const struct message *message)

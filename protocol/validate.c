@@ -143,6 +143,23 @@ static enum status check_token(struct walk *walk, const struct wire_token *token
 	}
 }
 
+static inline void close_full(struct walk *walk)
+{
+	while (walk->depth > 0 && walk->open[walk->depth - 1].left == 0)
+		walk->depth--;
+}
+
+/* Most of what comes is numbers in arrays: those that can break no rule are passed all at once. */
+static void pass_plain(struct walk *walk, struct wire_cursor *cursor)
+{
+	if (walk->depth == 0 || walk->open[walk->depth - 1].map)
+		return;
+	uint64_t passed = wire_pass_plain(cursor, walk->open[walk->depth - 1].left);
+	walk->open[walk->depth - 1].left -= passed;
+	walk->missing -= passed;
+	close_full(walk);
+}
+
 enum status validate_value(const uint8_t *value, uint32_t bytes,
 			   const struct validate_limits *limits, struct reason *why)
 {
@@ -150,6 +167,9 @@ enum status validate_value(const uint8_t *value, uint32_t bytes,
 	struct walk walk = {.limits = limits, .missing = 1};
 	struct wire_cursor cursor = wire_cursor_over(value, bytes);
 	while (walk.missing > 0) {
+		pass_plain(&walk, &cursor);
+		if (walk.missing == 0)
+			break;
 		struct wire_token token;
 		const char *fault = "not a whole value of a known type";
 		int64_t offset = cursor.at - value;
@@ -160,8 +180,7 @@ enum status validate_value(const uint8_t *value, uint32_t bytes,
 		if (status != STATUS_OK)
 			return reason_set(why, status, offset, "frame", "%s (byte %d)", fault,
 					  (int)offset);
-		while (walk.depth > 0 && walk.open[walk.depth - 1].left == 0)
-			walk.depth--;
+		close_full(&walk);
 	}
 	if (!wire_at_end(&cursor))
 		return reason_set(why, STATUS_MALFORMED, cursor.at - value, "frame",

@@ -264,7 +264,10 @@ void tree_remove(struct tree *self, uint32_t leaf)
 
 void tree_move(struct tree *self, uint32_t leaf, const struct aabb *box)
 {
+	struct aabb *own = &self->nodes[leaf].box;
 	VALIDATE(leaf < self->capacity && is_leaf(&self->nodes[leaf]));
+	if (vec3_equal(own->min, box->min) && vec3_equal(own->max, box->max))
+		return; /* no answer depends on where in the tree it hangs */
 	leaf_unlink(self, leaf);
 	self->nodes[leaf].box = *box;
 	leaf_link(self, leaf);

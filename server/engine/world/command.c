@@ -53,12 +53,33 @@ static const struct command_info infos[] = {
 #undef RESERVED
 };
 
+/* Place in `infos`, by number: 1 + index, 0 where there is none. */
+enum {
+#define COMMAND(number, NAME, name, needed, result, doc) PLACE_##number,
+#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
+#define END(NAME)
+#define RESERVED(number, name) PLACE_##number,
+#include "server/engine/world/commands.def"
+#undef COMMAND
+#undef FIELD
+#undef END
+#undef RESERVED
+};
+static const uint8_t places[COMMAND_OPS_MAX] = {
+#define COMMAND(number, NAME, name, needed, result, doc) [number] = 1 + PLACE_##number,
+#define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
+#define END(NAME)
+#define RESERVED(number, name) [number] = 1 + PLACE_##number,
+#include "server/engine/world/commands.def"
+#undef COMMAND
+#undef FIELD
+#undef END
+#undef RESERVED
+};
+
 const struct command_info *command_info(uint32_t op)
 {
-	for (uint32_t i = 0; i < COUNT_OF(infos); i++)
-		if (infos[i].op == op)
-			return &infos[i];
-	return NULL;
+	return op < COMMAND_OPS_MAX && places[op] > 0 ? &infos[places[op] - 1] : NULL;
 }
 
 const struct command_info *command_find(const char *name)
@@ -86,55 +107,39 @@ static void field_set(struct command *command, const struct command_field *field
 	memcpy((char *)command + field->offset, value, bytes);
 }
 
-static void field_default(struct command *command, const struct command_field *field)
-{
-	double initial = field->initial;
-	switch (field->type) {
-	case FIELD_ENUM: {
-		uint8_t value = (uint8_t)initial;
-		field_set(command, field, &value, sizeof value);
-		return;
-	}
-	case FIELD_U32: {
-		uint32_t value = (uint32_t)initial;
-		field_set(command, field, &value, sizeof value);
-		return;
-	}
-	case FIELD_BODY:
-	case FIELD_SHAPE:
-	case FIELD_INTEGER: {
-		int64_t value = (int64_t)initial;
-		field_set(command, field, &value, sizeof value);
-		return;
-	}
-	case FIELD_F64:
-		field_set(command, field, &initial, sizeof initial);
-		return;
-	case FIELD_VEC3: {
-		vec3 value = vec3_all(initial);
-		field_set(command, field, &value, sizeof value);
-		return;
-	}
-	case FIELD_QUAT: {
-		quat value = quat_identity();
-		field_set(command, field, &value, sizeof value);
-		return;
-	}
-	case FIELD_TEXT:
-	case FIELD_NAME:
-	case FIELD_SEED:
-	case FIELD_ATTACHMENTS:
-		return; /* zero already */
-	}
-}
+/* Each command with every field at its default. */
+#define INITIAL_BODY(initial) (int64_t)(initial)
+#define INITIAL_SHAPE(initial) (int64_t)(initial)
+#define INITIAL_INTEGER(initial) (int64_t)(initial)
+#define INITIAL_ENUM(initial) (uint8_t)(initial)
+#define INITIAL_U32(initial) (uint32_t)(initial)
+#define INITIAL_F64(initial) (initial)
+#define INITIAL_VEC3(initial) { (initial), (initial), (initial) }
+#define INITIAL_QUAT(initial) { .w = 1 }
+#define INITIAL_TEXT(initial) { { 0 } }
+#define INITIAL_NAME(initial) { { 0 } }
+#define INITIAL_SEED(initial) 0
+#define INITIAL_ATTACHMENTS(initial) { NULL, 0 }
+static const struct command blanks[] = {
+#define COMMAND(number, NAME, name_, needed, result, doc) { .op = number, .name_ = {
+#define FIELD(NAME, TYPE, name_, min, max, initial, unit, doc) .name_ = INITIAL_##TYPE(initial),
+#define END(NAME) } },
+#define RESERVED(number, name_) { .op = number },
+#include "server/engine/world/commands.def"
+#undef COMMAND
+#undef FIELD
+#undef END
+#undef RESERVED
+};
 
 void command_defaults(struct command *command, uint16_t op)
 {
+	if (op < COMMAND_OPS_MAX && places[op] > 0) {
+		memcpy(command, &blanks[places[op] - 1], sizeof *command);
+		return;
+	}
 	memset(command, 0, sizeof *command);
 	command->op = op;
-	const struct command_info *info = command_info(op);
-	for (uint32_t i = 0; info != NULL && i < info->field_count; i++)
-		field_default(command, &info->fields[i]);
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */

@@ -15,7 +15,9 @@ void drives_drop_body(struct tables *tables, uint32_t body)
 {
 	struct drive_table *drive = &tables->drive;
 	uint32_t kept = 0;
-	for (uint32_t row = 0; row < drive->count; row++)
+	while (kept < drive->count && drive->body[kept] != body)
+		kept++; /* they stay where they are */
+	for (uint32_t row = kept; row < drive->count; row++)
 		if (drive->body[row] != body)
 			tables_copy_row(tables, TABLE_DRIVE, kept++, row);
 	tables_truncate(tables, TABLE_DRIVE, kept);

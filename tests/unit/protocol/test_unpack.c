@@ -46,6 +46,9 @@ static void round_trip(const struct message_info *info, struct rng *rng)
 			message_read(content.at, content.bytes, &VALIDATE_DOWN, &got, NULL),
 			STATUS_OK);
 		ck_assert_ptr_null(gen_message_difference(&sent, &got));
+		/* Who trusts the validator reads the same as who does not. */
+		ck_assert_int_eq(message_unpack(content.at, content.bytes, &got, NULL), STATUS_OK);
+		ck_assert_ptr_null(gen_message_difference(&sent, &got));
 		ck_assert_int_eq(message_pack(&got, again, sizeof again, &second), STATUS_OK);
 		ck_assert_uint_eq(second, bytes);
 		ck_assert_mem_eq(again, frame, bytes);

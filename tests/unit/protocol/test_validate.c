@@ -354,6 +354,46 @@ START_TEST(noise_does_nothing)
 }
 END_TEST
 
+/* What the token at the start of these bytes is worth to who only wants to pass over what can break no rule. */
+static bool is_plain(const struct wire_token *token, uint32_t bytes)
+{
+	switch (token->type) {
+	case WIRE_TOKEN_NIL:
+	case WIRE_TOKEN_BOOL:
+		return true;
+	case WIRE_TOKEN_INTEGER:
+		return bytes <= 5;
+	case WIRE_TOKEN_REAL:
+		return bytes == 9 && token->real - token->real == 0;
+	default:
+		return false;
+	}
+}
+
+START_TEST(plain_values_are_those_that_can_break_no_rule)
+{
+	struct rng rng = rng_seeded(check_seed() + 3);
+	uint8_t bytes[12];
+	for (int round = 0; round < 256 * 200; round++) {
+		uint32_t count = rng_below(&rng, sizeof bytes + 1);
+		for (uint32_t i = 0; i < count; i++)
+			bytes[i] = (uint8_t)rng_u32(&rng);
+		if (count > 0)
+			bytes[0] = (uint8_t)round;
+		if (count > 2 && round % 3 == 0) /* not finite, were it a float */
+			memcpy(bytes + 1, (const uint8_t[]){ 0x7f | (round & 0x80), 0xf0 }, 2);
+		struct wire_cursor one = wire_cursor_over(bytes, count), passing = one;
+		struct wire_token token;
+		bool plain = wire_next(&one, &token) == STATUS_OK &&
+			     is_plain(&token, (uint32_t)(one.at - bytes));
+		ck_assert_uint_eq(wire_pass_plain(&passing, 1), plain);
+		ck_assert_ptr_eq(passing.at, plain ? one.at : bytes);
+	}
+	struct wire_cursor none = wire_cursor_over(bytes, 4);
+	ck_assert_uint_eq(wire_pass_plain(&none, 0), 0);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/validate");
@@ -376,6 +416,7 @@ static Suite *make(void)
 	tcase_add_test(oracle, what_passes_means_the_same_to_msgpack_c);
 	tcase_add_test(oracle, changed_bytes_are_refused_or_mean_the_same_to_msgpack_c);
 	tcase_add_test(oracle, noise_does_nothing);
+	tcase_add_test(oracle, plain_values_are_those_that_can_break_no_rule);
 	suite_add_tcase(suite, oracle);
 	return suite;
 }
