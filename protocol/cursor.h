@@ -47,8 +47,9 @@ struct wire_cursor wire_cursor_list(const struct wire_list *list);
 
 /* The next token; STATUS_MALFORMED at the end. */
 enum status wire_next(struct wire_cursor *self, struct wire_token *token) MUST_CHECK;
-/* Passes over at most `most` values that are one token each and can break no rule: nil, truth, integers of up to
- * 32 bits, finite floats of 64. Stops before anything else. Returns how many it has passed. */
+/* Passes over at most `most` values that are one token each and can break no rule: nil, truth,
+ * integers of up to 32 bits, finite floats of 64. Stops before anything else. Returns how many it has
+ * passed. */
 uint64_t wire_pass_plain(struct wire_cursor *self, uint64_t most);
 /* Passes over one whole value, whatever is inside it, and gives its bytes (`value` may be NULL). */
 enum status wire_skip(struct wire_cursor *self, struct wire_slice *value) MUST_CHECK;

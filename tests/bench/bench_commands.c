@@ -1,14 +1,14 @@
 /* What a command costs on its way in: bytes of COMMANDS frames, 50 commands each, through a whole daemon on
- * the simulated twin, on one core and without sockets. The stream is ours: it hands its bytes to the session
- * as io_uv does (space, copy, received) and counts what comes back. Everything behind it is the daemon's
- * own: frame splitting, validation, unpacking, quota, roles, ledger, host_submit; then, in the tick that
- * takes them, decoding, checking, applying, results.
+ * the simulated twin, on one core and without sockets. The stream is ours: it hands its bytes to the
+ * session as io_uv does (space, copy, received) and counts what comes back. Everything behind it is the
+ * daemon's own: frame splitting, validation, unpacking, quota, roles, ledger, host_submit; then, in the
+ * tick that takes them, decoding, checking, applying, results.
  *
- *	taken in       bytes to the inbox: splitting, validating, unpacking, quota, ledger, copy, inbox
- *	+ decoded      the same, and the commands as values, each checked against its limits: what the boundary
- *	               and the engine do with them first, here by the same two functions
- *	answered       bytes to RESULT frames given to the stream: a tick with all of it, the engine's work
- *	               and the fan-out of what it changed included
+ *	taken in   bytes to the inbox: splitting, validating, unpacking, quota, ledger, copy, inbox
+ *	+ decoded  the same, and the commands as values, each checked against its limits: what the
+ *	           boundary and the engine do with them first, here by the same two functions
+ *	answered   bytes to RESULT frames given to the stream: a tick with all of it, the engine's work
+ *	           and the fan-out of what it changed included
  *
  * Times are processor time of the one thread; the clock is read as often as the real loop reads it. Median
  * of the turns, least and most in brackets.

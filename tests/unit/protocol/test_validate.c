@@ -354,7 +354,7 @@ START_TEST(noise_does_nothing)
 }
 END_TEST
 
-/* What the token at the start of these bytes is worth to who only wants to pass over what can break no rule. */
+/* May a token of so many bytes be passed over without a look at its value? */
 static bool is_plain(const struct wire_token *token, uint32_t bytes)
 {
 	switch (token->type) {
