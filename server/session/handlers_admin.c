@@ -52,18 +52,46 @@ static uint64_t round_quantile(const struct round_times *rounds, uint32_t permil
 	return kept > 0 ? keys[(uint64_t)(kept - 1) * permille / 1000] : 0;
 }
 
+static uint32_t count_refused(const struct server *server)
+{
+	uint32_t count = 0;
+	if (server->store != NULL)
+		(void)store_refused(server->store, &count);
+	return count;
+}
+
+/* The first of them; the log has them all. */
+static void pack_refused(struct wire_packer *out, const struct server *server)
+{
+	uint32_t count = 0;
+	const struct refused_file *files =
+		server->store != NULL ? store_refused(server->store, &count) : NULL;
+	count = MIN_OF(count, (uint32_t)STORE_REFUSED_TOLD);
+	wire_pack_array(out, count);
+	for (uint32_t i = 0; i < count; i++) {
+		wire_pack_map(out, 3);
+		wire_pack_string(out, "name");
+		wire_pack_string(out, files[i].name);
+		wire_pack_string(out, "status");
+		wire_pack_string(out, status_name(files[i].status));
+		wire_pack_string(out, "text");
+		wire_pack_string(out, files[i].text);
+	}
+}
+
 static void pack_server(struct wire_packer *out, struct server *server)
 {
 	const struct io_counters *io = io_counters(server->io);
 	struct frame_pool_counters frames;
 	frame_pool_counters(server->frames, &frames);
-	wire_pack_map(out, 22);
+	wire_pack_map(out, 23);
 	wire_pack_string(out, "build");
 	wire_pack_string(out, PACKAGE_VERSION);
 	wire_pack_string(out, "abi");
 	wire_pack_string(out, server->abi);
 	pair(out, "workers", executor_workers(server->executor));
 	pair(out, "worlds", server->worlds.items.count);
+	pair(out, "files_refused", count_refused(server));
 	pair(out, "sessions", server->sessions.items.count);
 	pair(out, "sessions_lost", server->sessions.lost);
 	pair(out, "fanout_rounds", server->rounds.count);
@@ -135,37 +163,57 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	world->lateness_max = world->cost_max = 0;
 }
 
-/* INFO: {"server": {…}, "worlds": [{…}, …]}, or one of the two. */
+enum { ABOUT_SERVER = 1, ABOUT_WORLDS = 2, ABOUT_REFUSED = 4 };
+
+/* The sections that are asked for; 0: there is none of that name. */
+static uint32_t sections_of(struct wire_slice what)
+{
+	if (what.bytes == 0)
+		return ABOUT_SERVER | ABOUT_WORLDS | ABOUT_REFUSED;
+	return (wire_slice_is(what, "server") ? ABOUT_SERVER : 0u) |
+	       (wire_slice_is(what, "worlds") ? ABOUT_WORLDS : 0u) |
+	       (wire_slice_is(what, "refused") ? ABOUT_REFUSED : 0u);
+}
+
+static void pack_sections(struct wire_packer *out, struct server *server, uint32_t sections)
+{
+	wire_pack_map(out, (uint32_t)__builtin_popcount(sections));
+	if (sections & ABOUT_SERVER) {
+		wire_pack_string(out, "server");
+		pack_server(out, server);
+	}
+	if (sections & ABOUT_WORLDS) {
+		wire_pack_string(out, "worlds");
+		wire_pack_array(out, server->worlds.items.count);
+		for (uint32_t i = 0; i < server->worlds.items.count; i++)
+			pack_world(out, server->worlds.items.items[i]);
+	}
+	if (sections & ABOUT_REFUSED) {
+		wire_pack_string(out, "refused");
+		pack_refused(out, server);
+	}
+}
+
+/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …]}, or one of them. */
 void handle_info(struct session *self, const struct message *message)
 {
 	struct server *server = self->server;
-	bool all = message->info.what.bytes == 0;
-	bool about_server = all || wire_slice_is(message->info.what, "server");
-	bool about_worlds = all || wire_slice_is(message->info.what, "worlds");
-	if (!about_server && !about_worlds) {
+	uint32_t sections = sections_of(message->info.what);
+	if (sections == 0) {
 		struct reason why;
-		reason_set(&why, STATUS_RANGE, -1, "what", "sections are server and worlds");
+		reason_set(&why, STATUS_RANGE, -1, "what",
+			   "sections are server, worlds and refused");
 		session_refuse(self, message, &why);
 		return;
 	}
-	uint32_t room = 2048 + server->worlds.items.count * 1280;
+	uint32_t room = 2048 + STORE_REFUSED_TOLD * 320 + server->worlds.items.count * 1280;
 	uint8_t *packed = heap_alloc(room);
 	if (packed == NULL) {
 		session_refuse_status(self, message, STATUS_NO_MEMORY);
 		return;
 	}
 	struct wire_packer out = wire_packer_over(packed, room);
-	wire_pack_map(&out, (uint32_t)about_server + about_worlds);
-	if (about_server) {
-		wire_pack_string(&out, "server");
-		pack_server(&out, server);
-	}
-	if (about_worlds) {
-		wire_pack_string(&out, "worlds");
-		wire_pack_array(&out, server->worlds.items.count);
-		for (uint32_t i = 0; i < server->worlds.items.count; i++)
-			pack_world(&out, server->worlds.items.items[i]);
-	}
+	pack_sections(&out, server, sections);
 	struct message reply;
 	message_init(&reply, MESSAGE_REPLY);
 	reply.reply.ref = message->info.ref;

@@ -11,6 +11,7 @@
 
 #include "server/log.h"
 #include "server/store/player.h"
+#include "server/store/schema.h"
 #include "server/store/store_state.h"
 
 /* An owner beyond this was made up by a command, and is no session that ever was. */
@@ -150,17 +151,33 @@ static void hand_over(struct player *player, struct recovered *out)
 	player_release(player);
 }
 
+/* Without the right to write: what is refused stays as it was found. */
+static enum status read_file(const char *path, const char *name, struct player *player,
+			     struct recovered *out, struct reason *why)
+{
+	sqlite3 *db;
+	enum status status = sql_open(path, SQL_ALONE, &db, why);
+	if (status != STATUS_OK)
+		return status;
+	status = schema_check(db, why);
+	if (status == STATUS_OK)
+		status = read_world(db, name, player, out, why);
+	sql_close(db);
+	return status;
+}
+
 static enum status recover(struct journal *journal, struct recovered *out, struct reason *why)
 {
 	char path[STORE_PATH_MAX];
 	struct player player;
 	store_path(journal->store, journal->name, "", path);
-	enum status status = world_file_open(&journal->file, path, why);
-	if (status == STATUS_OK)
-		status = read_world(journal->file.db, journal->name, &player, out, why);
+	enum status status = read_file(path, journal->name, &player, out, why);
 	if (status != STATUS_OK)
 		return status;
 	hand_over(&player, out);
+	status = world_file_open(&journal->file, path, why);
+	if (status != STATUS_OK)
+		return status;
 	uint32_t epoch = journal->file.epoch + 1;
 	world_new_epoch(out->world, epoch);
 	return world_file_recovered(&journal->file, epoch, world_info(out->world).tick, why);

@@ -66,21 +66,39 @@ static bool immutable_name(const char *path, char *name, size_t bytes)
 	       (size_t)snprintf(name + used, bytes - used, "?immutable=1") < bytes - used;
 }
 
-/* A reader of a write-ahead log wants a file of shared memory beside it. Where there is no log to read (the
- * writer closed in order) and none can be made, the file is all there is and does not change. */
-static sqlite3 *open_immutable(const char *path, sqlite3 *db)
+static bool has_log(const char *path)
 {
 	char name[4096];
-	int code = sqlite3_exec(db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) & 0xff;
-	bool refused = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
 	snprintf(name, sizeof name, "%s-wal", path);
-	if (!refused || access(name, F_OK) == 0 || !immutable_name(path, name, sizeof name))
-		return db;
+	return access(name, F_OK) == 0;
+}
+
+/* Where there is no log to read the file is all there is and does not change. NULL: it cannot be opened. */
+static sqlite3 *open_immutable(const char *path)
+{
+	char name[4096];
 	sqlite3 *fixed = NULL;
-	if (sqlite3_open_v2(name, &fixed, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) != SQLITE_OK) {
-		sqlite3_close_v2(fixed);
+	if (!immutable_name(path, name, sizeof name) ||
+	    sqlite3_open_v2(name, &fixed, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK)
+		return fixed;
+	sqlite3_close_v2(fixed);
+	return NULL;
+}
+
+/* A reader of a write-ahead log wants a file of shared memory beside it, even where the writer took the log
+ * away when it closed in order. Nobody makes it where nobody writes, or may write. */
+static sqlite3 *without_log(const char *path, enum sql_mode mode, sqlite3 *db)
+{
+	if (has_log(path))
 		return db;
-	}
+	int code = SQLITE_CANTOPEN;
+	if (mode == SQL_READ)
+		code = sqlite3_exec(db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) & 0xff;
+	if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
+		return db;
+	sqlite3 *fixed = open_immutable(path);
+	if (fixed == NULL)
+		return db;
 	sqlite3_close_v2(db);
 	return fixed;
 }
@@ -89,6 +107,7 @@ enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out, struct
 {
 	static const int flags[] = {
 		[SQL_READ] = SQLITE_OPEN_READONLY,
+		[SQL_ALONE] = SQLITE_OPEN_READONLY,
 		[SQL_WRITE] = SQLITE_OPEN_READWRITE,
 		[SQL_CREATE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 	};
@@ -99,14 +118,14 @@ enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out, struct
 		sqlite3_close_v2(db);
 		return status;
 	}
-	if (mode == SQL_READ)
-		db = open_immutable(path, db);
+	if (mode <= SQL_ALONE)
+		db = without_log(path, mode, db);
 	sqlite3_extended_result_codes(db, 1);
 	sqlite3_busy_timeout(db, 2000);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 256, 32);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	enum status status = STATUS_OK;
-	if (mode != SQL_READ)
+	if (mode > SQL_ALONE)
 		status = sql_exec(db, writer_settings, why);
 	if (status != STATUS_OK) {
 		sqlite3_close_v2(db);

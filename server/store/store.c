@@ -166,7 +166,7 @@ static bool has_begun(const char *path)
 	sqlite3 *db;
 	struct reason why;
 	uint64_t checkpoints = 0;
-	enum status status = sql_open(path, SQL_READ, &db, &why);
+	enum status status = sql_open(path, SQL_ALONE, &db, &why);
 	if (status != STATUS_OK)
 		return true;
 	status = schema_check(db, &why);
@@ -279,6 +279,7 @@ void store_destroy(struct store *self)
 	for (uint32_t i = 0; i < self->names.count; i++)
 		heap_free(self->names.items[i]);
 	ARRAY_RELEASE(&self->names);
+	ARRAY_RELEASE(&self->refused);
 	if (self->lock_file >= 0)
 		close(self->lock_file);
 	lock_release(&self->lock);
@@ -291,6 +292,46 @@ uint32_t store_worlds(const struct store *store, char (*names)[WIRE_NAME_MAX + 1
 	for (uint32_t i = 0; i < MIN_OF(capacity, store->names.count); i++)
 		snprintf(names[i], sizeof names[i], "%s", store->names.items[i]);
 	return store->names.count;
+}
+
+/* ---- files that are no worlds ------------------------------------------------------------------ */
+
+enum status store_refuse(struct store *store, const char *name, const struct reason *why)
+{
+	enum status status = ARRAY_RESERVE(&store->refused, store->refused.count + 1u);
+	if (status != STATUS_OK)
+		return status;
+	struct refused_file *file = &store->refused.items[store->refused.count++];
+	snprintf(file->name, sizeof file->name, "%s", name);
+	file->status = why->status;
+	snprintf(file->text, sizeof file->text, "%s", why->text);
+	return STATUS_OK;
+}
+
+const struct refused_file *store_refused(const struct store *store, uint32_t *count)
+{
+	*count = store->refused.count;
+	return store->refused.items;
+}
+
+/* OK unless a refused file still has the name. One that somebody has moved away is forgotten. */
+static enum status check_refused(struct store *store, const char *name, struct reason *why)
+{
+	char path[STORE_PATH_MAX];
+	store_path(store, name, "", path);
+	for (uint32_t i = 0; i < store->refused.count; i++) {
+		struct refused_file *file = &store->refused.items[i];
+		if (strcmp(file->name, name) != 0)
+			continue;
+		if (access(path, F_OK) == 0)
+			return reason_set(why, STATUS_EXISTS, -1, "name",
+					  "the file of world %.40s was refused (%s) and is kept: move "
+					  "it away, or take another name",
+					  name, status_name(file->status));
+		memmove(file, file + 1, (--store->refused.count - i) * sizeof *file);
+		return STATUS_OK;
+	}
+	return STATUS_OK;
 }
 
 /* ---- worlds ------------------------------------------------------------------------------------ */
@@ -346,6 +387,8 @@ enum status store_create_world(struct store *store, const char *name, struct jou
 {
 	struct journal *old = find_journal(store, name);
 	bool leaving = false;
+	if (check_refused(store, name, why) != STATUS_OK)
+		return why->status;
 	if (old != NULL) {
 		lock_take(&old->lock);
 		leaving = old->closing && old->remove;

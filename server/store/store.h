@@ -33,6 +33,20 @@ void store_destroy(struct store *store);
 uint32_t store_worlds(const struct store *store, char (*names)[WIRE_NAME_MAX + 1],
 		      uint32_t capacity);
 
+/* A file that is not in service, because store_recover refused it. It is left as it is. */
+struct refused_file {
+	char name[WIRE_NAME_MAX + 1];
+	enum status status;
+	char text[160];
+};
+/* How many of them INFO and /readyz name. */
+enum { STORE_REFUSED_TOLD = 64 };
+/* Remembers that; nobody else gets the name while the file is there. NO_MEMORY. On LOOP. */
+MUST_CHECK enum status store_refuse(struct store *store, const char *name,
+				    const struct reason *why);
+/* Those remembered, in the order of store_refuse; borrowed until the next call of this header. */
+const struct refused_file *store_refused(const struct store *store, uint32_t *count);
+
 /* A new file for a new world. EXISTS, IO. The first records must be the shapes and then a checkpoint. On
  * LOOP; the file's tables are made by the store thread with the first record. */
 MUST_CHECK enum status store_create_world(struct store *store, const char *name,
@@ -58,7 +72,7 @@ struct recovered {
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };
 /* Synchronous, on LOOP before executor_start. DIVERGED: a replayed tick's hash differs (why says
- * which); CORRUPT, VERSION, IO. */
+ * which); CORRUPT, VERSION, IO. Nothing is written to a file before all of it was found good. */
 MUST_CHECK enum status store_recover(struct store *store, const char *name,
 				     struct recovered *out, struct reason *why);
 

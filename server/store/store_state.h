@@ -65,6 +65,7 @@ struct store {
 	struct retention retention; /* as set before executor_start */
 	struct journal *journals; /* LOOP's list */
 	ARRAY_OF(char *) names;	  /* of worlds found at the start, ascending by bytes */
+	ARRAY_OF(struct refused_file) refused; /* LOOP's */
 	struct bell work, news;	  /* for STORE, for LOOP */
 	struct lock lock;	  /* guards both lines */
 	struct journal *work_first, **work_end;

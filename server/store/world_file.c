@@ -60,7 +60,7 @@ enum status world_file_create(struct world_file *self, const char *path, const c
 static enum status check_is_ours(const char *path, struct reason *why)
 {
 	sqlite3 *db;
-	enum status status = sql_open(path, SQL_READ, &db, why);
+	enum status status = sql_open(path, SQL_ALONE, &db, why);
 	if (status != STATUS_OK)
 		return status;
 	status = schema_check(db, why);

@@ -203,14 +203,37 @@ static struct response viewer_response(struct web *web, struct lws *wsi, const c
 	return response;
 }
 
+/* Ready is who takes sessions; files that are left out are named below it. */
+static struct response ready_response(struct web *web, struct web_connection *connection)
+{
+	uint32_t count = 0;
+	const struct refused_file *files =
+		web->server->store != NULL ? store_refused(web->server->store, &count) : NULL;
+	if (web->server->draining)
+		return plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "draining\n");
+	if (count == 0)
+		return plain(HTTP_STATUS_OK, "ready\n");
+	bytes_reset(&connection->text);
+	enum status status = bytes_append(&connection->text, "ready\n", 6);
+	for (uint32_t i = 0; i < MIN_OF(count, (uint32_t)STORE_REFUSED_TOLD) && status == STATUS_OK; i++) {
+		char line[WIRE_NAME_MAX + 64];
+		int length = snprintf(line, sizeof line, "refused %s %s\n", files[i].name,
+				      status_name(files[i].status));
+		status = bytes_append(&connection->text, line, MIN_OF((size_t)length, sizeof line - 1));
+	}
+	return (struct response){ .status = HTTP_STATUS_OK,
+				  .type = "text/plain; charset=utf-8",
+				  .body = connection->text.data,
+				  .bytes = connection->text.count };
+}
+
 static struct response admin_response(struct web *web, struct web_connection *connection,
 				      const char *path)
 {
 	if (strcmp(path, "/healthz") == 0)
 		return plain(HTTP_STATUS_OK, "ok\n");
 	if (strcmp(path, "/readyz") == 0)
-		return web->server->draining ? plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "draining\n")
-					     : plain(HTTP_STATUS_OK, "ready\n");
+		return ready_response(web, connection);
 	if (strcmp(path, "/metrics") != 0)
 		return plain(HTTP_STATUS_NOT_FOUND, "There are /metrics, /healthz and /readyz.\n");
 	bytes_reset(&connection->text);

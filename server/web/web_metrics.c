@@ -162,7 +162,11 @@ static void put_worlds(struct page *page, const struct server *server)
 {
 	static struct world_row rows[METRICS_WORLDS + 1];
 	uint32_t count = read_worlds(&server->worlds, rows);
+	uint32_t refused = 0;
+	if (server->store != NULL)
+		(void)store_refused(server->store, &refused);
 	one(page, "worlds", "gauge", "Worlds in service.", server->worlds.items.count);
+	one(page, "files_refused", "gauge", "Files in the data directory that are left out.", refused);
 	for (int m = 0; m < WORLD_METRICS && count > 0; m++) {
 		const char *const *text = WORLD_TEXTS[m];
 		put(page, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\n", text[0], text[2], text[0], text[1]);

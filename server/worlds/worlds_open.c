@@ -24,6 +24,20 @@ static void release_recovered(struct recovered *recovered)
 		world_destroy(recovered->world);
 }
 
+/* A file that is no world, or none that can be gone on with, takes nobody else's away: it is left as it is,
+ * and told wherever one would look. */
+static enum status leave_out(struct server *server, const char *name, const struct reason *inner,
+			     struct reason *why)
+{
+	if (server->options->strict_data || inner->status == STATUS_NO_MEMORY)
+		return reason_set(why, inner->status, inner->index, inner->field, "world %s: %s",
+				  name, inner->text);
+	log_error("world_refused", "name=%s status=%s text=\"%s\": its file is left as it is", name,
+		  status_name(inner->status), inner->text);
+	enum status status = store_refuse(server->store, name, inner);
+	return reason_set(why, status, -1, "data", "%s", status_text(status));
+}
+
 static enum status open_recovered(struct server *server, const char *name, struct reason *why)
 {
 	struct recovered recovered = { 0 };
@@ -31,8 +45,7 @@ static enum status open_recovered(struct server *server, const char *name, struc
 	struct reason inner;
 	enum status status = store_recover(server->store, name, &recovered, &inner);
 	if (status != STATUS_OK)
-		return reason_set(why, status, inner.index, inner.field, "world %s: %s", name,
-				  inner.text);
+		return leave_out(server, name, &inner, why);
 	uint32_t session_max = recovered.session_max;
 	log_info("world_recovered", "name=%s checkpoint_tick=%llu replayed=%llu", name,
 		 (unsigned long long)recovered.checkpoint_tick,
@@ -79,6 +92,17 @@ static const char *split_scene(const char *text, char name[WIRE_NAME_MAX + 1])
 	return file;
 }
 
+static bool is_refused(const struct server *server, const char *name)
+{
+	uint32_t count = 0;
+	const struct refused_file *files =
+		server->store != NULL ? store_refused(server->store, &count) : NULL;
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(files[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static enum status open_scene(struct server *server, const char *text, struct reason *why)
 {
 	char name[WIRE_NAME_MAX + 1];
@@ -87,6 +111,11 @@ static enum status open_scene(struct server *server, const char *text, struct re
 		return reason_set(why, STATUS_RANGE, -1, "scene", "%s is no name for a world", name);
 	if (worlds_find_name(&server->worlds, name) != NULL) {
 		log_info("scene_has_a_world", "name=%s: it goes on from its file", name);
+		return STATUS_OK;
+	}
+	if (is_refused(server, name)) {
+		log_error("scene_left_out", "name=%s: there is a file of that name, and it was refused",
+			  name);
 		return STATUS_OK;
 	}
 	struct scene *scene;

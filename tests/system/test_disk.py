@@ -7,9 +7,11 @@ import shutil
 import sqlite3
 import subprocess
 import time
+import urllib.request
 
 import pytest
-from support import CLIENT, DAEMON, SANITIZED, cairn, command, daemon, falling, start, stop, until
+from support import (CLIENT, DAEMON, SANITIZED, TOWER, cairn, command, daemon, falling, log_of, refused, start, stop,
+                     until)
 
 SEED = int(os.environ.get("CAIRN_SEED", "1") if os.environ.get("CAIRN_SEED", "1").isdigit() else time.time())
 
@@ -340,33 +342,136 @@ def test_a_data_directory_that_cannot_be_is_named(tmp_path):
     assert done.returncode == 1 and "/proc/nothing" in done.stderr
 
 
-@pytest.mark.parametrize("spoil", ["noise", "truncated", "other database", "empty"])
-def test_a_file_that_is_no_world_stops_the_start_and_is_left_alone(tmp_path, spoil):
-    data = tmp_path / "data"
-    with daemon("--data", str(data)) as server, server.connect() as client:
-        world, _ = falling(client, "w")
-        world.step(100)
-    path = data / "w.cairn"
+def spoil(path, how):
+    """Makes a world's file something else."""
     good = path.read_bytes()
-    if spoil == "noise":
+    if how == "noise":
         path.write_bytes(bytes(random.Random(1).randbytes(len(good))))
-    elif spoil == "truncated":
+    elif how == "truncated":
         path.write_bytes(good[:len(good) // 2])
-    elif spoil == "other database":
+    elif how == "other database":
         path.unlink()
         with sqlite3.connect(path) as db:
             db.execute("create table songs(name)")
         db.close()
+    elif how == "diverged":
+        with sqlite3.connect(path) as db:
+            db.execute("delete from checkpoints where seq > (select min(seq) from checkpoints)")
+            db.execute("update hashes set hashes = zeroblob(length(hashes))")
+        db.close()
+    elif how == "other abi":
+        with sqlite3.connect(path) as db:
+            db.execute("update meta set value = '999' where key = 'abi'")
+        db.close()
     else:
         path.write_bytes(b"")
-    before = path.read_bytes()
-    try:
-        with daemon("--data", str(data), "--paused") as server, server.connect() as client:
-            # A file in which no world has begun counts as not there.
-            assert spoil in ("empty", "other database") and client.list() == []
-    except RuntimeError as why:
-        assert "world w: " in str(why) and spoil != "empty", why
-    assert path.read_bytes() == before
+
+
+def contents(data, name="w.cairn"):
+    """The file and its log, as they lie there."""
+    return {suffix: (data / (name + suffix)).read_bytes() for suffix in ("", "-wal") if (data / (name + suffix)).exists()}
+
+
+def fetch(address):
+    with urllib.request.urlopen(address, timeout=10) as answer:
+        assert answer.status == 200
+        return answer.read().decode()
+
+
+def names(client):
+    return sorted(name for _, name, *_ in client.list())
+
+
+def two_worlds(data):
+    with daemon("--data", str(data)) as server, server.connect() as client:
+        for name in ("w", "good"):
+            world, _ = falling(client, name)
+            world.step(100)
+
+
+REFUSALS = {"noise": "corrupt", "truncated": "corrupt", "other database": "corrupt", "diverged": "diverged",
+            "other abi": "version"}
+
+
+@pytest.mark.parametrize("how", list(REFUSALS))
+def test_a_refused_file_takes_no_other_world_away_and_is_left_alone(tmp_path, how):
+    """The daemon starts without it, says so everywhere, and gives its name to nobody."""
+    data = tmp_path / "data"
+    two_worlds(data)
+    spoil(data / "w.cairn", how)
+    before = contents(data)
+    options = ("--data", str(data), "--paused", "--admin", "127.0.0.1:0", "--scene", f"w={TOWER}")
+    with daemon(*options) as server, server.connect() as client:
+        assert names(client) == ["good"]
+        assert client.join("good").tick >= 100
+        said = client.info("refused")["refused"]
+        assert [(file["name"], file["status"]) for file in said] == [("w", REFUSALS[how])] and said[0]["text"]
+        assert client.info()["server"]["files_refused"] == 1
+        log = log_of(server)
+        assert f"world_refused name=w status={REFUSALS[how]}" in log and "scene_left_out name=w" in log
+        admin, = [line.split("address=")[1] for line in log.splitlines() if line.endswith("/metrics")]
+        assert fetch(admin.replace("/metrics", "/readyz")) == f"ready\nrefused w {REFUSALS[how]}\n"
+        assert "cairn_files_refused 1" in fetch(admin).splitlines()
+        with refused("exists"):
+            client.create("w")
+        with pytest.raises(cairn.Refused) as why:
+            client.create("w")
+        assert "was refused" in str(why.value) and "move it away" in str(why.value)
+        assert contents(data) == before
+        # Somebody has looked at it and taken it somewhere else.
+        for suffix in before:
+            (data / ("w.cairn" + suffix)).rename(tmp_path / ("kept.cairn" + suffix))
+        assert client.create("w").tick == 0
+        assert client.info()["server"]["files_refused"] == 0
+    with daemon("--data", str(data), "--paused", "--strict-data") as server, server.connect() as client:
+        assert names(client) == ["good", "w"]
+
+
+@pytest.mark.parametrize("how", list(REFUSALS))
+def test_strict_data_stops_the_start_at_a_refused_file(tmp_path, how):
+    data = tmp_path / "data"
+    two_worlds(data)
+    spoil(data / "w.cairn", how)
+    before = contents(data)
+    with pytest.raises(RuntimeError) as why:
+        with daemon("--data", str(data), "--paused", "--strict-data"):
+            pass
+    assert "world w: " in str(why.value)
+    assert contents(data) == before
+
+
+def test_a_refused_file_whose_daemon_was_killed_keeps_its_log(tmp_path):
+    """What it did last lies in the log beside it: reading it to refuse it moves nothing."""
+    data = tmp_path / "data"
+    with daemon("--data", str(data), "--paused") as server, server.connect() as client:
+        world, _ = falling(client, "w")
+        world.step(100)
+        world.wait_durable(world.tick)
+        server.kill()
+    with sqlite3.connect(data / "w.cairn") as db:
+        db.execute("pragma wal_autocheckpoint = 0")
+        db.execute("update hashes set hashes = zeroblob(length(hashes))")
+        db.commit()
+        for suffix in ("", "-wal"):
+            shutil.copy(data / ("w.cairn" + suffix), tmp_path / ("x.cairn" + suffix))
+    db.close()
+    for suffix in ("", "-wal"):
+        shutil.copy(tmp_path / ("x.cairn" + suffix), data / ("w.cairn" + suffix))
+    before = contents(data)
+    assert "-wal" in before
+    with daemon("--data", str(data), "--paused") as server, server.connect() as client:
+        assert client.list() == [] and client.info("refused")["refused"][0]["status"] == "diverged"
+    assert contents(data) == before
+
+
+def test_a_file_in_which_nothing_began_counts_as_not_there(tmp_path):
+    data = tmp_path / "data"
+    two_worlds(data)
+    spoil(data / "w.cairn", "empty")
+    with daemon("--data", str(data), "--paused", "--strict-data") as server, server.connect() as client:
+        assert names(client) == ["good"]
+        assert client.info("refused")["refused"] == []
+    assert contents(data) == {"": b""}
 
 
 def test_a_world_without_a_file_is_gone_after_a_restart(tmp_path):
