@@ -15,6 +15,29 @@
 /* A batch must fit into a frame of 64 KiB; a command with its texts or shapes takes a few hundred bytes. */
 enum { AT_ONCE = 100 };
 
+/* The limits that the scene states; returns how many. */
+static uint32_t pack_limits(struct wire_packer *out, const struct scene_world *scene)
+{
+	const struct {
+		const char *key;
+		uint32_t value;
+	} limits[] = {
+		{ "bodies_max", scene->bodies_max },
+		{ "placements_max", scene->placements_max },
+		{ "contacts_max", scene->contacts_max },
+		{ "shapes_max", scene->shapes_max },
+	};
+	uint32_t count = 0;
+	for (size_t i = 0; i < COUNT_OF(limits); i++) {
+		if (limits[i].value == 0)
+			continue;
+		wire_pack_string(out, limits[i].key);
+		wire_pack_uint(out, limits[i].value);
+		count++;
+	}
+	return count;
+}
+
 /* What the scene says about its world, for a world that is made for it. */
 static enum status create_for(struct cli *cli, const char *name, const struct scene_world *scene,
 			      struct cairn_world *world)
@@ -57,6 +80,7 @@ static enum status create_for(struct cli *cli, const char *name, const struct sc
 		wire_pack_bool(&out, true);
 		count++;
 	}
+	count += pack_limits(&out, scene);
 	struct wire_list options = { packed, out.bytes, count };
 	enum status status = cairn_create(cli->client, name, &options, world, &cli->why);
 	return status == STATUS_OK ? cairn_join(cli->client, name, world, &cli->why) : status;

@@ -153,11 +153,49 @@ def test_a_scene_loads_the_same_twice(cli):
     assert len(hashes) == 1
 
 
+LIMITED = """world: {{ method: free, limits: {{ {} }} }}
+bodies:
+  - {{ shape: {{ kind: sphere, radius: 0.5 }}, at: [0, 5, 0] }}
+  - {{ shape: {{ kind: box, size: [1, 1, 1] }}, at: [0, 9, 0] }}
+"""
+
+
+@pytest.mark.parametrize("limit, shape", [("bodies: 2", "sphere:0.5"), ("placements: 2", "sphere:0.5"),
+                                          ("shapes: 2", "sphere:0.125"), ("bodies: 3", None)])
+def test_the_world_of_a_scene_has_the_scenes_limits(cli, tmp_path, limit, shape):
+    """The scene fits, and one thing more does not."""
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(LIMITED.format(limit))
+    name = "limited-" + limit.replace(": ", "-")
+    assert cli.json("load", name, scene)["bodies"] == 2
+    if shape is None:
+        assert cli.json("spawn", name, "--shape", "sphere:0.5")["id"] == 3
+    else:
+        text, code = cli.error("spawn", name, "--shape", shape)
+        assert code == 1 and "limit" in text, text
+
+
+def test_a_scene_over_its_own_limits_does_not_load(cli, tmp_path):
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(LIMITED.format("placements: 1"))
+    text, code = cli.error("load", "over", scene)
+    assert code == 1 and "limit" in text, text
+
+
+def test_contacts_over_the_scenes_limit_stop_its_world(cli, tmp_path):
+    scene = tmp_path / "scene.yaml"
+    scene.write_text("world: { limits: { contacts: 2 } }\nbodies:\n" + "".join(
+        f"  - {{ shape: {{ kind: sphere, radius: 0.5 }}, at: [{0.9 * i}, 5, 0] }}\n" for i in range(5)))
+    text, code = cli.error("load", "crowded", scene)
+    assert code == 1 and "limit" in text, text
+
+
 def test_info_counts(cli, world):
     info = cli.json("info")
-    assert set(info) == {"server", "worlds"} and world in [w["name"] for w in info["worlds"]]
+    assert set(info) == {"server", "worlds", "refused"} and world in [w["name"] for w in info["worlds"]]
     assert set(cli.json("info", "server")) == {"server"}
     assert set(cli.json("info", "worlds")) == {"worlds"}
+    assert cli.json("info", "refused") == {"refused": []}
     assert "sessions_opened" in cli.text("info", "server")
 
 
