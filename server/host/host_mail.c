@@ -82,10 +82,11 @@ static void post_note(struct host *host, struct letter *note)
 void host_look_after(struct host *host)
 {
 	while (host->notes != NULL) {
-		struct letter *note = host->notes;
+		struct letter *note = host->notes, *next = note->next;
+		/* Once it is in the box, the worker may have read it and freed it. */
 		if (pool_mail(&host->runnable, note->open, note) != STATUS_OK)
 			return;
-		host->notes = note->next;
+		host->notes = next;
 	}
 }
 
