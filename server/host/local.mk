@@ -17,6 +17,7 @@ libcairnd_a_SOURCES += \
 	server/host/shape_book.h
 
 UNIT_TESTS += \
+	tests/unit/server/host/test_host_threads \
 	tests/unit/server/host/test_report_queue \
 	tests/unit/server/host/test_shape_book
-THREAD_TESTS += tests/unit/server/host/test_report_queue
+THREAD_TESTS += tests/unit/server/host/test_host_threads tests/unit/server/host/test_report_queue
