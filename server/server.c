@@ -16,6 +16,7 @@ static enum status make_parts(struct server *self, struct reason *why)
 {
 	struct pool_options pool = pool_options_default;
 	pool.runnables_max = (uint32_t)self->options->worlds_max;
+	pool.borrow_ns = self->options->loop_step_us * NS_PER_US;
 	enum status status = frame_pool_create(64u << 20, &self->frames);
 	if (status == STATUS_OK)
 		status = pool_create(self->executor, &pool, &self->pool);
@@ -71,6 +72,7 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 static void flush(void *context)
 {
 	struct server *self = context;
+	pool_end_turn(self->pool);
 	outbox_set_flush(&self->outboxes);
 	if (self->rounds.open > 0)
 		worlds_end_rounds(self);

@@ -24,6 +24,8 @@ struct host_options host_options_default(void)
 void host_send(struct host *host, struct report *report)
 {
 	report_queue_push(&host->reports, report);
+	if (host->here)
+		return;
 	host->told_in_slice = host->in_slice;
 	if (!host->in_slice)
 		executor_ring(host->executor, EXECUTOR_LOOP, &host->bell);
@@ -99,6 +101,7 @@ struct report *host_take_report(struct host *host)
 		return NULL;
 	if (report->kind == REPORT_TICK) {
 		host->seen.ticks += report->ticked.step;
+		host->seen.bodies = report->ticked.stats.bodies;
 		host->seen.late = report->ticked.late;
 		host->seen.dropped = report->ticked.dropped;
 		host->seen.stalls = report->ticked.stalls;
@@ -115,7 +118,19 @@ struct report *host_take_report(struct host *host)
 
 void host_return_report(struct host *host, struct report *report)
 {
-	report_queue_return(&host->reports, report);
+	if (report->kind == REPORT_TICK || host->spare != NULL) {
+		report_queue_return(&host->reports, report);
+		return;
+	}
+	report_empty(report);
+	host->spare = report;
+}
+
+struct report *host_take_spare(struct host *host)
+{
+	struct report *report = host->spare;
+	host->spare = NULL;
+	return report != NULL ? report : heap_alloc_zero(sizeof *report);
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */
@@ -189,6 +204,7 @@ void host_destroy(struct host *host)
 		journal_close(host->journal);
 	host_boundary_release(host);
 	asker_release(&host->restorer);
+	heap_free(host->spare);
 	host_notes_release(host);
 	inbox_destroy(host->inbox, waiting_batch_destroy, NULL);
 	for (uint32_t i = 0; i < host->jobs.count; i++)

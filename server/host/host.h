@@ -5,7 +5,9 @@
  *	STORE ◄──────────────── journal records (store/journal.h) ──────┘
  *
  * Every call here is for the LOOP thread and returns at once; what came of it arrives as a report.
- * The world itself is touched only by its worker. Modes:
+ * The world itself is touched only by its worker, but for a STEP that is cheaper than the way
+ * there and back: then LOOP borrows it (tick/pool.h) for so long. Which thread makes a tick is no
+ * part of its result. Modes:
  *
  *	          resume                   lease taken            k sessions named
  *	PAUSED ─────────► RUNNING   any ──────────────► LOCKSTEP   any ─────────► BARRIER
@@ -70,7 +72,8 @@ uint32_t host_number(const struct host *host);
 const char *host_name(const struct host *host);
 
 /* ---- requests ----------------------------------------------------------------------------------
- * FULL: the mailbox or inbox is full, nothing happened; NO_MEMORY likewise. What is accepted is answered. */
+ * FULL: the mailbox or inbox is full, nothing happened; NO_MEMORY likewise. What is accepted is
+ * answered. */
 
 struct host_batch {
 	uint32_t session;
@@ -80,8 +83,8 @@ struct host_batch {
 	bool restricted; /* the session is a player */
 	struct wire_list list; /* packed commands; copied */
 };
-/* BUSY over the inbox's bounds. The result comes in a TICK report, also when the commands cannot even be
- * decoded. */
+/* BUSY over the inbox's bounds. The result comes in a TICK report, also when the commands cannot
+ * even be decoded. */
 MUST_CHECK enum status host_submit(struct host *host, const struct host_batch *batch);
 
 struct host_step {
@@ -93,16 +96,18 @@ struct host_step {
 	uint8_t want;	       /* enum wire_want bits */
 	bool restricted;
 };
+/* Where the world is small and its worker has nothing to do with it, the ticks are made here and
+ * now, and the reports come before this returns. */
 MUST_CHECK enum status host_step(struct host *host, const struct host_step *step);
 
 MUST_CHECK enum status host_control(struct host *host, uint32_t session, uint64_t ref,
 				    enum wire_control action, double value);
-/* The word that a session is gone, made while there is memory (NULL: there is none), so that it always
- * arrives. Returned owned: for host_session_gone or letter_destroy. */
+/* The word that a session is gone, made while there is memory (NULL: there is none), so that it
+ * always arrives. Returned owned: for host_session_gone or letter_destroy. */
 struct letter *host_farewell(uint32_t session);
 void letter_destroy(struct letter *letter);
-/* The session is gone: its lease, its place at the barrier and its unanswered steps end. `farewell` is
- * taken. */
+/* The session is gone: its lease, its place at the barrier and its unanswered steps end.
+ * `farewell` is taken. */
 void host_session_gone(struct host *host, struct letter *farewell);
 /* The journal said `failed`: the world stops and says so. Cannot fail. */
 void host_journal_failed(struct host *host);
@@ -128,7 +133,8 @@ MUST_CHECK enum status host_report_whole(struct host *host);
 
 struct host_counters {
 	uint64_t ticks, late, dropped, stalls, batches, refused, fallbacks;
-	uint32_t inbox, reports;
+	uint64_t here; /* steps made on LOOP */
+	uint32_t inbox, reports, bodies;
 };
 /* Any time; a copy as of the last report taken. */
 void host_counters(const struct host *host, struct host_counters *out);

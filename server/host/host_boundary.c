@@ -8,12 +8,12 @@
  *	report    what changed, to the loop
  *	answer    the STEPs that are done by it
  *
- * A batch that cannot be decoded never reaches the engine or the journal; its refusal stands among the
- * results. What goes wrong: memory runs out, or the journal has no room. The slice then ends, the boundary
- * stays at its stage, and a moment later it goes on from there: each stage either does nothing or all of its
- * work. So nothing that was accepted is lost, told twice or done twice; it is late, and counted (`stalls`).
- * A limit of the world, its budget, and a journal that cannot be written are other matters: the world goes
- * to FAILED and says why (host_fail).
+ * A batch that cannot be decoded never reaches the engine or the journal; its refusal stands among
+ * the results. What goes wrong: memory runs out, or the journal has no room. The slice then ends,
+ * the boundary stays at its stage, and a moment later it goes on from there: each stage either
+ * does nothing or all of its work. So nothing that was accepted is lost, told twice or done twice;
+ * it is late, and counted (`stalls`). A limit of the world, its budget, and a journal that cannot
+ * be written are other matters: the world goes to FAILED and says why (host_fail).
  */
 #include <string.h>
 
@@ -51,8 +51,8 @@ uint64_t host_due(struct runnable *runnable)
 	return host_step_wanted(host) ? 0 : INSTANT_NEVER;
 }
 
-/* The journal is of no use any more; its file ends before this. A world whose file cannot be written
- * stands still. */
+/* The journal is of no use any more; its file ends before this. A world whose file cannot be
+ * written stands still. */
 static void lose_journal(struct host *host, enum status status)
 {
 	struct reason why;
@@ -155,8 +155,8 @@ static enum status add_inbox(struct host *host)
 	return STATUS_OK;
 }
 
-/* The commands of the jobs that begin with this tick; they were decoded once when the STEP came, so they
- * can be. Theirs are the boundary's from here. */
+/* The commands of the jobs that begin with this tick; they were decoded once when the STEP came,
+ * so they can be. Theirs are the boundary's from here. */
 static enum status add_steps(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
@@ -209,15 +209,22 @@ static enum status collect(struct host *host)
 	return status;
 }
 
+/* Processor time so far; on LOOP the time, which is never less and much cheaper to ask for:
+ * nothing is judged by what a step on request costs. */
+static uint64_t used(const struct host *host)
+{
+	return host->here ? executor_now(host->executor) : executor_used(host->executor);
+}
+
 /* ---- applying and recording -------------------------------------------------------------------- */
 
 static enum status apply(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
-	uint64_t before = executor_used(host->executor);
+	uint64_t before = used(host);
 	enum status status = world_apply(host->world, boundary->batches, boundary->count,
 					 boundary->results);
-	boundary->cost += executor_used(host->executor) - before;
+	boundary->cost += used(host) - before;
 	if (status != STATUS_OK)
 		return status;
 	host->batches += boundary->count;
@@ -306,10 +313,12 @@ static enum status step(struct host *host)
 		return status;
 	while ((job = host_step_next(host, job)) != NULL)
 		job->begun = true;
-	uint64_t before = executor_used(host->executor);
-	boundary->status =
-		world_step(host->world, executor_parallel(host->executor), &boundary->why);
-	boundary->cost += executor_used(host->executor) - before;
+	uint64_t before = used(host);
+	/* The threads inside a step are for the worlds that need them. */
+	const struct parallel *parallel =
+		host->here ? &parallel_serial : executor_parallel(host->executor);
+	boundary->status = world_step(host->world, parallel, &boundary->why);
+	boundary->cost += used(host) - before;
 	while (boundary->status == STATUS_OK && (job = host_step_next(host, job)) != NULL)
 		job->left--;
 	judge(host, schedule_end(&host->schedule, boundary->cost, executor_now(host->executor)));
@@ -317,7 +326,8 @@ static enum status step(struct host *host)
 	return STATUS_OK;
 }
 
-/* A step that was not made is part of the history, too: what was kept for the boundary was applied. */
+/* A step that was not made is part of the history, too: what was kept for the boundary was
+ * applied. */
 static enum status record_step(struct host *host)
 {
 	struct world_info info = world_info(host->world);
@@ -347,7 +357,8 @@ static enum status hash(struct host *host)
 	return STATUS_OK;
 }
 
-/* ---- going back --------------------------------------------------------------------------------- */
+/* ---- going back
+ * --------------------------------------------------------------------------------- */
 
 static enum status record_restore(struct host *host)
 {

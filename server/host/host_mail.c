@@ -1,7 +1,8 @@
-/* host_mail.c: requests of the loop thread as letters: one allocation each, put into the runnable's mailbox,
- * opened on the worker between two slices. A letter that is to be answered brings the report of its answer
- * along. A note is a letter that must arrive: it is made beforehand, and where the mailbox is full it waits
- * here until host_look_after finds room.
+/* host_mail.c: requests of the loop thread as letters: one allocation each, put into the
+ * runnable's mailbox, opened on the worker between two slices; but for a STEP of a small world,
+ * which is made on the spot. A letter that is to be answered brings the report of its answer
+ * along. A note is a letter that must arrive: it is made beforehand, and where the mailbox is full
+ * it waits here until host_look_after finds room.
  */
 #include <stdio.h>
 #include <string.h>
@@ -42,13 +43,15 @@ static struct letter *note_new(uint32_t session, runnable_mail *open)
 	return letter;
 }
 
-static struct letter *letter_new(runnable_mail *open, struct asker asker, uint32_t extra)
+static struct letter *letter_new(struct host *host, runnable_mail *open, struct asker asker,
+				 uint32_t extra)
 {
 	struct letter *letter = heap_alloc_zero(sizeof *letter + extra);
-	asker.report = heap_alloc_zero(sizeof *asker.report);
-	if (letter == NULL || asker.report == NULL) {
+	if (letter == NULL)
+		return NULL;
+	asker.report = host_take_spare(host);
+	if (asker.report == NULL) {
 		heap_free(letter);
-		heap_free(asker.report);
 		return NULL;
 	}
 	letter->open = open;
@@ -173,18 +176,20 @@ static void open_step(struct runnable *runnable, void *context)
 	letter_destroy(letter);
 }
 
-enum status host_step(struct host *host, const struct host_step *step)
+static struct asker asker_of_step(const struct host_step *step)
 {
-	struct asker asker = { .session = step->session,
+	return (struct asker){ .session = step->session,
 			       .ref = step->request,
 			       .kind = REPLY_STEPPED,
 			       .about = MESSAGE_STEP };
-	struct letter *letter = letter_new(open_step, asker, 0);
-	if (letter == NULL)
-		return STATUS_NO_MEMORY;
-	letter->job.from = step->from;
-	letter->job.left = step->n;
-	letter->job.want = step->want;
+}
+
+/* Everything but who asks. */
+static enum status fill_job(struct step_job *job, const struct host_step *step)
+{
+	job->from = step->from;
+	job->left = step->n;
+	job->want = step->want;
 	struct host_batch batch = {
 		.session = step->session,
 		.batch = step->request | HOST_STEP_BATCH,
@@ -192,12 +197,73 @@ enum status host_step(struct host *host, const struct host_step *step)
 		.list = step->list,
 	};
 	if (step->list.count > 0)
-		letter->job.commands = waiting_batch_of(&batch);
-	if (step->list.count > 0 && letter->job.commands == NULL) {
+		job->commands = waiting_batch_of(&batch);
+	return step->list.count > 0 && job->commands == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status post_step(struct host *host, const struct host_step *step)
+{
+	struct letter *letter = letter_new(host, open_step, asker_of_step(step), 0);
+	if (letter == NULL)
+		return STATUS_NO_MEMORY;
+	if (fill_job(&letter->job, step) != STATUS_OK) {
 		letter_destroy(letter);
 		return STATUS_NO_MEMORY;
 	}
 	return post(host, letter);
+}
+
+/* ---- a step on the loop thread ----------------------------------------------------------------- */
+
+/* The pool lends what was cheap the last time. What could make the next time another matter goes
+ * to the worker: a world large enough for one blow to wake much of it, or many commands. */
+enum { HERE_BODIES_MAX = 256, HERE_COMMANDS_MAX = 64, HERE_INBOX_BYTES_MAX = 16 << 10 };
+
+static bool may_fit_here(const struct host *host, const struct host_step *step)
+{
+	return host->notes == NULL && host->seen.bodies <= HERE_BODIES_MAX &&
+	       step->list.count <= HERE_COMMANDS_MAX;
+}
+
+/* The same, of what is the worker's: a checkpoint is no small thing either. */
+static bool fits_here(const struct host *host, const struct host_step *step)
+{
+	struct inbox_counters inbox;
+	uint64_t ahead = host->options.checkpoint_ticks;
+	if (host->journal != NULL && ahead > 0 && host->steps_unsaved + step->n >= ahead)
+		return false;
+	inbox_counters(host->inbox, &inbox);
+	return inbox.bytes <= HERE_INBOX_BYTES_MAX;
+}
+
+static enum status step_borrowed(struct host *host, const struct host_step *step)
+{
+	struct step_job job = { .asker = asker_of_step(step) };
+	job.asker.report = host_take_spare(host);
+	if (job.asker.report == NULL || fill_job(&job, step) != STATUS_OK) {
+		step_job_release(&job);
+		return STATUS_NO_MEMORY;
+	}
+	host->here = true;
+	host_do_step(host, &job);
+	for (uint32_t i = 0; i < step->n && pool_slice(&host->runnable); i++)
+		host->seen.here++;
+	host->here = false;
+	return STATUS_OK;
+}
+
+enum status host_step(struct host *host, const struct host_step *step)
+{
+	if (!may_fit_here(host, step) || !pool_borrow(&host->runnable, step->n))
+		return post_step(host, step);
+	bool fits = fits_here(host, step);
+	enum status status = fits ? step_borrowed(host, step) : STATUS_OK;
+	pool_give_back(&host->runnable);
+	if (!fits)
+		return post_step(host, step);
+	if (status == STATUS_OK)
+		host->on_reports(host, host->reports_context);
+	return status;
 }
 
 static void open_control(struct runnable *runnable, void *context)
@@ -215,7 +281,7 @@ enum status host_control(struct host *host, uint32_t session, uint64_t ref,
 			       .ref = ref,
 			       .kind = REPLY_CONTROL,
 			       .about = MESSAGE_CONTROL };
-	struct letter *letter = letter_new(open_control, asker, 0);
+	struct letter *letter = letter_new(host, open_control, asker, 0);
 	if (letter == NULL)
 		return STATUS_NO_MEMORY;
 	letter->action = action;
@@ -238,7 +304,7 @@ enum status host_query(struct host *host, uint32_t session, uint64_t id, struct 
 			       .ref = id,
 			       .kind = REPLY_ANSWER,
 			       .about = MESSAGE_QUERY };
-	struct letter *letter = letter_new(open_query, asker, query.bytes);
+	struct letter *letter = letter_new(host, open_query, asker, query.bytes);
 	if (letter == NULL)
 		return STATUS_NO_MEMORY;
 	letter->query_bytes = query.bytes;
@@ -272,7 +338,7 @@ static void open_fork(struct runnable *runnable, void *context)
 static enum status post_named(struct host *host, runnable_mail *open, struct asker asker,
 			      const char *name, const char *snapshot)
 {
-	struct letter *letter = letter_new(open, asker, 0);
+	struct letter *letter = letter_new(host, open, asker, 0);
 	if (letter == NULL)
 		return STATUS_NO_MEMORY;
 	snprintf(letter->name, sizeof letter->name, "%s", name);
@@ -346,7 +412,7 @@ enum status host_shape(struct host *host, uint32_t session, uint64_t ref,
 		       const struct shape *shape)
 {
 	struct asker asker = { session, ref, REPLY_SHAPE, MESSAGE_SHAPE_UPLOAD, NULL };
-	struct letter *letter = letter_new(open_shape, asker, 0);
+	struct letter *letter = letter_new(host, open_shape, asker, 0);
 	if (letter == NULL)
 		return STATUS_NO_MEMORY;
 	letter->shape = shape_retain(shape);

@@ -138,6 +138,7 @@ struct host {
 	struct report_queue reports; /* worker → LOOP */
 	struct bell bell;	     /* rung for LOOP when reports wait */
 	bool in_slice, told_in_slice; /* one ring for all reports of a slice, at its end */
+	bool here; /* LOOP is in it and takes the reports itself: no ring at all */
 	host_reports *on_reports;
 	void *reports_context;
 	struct pool *pool;
@@ -148,6 +149,7 @@ struct host {
 
 	/* LOOP's: notes that found the mailbox full, oldest first, and the one kept for a bad day. */
 	struct letter *notes, *journal_note;
+	struct report *spare; /* LOOP's: a reply that was read, for the next request; or NULL */
 
 	uint64_t stalls, batches, refused; /* the worker's counters */
 	struct host_counters seen;	   /* LOOP's copy, from the last report taken */
@@ -161,6 +163,8 @@ struct report *host_reply(struct host *host, struct asker *asker);
 void host_refuse(struct host *host, struct asker *asker, const struct reason *why);
 /* Refuses, and says so, while a boundary is in the making for want of memory: the state has no name. */
 bool host_is_between(struct host *host, struct asker *asker);
+/* LOOP: an empty report for the answer of a request. Returned owned; NULL: out of memory. */
+struct report *host_take_spare(struct host *host);
 void asker_release(struct asker *asker);
 
 struct waiting_batch *waiting_batch_of(const struct host_batch *batch);

@@ -1,11 +1,11 @@
 #include "server/host/report_queue.h"
 
+#include <string.h>
+
 #include "server/base/heap.h"
 
-void report_destroy(struct report *report)
+void report_empty(struct report *report)
 {
-	if (report == NULL)
-		return;
 	if (report->kind == REPORT_TICK) {
 		heap_free(report->ticked.bodies);
 		heap_free(report->ticked.shapes);
@@ -19,6 +19,14 @@ void report_destroy(struct report *report)
 		shape_book_release(&report->reply.shapes);
 		bytes_release(&report->reply.results);
 	}
+	memset(report, 0, sizeof *report);
+}
+
+void report_destroy(struct report *report)
+{
+	if (report == NULL)
+		return;
+	report_empty(report);
 	heap_free(report);
 }
 

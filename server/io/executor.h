@@ -18,9 +18,11 @@
  * it is a timerfd through uv_poll, precise to microseconds; a repeating uv_timer would drift (ticks
  * at 60 Hz came at 61.9, and at 40.7 once the step took half the period).
  *
- * A hand-over to a thread that sleeps and back costs some 40 µs (bench_round_trip). Tried and
- * dropped (2026-11-20): letting LOOP, or both, look for an answer for 50 µs before they sleep. On
- * two processors it kept the worker from the one it was to be woken on, and the median doubled.
+ * A hand-over to a thread that sleeps and back costs some 40 µs (bench_round_trip): what is
+ * cheaper than that and somebody waits for is done where it arrives (pool_borrow, tick/pool.h).
+ * Tried and dropped (2026-11-20): letting LOOP, or both, look for an answer for 50 µs before they
+ * sleep. On two processors it kept the worker from the one it was to be woken on, and the median
+ * doubled.
  *
  * Behind this door: `executor_uv.h` (threads) and `tests/lib/io_sim.h` (one thread plays all of
  * them, taking turns in an order drawn from the seed, under a virtual clock).

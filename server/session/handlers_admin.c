@@ -83,8 +83,10 @@ static void pack_server(struct wire_packer *out, struct server *server)
 {
 	const struct io_counters *io = io_counters(server->io);
 	struct frame_pool_counters frames;
+	struct pool_counters pool;
 	frame_pool_counters(server->frames, &frames);
-	wire_pack_map(out, 23);
+	pool_counters(server->pool, &pool);
+	wire_pack_map(out, 26);
 	wire_pack_string(out, "build");
 	wire_pack_string(out, PACKAGE_VERSION);
 	wire_pack_string(out, "abi");
@@ -106,6 +108,9 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	pair(out, "queued_bytes", io->queued_bytes);
 	pair(out, "frames_made", frames.made);
 	pair(out, "frames_live", frames.live);
+	pair(out, "loop_slices", pool.slices);
+	pair(out, "loop_refused_busy", pool.busy);
+	pair(out, "loop_refused_costly", pool.costly);
 	pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
 	pair(out, "heap_calls", heap_calls_total());
 	pair(out, "library_shapes", server->library.count);
@@ -119,7 +124,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 38);
+	wire_pack_map(out, 39);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -130,6 +135,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "mode", world->mode);
 	pair(out, "pace_permille", world->pace);
 	pair(out, "ticks", host.ticks);
+	pair(out, "loop_slices", host.here);
 	pair(out, "ticks_late", host.late);
 	pair(out, "ticks_dropped", host.dropped);
 	pair(out, "stalls", host.stalls);

@@ -1,5 +1,6 @@
-/* handlers_input.c: what changes or asks a world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK. Each is
- * handed to the world's worker; what comes of it comes back as a report (worlds.c). */
+/* handlers_input.c: what changes or asks a world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK. Each
+ * is handed to the world's worker, or a STEP of a small world done at once (host.h); what comes of
+ * it comes back as a report (worlds.c). */
 #include <string.h>
 
 #include "protocol/cursor.h"
@@ -155,12 +156,18 @@ void handle_step(struct session *self, const struct message *message)
 		.want = (uint8_t)ask->want,
 		.restricted = session_role(self) < WIRE_ROLE_CONTROLLER,
 	};
+	/* Its answer may come before host_step returns. */
+	uint64_t before = membership->step;
+	struct frame *stepped = membership->stepped;
+	membership->step = ask->request;
+	membership->stepped = NULL;
 	enum status status = host_step(membership->world->host, &step);
 	if (status == STATUS_OK) {
-		membership->step = ask->request;
-		frame_release(membership->stepped);
-		membership->stepped = NULL;
+		frame_release(stepped);
+		return;
 	}
+	membership->step = before;
+	membership->stepped = stepped;
 	refuse_request(self, message, status);
 }
 

@@ -9,6 +9,13 @@
  *	  ▲                   │ leaving and no mail left                           │
  *	  └─── gone bell ─────┴────────────────────────────────────────────────────┘
  *
+ * Each call on a runnable is made by its `holder`, under no lock: whoever wants to be that says so
+ * under the lock. Its worker is in `look` and for the length of a slice, LOOP while it borrows it.
+ * LOOP never waits for a worker (it is refused), and no worker for LOOP: it notes that it was here
+ * (`missed`) and goes on, and LOOP rings when it gives the runnable back. The heap is the worker's
+ * alone, so after LOOP was in it, what the heap says of its `due` may be too early (`stale`: the
+ * worker asks again), and never too late (LOOP rings).
+ *
  * `refs` counts the pool's own hold and one for a bell under way, so that a bell still on its way
  * to a former worker never finds freed memory.
  */
@@ -20,7 +27,9 @@
 
 enum { NOWHERE = UINT32_MAX, LETTERS_FIRST = 8 };
 
-const struct pool_options pool_options_default = { 1024, 256 };
+const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US };
+
+enum holder { NOBODY, CREW, LOOP };
 
 struct letter {
 	runnable_mail *mail;
@@ -40,13 +49,18 @@ struct pooled {
 	uint32_t worker; /* that holds it or is to take it in */
 	uint32_t target; /* that shall hold it */
 	uint32_t refs;
+	enum holder holder;
 	bool rung; /* a bell is under way */
 	bool leaving;
-	/* the holding worker's */
-	uint32_t slot; /* in its heap, NOWHERE: not taken in */
+	bool missed; /* by its worker, while LOOP had it */
+	bool stale;  /* LOOP had it since its worker asked when it is due */
+	/* the worker's */
+	uint32_t slot; /* in its heap, NOWHERE: not taken in, or missed */
+	/* the holder's */
 	bool left;     /* for good */
-	uint64_t due;
-	atomic_ullong busy; /* ns in slices; read by LOOP */
+	uint64_t due;  /* as the heap has it; written by the worker */
+	uint64_t cost; /* ns of the last slice; INSTANT_NEVER: there was none */
+	atomic_ullong busy; /* ns in slices of workers; read by LOOP */
 	/* LOOP's */
 	bool told; /* its owner knows that it is gone: the runnable is not to be touched */
 	uint64_t busy_before;
@@ -73,6 +87,10 @@ struct pool {
 	/* LOOP's */
 	uint32_t count;
 	uint64_t balanced_at;
+	uint64_t spent; /* ns of this turn in what it borrowed */
+	uint64_t borrowed_at;
+	uint32_t borrowed_slices; /* run since then */
+	struct pool_counters counters;
 	struct pool_worker_load loads[EXECUTOR_WORKERS_MAX];
 	struct crew crews[EXECUTOR_WORKERS_MAX];
 };
@@ -140,8 +158,30 @@ static void run_slice(struct crew *crew, struct pooled *pooled)
 	struct executor *executor = crew->pool->executor;
 	uint64_t before = executor_used(executor);
 	pooled->runnable->ops->run(pooled->runnable, executor_now(executor));
-	uint64_t cost = executor_used(executor) - before;
-	atomic_fetch_add_explicit(&pooled->busy, cost, memory_order_relaxed);
+	pooled->cost = executor_used(executor) - before;
+	atomic_fetch_add_explicit(&pooled->busy, pooled->cost, memory_order_relaxed);
+}
+
+/* For a slice. False: LOOP has it, and will ring. `stale`: whether it is due is to be asked again. */
+static bool occupy(struct pooled *pooled, bool *stale)
+{
+	lock_take(&pooled->lock);
+	bool lent = pooled->holder == LOOP;
+	pooled->missed |= lent;
+	*stale = pooled->stale;
+	if (!lent) {
+		pooled->holder = CREW;
+		pooled->stale = false;
+	}
+	lock_give(&pooled->lock);
+	return !lent;
+}
+
+static void vacate(struct pooled *pooled)
+{
+	lock_take(&pooled->lock);
+	pooled->holder = NOBODY;
+	lock_give(&pooled->lock);
 }
 
 /* One round: everything that is due now, once, earliest first. What is due again at once waits for
@@ -156,15 +196,24 @@ static void crew_round(void *context)
 		crew_take(crew, crew->heap[0]);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		run_slice(crew, crew->round[i]);
-		crew_put(crew, crew->round[i]);
+		struct pooled *pooled = crew->round[i];
+		struct runnable *runnable = pooled->runnable;
+		bool stale;
+		/* One that is lent stays out of the heap; `look` puts it there again. */
+		if (!occupy(pooled, &stale))
+			continue;
+		if (!stale || runnable->ops->due(runnable) <= now)
+			run_slice(crew, pooled);
+		crew_put(crew, pooled);
+		vacate(pooled);
 	}
 	crew_set_alarm(crew);
 }
 
 /* ---- bells and notes ------------------------------------------------------------------------- */
-/* Under the runnable's lock: which thread is to be rung once the lock is given back (give_and_ring), or the
- * woken worker would meet the lock at once. The bell's own reference keeps the runnable until then. */
+/* Under the runnable's lock: which thread is to be rung once the lock is given back
+ * (give_and_ring), or the woken worker would meet the lock at once. The bell's own reference keeps
+ * the runnable until then. */
 static uint32_t note_bell(struct pooled *pooled)
 {
 	if (pooled->rung)
@@ -221,14 +270,21 @@ static void deliver(struct pooled *pooled)
 	}
 }
 
-/* Takes the bell's note. False: it is another worker's by now, which has been rung. */
+/* Takes the bell's note, and the runnable. False: it has left; it is another worker's by now,
+ * which has been rung; or LOOP has it, and will ring. */
 static bool answer_here(struct pooled *pooled, uint32_t here)
 {
 	lock_take(&pooled->lock);
 	pooled->rung = false;
-	bool mine = pooled->worker == here;
+	bool mine = pooled->worker == here, lent = pooled->holder == LOOP;
+	bool taken = mine && !lent && !pooled->left;
+	pooled->missed |= mine && lent;
+	if (taken) {
+		pooled->holder = CREW;
+		pooled->stale = false;
+	}
 	give_and_ring(pooled, mine ? NOWHERE : note_bell(pooled));
-	return mine;
+	return taken;
 }
 
 /* Gives it away or lets it go, if that is noted. No mail can be added once `leaving` is. */
@@ -237,8 +293,10 @@ static bool part(struct pooled *pooled, struct crew *crew)
 	lock_take(&pooled->lock);
 	bool leaves = pooled->leaving && pooled->mail.count == 0;
 	bool moves = !leaves && pooled->target != crew->worker;
-	if (leaves || moves)
+	if (leaves || moves) {
 		crew_take(crew, pooled);
+		pooled->holder = NOBODY;
+	}
 	pooled->left = leaves;
 	pooled->worker = moves ? pooled->target : pooled->worker;
 	give_and_ring(pooled, moves ? note_bell(pooled) : NOWHERE);
@@ -253,13 +311,14 @@ static void look(void *context)
 	struct pool *pool = pooled->pool;
 	uint32_t here = (uint32_t)executor_current(pool->executor) - EXECUTOR_WORKER;
 	struct crew *crew = &pool->crews[here];
-	if (answer_here(pooled, here) && !pooled->left) {
+	if (answer_here(pooled, here)) {
 		if (pooled->slot == NOWHERE)
 			crew_put(crew, pooled);
 		deliver(pooled);
 		if (!part(pooled, crew)) {
 			crew_take(crew, pooled);
 			crew_put(crew, pooled);
+			vacate(pooled);
 		}
 		/* A step that somebody waits for does not go by way of the timer. */
 		crew_round(crew);
@@ -365,6 +424,7 @@ static struct pooled *pooled_create(struct pool *pool, struct runnable *runnable
 	pooled->worker = pooled->target = least_loaded(pool);
 	pooled->refs = 1;
 	pooled->slot = NOWHERE;
+	pooled->cost = INSTANT_NEVER;
 	lock_take(&pool->lock);
 	pooled->next = pool->first;
 	if (pool->first != NULL)
@@ -458,6 +518,76 @@ void pool_load(const struct pool *pool, uint32_t worker, struct pool_worker_load
 {
 	ASSERT(worker < executor_workers(pool->executor));
 	*out = pool->loads[worker];
+}
+
+/* ---- borrowing ------------------------------------------------------------------------------- */
+static bool within_turn(const struct pool *pool, uint64_t cost, uint32_t slices)
+{
+	uint64_t left = pool->options.borrow_ns - MIN_OF(pool->spent, pool->options.borrow_ns);
+	return left > 0 && (slices == 0 || cost <= left / slices);
+}
+
+bool pool_borrow(struct runnable *runnable, uint32_t slices)
+{
+	struct pooled *pooled = runnable->pooled;
+	struct pool *pool = pooled->pool;
+	lock_take(&pooled->lock);
+	bool idle = pooled->holder == NOBODY && !pooled->rung && !pooled->leaving &&
+		    pooled->mail.count == 0 && pooled->target == pooled->worker;
+	bool cheap = idle && within_turn(pool, pooled->cost, slices);
+	if (cheap)
+		pooled->holder = LOOP;
+	lock_give(&pooled->lock);
+	pool->counters.borrowed += cheap;
+	pool->counters.busy += !idle;
+	pool->counters.costly += idle && !cheap;
+	if (!cheap)
+		return false;
+	pool->borrowed_at = executor_now(pool->executor);
+	pool->borrowed_slices = 0;
+	return true;
+}
+
+bool pool_slice(struct runnable *runnable)
+{
+	struct pool *pool = runnable->pooled->pool;
+	ASSERT(runnable->pooled->holder == LOOP);
+	if (runnable->ops->due(runnable) > pool->borrowed_at)
+		return false;
+	runnable->ops->run(runnable, pool->borrowed_at);
+	pool->borrowed_slices++;
+	pool->counters.slices++;
+	return true;
+}
+
+void pool_give_back(struct runnable *runnable)
+{
+	struct pooled *pooled = runnable->pooled;
+	struct pool *pool = pooled->pool;
+	/* By the clock, which costs a twentieth of asking for processor time, and is never less:
+	 * where the machine is busy, the next slices are the worker's, whose measure is exact. */
+	uint64_t cost = executor_now(pool->executor) - pool->borrowed_at;
+	pool->spent += cost;
+	if (pool->borrowed_slices > 0)
+		pooled->cost = cost / pool->borrowed_slices;
+	uint64_t due = runnable->ops->due(runnable);
+	lock_take(&pooled->lock);
+	ASSERT(pooled->holder == LOOP);
+	pooled->holder = NOBODY;
+	pooled->stale = true;
+	bool wanted = pooled->missed || due < pooled->due;
+	pooled->missed = false;
+	give_and_ring(pooled, wanted ? note_bell(pooled) : NOWHERE);
+}
+
+void pool_end_turn(struct pool *pool)
+{
+	pool->spent = 0;
+}
+
+void pool_counters(const struct pool *pool, struct pool_counters *out)
+{
+	*out = pool->counters;
 }
 
 /* ---- balance --------------------------------------------------------------------------------- */

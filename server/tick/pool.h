@@ -6,6 +6,17 @@
  * worker; pool_balance moves one at a time, only between slices. Load is the smoothed share of time
  * its runnables take, then their count.
  *
+ * Two hand-overs between threads that sleep cost some 40 µs, ten times what a small world's step
+ * does. So LOOP may borrow a runnable that nobody is in and nobody has left anything for, and do
+ * its slice itself:
+ *
+ *	if (pool_borrow(r, n)) { …; while (pool_slice(r)) …; pool_give_back(r); } else pool_mail(r, …);
+ *
+ * It is refused where its worker is in it or on its way to it, so that nothing overtakes the
+ * letters sent before; and where `slices` of what its last one cost do not fit into what is left
+ * of the turn's `borrow_ns`, so that no world keeps LOOP from the others. A worker that comes upon
+ * a borrowed runnable leaves it alone, and is rung when it is given back.
+ *
  * Functions are for the LOOP thread unless they say otherwise.
  */
 #ifndef CAIRN_TICK_POOL_H
@@ -23,9 +34,13 @@ typedef void pool_removed(struct runnable *runnable, void *context);
 struct pool_options {
 	uint32_t runnables_max;
 	uint32_t mail_max; /* letters waiting per runnable; rounded up to a power of two */
+	/* Of a turn of LOOP, which it may spend in borrowed runnables: the longest that others
+	 * have to wait for it. Above some 80 µs a worker answers as soon, beside other worlds. 0:
+	 * nothing is lent. */
+	uint64_t borrow_ns;
 };
 
-extern const struct pool_options pool_options_default; /* 1024, 256 */
+extern const struct pool_options pool_options_default; /* 1024, 256, 100 µs */
 
 struct pool_worker_load {
 	uint32_t runnables;
@@ -52,6 +67,26 @@ void pool_wake(struct runnable *runnable);
 /* Moves at most one runnable from the busiest worker to the idlest, when that narrows the gap by
  * more than it risks; call about once a second. Returns true if one is on its way. */
 bool pool_balance(struct pool *pool);
+
+/* Has the runnable to itself until pool_give_back, which comes before LOOP is back in its loop. Up
+ * to `slices` are meant to be run. False: not now, and nothing happened. What it has never run it
+ * does not lend: the cost is not known. */
+bool pool_borrow(struct runnable *runnable, uint32_t slices) MUST_CHECK;
+/* A slice of what is borrowed, if it is due; else false. */
+bool pool_slice(struct runnable *runnable);
+/* It is its worker's again, which is rung if it is due before the worker would look, or if it has
+ * been missed. */
+void pool_give_back(struct runnable *runnable);
+/* A turn of LOOP ends: the next one has the whole of borrow_ns. */
+void pool_end_turn(struct pool *pool);
+
+struct pool_counters {
+	uint64_t borrowed; /* times */
+	uint64_t slices;   /* run by LOOP */
+	uint64_t busy;	   /* refused: a worker was in it or had something to do for it */
+	uint64_t costly;   /* refused: it would have taken too long */
+};
+void pool_counters(const struct pool *pool, struct pool_counters *out);
 
 /* The worker (0 …) it is pinned to now; for information. */
 uint32_t pool_worker_of(const struct runnable *runnable);

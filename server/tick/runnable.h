@@ -1,7 +1,8 @@
 /* runnable.h: what a worker drives: a world, seen from the pool.
  *
  * The server core implements it with schedule, inbox and engine. Between two calls on it, a
- * runnable may be moved to another worker; during a call it has its worker's thread to itself.
+ * runnable may be moved to another worker, or LOOP may borrow it (pool.h); during a call nobody
+ * else is in it.
  */
 #ifndef CAIRN_TICK_RUNNABLE_H
 #define CAIRN_TICK_RUNNABLE_H

@@ -41,6 +41,7 @@ static void one(struct page *page, const char *name, const char *type, const cha
 enum world_metric {
 	WORLD_TICK,
 	WORLD_TICKS,
+	WORLD_HERE,
 	WORLD_LATE,
 	WORLD_DROPPED,
 	WORLD_STALLS,
@@ -71,6 +72,7 @@ enum world_metric {
 static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 	[WORLD_TICK] = { "world_tick", "gauge", "Last tick completed." },
 	[WORLD_TICKS] = { "world_ticks_total", "counter", "Ticks made by this process." },
+	[WORLD_HERE] = { "world_loop_slices_total", "counter", "Of its slices, run by the loop thread." },
 	[WORLD_LATE] = { "world_ticks_late_total", "counter", "Ticks begun a period late or more." },
 	[WORLD_DROPPED] = { "world_ticks_dropped_total", "counter", "Ticks the clock gave up." },
 	[WORLD_STALLS] = { "world_stalls_total", "counter", "Boundaries that waited for loop or disk." },
@@ -107,6 +109,7 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	fanout_counters(world->fanout, &fanout);
 	values[WORLD_TICK] = world->tick;
 	values[WORLD_TICKS] = host.ticks;
+	values[WORLD_HERE] = host.here;
 	values[WORLD_LATE] = host.late;
 	values[WORLD_DROPPED] = host.dropped;
 	values[WORLD_STALLS] = host.stalls;
@@ -208,7 +211,9 @@ enum status web_metrics(struct server *server, struct bytes *out)
 	struct page page = { out, STATUS_OK };
 	const struct io_counters *io = io_counters(server->io);
 	struct frame_pool_counters frames;
+	struct pool_counters pool;
 	frame_pool_counters(server->frames, &frames);
+	pool_counters(server->pool, &pool);
 	put(&page, "# HELP cairn_build_info What is running.\n# TYPE cairn_build_info gauge\n"
 		   "cairn_build_info{version=\"%s\",abi=\"%s\"} 1\n", PACKAGE_VERSION, server->abi);
 	one(&page, "ready", "gauge", "Whether new sessions are taken.", !server->draining);
@@ -225,6 +230,11 @@ enum status web_metrics(struct server *server, struct bytes *out)
 	one(&page, "writes_refused_total", "counter", "Writes refused for too much waiting.",
 	    io->writes_refused);
 	one(&page, "queued_bytes", "gauge", "Bytes waiting in this process.", io->queued_bytes);
+	one(&page, "loop_slices_total", "counter", "Slices of worlds run by the loop thread.", pool.slices);
+	one(&page, "loop_refused_busy_total", "counter", "The same left to a worker that was at it.",
+	    pool.busy);
+	one(&page, "loop_refused_costly_total", "counter", "The same left to a worker: too costly.",
+	    pool.costly);
 	one(&page, "frames_live", "gauge", "Frames in memory.", frames.live);
 	one(&page, "frames_made_total", "counter", "Frames taken from the heap.", frames.made);
 	one(&page, "frames_reused_total", "counter", "Frames taken from the pool.", frames.reused);

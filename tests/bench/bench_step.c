@@ -1,10 +1,13 @@
-/* What a STEP(1) costs beside a bare echo: the time from a client's write to the whole answer in its hands.
+/* What a STEP(1) costs beside a bare echo: the time from a client's write to the whole answer in
+ * its hands.
  *
- * The echo is libuv and nothing else (uv_read_start, uv_write), in a process of its own, with messages of
- * the same sizes in both directions; the STEP goes to a cairnd of this build and comes back as STEPPED. Both
- * in turns in the same run, over a Unix socket and over TCP, client and servers on the same machine. A
- * STEP is handed from the loop thread to the world's worker and back, which no echo is: the third row does
- * the same two hand-overs with uv_async and nothing else.
+ * The echo is libuv and nothing else (uv_read_start, uv_write), in a process of its own, with
+ * messages of the same sizes in both directions; the STEP goes to a cairnd of this build and comes
+ * back as STEPPED. Both in turns in the same run, over a Unix socket and over TCP, client and
+ * servers on the same machine. The loop thread makes the STEP of so small a world itself
+ * (tick/pool.h); what it would cost to hand it to the world's worker and back shows the second
+ * row, two hand-overs with uv_async and nothing else. What a tick costs in itself shows the last:
+ * a tenth of STEP(11) less STEP(1). STEP(1) is to cost no more than 1.5 echoes and one tick.
  *
  *	bench_step CAIRND [ROUNDS a row, default 5000]
  */
@@ -27,11 +30,12 @@
 #include "protocol/pack.h"
 
 enum { TURNS = 20, ROUNDS_MAX = 1000000, FRAME_MAX = 4096 };
-enum row { BARE, RELAYED, STEP, STEP_HASH, ROWS };
+enum row { BARE, RELAYED, STEP, STEP_HASH, STEP_MORE, ROWS };
+enum { MORE = 11 };
 
 /* table: what each row is. */
 static const char *const NAMES[ROWS] = { "bare echo", "echo over a thread", "STEP(1)",
-					 "STEP(1), state hash" };
+					 "STEP(1), state hash", "STEP(11)" };
 
 static void check(bool fine, const char *what)
 {
@@ -48,7 +52,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- the echo: uv and nothing else ----------------------------------------------------------------- */
+/* ---- the echo: uv and nothing else
+ * ----------------------------------------------------------------- */
 
 static struct {
 	uv_loop_t loop, other;
@@ -179,7 +184,8 @@ static struct server start_echo(const char *folder, bool relay, size_t ask, size
 	return server;
 }
 
-/* ---- cairnd ---------------------------------------------------------------------------------------- */
+/* ---- cairnd
+ * ---------------------------------------------------------------------------------------- */
 
 static int dial(const struct server *server, bool tcp)
 {
@@ -286,7 +292,8 @@ static int open_session(const struct server *server, bool tcp, bool create)
 	return fd;
 }
 
-/* ---- measuring ------------------------------------------------------------------------------------- */
+/* ---- measuring
+ * ------------------------------------------------------------------------------------- */
 
 struct probe {
 	int fd[ROWS];
@@ -308,14 +315,14 @@ static void echo_round(int fd, const size_t sizes[2])
 	}
 }
 
-static size_t pack_step(uint64_t request, uint8_t want, uint8_t frame[FRAME_MAX])
+static size_t pack_step(uint64_t request, uint64_t n, uint8_t want, uint8_t frame[FRAME_MAX])
 {
 	struct message message;
 	uint32_t bytes;
 	message_init(&message, MESSAGE_STEP);
 	message.step.world = 1;
 	message.step.request = request;
-	message.step.n = 1;
+	message.step.n = n;
 	message.step.want = want;
 	check(message_pack(&message, frame, FRAME_MAX, &bytes) == STATUS_OK, "pack");
 	return bytes;
@@ -343,7 +350,8 @@ static void sample(struct probe *probe, enum row row)
 	uint8_t frame[FRAME_MAX];
 	size_t bytes = 0;
 	if (row >= STEP)
-		bytes = pack_step(++probe->request, row == STEP_HASH ? WIRE_WANT_HASH : 0, frame);
+		bytes = pack_step(++probe->request, row == STEP_MORE ? MORE : 1,
+				  row == STEP_HASH ? WIRE_WANT_HASH : 0, frame);
 	uint64_t begun = now_ns();
 	if (row >= STEP)
 		step_round(probe->fd[row], frame, bytes);
@@ -360,17 +368,19 @@ static int by_value(const void *a, const void *b)
 
 static void print(struct probe *probe, const char *where)
 {
-	double base = 0;
+	double medians[ROWS];
 	for (int row = 0; row < ROWS; row++) {
 		uint64_t *samples = probe->samples[row];
 		uint32_t count = probe->count[row];
 		qsort(samples, count, sizeof *samples, by_value);
-		double median = (double)samples[count / 2] / 1e3;
-		base = row == BARE ? median : base;
-		printf("%-5s %-22s %8.1f %8.1f %8.1f   %5.2f\n", where, NAMES[row], median,
+		medians[row] = (double)samples[count / 2] / 1e3;
+		printf("%-5s %-22s %8.1f %8.1f %8.1f   %5.2f\n", where, NAMES[row], medians[row],
 		       (double)samples[count / 10 * 9] / 1e3, (double)samples[count / 100 * 99] / 1e3,
-		       median / base);
+		       medians[row] / medians[BARE]);
 	}
+	double tick = (medians[STEP_MORE] - medians[STEP]) / (MORE - 1);
+	printf("%-5s a tick %.2f us; STEP(1) less a tick is %.2f echoes\n", where, tick,
+	       (medians[STEP] - tick) / medians[BARE]);
 }
 
 static void measure(const struct server servers[ROWS], bool tcp, uint32_t rounds,
@@ -381,7 +391,8 @@ static void measure(const struct server servers[ROWS], bool tcp, uint32_t rounds
 		probe.samples[row] = malloc(rounds * sizeof *probe.samples[row]);
 		check(probe.samples[row] != NULL, "memory");
 	}
-	probe.fd[STEP] = probe.fd[STEP_HASH] = open_session(&servers[STEP], tcp, false);
+	probe.fd[STEP] = open_session(&servers[STEP], tcp, false);
+	probe.fd[STEP_HASH] = probe.fd[STEP_MORE] = probe.fd[STEP];
 	memcpy(probe.sizes, sizes, sizeof probe.sizes);
 	probe.fd[BARE] = dial(&servers[BARE], tcp);
 	probe.fd[RELAYED] = dial(&servers[RELAYED], tcp);
@@ -401,7 +412,7 @@ static void look_at_sizes(const struct server *server, size_t sizes[2])
 	uint8_t frame[FRAME_MAX];
 	int fd = open_session(server, false, true);
 	for (uint64_t request = 1; request <= 300; request++) {
-		sizes[0] = pack_step(request, 0, frame);
+		sizes[0] = pack_step(request, 1, 0, frame);
 		sizes[1] = step_round(fd, frame, sizes[0]);
 	}
 	close(fd);
@@ -415,7 +426,7 @@ int main(int argc, char **argv)
 	check(mkdtemp(folder) != NULL, "folder");
 	struct server servers[ROWS];
 	size_t sizes[2];
-	servers[STEP] = servers[STEP_HASH] = start_cairnd(argv[1], folder);
+	servers[STEP] = start_cairnd(argv[1], folder);
 	look_at_sizes(&servers[STEP], sizes);
 	servers[BARE] = start_echo(folder, false, sizes[0], sizes[1]);
 	servers[RELAYED] = start_echo(folder, true, sizes[0], sizes[1]);

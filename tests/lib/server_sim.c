@@ -35,6 +35,25 @@ struct server_sim_options server_sim_options_default(uint64_t seed)
 	return options;
 }
 
+/* The daemon's allocations count towards the one that fails; nobody else's do. */
+static void daemon_begin(struct server_sim *self)
+{
+	self->calls_before = heap_calls();
+	if (self->fail_in > 0)
+		heap_fail_at(self->fail_in);
+}
+
+static void daemon_end(struct server_sim *self)
+{
+	uint64_t calls = heap_calls() - self->calls_before;
+	self->daemon_calls += calls;
+	if (self->fail_in == 0)
+		return;
+	heap_fail_at(0);
+	self->failed = calls >= self->fail_in;
+	self->fail_in = self->failed ? 0 : self->fail_in - calls;
+}
+
 /* ---- the truth ---------------------------------------------------------------------------------- */
 
 static void state_release(struct sim_state *state)
@@ -92,10 +111,10 @@ static struct sim_truth *truth_of(struct server_sim *self, uint32_t world)
 	return truth;
 }
 
-static void see_world(struct server_sim *self, const struct served_world *served)
+static void see_world(struct server_sim *self, const struct host *host)
 {
-	const struct world *world = served->host->world;
-	struct sim_truth *truth = truth_of(self, served->number);
+	const struct world *world = host->world;
+	struct sim_truth *truth = truth_of(self, host->options.number);
 	struct world_info info = world_info(world);
 	uint64_t hash = world_tick_hash(world);
 	if (truth->states.count > 0) {
@@ -116,13 +135,36 @@ static void see_world(struct server_sim *self, const struct served_world *served
 	heap_free(ids);
 }
 
+/* One event of the loop may hold several slices (pool.h): each is looked at. */
+static struct server_sim *seeing;
+static const struct runnable_ops *seen_ops;
+
+static uint64_t seen_due(struct runnable *runnable)
+{
+	return seen_ops->due(runnable);
+}
+
+static void run_and_see(struct runnable *runnable, uint64_t now)
+{
+	seen_ops->run(runnable, now);
+	daemon_end(seeing);
+	see_world(seeing, (struct host *)runnable);
+	daemon_begin(seeing);
+}
+
 static void see_all(struct server_sim *self)
 {
+	static const struct runnable_ops SEEING = { seen_due, run_and_see };
 	if (!self->keeps_truth || self->server == NULL)
 		return;
 	const struct worlds *worlds = &self->server->worlds;
-	for (uint32_t i = 0; i < worlds->items.count; i++)
-		see_world(self, worlds->items.items[i]);
+	for (uint32_t i = 0; i < worlds->items.count; i++) {
+		struct host *host = worlds->items.items[i]->host;
+		see_world(self, host);
+		if (host->runnable.ops != &SEEING)
+			seen_ops = host->runnable.ops;
+		host->runnable.ops = &SEEING;
+	}
 }
 
 /* Does a body of the mirror show the real one, in the columns it has? In `view` and `sim` the integers must
@@ -278,24 +320,6 @@ struct world *server_sim_world(const struct server_sim *self, uint32_t world)
 
 /* ---- time --------------------------------------------------------------------------------------- */
 
-/* The daemon's allocations count towards the one that fails; nobody else's do. */
-static void daemon_begin(struct server_sim *self)
-{
-	if (self->fail_in > 0)
-		heap_fail_at(self->fail_in);
-}
-
-static void daemon_end(struct server_sim *self, uint64_t calls_before)
-{
-	uint64_t calls = heap_calls() - calls_before;
-	self->daemon_calls += calls;
-	if (self->fail_in == 0)
-		return;
-	heap_fail_at(0);
-	self->failed = calls >= self->fail_in;
-	self->fail_in = self->failed ? 0 : self->fail_in - calls;
-}
-
 static bool is_daemon(uint32_t actor)
 {
 	return actor == 0 || actor >= IO_SIM_HOSTS_MAX;
@@ -304,12 +328,12 @@ static bool is_daemon(uint32_t actor)
 bool server_sim_step(struct server_sim *self)
 {
 	bool daemon = self->sim->event_count > 0 && is_daemon(self->sim->events[0].actor);
-	uint64_t calls = heap_calls();
+	seeing = self;
 	if (daemon)
 		daemon_begin(self);
 	bool some = io_sim_step(self->sim);
 	if (daemon) {
-		daemon_end(self, calls);
+		daemon_end(self);
 		see_all(self);
 	}
 	return some;
@@ -348,6 +372,8 @@ uint64_t server_sim_now(const struct server_sim *self)
 
 static void parse_options(struct server_sim *self, const struct server_sim_options *options)
 {
+	/* The seed says whether the loop thread makes steps itself; a test may have its own mind. */
+	struct rng rng = rng_seeded(options->io.seed ^ UINT64_C(0x57e9));
 	const char *argv[32] = { "cairnd", "--listen", SIM_TCP, "--listen", SIM_UNIX };
 	int argc = 5;
 	for (uint32_t i = 0; i < COUNT_OF(options->arguments) && options->arguments[i] != NULL; i++)
@@ -356,12 +382,15 @@ static void parse_options(struct server_sim *self, const struct server_sim_optio
 	self->options = sim_memory(heap_alloc_zero(sizeof *self->options));
 	if (options_parse(self->options, argc, argv, NULL, &why) != STATUS_OK)
 		sim_fail("options", &why);
+	if (rng_below(&rng, 2) == 0)
+		self->options->loop_step_us = 0;
+	if (options->stepper != SIM_STEPPER_DRAWN)
+		self->options->loop_step_us = options->stepper == SIM_STEPPER_LOOP ? 100 : 0;
 }
 
 static enum status make_server(struct server_sim *self, struct reason *why)
 {
 	struct io *io = io_sim_host(self->sim, 0);
-	uint64_t calls = heap_calls();
 	daemon_begin(self);
 	enum status status = server_create(io, io_sim_executor(self->sim), self->options, SIM_UID,
 					   &self->server, why);
@@ -371,7 +400,7 @@ static enum status make_server(struct server_sim *self, struct reason *why)
 		server_destroy(self->server);
 		self->server = NULL;
 	}
-	daemon_end(self, calls);
+	daemon_end(self);
 	return status;
 }
 
@@ -412,12 +441,12 @@ struct server_sim *server_sim_create(const struct server_sim_options *options)
 
 static void end_server(struct server_sim *self)
 {
-	uint64_t calls = heap_calls();
 	if (self->server == NULL)
 		return;
+	seeing = self;
 	daemon_begin(self);
 	server_destroy(self->server);
-	daemon_end(self, calls);
+	daemon_end(self);
 	self->server = NULL;
 }
 

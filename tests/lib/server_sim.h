@@ -1,13 +1,14 @@
-/* server_sim.h: the whole daemon on the simulated twin, with scripted clients that speak real bytes.
+/* server_sim.h: the whole daemon on the simulated twin, with scripted clients that speak real
+ * bytes.
  *
  *	struct server_sim ── server (server_create on io_sim and its executor, inline, virtual clock)
  *	                  ── truth: every state of every world, looked at after every event
  *	                  ── clients: each a host of its own, a stream, mirrors, delayed ACKs
  *
- * Everything from one seed, printed first: delays, torn reads and writes, the order of threads. A
- * client packs and unpacks with protocol/, keeps a mirror per subscription, checks its hashes and
- * holds every complete frame against the truth, bit for bit. What goes wrong is counted, and
- * server_sim_sound says whether anything has.
+ * Everything from one seed, printed first: delays, torn reads and writes, the order of threads,
+ * and which of them makes the steps on request. A client packs and unpacks with protocol/, keeps a
+ * mirror per subscription, checks its hashes and holds every complete frame against the truth, bit
+ * for bit. What goes wrong is counted, and server_sim_sound says whether anything has.
  *
  * Memory: with `fail_in` the daemon's n-th allocation from now fails (the simulation's and the
  * clients' own never do).
@@ -31,9 +32,14 @@ enum { SERVER_SIM_CLIENTS_MAX = 250, SIM_SUBSCRIPTIONS_MAX = 8, SIM_WORLDS_MAX =
 /* The daemon's own user; a peer on the Unix socket has this one (an administrator). */
 #define SIM_UID 1000
 
+/* Which thread makes steps on request in small worlds: as the seed says, always a worker, LOOP
+ * where it may. */
+enum sim_stepper { SIM_STEPPER_DRAWN, SIM_STEPPER_WORKER, SIM_STEPPER_LOOP };
+
 struct server_sim_options {
 	struct io_sim_options io;
 	const char *arguments[16]; /* further options of cairnd; NULL ends them */
+	enum sim_stepper stepper;
 	bool truth;		   /* keep states, hold mirrors against them */
 };
 /* io_sim's defaults; quiet logs; truth is kept. */
@@ -65,6 +71,7 @@ struct server_sim {
 	ARRAY_OF(struct sim_client *) ghosts; /* at the ends of connections that were left for others */
 	uint64_t fail_in; /* allocations of the daemon until the one that fails; 0: none will */
 	bool failed;	  /* it has */
+	uint64_t calls_before; /* of the heap, when the daemon's turn began */
 	uint64_t daemon_calls; /* allocating calls of the daemon so far */
 	/* What went wrong, all clients together. */
 	uint64_t malformed; /* frames that are none, or larger than agreed */
@@ -109,7 +116,8 @@ bool server_sim_was(const struct server_sim *self, uint32_t world, uint64_t tick
 /* The engine's world behind a number, NULL for none. */
 struct world *server_sim_world(const struct server_sim *self, uint32_t world);
 
-/* ---- clients ------------------------------------------------------------------------------------ */
+/* ---- clients
+ * ------------------------------------------------------------------------------------ */
 
 struct sim_client_options {
 	const char *address; /* SIM_TCP: a controller; SIM_UNIX: an administrator */
@@ -224,7 +232,8 @@ bool sim_answers(const struct message *message, uint64_t ref);
 /* The first ERROR since the client was made with this ref, NULL none. */
 const struct msg_error *sim_error(const struct sim_client *self, uint64_t ref);
 
-/* ---- short ways; what has to succeed and does not ends the program ------------------------------ */
+/* ---- short ways; what has to succeed and does not ends the program
+ * ------------------------------ */
 
 /* Makes a paused world with option pairs (packed; NULL none) and joins it. */
 uint32_t sim_make_world(struct sim_client *self, const char *name, const struct wire_list *options);

@@ -16,9 +16,10 @@ struct party {
 	uint32_t world;
 };
 
-static void lay(struct party *party, uint64_t seed)
+static void lay_with(struct party *party, uint64_t seed, enum sim_stepper stepper)
 {
 	struct server_sim_options options = server_sim_options_default(seed);
+	options.stepper = stepper;
 	struct sim_client_options who = sim_client_options_default();
 	options.io.quiet = true;
 	party->sim = server_sim_create(&options);
@@ -27,6 +28,11 @@ static void lay(struct party *party, uint64_t seed)
 	party->world = sim_make_world(party->guests[0], "party", NULL);
 	for (uint32_t i = 1; i < GUESTS; i++)
 		sim_join(party->guests[i], party->world);
+}
+
+static void lay(struct party *party, uint64_t seed)
+{
+	lay_with(party, seed, SIM_STEPPER_DRAWN);
 }
 
 static void clear(struct party *party)
@@ -267,6 +273,45 @@ START_TEST(stepping_tick_by_tick_or_all_at_once_is_the_same_world)
 }
 END_TEST
 
+/* A pile that falls, tick by tick, commands between and with the steps; the hashes on the way. */
+static void fall(enum sim_stepper stepper, uint64_t hashes[TICKS], uint64_t *here)
+{
+	struct party party;
+	struct pool_counters counters;
+	lay_with(&party, check_seed(), stepper);
+	struct sim_client *client = party.guests[0];
+	sim_upload(client, party.world, TEST_SPHERE);
+	struct command use, spawn;
+	command_defaults(&use, COMMAND_SHAPE_USE);
+	use.shape_use.name = test_shape_name(TEST_SPHERE);
+	ck_assert_int_eq(code_of(sim_step(client, party.world, 1, 0, &use, 1)), STATUS_OK);
+	sim_subscribe(client, 1, party.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
+	for (int i = 0; i < TICKS; i++) {
+		spawn = sim_spawn(0.01 * i, 1 + 0.9 * (i % 5), 0, i, true);
+		if (i % 3 == 0)
+			(void)sim_commands(client, party.world, &spawn, 1, 0, WIRE_LATE_APPLY);
+		const struct message *stepped = sim_step(client, party.world, 1 + (i % 4 == 0),
+							 WIRE_WANT_HASH, &spawn, i % 2);
+		ck_assert_int_eq(code_of(stepped), STATUS_OK);
+		hashes[i] = stepped->stepped.state_hash.value;
+	}
+	ck_assert(sim_caught_up(client, 1, NS_PER_S));
+	pool_counters(party.sim->server->pool, &counters);
+	*here = counters.slices;
+	clear(&party);
+}
+
+START_TEST(a_tick_is_the_same_whichever_thread_makes_it)
+{
+	uint64_t hashes[2][TICKS], here[2];
+	fall(SIM_STEPPER_WORKER, hashes[0], &here[0]);
+	fall(SIM_STEPPER_LOOP, hashes[1], &here[1]);
+	ck_assert_mem_eq(hashes[0], hashes[1], sizeof hashes[0]);
+	ck_assert_uint_eq(here[0], 0);
+	ck_assert_uint_ge(here[1], TICKS / 2);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("tests/sim/stepping");
@@ -278,6 +323,7 @@ static Suite *make(void)
 	tcase_add_test(stepping, what_is_wrong_with_a_step_is_said_and_no_tick_is_made);
 	tcase_add_loop_test(stepping, a_barrier_goes_on_without_those_who_vanished, 0, 5);
 	tcase_add_test(stepping, stepping_tick_by_tick_or_all_at_once_is_the_same_world);
+	tcase_add_test(stepping, a_tick_is_the_same_whichever_thread_makes_it);
 	suite_add_tcase(suite, stepping);
 	return suite;
 }

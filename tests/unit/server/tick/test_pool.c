@@ -34,13 +34,15 @@ struct world {
 	uint64_t early;
 	uint32_t letters, disordered;
 	bool removed;
+	bool borrowed; /* LOOP's: it may be inside */
 };
 
 static void enter(struct world *world)
 {
 	enum executor_thread thread = executor_current(world->rig->executor);
 	bool worker = thread >= EXECUTOR_WORKER && thread < EXECUTOR_THREADS_MAX;
-	world->collisions += atomic_flag_test_and_set(&world->inside) || !worker;
+	bool lent = thread == EXECUTOR_LOOP && world->borrowed;
+	world->collisions += atomic_flag_test_and_set(&world->inside) || !(worker || lent);
 }
 
 static void leave(struct world *world)
@@ -90,7 +92,9 @@ static void rig_open(struct rig *rig, int backend)
 		ck_assert_int_eq(io_uv_create(&io_limits_default, &rig->io), STATUS_OK);
 		ck_assert_int_eq(executor_uv_create(rig->io, &executor, &rig->executor), STATUS_OK);
 	}
-	struct pool_options options = { WORLDS, LETTERS };
+	/* The clock of the threads is the machine's, which may have other things to do. */
+	struct pool_options options = { WORLDS, LETTERS,
+					rig->sim != NULL ? 100 * NS_PER_US : NS_PER_S };
 	ck_assert_int_eq(pool_create(rig->executor, &options, &rig->pool), STATUS_OK);
 	memset(worlds, 0, sizeof worlds);
 	for (uint32_t i = 0; i < WORLDS; i++) {
@@ -321,6 +325,262 @@ START_TEST(worlds_come_and_go_while_others_run)
 }
 END_TEST
 
+/* ---- borrowing ------------------------------------------------------------------------------- */
+static void run_one_slice(struct rig *rig, struct world *world)
+{
+	schedule_request(&world->schedule, 1);
+	pool_wake(&world->runnable);
+	run_for(rig, 20 * NS_PER_MS);
+}
+
+static bool borrow(struct world *world, uint32_t slices)
+{
+	world->borrowed = pool_borrow(&world->runnable, slices);
+	return world->borrowed;
+}
+
+static void give_back(struct world *world)
+{
+	world->borrowed = false;
+	pool_give_back(&world->runnable);
+}
+
+/* Time passes only in what the simulation calls. */
+static void on_loop(struct rig *rig, executor_work *work)
+{
+	ck_assert_int_eq(executor_post(rig->executor, EXECUTOR_LOOP, work, rig), STATUS_OK);
+	run_for(rig, rig->sim != NULL ? 20 * NS_PER_MS : NS_PER_MS);
+}
+
+static void step_here(void *context)
+{
+	struct rig *rig = context;
+	struct world *world = &worlds[0];
+	for (uint64_t n = 0; n < 100; n++) {
+		ck_assert(borrow(world, 2));
+		ck_assert(!pool_slice(&world->runnable)); /* it is not due */
+		schedule_request(&world->schedule, 1);
+		ck_assert(pool_slice(&world->runnable));
+		ck_assert(!pool_slice(&world->runnable));
+		give_back(world);
+		pool_end_turn(rig->pool);
+	}
+}
+
+START_TEST(a_paused_world_runs_on_the_loop_and_nobody_is_rung)
+{
+	struct rig rig;
+	struct executor_counters before, after;
+	struct pool_counters counters;
+	rig_open(&rig, SIM);
+	struct world *world = &worlds[0];
+	ck_assert_int_eq(pool_add(rig.pool, &world->runnable), STATUS_OK);
+	/* It is on its way to its worker; then nobody knows what it costs. */
+	ck_assert(!borrow(world, 1));
+	run_for(&rig, 20 * NS_PER_MS);
+	ck_assert(!borrow(world, 1));
+	world->cost = 10 * NS_PER_US;
+	run_one_slice(&rig, world);
+	ck_assert_uint_eq(world->steps, 1);
+	executor_counters(rig.executor, &before);
+	on_loop(&rig, step_here);
+	executor_counters(rig.executor, &after);
+	ck_assert_uint_eq(world->steps, 101);
+	for (uint32_t i = 0; i < EXECUTOR_WORKER + WORKERS; i++)
+		ck_assert_uint_eq(after.rings[i], before.rings[i]);
+	pool_counters(rig.pool, &counters);
+	ck_assert_uint_eq(counters.borrowed, 100);
+	ck_assert_uint_eq(counters.slices, 100);
+	ck_assert_uint_eq(counters.busy, 1);
+	ck_assert_uint_eq(counters.costly, 1);
+	rig_close(&rig);
+}
+END_TEST
+
+static void slice_here(struct world *world)
+{
+	ck_assert(borrow(world, 1));
+	schedule_request(&world->schedule, 1);
+	ck_assert(pool_slice(&world->runnable));
+	give_back(world);
+}
+
+static void spend_turns(void *context)
+{
+	struct rig *rig = context;
+	for (uint32_t turn = 0; turn < 3; turn++) {
+		ck_assert(!borrow(&worlds[2], 1));
+		ck_assert(!borrow(&worlds[0], 4));
+		for (uint32_t n = 0; n < 3; n++)
+			slice_here(&worlds[n % 2]);
+		ck_assert(!borrow(&worlds[0], 1));
+		pool_end_turn(rig->pool);
+	}
+	/* One that turns out to be costly is lent no more. */
+	worlds[0].cost = 200 * NS_PER_US;
+	slice_here(&worlds[0]);
+	pool_end_turn(rig->pool);
+	ck_assert(!borrow(&worlds[0], 1));
+}
+
+START_TEST(a_turn_lends_no_more_than_its_time_and_the_costly_stay_with_their_workers)
+{
+	struct rig rig;
+	rig_open(&rig, SIM);
+	for (uint32_t i = 0; i < 3; i++) {
+		worlds[i].cost = (i == 2 ? 101 : 30) * NS_PER_US;
+		ck_assert_int_eq(pool_add(rig.pool, &worlds[i].runnable), STATUS_OK);
+		run_one_slice(&rig, &worlds[i]);
+	}
+	on_loop(&rig, spend_turns);
+	/* Until its worker finds it cheap again. */
+	worlds[0].cost = 30 * NS_PER_US;
+	run_one_slice(&rig, &worlds[0]);
+	ck_assert(borrow(&worlds[0], 1));
+	give_back(&worlds[0]);
+	rig_close(&rig);
+}
+END_TEST
+
+static uint32_t round_of_letters, slices_here;
+
+/* A letter the quickest way: on the spot where it may be, else by mail. */
+static void send_quickly(struct world *world, struct note *note)
+{
+	if (!borrow(world, 1)) {
+		ck_assert_int_eq(pool_mail(&world->runnable, on_letter, note), STATUS_OK);
+		return;
+	}
+	on_letter(&world->runnable, note);
+	schedule_request(&world->schedule, 1);
+	slices_here += pool_slice(&world->runnable);
+	give_back(world);
+}
+
+static void send_round(void *context)
+{
+	struct rig *rig = context;
+	uint32_t round = round_of_letters++;
+	for (uint32_t i = 0; i < WORLDS; i++)
+		for (uint32_t k = 0; k < 4; k++) {
+			struct note *note = &notes[i][4 * round + k];
+			struct runnable *runnable = &worlds[i].runnable;
+			note->number = 4 * round + k;
+			if (k == (round + i) % 5)
+				ck_assert_int_eq(pool_mail(runnable, on_letter, note), STATUS_OK);
+			else
+				send_quickly(&worlds[i], note);
+			if (k == (round + i) % 7)
+				pool_wake(runnable);
+		}
+	pool_end_turn(rig->pool);
+	for (uint32_t i = 0; round % 20 == 0 && i < WORLDS; i++)
+		worlds[i].cost = (i < WORLDS / 2) == (round % 40 == 0) ? 3 * NS_PER_MS : 0;
+	if (round % 10 == 0)
+		(void)pool_balance(rig->pool);
+}
+
+START_TEST(nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns)
+{
+	struct rig rig;
+	uint64_t steps[WORLDS] = { 0 };
+	rig_open(&rig, _i);
+	memset(notes, 0, sizeof notes);
+	round_of_letters = slices_here = 0;
+	for (uint32_t i = 0; i < WORLDS; i++) {
+		/* Every other one also runs by the clock. */
+		if (i % 2 == 0)
+			schedule_run(&worlds[i].schedule, executor_now(rig.executor));
+		schedule_request(&worlds[i].schedule, 1);
+		ck_assert_int_eq(pool_add(rig.pool, &worlds[i].runnable), STATUS_OK);
+	}
+	run_for(&rig, 50 * NS_PER_MS);
+	while (round_of_letters < LETTERS / 4)
+		on_loop(&rig, send_round);
+	run_for(&rig, 50 * NS_PER_MS);
+	for (uint32_t i = 0; rig.sim != NULL && i < WORLDS; i++)
+		steps[i] = worlds[i].steps;
+	run_for(&rig, 200 * NS_PER_MS);
+	executor_stop(rig.executor);
+	for (uint32_t i = 0; i < WORLDS; i++) {
+		bool clocked = i % 2 == 0;
+		ck_assert_uint_eq(worlds[i].letters, LETTERS);
+		if (rig.sim != NULL)
+			ck_assert_uint_ge(worlds[i].steps, steps[i] + (clocked ? 15 : 0));
+	}
+	ck_assert_uint_gt(slices_here, 0);
+	rig_close(&rig);
+}
+END_TEST
+
+/* Its worker comes for it while LOOP has it; what it came for happens when LOOP gives it back. */
+START_TEST(what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back)
+{
+	enum { MAIL, WAKE, CLOCK, REMOVE };
+	struct rig rig;
+	struct note note = { 0, 0 };
+	rig_open(&rig, SIM);
+	struct world *world = &worlds[0];
+	if (_i == CLOCK)
+		schedule_run(&world->schedule, executor_now(rig.executor));
+	ck_assert_int_eq(pool_add(rig.pool, &world->runnable), STATUS_OK);
+	run_for(&rig, 20 * NS_PER_MS);
+	uint64_t steps = world->steps;
+	ck_assert(borrow(world, 0));
+	if (_i == MAIL)
+		ck_assert_int_eq(pool_mail(&world->runnable, on_letter, &note), STATUS_OK);
+	if (_i == WAKE) {
+		schedule_request(&world->schedule, 1);
+		pool_wake(&world->runnable);
+	}
+	if (_i == REMOVE)
+		pool_remove(rig.pool, &world->runnable, on_removed, &rig);
+	run_for(&rig, 100 * NS_PER_MS);
+	ck_assert_uint_eq(world->steps, steps);
+	ck_assert_uint_eq(note.times, 0);
+	ck_assert(!world->removed);
+	give_back(world);
+	ck_assert(_i == REMOVE || !pool_borrow(&world->runnable, 0)); /* its worker is rung */
+	run_for(&rig, 100 * NS_PER_MS);
+	ck_assert_uint_eq(note.times, _i == MAIL);
+	ck_assert_int_eq(world->removed, _i == REMOVE);
+	if (_i == WAKE)
+		ck_assert_uint_eq(world->steps, steps + 1);
+	if (_i == CLOCK)
+		ck_assert_uint_ge(world->steps, steps + 8);
+	rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_borrowed_world_moves_when_it_is_given_back)
+{
+	struct rig rig;
+	rig_open(&rig, SIM);
+	/* The first and the fourth are costly and on the same worker: the first is moved. */
+	for (uint32_t i = 0; i < 4; i++) {
+		worlds[i].cost = 4 * NS_PER_MS;
+		if (i % 3 == 0)
+			schedule_run(&worlds[i].schedule, executor_now(rig.executor));
+		ck_assert_int_eq(pool_add(rig.pool, &worlds[i].runnable), STATUS_OK);
+	}
+	struct world *world = &worlds[0];
+	uint32_t at = pool_worker_of(&world->runnable);
+	ck_assert_uint_eq(pool_worker_of(&worlds[3].runnable), at);
+	run_for(&rig, NS_PER_S);
+	ck_assert(borrow(world, 0));
+	uint64_t steps = world->steps;
+	ck_assert(pool_balance(rig.pool));
+	run_for(&rig, 100 * NS_PER_MS);
+	ck_assert_uint_eq(pool_worker_of(&world->runnable), at);
+	ck_assert_uint_eq(world->steps, steps);
+	give_back(world);
+	run_for(&rig, 100 * NS_PER_MS);
+	ck_assert_uint_ne(pool_worker_of(&world->runnable), at);
+	ck_assert_uint_ge(world->steps, steps + 8);
+	rig_close(&rig);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("server/tick/pool");
@@ -334,6 +594,16 @@ static Suite *make(void)
 	tcase_add_test(mail, a_full_box_refuses_and_one_that_leaves_is_closed);
 	tcase_add_loop_test(mail, worlds_come_and_go_while_others_run, 0, BACKENDS);
 	suite_add_tcase(suite, mail);
+	TCase *lending = tcase_create("lending");
+	tcase_add_test(lending, a_paused_world_runs_on_the_loop_and_nobody_is_rung);
+	tcase_add_test(lending,
+		       a_turn_lends_no_more_than_its_time_and_the_costly_stay_with_their_workers);
+	tcase_add_loop_test(lending, nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns,
+			    0, BACKENDS);
+	tcase_add_loop_test(lending,
+			    what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back, 0, 4);
+	tcase_add_test(lending, a_borrowed_world_moves_when_it_is_given_back);
+	suite_add_tcase(suite, lending);
 	return suite;
 }
 
