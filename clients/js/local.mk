@@ -7,15 +7,22 @@ EXTRA_DIST += \
 	clients/js/make_manifest.py \
 	clients/js/package.json \
 	clients/js/package-lock.json \
+	clients/js/src/areas.js \
 	clients/js/src/client.js \
 	clients/js/src/columns.js \
+	clients/js/src/commands.js \
+	clients/js/src/hash.js \
 	clients/js/src/index.js \
 	clients/js/src/manifest.js \
 	clients/js/src/mirror.js \
+	clients/js/src/queries.js \
 	clients/js/src/shapes.js \
 	clients/js/src/tcp.js \
 	clients/js/src/websocket.js \
 	clients/js/src/wire.js \
+	clients/js/src/world.js \
 	clients/js/test/client.test.js \
 	clients/js/test/daemon.js \
+	clients/js/test/queries.test.js \
+	clients/js/test/resume.test.js \
 	clients/js/test/wire.test.js

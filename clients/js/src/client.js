@@ -1,72 +1,245 @@
 /**
- * A session and its worlds. Every request is a promise; what the server says unasked goes to `on…` callbacks.
- * It computes no physics: it sends commands and keeps mirrors.
+ * A session. Every request is a promise; what the server says unasked goes to `on…` callbacks. It computes no physics: it
+ * sends commands and keeps mirrors.
+ *
+ * A session may outlive its connection (options `resumes`, `reconnects`; docs/PROTOCOL.md, "coming back"): `resume` takes it up
+ * again with its mirrors, its numbers and its bodies; where it is gone `rejoin` begins another one that joins the same worlds
+ * and watches the same; `comeBack` does the one or the other until it is done.
  */
-import { COMMAND, MESSAGE } from "./manifest.js";
-import { Mirror, PROFILE } from "./mirror.js";
+import { MODES } from "./commands.js";
+import { MESSAGE, STATUS } from "./manifest.js";
 import { Closed, Refused, decode, encode } from "./wire.js";
+import { World } from "./world.js";
 
-export const MODES = ["running", "paused", "lockstep", "barrier", "failed"];
-/** Kinds of events, by number; their bits make SUBSCRIBE.events. */
-export const EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
-  "limit", "joint_break", "births", "deaths"];
-export const ALL_EVENTS = EVENTS.reduce((sum, name, kind) => name ? sum + 2 ** kind : sum, 0);
+export { ALL_EVENTS, EVENTS, MODES, command } from "./commands.js";
+export { World } from "./world.js";
 
-const CONTROL = { pause: 0, resume: 1, speed: 2, lockstep: 3, barrier: 4 };
-const PART = 57344;
+/** So many times in a row the server may send us on. */
+const REDIRECTS_MAX = 4;
+/** A session that cannot be taken up again: gone, or never kept. */
+const EXPIRED = 35;
+/** Refusals that waiting does not mend. */
+const FINAL = ["auth", "forbidden", "version", "unsupported", "malformed"];
 
-/**
- * A command as the wire wants it: command("impulse", {body: 3, impulse: [0, 1, 0]}).
- * @throws {TypeError} for a field that is missing or not known
- */
-export function command(name, values) {
-  const { number, fields } = COMMAND[name];
-  for (const key of Object.keys(values))
-    if (!fields.some(([field]) => field === key)) throw new TypeError(`${name} has no field ${key}`);
-  let last = fields.length;
-  while (last > 0 && values[fields[last - 1][0]] === undefined && fields[last - 1][1] !== undefined) last--;
-  return [number, ...fields.slice(0, last).map(([field, fallback]) => {
-    const value = values[field] ?? fallback;
-    if (value === undefined) throw new TypeError(`${name} needs ${field}`);
-    return value;
-  })];
+const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+/** Whether a redirect may be followed: the same kind of address, and never from a protected one to an open one. */
+export function mayFollow(from, to) {
+  const kind = (address) => /^(ws|wss|tcp|tls|unix)(?=:)/.exec(address)?.[0] ?? "tcp";
+  const allowed = { ws: ["ws", "wss"], wss: ["wss"], tcp: ["tcp"], unix: ["unix", "tcp"] };
+  return to !== "" && (allowed[kind(from)] ?? []).includes(kind(to));
 }
 
 export class Client {
   /**
-   * Opens a session over what `open(events)` connects.
-   * @param {(events: object) => Promise<object>} open as openTcp or openWebSocket with its address bound
-   * @param {{role?: string, token?: Uint8Array, name?: string, onClosed?: (error: Closed) => void}} options
+   * Opens a session over what `open(address, events)` connects, following redirects.
+   * @param {(address: string, events: object) => Promise<object>} open openTcp or openWebSocket
+   * @param {string} address
+   * @param {object} options
+   * @param {string} [options.role] a lesser one than the connection would get
+   * @param {Uint8Array | (() => Uint8Array | Promise<Uint8Array>)} [options.token] a function is asked before each new session:
+   *   a connect token is good for one
+   * @param {string} [options.name]
+   * @param {boolean} [options.resumes] the server keeps the session 30 s for `resume` when the connection is lost
+   * @param {boolean} [options.reconnects] as `resumes`, and `comeBack` is called by itself
+   * @param {(error: Closed) => void} [options.onClosed] the connection has ended, once for each
+   * @param {(how: "resumed" | "joined") => void} [options.onBack] after `reconnects` has come back
+   * @returns {Promise<Client>} rejects with Refused (auth, role, …) or Closed
    */
-  static async over(open, { role, token, name = "cairn-js", onClosed = () => {} } = {}) {
-    const client = new Client(onClosed);
-    client.#transport = await open({
-      content: (bytes) => client.#take(bytes),
-      closed: (error) => client.#end(error),
-    });
-    const hello = { protocol: [1, 0], client: name, caps: ["ack", "exact"] };
-    if (role) hello.role = role;
-    if (token) hello.token = token;
-    client.welcome = await client.#ask("hello", hello, (m) => m.type === "welcome" || m.type === "error");
-    client.session = client.welcome.session;
-    client.role = client.welcome.role;
+  static async over(open, address, options = {}) {
+    const client = new Client(open, address, options);
+    await client.#greet();
     return client;
   }
 
+  #open;
+  #options;
   #transport = null;
   #ref = 0;
   #waiting = new Set();
-  #error = null;
+  #error = new Closed("the connection is not open yet");
+  #greeted = false;
+  #leaving = false;
 
-  constructor(onClosed) {
-    this.onClosed = onClosed;
+  constructor(open, address, options) {
+    this.#open = open;
+    this.#options = { name: "cairn-js", resumes: options.reconnects ?? false, onClosed() {}, onBack() {}, ...options };
+    /** Where it connects to, and where the last GOODBYE sent it ("": nowhere) after how many milliseconds. */
+    this.address = address;
+    this.redirect = "";
+    this.retry = 0;
     /** Joined worlds by number. */
     this.worlds = new Map();
     this.bytesIn = 0;
     this.messagesIn = 0;
   }
 
-  close() { this.#transport?.close(); }
+  /** Whether the connection stands. */
+  get connected() { return this.#error === null && this.#greeted; }
+
+  /** Ends the session for good. */
+  close() {
+    this.#leaving = true;
+    if (this.connected && this.welcome?.resume_token) this.send("goodbye", { code: 0 });
+    this.#transport?.close();
+    if (!this.connected) this.#forget(this.#error);
+  }
+
+  // ---- beginning and coming back -----------------------------------------------------------------
+
+  async #connect(address) {
+    const line = { on: true };
+    this.#line.on = false;
+    this.#line = line;
+    this.#greeted = false;
+    this.#error ??= new Closed("another connection takes its place");
+    this.#drop();
+    this.#transport?.close();
+    this.#transport = null;
+    const transport = await this.#open(address, {
+      content: (bytes) => { if (line.on) this.#take(bytes); },
+      closed: (error) => { if (line.on) this.#end(error); },
+    });
+    if (!line.on) {
+      transport.close();
+      throw new Closed("the connection was given up");
+    }
+    this.#transport = transport;
+    this.#error = null;
+  }
+
+  #line = { on: false };
+
+  /** HELLO and its WELCOME. */
+  async #hello(more) {
+    const caps = ["ack", "exact", ...(this.#options.resumes ? ["resume"] : [])];
+    const hello = { protocol: [1, 0], client: this.#options.name, caps, ...more };
+    if (this.#options.role) hello.role = this.#options.role;
+    this.welcome = await this.#ask("hello", hello, (m) => m.type === "welcome" || m.type === "error");
+  }
+
+  #welcomed(welcome) {
+    this.welcome = welcome;
+    this.session = welcome.session;
+    this.role = welcome.role;
+    this.#greeted = true;
+  }
+
+  async #newHello() {
+    let { token } = this.#options;
+    if (typeof token === "function") token = await token();
+    return token ? { token } : {};
+  }
+
+  /** Where to go: on to where the last GOODBYE said, or to the address of old. */
+  get #target() { return mayFollow(this.address, this.redirect) ? this.redirect : this.address; }
+
+  /** Connects and says HELLO as `words()` has it; goes where a GOODBYE instead of WELCOME sends it. */
+  async #greet(words = () => this.#newHello()) {
+    for (let redirects = 0; ; redirects++) {
+      const target = this.#target;
+      this.redirect = "";
+      try {
+        await this.#connect(target);
+        await this.#hello(await words());
+        this.address = target;
+        return;
+      } catch (error) {
+        if (error instanceof Refused) this.address = target;
+        if (error instanceof Refused || !mayFollow(this.address, this.redirect)) throw error;
+        if (redirects === REDIRECTS_MAX) {
+          this.redirect = "";
+          throw new Closed(`sent on more than ${REDIRECTS_MAX} times`, "limit");
+        }
+      }
+    }
+  }
+
+  /**
+   * One attempt to take the session up again after its connection was lost: connects where GOODBYE sent it or where it was.
+   * Mirrors go on from the frame they stand at, bodies stay owned, batches and STEPs without an answer are sent again.
+   * @throws {Refused} "expired": the session is gone; `rejoin` then
+   * @throws {Closed} no connection
+   */
+  async resume() {
+    const token = this.welcome?.resume_token;
+    if (!token || this.#leaving) throw new Refused(EXPIRED, "there is no session to take up again");
+    const watched = [...this.worlds.values()].flatMap((world) => [...world.subscriptions.values()]);
+    const applied = watched.filter(({ mirror }) => mirror.whole)
+      .map(({ sub, mirror, events }) => [sub, mirror.epoch, mirror.tick, events]);
+    try {
+      await this.#greet(() => ({ resume: token, applied }));
+    } catch (error) {
+      if (error.status === "expired") this.welcome = { ...this.welcome, resume_token: null };
+      throw error;
+    }
+    for (const world of this.worlds.values()) world.sayAgain();
+  }
+
+  /**
+   * One attempt to begin anew: another session, which joins the worlds of the old one and watches what it watched, through the
+   * same World and subscription objects. Epochs and ids may be others. Batches without an answer are rejected.
+   * @returns {Promise<World[]>} worlds that are no more
+   */
+  async rejoin() {
+    this.#forget(this.#error ?? new Closed("the session was left"));
+    // A session that was refused on this connection may be followed by a new one on it.
+    if (this.#error === null && !this.#greeted) await this.#hello(await this.#newHello());
+    else await this.#greet();
+    const worlds = [...this.worlds.values()], gone = [];
+    this.worlds.clear();
+    // Until it has its new number each waits under one that no world has.
+    worlds.forEach((world, i) => this.worlds.set(-1 - i, world));
+    for (const [i, world] of worlds.entries()) {
+      try {
+        const info = await this.request("world_join", { world: 0, name: world.name }, "world_info");
+        this.worlds.set(info.world, world);
+        this.worlds.delete(-1 - i);
+        await world.beginAnew(info);
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        this.worlds.delete(-1 - i);
+        for (const subscription of world.subscriptions.values()) subscription.onEnd?.(error);
+        gone.push(world);
+      }
+    }
+    return gone;
+  }
+
+  /**
+   * Comes back: resumes, or where the session is gone rejoins; waits longer after each attempt that fails.
+   * @param {{tries?: number, firstWait?: number, longestWait?: number, onWait?: (error: Error, ms: number) => void}} options
+   * @returns {Promise<"resumed" | "joined">}
+   * @throws the last error, after so many tries, or at once where trying again is of no use (auth, version, …)
+   */
+  async comeBack({ tries = Infinity, firstWait = 250, longestWait = 5000, onWait = () => {} } = {}) {
+    let wait = firstWait, error = this.#error;
+    for (let n = 0; n < tries && !this.#leaving && !FINAL.includes(error?.status); n++) {
+      const ms = Math.max(n === 0 ? 0 : wait * (0.75 + Math.random() / 2), this.retry);
+      this.retry = 0;
+      if (n > 0) wait = Math.min(wait * 2, longestWait);
+      onWait(error, ms);
+      await pause(ms);
+      if (this.#leaving) break;
+      try {
+        if (this.welcome?.resume_token) {
+          try {
+            await this.resume();
+            return "resumed";
+          } catch (refused) {
+            if (!(refused instanceof Refused)) throw refused;
+          }
+        }
+        await this.rejoin();
+        return "joined";
+      } catch (failed) {
+        error = failed;
+      }
+    }
+    throw error ?? new Closed("the session was left");
+  }
+
+  // ---- requests ----------------------------------------------------------------------------------
 
   /** Sends a message that is not answered, or whose answer comes as a callback. */
   send(name, values) {
@@ -108,12 +281,17 @@ export class Client {
     const message = decode(bytes);
     this.bytesIn += bytes.length;
     this.messagesIn++;
+    if (message.type === "welcome") {
+      // It is kept; the bytes it came in are not ours.
+      this.#welcomed({ ...message, resume_token: message.resume_token?.slice() ?? null });
+    }
     for (const entry of this.#waiting) {
       if (!entry.matches(message)) continue;
       this.#waiting.delete(entry);
       if (message.type === "error")
         entry.reject(new Refused(message.code, message.text, message.field, message.index));
-      else entry.resolve(message);
+      else entry.resolve(message.type === "welcome" ? this.welcome : message);
+      if (message.type === "error") return;
       break;
     }
     this.#dispatch(message, bytes.length, started);
@@ -125,13 +303,18 @@ export class Client {
         this.send("pong", { t: message.t });
         break;
       case "goodbye":
-        this.#end(new Closed(`the server said goodbye: ${message.text}`, message.code));
+        this.retry = message.retry_ms;
+        this.redirect = message.redirect;
+        this.#end(new Closed(`the server said goodbye: ${message.text}`, STATUS[message.code]?.[0] ?? null));
         break;
       case "snapshot": case "delta": case "events": case "notice":
         for (const world of this.worlds.values()) world.takeState(message, size, started);
         break;
       case "result": case "durable":
         this.worlds.get(message.world)?.takeResult(message);
+        break;
+      case "stepped":
+        this.worlds.get(message.world)?.takeStepped(message);
         break;
       case "world_info":
         this.worlds.get(message.world)?.takeInfo(message);
@@ -143,14 +326,35 @@ export class Client {
     }
   }
 
+  /** The connection has ended. A session that may be taken up again keeps its batches and STEPs. */
   #end(error) {
     if (this.#error !== null) return;
     this.#error = error;
-    for (const entry of this.#waiting) entry.reject(error);
-    this.#waiting.clear();
-    for (const world of this.worlds.values()) world.end(error);
-    this.onClosed(error);
+    this.#line.on = false;
+    this.#transport?.close();
+    this.#drop();
+    const established = this.#greeted;
+    if (!established) return;
+    this.#greeted = false;
+    if (!this.welcome.resume_token || this.#leaving) this.#forget(error);
+    this.#options.onClosed(error);
+    if (!this.#options.reconnects || this.#leaving) return;
+    this.comeBack(this.#options.reconnects === true ? {} : this.#options.reconnects)
+      .then((how) => this.#options.onBack(how), (last) => { this.#forget(last); this.#options.onClosed(last); });
   }
+
+  /** Requests without a number of their own are not asked again. */
+  #drop() {
+    for (const entry of this.#waiting) entry.reject(this.#error);
+    this.#waiting.clear();
+  }
+
+  /** Nobody will answer what was sent. */
+  #forget(error) {
+    for (const world of this.worlds.values()) world.end(error);
+  }
+
+  // ---- worlds ------------------------------------------------------------------------------------
 
   /** [{world, name, mode, tick, bodies}, …] */
   async list() {
@@ -189,221 +393,4 @@ export class Client {
     await this.#ask("ping", { t }, (m) => m.type === "pong" && m.t === t);
     return performance.now() - t / 1000;
   }
-}
-
-/** A world the client has joined. */
-export class World {
-  #batch = 0;
-  #request = 0;
-  #results = new Map();
-
-  constructor(client, info) {
-    this.client = client;
-    this.number = info.world;
-    this.name = info.name;
-    /** Subscriptions by number: {mirror, onFrame, onEvents, onNotice}. */
-    this.subscriptions = new Map();
-    this.shapeIds = new Map();
-    /** Called when the server tells the world's pace or counts anew. */
-    this.onInfo = () => {};
-    this.takeInfo(info);
-  }
-
-  takeInfo(info) {
-    this.epoch = info.epoch;
-    this.tick = info.tick;
-    this.rate = info.rate ? info.rate[0] / info.rate[1] : 0;
-    this.method = info.method;
-    this.mode = MODES[info.mode];
-    this.bodies = info.bodies;
-    this.onInfo?.(this);
-  }
-
-  // ---- pace ------------------------------------------------------------------------------------
-
-  /** action: pause, resume, speed (value: times real time), lockstep or barrier (value: sessions). */
-  async control(action, value = 1) {
-    this.takeInfo(await this.client.request("control", { world: this.number, action: CONTROL[action], value },
-      "world_info"));
-  }
-
-  /** Commands, then n ticks of a world that stands still: {tick, hash, values}. */
-  async step(n = 1, commands = []) {
-    const request = ++this.#request;
-    const message = await this.client.ask("step", { world: this.number, request, from: null, n, commands, want: 1 },
-      "stepped", request, "request");
-    this.tick = message.tick;
-    const values = message.results.length > 0 ? resultOf(message.results[0]).values : [];
-    return { tick: message.tick, epoch: message.epoch, hash: message.state_hash, values };
-  }
-
-  // ---- input -----------------------------------------------------------------------------------
-
-  /**
-   * Sends a batch that is applied at the next tick. @returns {Promise<{batch, tick, values}>} values: ids made
-   * @throws {Refused}
-   */
-  send(...commands) {
-    const batch = ++this.#batch;
-    return new Promise((resolve, reject) => {
-      this.#results.set(batch, { resolve, reject });
-      try {
-        this.client.send("commands", { world: this.number, batch, at: null, late: 0, list: commands });
-      } catch (error) {
-        this.#results.delete(batch);
-        reject(error);
-      }
-    });
-  }
-
-  takeResult(message) {
-    if (message.type === "durable") {
-      this.durable = message.tick;
-      return;
-    }
-    for (const item of message.list) {
-      const waiting = this.#results.get(item[0]);
-      // A batch for a later tick is answered twice; ours are for the next one.
-      this.#results.delete(item[0]);
-      try {
-        waiting?.resolve(resultOf(item));
-      } catch (error) {
-        waiting.reject(error);
-      }
-    }
-  }
-
-  takeError(message) {
-    if (message.about !== MESSAGE.commands.number || !this.#results.has(message.ref)) return;
-    this.#results.get(message.ref).reject(new Refused(message.code, message.text, message.field, message.index));
-    this.#results.delete(message.ref);
-  }
-
-  end(error) {
-    for (const { reject } of this.#results.values()) reject(error);
-    this.#results.clear();
-  }
-
-  /** A batch and its result, whether the world runs or stands (then it is stepped once). */
-  apply(...commands) {
-    return this.mode === "running" ? this.send(...commands) : this.step(1, commands);
-  }
-
-  /** Uploads canonical bytes (once) and returns the shape's id here. Needs crypto.subtle: https, localhost or Node. */
-  async shape(data) {
-    const name = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-    const key = String(name);
-    if (!this.shapeIds.has(key)) {
-      const ref = this.client.nextRef(), of = Math.max(1, Math.ceil(data.length / PART));
-      const part = (i) => ({
-        ref, world: this.number, shape: name, part: i, of, data: data.subarray(i * PART, (i + 1) * PART),
-      });
-      for (let i = 0; i + 1 < of; i++) this.client.send("shape_upload", part(i));
-      await this.client.ask("shape_upload", part(of - 1), "shape_info", ref);
-      this.shapeIds.set(key, (await this.apply(command("shape_use", { name }))).values[0]);
-    }
-    return this.shapeIds.get(key);
-  }
-
-  /** Makes a body; fields as of the command, status 2 (dynamic) if none is given. @returns {Promise<number>} its id */
-  async spawn(fields) {
-    return (await this.apply(command("spawn", { status: 2, position: [0, 0, 0], ...fields }))).values[0];
-  }
-
-  // ---- questions -------------------------------------------------------------------------------
-
-  /** [kind, …] as in docs/PROTOCOL.md, "queries". */
-  async query(...query) {
-    return (await this.client.request("query", { world: this.number, query }, "answer", "id")).answer;
-  }
-
-  /** Contacts of a body, or of all: [{a, b, point, normal, separation, impulse}, …] */
-  async contacts(body = 0, limit = 1024) {
-    return (await this.query(3, body, limit)).map(([a, b, , , point, normal, separation, impulse]) =>
-      ({ a, b, point, normal, separation, impulse }));
-  }
-
-  /** A body's facts: {id, status, owner, tag, position, …, mass, centre}. */
-  async facts(body) {
-    const [id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre] = await this.query(5, body);
-    return { id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre };
-  }
-
-  /** Canonical bytes of a shape by its name: 32 bytes, or their hex. */
-  async geometry(name) {
-    const bytes = typeof name === "string" ? Uint8Array.from(name.match(/../g), (pair) => parseInt(pair, 16)) : name;
-    const parts = [];
-    for (let part = 0, of = 1; part < of; part++) {
-      const answer = await this.query(6, bytes, part);
-      of = answer[1];
-      parts.push(answer[2].slice());
-    }
-    const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
-    return whole;
-  }
-
-  // ---- watching --------------------------------------------------------------------------------
-
-  /**
-   * Begins to watch. @returns {{sub, mirror, …}} the mirror is whole from the first onFrame on
-   * @param {{fields?, profile?, divisor?, events?, area?, follow?, budget?, onFrame?, onEvents?, onNotice?}} options
-   *   onFrame(mirror, bytes, milliseconds to take it in), onEvents(tick, [{kind, a, b, value, point, …}]),
-   *   onNotice({skipped, lost, divisor})
-   */
-  async subscribe({ fields = 31, profile = PROFILE.exact, onFrame, onEvents, onNotice, ...rest } = {}) {
-    const sub = this.client.nextRef();
-    const subscription = { sub, mirror: new Mirror(fields, profile), onFrame, onEvents, onNotice, bytes: 0, ms: 0 };
-    this.subscriptions.set(sub, subscription);
-    try {
-      await this.client.ask("subscribe", { sub, world: this.number, fields, profile, ...rest }, "snapshot", sub, "sub");
-    } catch (error) {
-      this.subscriptions.delete(sub);
-      throw error;
-    }
-    return subscription;
-  }
-
-  async unsubscribe({ sub }) {
-    this.subscriptions.delete(sub);
-    await this.client.ask("unsubscribe", { sub }, "reply", sub);
-  }
-
-  takeState(message, size, started) {
-    const subscription = this.subscriptions.get(message.sub);
-    if (subscription === undefined) return;
-    const { mirror } = subscription;
-    if (message.type === "events") {
-      subscription.onEvents?.(message.tick, message.list.map(eventOf));
-      return;
-    }
-    if (message.type === "notice") {
-      subscription.onNotice?.(message);
-      return;
-    }
-    if (message.part === 0) subscription.bytes = subscription.ms = 0;
-    subscription.bytes += size;
-    try {
-      const whole = mirror.take(message);
-      subscription.ms += performance.now() - started;
-      if (!whole) return;
-    } catch (error) {
-      if (!(error instanceof Closed)) throw error;
-      this.client.send("resync", { sub: message.sub });
-      return;
-    }
-    this.tick = mirror.tick;
-    this.epoch = mirror.epoch;
-    this.client.send("ack", { sub: message.sub, epoch: mirror.epoch, tick: mirror.tick });
-    subscription.onFrame?.(mirror, subscription.bytes, subscription.ms);
-  }
-}
-
-function resultOf([batch, tick, code, index, values, field, text]) {
-  if (code !== 0) throw new Refused(code, text ?? "", field ?? "", index);
-  return { batch, tick, values };
-}
-
-function eventOf([kind, a = 0, b = 0, value = 0, fraction = 0, point = [0, 0, 0], normal = [0, 0, 0], child = 0]) {
-  return { kind: EVENTS[kind] ?? String(kind), a, b, value, fraction, point, normal, child };
 }

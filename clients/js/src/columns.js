@@ -6,6 +6,34 @@ import { COLUMN } from "./manifest.js";
 
 const NAME_BYTES = 32;
 
+/** Rows of a block: kept from frame to frame, so that none is garbage. */
+export class Rows {
+  count = 0;
+  ids = new Uint32Array(0);
+  masks = new Uint8Array(0);
+  slots = new Uint32Array(0);
+  #here = new Uint32Array(0);
+
+  /** Makes room for `count` rows, whose contents are anybody's. */
+  fit(count) {
+    this.count = count;
+    if (this.ids.length >= count) return;
+    const room = count * 2;
+    this.ids = new Uint32Array(room);
+    this.masks = new Uint8Array(room);
+    this.slots = new Uint32Array(room);
+    this.#here = new Uint32Array(room);
+  }
+
+  /** Slots of the rows whose mask has the bit, in order; good until asked again. */
+  having(bit) {
+    const { masks, slots, count } = this, here = this.#here;
+    let found = 0;
+    for (let i = 0; i < count; i++) if (masks[i] & bit) here[found++] = slots[i];
+    return here.subarray(0, found);
+  }
+}
+
 /** Reads forward through bytes; every read past the end throws a RangeError. */
 export class Reader {
   constructor(bytes) {
@@ -62,32 +90,36 @@ export class Reader {
 
   /** A count and that many ids, ascending, as gaps. */
   ids() {
-    const count = this.varint();
-    if (count > this.bytes.length) throw new RangeError("more ids than bytes");
-    const ids = new Uint32Array(count);
-    let id = 0;
-    for (let i = 0; i < count; i++) ids[i] = id += this.varint() + 1;
+    const ids = new Uint32Array(this.#count());
+    for (let i = 0, id = 0; i < ids.length; i++) ids[i] = id += this.varint() + 1;
     return ids;
   }
 
-  /** Ids and masks of a block: runs in view and sim, one by one in profile exact. */
-  rows(inRuns) {
-    if (!inRuns) {
-      const ids = this.ids(), masks = this.bytes.subarray(this.at, this.at + ids.length);
-      this.at += ids.length;
-      return { ids, masks };
-    }
+  #count() {
     const count = this.varint();
     if (count > this.bytes.length - this.at) throw new RangeError("more rows than bytes");
-    const ids = new Uint32Array(count), masks = new Uint8Array(count);
+    return count;
+  }
+
+  /** Ids and masks of a block into `rows`: runs in view and sim, one by one in profile exact. */
+  rows(inRuns, rows) {
+    const count = this.#count();
+    rows.fit(count);
+    const { ids, masks } = rows;
+    if (!inRuns) {
+      for (let i = 0, id = 0; i < count; i++) ids[i] = id += this.varint() + 1;
+      for (let i = 0; i < count; i++) masks[i] = this.u8();
+      return;
+    }
     for (let row = 0, id = 0; row < count;) {
       const head = this.longVarint(), length = head % 2 ? this.varint() + 2 : 1, mask = this.u8();
       if (length > count - row) throw new RangeError("a run beyond the last row");
       id += Math.floor(head / 2);
-      masks.fill(mask, row, row + length);
-      for (const end = row + length; row < end; row++) ids[row] = ++id;
+      for (const end = row + length; row < end; row++) {
+        ids[row] = ++id;
+        masks[row] = mask;
+      }
     }
-    return { ids, masks };
   }
 
   hex(count) {
@@ -109,36 +141,61 @@ const ROOT_HALF = Math.SQRT1_2;
 const SCALE = { 2: { position: 512, velocity: 128, spin: 128, rotation: 255 },
   3: { position: 4096, velocity: 1024, spin: 1024, rotation: 16383 } };
 
-/** Changes of a column of three numbers, in whole steps. */
+/**
+ * Changes of a column of three numbers, in whole steps. Most are of one byte or two, which are read here: a call for each of
+ * sixty thousand numbers in a frame would be half of its time.
+ */
 function stepsOf(name) {
   return (reader, profile, steps, array, slots) => {
-    const scale = SCALE[profile][name];
-    for (const slot of slots)
-      for (let i = slot * 4, k = slot * 3; k < slot * 3 + 3; i++, k++) array[k] = (steps[i] += reader.zigzag()) / scale;
+    const step = 1 / SCALE[profile][name], { bytes } = reader;
+    let { at } = reader;
+    for (let n = 0; n < slots.length; n++) {
+      const slot = slots[n];
+      for (let i = slot * 4, k = slot * 3, end = i + 3; i < end; i++, k++) {
+        const low = bytes[at], high = bytes[at + 1];
+        let change;
+        if (low < 0x80) {
+          change = (low >>> 1) ^ -(low & 1);
+          at++;
+        } else if (high < 0x80) {
+          const both = (low & 0x7f) | (high << 7);
+          change = (both >>> 1) ^ -(both & 1);
+          at += 2;
+        } else {
+          reader.at = at;
+          change = reader.zigzag();
+          at = reader.at;
+        }
+        array[k] = (steps[i] += change) * step;
+      }
+    }
+    reader.at = at;
   };
 }
 
 /** Changes of rotations: steps[4 slot] says which component is left out, the other three follow. */
 function rotationSteps(reader, profile, steps, array, slots) {
   const unit = ROOT_HALF / SCALE[profile].rotation;
-  for (const slot of slots) {
-    const at = slot * 4, first = reader.longVarint();
+  for (let n = 0; n < slots.length; n++) {
+    const at = slots[n] * 4, first = reader.longVarint();
     if (first % 2 === 0) {
       steps[at + 1] += unzigzag(first / 2);
-      for (let i = 2; i < 4; i++) steps[at + i] += reader.zigzag();
+      steps[at + 2] += reader.zigzag();
+      steps[at + 3] += reader.zigzag();
     } else {
       steps[at] = (first - 1) / 2;
       if (steps[at] > 3) throw new RangeError("a rotation has four components");
       for (let i = 1; i < 4; i++) steps[at + i] = reader.zigzag();
     }
+    const largest = steps[at];
     let left = 1;
     for (let i = 0, k = at + 1; i < 4; i++) {
-      if (i === steps[at]) continue;
+      if (i === largest) continue;
       const c = steps[k++] * unit;
       array[at + i] = c;
       left -= c * c;
     }
-    array[at + steps[at]] = Math.sqrt(Math.max(left, 0));
+    array[at + largest] = left > 0 ? Math.sqrt(left) : 0;
   }
 }
 

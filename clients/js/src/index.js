@@ -11,14 +11,16 @@
 import { Client } from "./client.js";
 import { openWebSocket } from "./websocket.js";
 
+export * as areas from "./areas.js";
 export { ALL_EVENTS, Client, EVENTS, MODES, World, command } from "./client.js";
 export { COLUMNS } from "./columns.js";
+export { isRight, tickHash, viewHash } from "./hash.js";
 export { COLUMN, COMMAND, STATUS } from "./manifest.js";
 export { ALL, FLAG, Mirror, PROFILE, STATUSES } from "./mirror.js";
 export * as shapes from "./shapes.js";
 export { Closed, Refused, decode, encode } from "./wire.js";
 
-/** A session over ws: or wss:. Options: role, token, name, onClosed. */
+/** A session over ws: or wss:. Options as of Client.over: role, token, name, resumes, reconnects, onClosed, onBack. */
 export function connect(address, options) {
-  return Client.over((events) => openWebSocket(address, events), options);
+  return Client.over(openWebSocket, address, options);
 }

@@ -2,13 +2,15 @@
  * A subscription's bodies, kept from SNAPSHOT and DELTA (docs/PROTOCOL.md, "state"), as flat arrays: a body has one slot
  * from its creation to its removal, and column c of it is c.width items from slot × width.
  */
-import { COLUMNS, Reader } from "./columns.js";
+import { COLUMNS, Reader, Rows } from "./columns.js";
 import { COLUMN } from "./manifest.js";
 import { Closed } from "./wire.js";
 
 export const PROFILE = { plain: 0, exact: 1, view: 2, sim: 3 };
 /** Bit of a frame's `flags`: no row is a difference to what is here. */
 const ABSOLUTE = 1;
+const TICK_HASH = 2;
+const PARTIAL = 64;
 /** Bits of `flags` in column status. */
 export const FLAG = { asleep: 1, quarantine: 2 };
 export const STATUSES = ["inactive", "static", "dynamic", "animated"];
@@ -31,6 +33,13 @@ export class Mirror {
     this.tick = 0;
     /** Frames applied. */
     this.frames = 0;
+    /** All parts of the last frame have come, and it stood on what was here. */
+    this.whole = false;
+    /** The last frame was cut to a budget: bodies stand at several ticks until one comes that is not. */
+    this.partial = false;
+    /** What the server says the last frame comes to, 8 bytes, or null (hash.js); the world's own, or of what is shown. */
+    this.hash = null;
+    this.hashOfTick = false;
     this.capacity = 0;
     this.#empty();
     this.#grow(FIRST_CAPACITY);
@@ -39,10 +48,11 @@ export class Mirror {
   get #quantised() { return this.profile === PROFILE.view || this.profile === PROFILE.sim; }
 
   #free = [];
-  #partial = false;
-  /** Slots of a block's rows, and of those with a certain column: kept from frame to frame, so that none is garbage. */
-  #slots = new Uint32Array(0);
-  #here = new Uint32Array(0);
+  #rows = new Rows();
+  #changed = new Uint32Array(0);
+  #changes = 0;
+  /** Parts of an unfinished frame that have come. */
+  #parts = 0;
 
   #empty() {
     /** slot of an id; `ids[slot]` is 0 where nobody is. */
@@ -50,8 +60,8 @@ export class Mirror {
     /** slots in use end before here. */
     this.end = 0;
     this.#free = [];
-    /** Slots that the last frame changed, created ones included, and ids that it removed. */
-    this.changed = [];
+    this.#changes = 0;
+    /** Ids that the last frame removed. */
     this.removed = [];
     this.ids?.fill(0);
   }
@@ -92,6 +102,18 @@ export class Mirror {
     this.removed.push(id);
   }
 
+  /** Slots that the last frame changed, created ones included; good until the next frame. */
+  get changed() { return this.#changed.subarray(0, this.#changes); }
+
+  #noteChanges(slots, count) {
+    if (this.#changes + count > this.#changed.length) {
+      const wider = new Uint32Array((this.#changes + count) * 2);
+      wider.set(this.#changed);
+      this.#changed = wider;
+    }
+    for (let i = 0; i < count; i++) this.#changed[this.#changes++] = slots[i];
+  }
+
   /** Number of bodies. */
   get count() { return this.slots.size; }
 
@@ -101,21 +123,27 @@ export class Mirror {
    * @throws {Closed} when it does not stand on what is here; ask for RESYNC
    */
   take(message) {
-    if (message.type === "delta" && (message.epoch !== this.epoch || message.base !== this.tick))
+    const { type, epoch, tick, part, of, flags = 0 } = message, resumes = part > 0;
+    if (type === "delta" && (epoch !== this.epoch || message.base !== this.tick || !(this.whole || resumes)))
       throw new Closed(`a delta on tick ${message.base} came to tick ${this.tick}`, "tick");
-    if (message.part === 0) {
-      if (message.type === "snapshot") this.#empty();
-      this.changed = [];
-      this.removed = [];
-    } else if (!this.#partial) {
-      throw new Closed("a frame begins in the middle", "sequence");
+    if (resumes && part !== this.#parts) throw new Closed("a frame begins in the middle", "sequence");
+    this.whole = false;
+    this.#parts = 0;
+    if (!resumes) {
+      if (type === "snapshot") this.#empty();
+      this.#changes = 0;
+      if (this.removed.length > 0) this.removed = [];
     }
-    this.#partial = message.part + 1 < message.of;
     if (this.profile === PROFILE.plain) this.#takePlain(message);
     else this.#takeBlock(message);
-    if (this.#partial) return false;
-    this.epoch = message.epoch;
-    this.tick = message.tick;
+    this.#parts = part + 1;
+    if (part + 1 < of) return false;
+    this.epoch = epoch;
+    this.tick = tick;
+    this.partial = (flags & PARTIAL) !== 0;
+    this.hash = message.hash?.slice() ?? null;
+    this.hashOfTick = (flags & TICK_HASH) !== 0;
+    this.whole = true;
     this.frames++;
     return true;
   }
@@ -125,30 +153,33 @@ export class Mirror {
       for (const id of removed ?? []) this.#remove(id);
       for (const id of created ?? []) this.#create(id);
     }
-    for (const row of columns ?? []) {
-      const slot = this.#row(row[0], type);
+    const slots = (columns ?? []).map((row) => this.#slotOf(row[0], type));
+    this.#noteChanges(slots, slots.length);
+    slots.forEach((slot, i) => {
       let at = 1;
-      for (const column of this.columns) at = column.plain(row, at, this[column.name], slot);
-    }
+      for (const column of this.columns) at = column.plain(columns[i], at, this[column.name], slot);
+    });
   }
 
-  #row(id, type) {
+  #slotOf(id, type) {
     const slot = type === "snapshot" ? this.#create(id) : this.slots.get(id);
     if (slot === undefined) throw new Closed(`a row of body ${id}, which was never created`, "corrupt");
-    this.changed.push(slot);
     return slot;
-  }
-
-  /** Of the block's rows, the slots whose mask has the bit; good until asked again. */
-  #with(bit, masks) {
-    let count = 0;
-    for (let i = 0; i < masks.length; i++) if (masks[i] & bit) this.#here[count++] = this.#slots[i];
-    return this.#here.subarray(0, count);
   }
 
   /** Bodies that are new here have steps 0. */
   #zero(slots, columns) {
     for (const { name } of columns) for (const slot of slots) this.steps[name]?.fill(0, slot * 4, slot * 4 + 4);
+  }
+
+  /** The rows' slots. Who follows in ids mostly follows in slots, so that few are looked up. */
+  #find({ ids, slots, count }, type) {
+    for (let i = 0, next = 0; i < count; i++) {
+      const slot = this.ids[next] === ids[i] ? next : this.#slotOf(ids[i], type);
+      slots[i] = slot;
+      next = slot + 1;
+    }
+    this.#noteChanges(slots, count);
   }
 
   #takeBlock({ type, created, removed, columns, flags }) {
@@ -158,15 +189,11 @@ export class Mirror {
     }
     if (!columns) return;
     const afresh = type === "snapshot" || (flags & ABSOLUTE) !== 0;
-    const reader = new Reader(columns), { ids, masks } = reader.rows(this.#quantised);
-    if (this.#slots.length < ids.length) {
-      this.#slots = new Uint32Array(ids.length * 2);
-      this.#here = new Uint32Array(ids.length * 2);
-    }
-    const slots = this.#slots;
-    for (let i = 0; i < ids.length; i++) slots[i] = this.#row(ids[i], type);
+    const reader = new Reader(columns), rows = this.#rows;
+    reader.rows(this.#quantised, rows);
+    this.#find(rows, type);
     for (const column of this.columns) {
-      const here = this.#with(column.bit, masks);
+      const here = rows.having(column.bit);
       if (here.length === 0) continue;
       if (!this.#quantised || column.steps === undefined) {
         column.exact(reader, this[column.name], here);

@@ -1,6 +1,7 @@
 /** Canonical bytes of shapes, to and fro (docs/PROTOCOL.md, "shapes"). Lengths in metres. */
 
-export const KIND = { sphere: 1, capsule: 2, box: 3, hull: 4, plane: 5, mesh: 6, polygon: 7 };
+export const KIND = { sphere: 1, capsule: 2, box: 3, hull: 4, plane: 5, mesh: 6, polygon: 7, solid: 8 };
+const FORMS = ["", "hull", "parts", "field"];
 const NAMES = Object.fromEntries(Object.entries(KIND).map(([name, number]) => [number, name]));
 
 function build(kind, counts, reals, integers = []) {
@@ -30,7 +31,31 @@ export const mesh = (vertices, triangles) =>
 export const polygon = (points, radius = 0) => build(KIND.polygon, [points.length], [radius, ...points.flat()]);
 
 /**
- * What canonical bytes say: {kind, radius?, halfLength?, half?, normal?, offset?, points?, triangles?}; points and
+ * A closed mesh that moves: as its hull, as convex parts (at most `detail`, each within `tolerance` metres) or as a distance
+ * field of `detail` cells along its longest side; 0 is the server's choice. Vertices at most `weld` metres apart are one.
+ */
+export function solid(vertices, triangles, { form = "hull", detail = 0, weld = 0, tolerance = 0 } = {}) {
+  if (FORMS.indexOf(form) < 1) throw new TypeError(`there is no form ${form}`);
+  const body = mesh(vertices, triangles), bytes = new Uint8Array(body.length + 20), view = new DataView(bytes.buffer);
+  bytes.set([KIND.solid, 1, FORMS.indexOf(form), 0]);
+  view.setUint16(4, detail, true);
+  view.setFloat64(6, weld, true);
+  view.setFloat64(14, tolerance, true);
+  bytes.set(body.subarray(2), 22);
+  return bytes;
+}
+
+/** Counts, vertices and triangles from `at`. */
+function surface(view, at) {
+  const vertices = view.getUint32(at, true), triangles = view.getUint32(at + 4, true), corners = at + 8 + vertices * 24;
+  return {
+    points: Float64Array.from({ length: vertices * 3 }, (_, i) => view.getFloat64(at + 8 + i * 8, true)),
+    triangles: Uint32Array.from({ length: triangles * 3 }, (_, i) => view.getUint32(corners + i * 4, true)),
+  };
+}
+
+/**
+ * What canonical bytes say: {kind, radius?, halfLength?, half?, normal?, offset?, points?, triangles?, form?, detail?}; points and
  * triangles are flat typed arrays. An unknown kind gives {kind: ""}.
  */
 export function describe(bytes) {
@@ -45,14 +70,8 @@ export function describe(bytes) {
     case "plane": return { kind, normal: [real(0), real(1), real(2)], offset: real(3) };
     case "hull": return { kind, points: reals(6, view.getUint32(2, true) * 3) };
     case "polygon": return { kind, radius: view.getFloat64(6, true), points: reals(14, view.getUint32(2, true) * 2) };
-    case "mesh": {
-      const vertices = view.getUint32(2, true), triangles = view.getUint32(6, true), at = 10 + vertices * 24;
-      return {
-        kind,
-        points: reals(10, vertices * 3),
-        triangles: Uint32Array.from({ length: triangles * 3 }, (_, i) => view.getUint32(at + i * 4, true)),
-      };
-    }
+    case "mesh": return { kind, ...surface(view, 2) };
+    case "solid": return { kind, form: FORMS[bytes[2]] ?? "", detail: view.getUint16(4, true), ...surface(view, 22) };
     default: return { kind };
   }
 }

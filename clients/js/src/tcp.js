@@ -44,7 +44,7 @@ function target(address) {
   return { host: match[1] ?? match[2], port: Number(match[3]) };
 }
 
-/** A session over tcp: or unix:. Options as of connect in index.js. */
+/** A session over tcp: or unix:. Options as of Client.over. */
 export function connect(address, options) {
-  return Client.over((events) => openTcp(address, events), options);
+  return Client.over(openTcp, address, options);
 }

@@ -133,6 +133,21 @@ test("geometry that somebody uploaded can be asked for and described", async () 
   assert.equal(shapes.describe(shapes.hull(points)).points.length, 12000);
 });
 
+test("a solid is known in each of its forms, and described", async () => {
+  const { world } = await falling();
+  const corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+  for (const form of ["hull", "parts", "field"]) {
+    const data = shapes.solid(corners, faces, { form, detail: 32 });
+    const body = await world.spawn({ shapes: [[await world.shape(data)]], position: [0, 50, 0] });
+    const [{ name }] = (await world.facts(body)).shapes;
+    const { triangles, points, ...rest } = shapes.describe(await world.geometry(name));
+    assert.deepEqual(rest, { kind: "solid", form, detail: 32 });
+    assert.deepEqual([...triangles], faces.flat());
+    assert.deepEqual([...points], corners.flat());
+  }
+  assert.throws(() => shapes.solid(corners, faces, { form: "jelly" }), /no form jelly/);
+});
+
 test("an observer may look and may not command", async () => {
   const { world, body } = await falling();
   const looker = await connect(server.address, { role: "observer" });

@@ -1,5 +1,6 @@
 /** A cairnd of its own for a test, on a Unix socket in a directory that is taken away. */
 import { spawn } from "node:child_process";
+import net from "node:net";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +34,43 @@ export async function daemon(...options) {
       const code = await gone;
       rmSync(home, { recursive: true, force: true });
       if (code !== 0) throw new Error(`cairnd ended with ${code}: ${log}`);
+    },
+  };
+}
+
+/**
+ * A relay on loopback in front of a daemon: cut() ends all its connections without a word, refuse(true) takes no new ones.
+ * `to`: unix:PATH or {host, port}.
+ */
+export async function relay(to) {
+  const pairs = new Set();
+  let refusing = false;
+  const server = net.createServer((near) => {
+    const far = net.connect(typeof to === "string" ? { path: to.slice("unix:".length) } : to);
+    const pair = [near, far];
+    if (refusing) pair.forEach((socket) => socket.destroy());
+    pairs.add(pair);
+    for (const [from, into] of [pair, [far, near]]) {
+      from.on("data", (piece) => into.write(piece));
+      from.on("error", () => {});
+      from.on("close", () => {
+        into.destroy();
+        pairs.delete(pair);
+      });
+    }
+  });
+  await new Promise((resolve) => { server.listen(0, "127.0.0.1", resolve); });
+  const { port } = server.address();
+  const cut = () => { for (const pair of pairs) pair.forEach((socket) => socket.destroy()); };
+  return {
+    port,
+    address: `tcp:127.0.0.1:${port}`,
+    connections: () => pairs.size,
+    cut,
+    refuse: (yes) => { refusing = yes; },
+    close: () => {
+      cut();
+      server.close();
     },
   };
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Decoder } from "@msgpack/msgpack";
+import { isRight, xxh3 } from "../src/hash.js";
 import { COLUMN, MESSAGE } from "../src/manifest.js";
 import { Mirror, PROFILE } from "../src/mirror.js";
 import { Splitter, decode, encode, frame } from "../src/wire.js";
@@ -121,6 +122,35 @@ test("in profiles view and sim a mirror holds the server's whole steps", () => {
   assert.ok(seen > 12);
 });
 
+test("XXH3 of every range of lengths is that of libxxhash", () => {
+  const bytes = Uint8Array.from({ length: 5000 }, (_, i) => i * i * 7 + i * 3 + 1), view = new DataView(bytes.buffer);
+  // Made by XXH3_64bits of libxxhash 0.8.
+  for (const [length, meant] of Object.entries({
+    0: "2d06800538d394c2", 1: "e12ef9d2eb86ceeb", 2: "7637ba5b2c85d7ce", 3: "35488fe719dc1021", 4: "26203d6789a9cf24",
+    5: "2752b440691b57b8", 8: "83ed104630ad987d", 9: "f65936fd5fbbb6ba", 16: "af8cc67768149561", 17: "c3d904afc08445b8",
+    28: "e27c87994c0b3cec", 32: "d2f4be29d966bb52", 33: "0299b5dd21d160a6", 64: "57456dfb31fa9398",
+    65: "bcf1143fa7ba55d6", 96: "8e470a4a42efe753", 97: "5eda7c1054bbbe87", 109: "972673d4e8aebc3c",
+    128: "0ba2552c334a2c90", 129: "cb8dcdd37cea0bd5", 177: "c8511c2c8d840727", 240: "4fe0949fa7ed254c",
+    241: "7a44fe8d013626bf", 1023: "4fe23c2b386857b0", 1024: "5365687a61dc04af", 1025: "0ede97ab153d6aa2",
+    2048: "2691a74cc5274f1e", 2049: "45af0ab8b11fd8b0", 5000: "29926ffea3a4e591",
+  })) assert.equal(xxh3(view, Number(length)).toString(16).padStart(16, "0"), meant, `${length} bytes`);
+});
+
+test("a mirror of each profile has the hash that the server says, and a wrong one has not", () => {
+  let seen = 0;
+  for (const { profile, fields, snapshot, delta } of vectors("bodies").frames) {
+    const mirror = new Mirror(fields, PROFILE[profile]);
+    for (const frame of [snapshot, delta]) {
+      mirror.take(decode(contentOf(frame.frame)));
+      assert.equal(isRight(mirror), true, `${profile} ${fields}`);
+      seen++;
+    }
+    mirror.tick++;
+    assert.equal(isRight(mirror), false);
+  }
+  assert.ok(seen > 12);
+});
+
 test("a delta on another tick, or a row of nobody, is refused", () => {
   const mirror = new Mirror(COLUMN.position, PROFILE.plain);
   const snapshot = { type: "snapshot", epoch: 1, tick: 5, part: 0, of: 1, columns: [[1, 0, 0, 0]] };
@@ -129,6 +159,10 @@ test("a delta on another tick, or a row of nobody, is refused", () => {
   assert.throws(() => mirror.take({ ...delta, base: 4 }), /on tick 4/);
   assert.throws(() => mirror.take({ ...delta, epoch: 2 }), /came to/);
   assert.throws(() => mirror.take({ ...delta, columns: [[9, 0, 0, 0]] }), /never created/);
+  // What has gone wrong once stays so until a snapshot.
+  assert.throws(() => mirror.take(delta), /on tick 5/);
+  assert.equal(mirror.whole, false);
+  mirror.take(snapshot);
   assert.throws(() => mirror.take({ ...delta, removed: [9] }), /never there/);
   mirror.take(snapshot);
   assert.equal(mirror.take({ ...delta, created: [2], removed: [1], columns: [[2, 1, 2, 3]] }), true);

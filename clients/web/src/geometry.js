@@ -66,6 +66,8 @@ const MAKERS = {
   box: ({ half }) => new BoxGeometry(2 * half[0], 2 * half[1], 2 * half[2]),
   plane: planeGeometry,
   mesh: meshGeometry,
+  // As it looks; what touches for it may be its hull or parts.
+  solid: meshGeometry,
   hull: hullGeometry,
   polygon: polygonGeometry,
 };

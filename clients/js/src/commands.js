@@ -1,0 +1,41 @@
+/** Words for numbers of the wire: modes, kinds of events, and commands by name. */
+import { COMMAND } from "./manifest.js";
+import { Refused } from "./wire.js";
+
+/** WORLD_INFO.mode by number. */
+export const MODES = ["running", "paused", "lockstep", "barrier", "failed"];
+/** Kinds of events, by number; their bits make SUBSCRIBE.events. */
+export const EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
+  "limit", "joint_break", "births", "deaths"];
+export const ALL_EVENTS = EVENTS.reduce((sum, name, kind) => name ? sum + 2 ** kind : sum, 0);
+/** CONTROL.action by name. */
+export const CONTROL = { pause: 0, resume: 1, speed: 2, lockstep: 3, barrier: 4 };
+
+/**
+ * A command as the wire wants it: command("impulse", {body: 3, impulse: [0, 1, 0]}).
+ * @throws {TypeError} for a command or field that is not known, or a field that is missing
+ */
+export function command(name, values) {
+  if (COMMAND[name] === undefined) throw new TypeError(`there is no command ${name}`);
+  const { number, fields } = COMMAND[name];
+  for (const key of Object.keys(values))
+    if (!fields.some(([field]) => field === key)) throw new TypeError(`${name} has no field ${key}`);
+  let last = fields.length;
+  while (last > 0 && values[fields[last - 1][0]] === undefined && fields[last - 1][1] !== undefined) last--;
+  return [number, ...fields.slice(0, last).map(([field, fallback]) => {
+    const value = values[field] ?? fallback;
+    if (value === undefined) throw new TypeError(`${name} needs ${field}`);
+    return value;
+  })];
+}
+
+/** An item of RESULT: {batch, tick, values}. @throws {Refused} where the batch was refused */
+export function resultOf([batch, tick, code, index, values, field, text]) {
+  if (code !== 0) throw new Refused(code, text ?? "", field ?? "", index);
+  return { batch, tick, values };
+}
+
+/** An item of EVENTS: {kind, a, b, value, fraction, point, normal, child}. */
+export function eventOf([kind, a = 0, b = 0, value = 0, fraction = 0, point = [0, 0, 0], normal = [0, 0, 0], child = 0]) {
+  return { kind: EVENTS[kind] ?? String(kind), a, b, value, fraction, point, normal, child };
+}

@@ -1,0 +1,141 @@
+/**
+ * Questions to a world (docs/PROTOCOL.md, "queries"), all kinds there are. Lengths in metres, angles in radians, impulses
+ * in N s (those of the last tick), energies in J; vectors are [x, y, z], rotations [w, x, y, z], ids are numbers.
+ *
+ * A `shape` is canonical bytes (shapes.js; no solid), or the name of a shape the world may use: its 32 bytes. What is
+ * refused rejects with Refused: `unknown_body`, `unknown_shape`, `range` (with the number of the field), `busy` where too many
+ * long questions wait, `limit` where too much is within reach. `closest`, `cast`, `move` and `regions` may be answered a little
+ * later, of the tick in `answered`.
+ */
+const ALL_BITS = 0xffffffff;
+const UPRIGHT = [1, 0, 0, 0];
+
+const hitOf = ([body, placement, child, fraction, point, normal]) => ({ body, placement, child, fraction, point, normal });
+const castOf = (hit) => ({ ...hitOf(hit), depth: hit[6], ownChild: hit[7] });
+const sideOf = ([body, placement, child, point, vertices]) => ({ body, placement, child, point, vertices });
+const bytesOf = (name) =>
+  typeof name === "string" ? Uint8Array.from(name.match(/../g) ?? [], (pair) => parseInt(pair, 16)) : name;
+
+/** What World inherits: it has `client` and `number`. */
+export class Questions {
+  /** The state that the last answer spoke of: {epoch, tick}. */
+  answered = null;
+
+  /** [kind, …] as in docs/PROTOCOL.md, "queries"; the answer as it came. @throws {Refused} */
+  async query(...query) {
+    const { answer, epoch, tick } = await this.client.request("query", { world: this.number, query }, "answer", "id");
+    this.answered = { epoch, tick };
+    return answer;
+  }
+
+  /**
+   * What a ray meets, nearest first: [{body, placement, child, fraction, point, normal}, …].
+   * @param {number[]} direction its length does not matter, but for 0, which is refused
+   * @param {number} length m; fraction 1 is its end
+   * @param {{limit?, category?, mask?, ignore?}} options ignore: the id of a body to pass through
+   */
+  async ray(origin, direction, length, { limit = 1, category = ALL_BITS, mask = ALL_BITS, ignore = 0 } = {}) {
+    return (await this.query(1, origin, direction, length, limit, category, mask, ignore)).map(hitOf);
+  }
+
+  /** Ids, ascending, of the bodies that a placed shape overlaps. */
+  overlap(shape, position, rotation = UPRIGHT, { limit = 1024, category = ALL_BITS, mask = ALL_BITS, ignore = 0 } = {}) {
+    return this.query(2, bytesOf(shape), position, rotation, limit, category, mask, ignore);
+  }
+
+  /**
+   * Contact points of a body, or (0) of all: [{a, b, childA, childB, point, normal, separation, impulse, friction}, …]. The
+   * normal runs from a to b; a separation < 0 is a depth; friction is a vector, given with a contact's first point.
+   */
+  async contacts(body = 0, limit = 1024) {
+    return (await this.query(3, body, limit)).map(
+      ([a, b, childA, childB, point, normal, separation, impulse, friction]) =>
+        ({ a, b, childA, childB, point, normal, separation, impulse, friction }));
+  }
+
+  /** Of all bodies together: {kinetic, potential (J; zero at the origin), linear (N s), angular (N m s, about the origin)}. */
+  async totals() {
+    const [kinetic, potential, linear, angular] = await this.query(4);
+    return { kinetic, potential, linear, angular };
+  }
+
+  /**
+   * A body: {id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre, shapes}; centre is that of
+   * its mass in body axes, shapes [{name (bytes), position, rotation}, …].
+   */
+  async facts(body) {
+    const [id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre, placed = []] =
+      await this.query(5, body);
+    const shapes = placed.map(([name, at, turn]) => ({ name, position: at, rotation: turn }));
+    return { id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre, shapes };
+  }
+
+  /** Canonical bytes of a shape by its name: 32 bytes, or their hex. */
+  async geometry(name) {
+    const bytes = bytesOf(name), parts = [];
+    for (let part = 0, of = 1; part < of; part++) {
+      const answer = await this.query(6, bytes, part);
+      of = answer[1];
+      parts.push(answer[2].slice());
+    }
+    const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
+    return whole;
+  }
+
+  /**
+   * What a shape meets that goes along `way` (m) without turning, nearest first: as `ray`, and depth (m, of an overlap at the
+   * start, whose fraction is 0) and ownChild.
+   */
+  async cast(shape, position, way,
+    { rotation = UPRIGHT, limit = 1, category = ALL_BITS, mask = ALL_BITS, ignore = 0 } = {}) {
+    return (await this.query(7, bytesOf(shape), position, way, rotation, limit, category, mask, ignore)).map(castOf);
+  }
+
+  /**
+   * The nearest points of two bodies; other = 0: of a body and the one nearest to it. null where nothing is within `reach` (m).
+   * {distance (< 0: a depth), normal, sides: [{body, placement, child, point, vertices}, …]}: one vertex names a corner, two an
+   * edge, three a face.
+   */
+  async closest(body, other = 0, reach = 1000) {
+    const answer = await this.query(8, body, other, reach);
+    if (answer.length === 0) return null;
+    return { distance: answer[0], normal: answer[1], sides: answer.slice(2, 4).map(sideOf) };
+  }
+
+  /**
+   * Mass properties of a body, or (0) of all dynamic ones together, about their centre in world axes: {mass (kg), centre,
+   * inertia [xx, yy, zz, xy, xz, yz] (kg m²), moments (principal, largest first), axes (turns principal axes to the world's),
+   * radius (m, of the sphere in which the body turns), bodies}.
+   */
+  async mass(body = 0) {
+    const [mass, centre, inertia, moments, axes, radius, bodies] = await this.query(9, body);
+    return { mass, centre, inertia, moments, axes, radius, bodies };
+  }
+
+  /**
+   * Where a walker of this shape gets to that wants to go along `way`: {position, left (m of the way not gone), grounded, stuck,
+   * iterations, climbed (m), ground (as in `cast`, or null), contacts}.
+   * @param {{rotation?, iterations?, slope?, step?, skin?, category?, mask?, ignore?}} options iterations: straight pieces, at
+   *   most 16; slope: cosine of the steepest ground; step: ledges of so many m are stepped on; skin: m that are kept
+   */
+  async move(shape, position, way, { rotation = UPRIGHT, iterations = 4, slope = 0.7, step = 0, skin = 0.001,
+    category = ALL_BITS, mask = ALL_BITS, ignore = 0 } = {}) {
+    const [to, left, flags, used, climbed, ground, contacts] = await this.query(10, bytesOf(shape), position, way, rotation,
+      iterations, slope, step, skin, category, mask, ignore);
+    return {
+      position: to, left, grounded: (flags & 1) !== 0, stuck: (flags & 2) !== 0, iterations: used, climbed,
+      ground: ground ? castOf(ground) : null, contacts: contacts.map(castOf),
+    };
+  }
+
+  /**
+   * Where two closed solids overlap, deepest first: [{placement, otherPlacement, depth, volume (m³), point, otherPoint, normal,
+   * contours}, …]. Spheres, capsules and planes have no regions.
+   */
+  async regions(body, other, limit = 64) {
+    return (await this.query(11, body, other, limit)).map(
+      ([placement, otherPlacement, depth, volume, point, otherPoint, normal, contours]) =>
+        ({ placement, otherPlacement, depth, volume, point, otherPoint, normal, contours }));
+  }
+}

@@ -1,0 +1,309 @@
+/** A world that a client has joined: its pace, what is sent into it, and what is watched of it. */
+import { CONTROL, MODES, command, eventOf, resultOf } from "./commands.js";
+import { COLUMN, MESSAGE } from "./manifest.js";
+import { Mirror, PROFILE } from "./mirror.js";
+import { Questions } from "./queries.js";
+import { Closed, Refused } from "./wire.js";
+
+const PART = 57344;
+/** Columns of a subscription that names none: position, rotation, velocity, spin, status. */
+const FIELDS = 31;
+
+/** A mask from a mask or from names of columns. */
+function maskOf(fields) {
+  if (typeof fields === "number") return fields;
+  return fields.reduce((mask, name) => {
+    if (COLUMN[name] === undefined) throw new TypeError(`there is no column ${name}`);
+    return mask | COLUMN[name];
+  }, 0);
+}
+
+export class World extends Questions {
+  #batch = 0;
+  #request = 0;
+  /** Batches and STEPs without an answer, by number: {values, resolve, reject}. */
+  #batches = new Map();
+  #steps = new Map();
+
+  constructor(client, info) {
+    super();
+    this.client = client;
+    this.name = info.name;
+    /** Subscriptions by number, as `subscribe` gives them. */
+    this.subscriptions = new Map();
+    this.shapeIds = new Map();
+    /** Called when the server tells the world's pace or counts anew. */
+    this.onInfo = () => {};
+    this.takeInfo(info);
+  }
+
+  takeInfo(info) {
+    this.number = info.world;
+    this.epoch = info.epoch;
+    this.tick = info.tick;
+    this.rate = info.rate ? info.rate[0] / info.rate[1] : 0;
+    this.method = info.method;
+    this.mode = MODES[info.mode];
+    this.bodies = info.bodies;
+    this.onInfo?.(this);
+  }
+
+  // ---- pace ------------------------------------------------------------------------------------
+
+  /** action: pause, resume, speed (value: times real time), lockstep or barrier (value: sessions). */
+  async control(action, value = 1) {
+    this.takeInfo(await this.client.request("control", { world: this.number, action: CONTROL[action], value },
+      "world_info"));
+  }
+
+  /**
+   * Commands, then n ticks of a world that stands still: {tick, epoch, hash, tickHash, values}; values: ids the commands made.
+   * @throws {Refused}
+   */
+  async step(n = 1, commands = []) {
+    const request = ++this.#request;
+    const message = await this.#numbered(this.#steps, request, "step",
+      { world: this.number, request, from: null, n, commands, want: 1 });
+    this.tick = message.tick;
+    const values = message.results.length > 0 ? resultOf(message.results[0]).values : [];
+    return { tick: message.tick, epoch: message.epoch, hash: message.state_hash, tickHash: message.tick_hash, values };
+  }
+
+  // ---- keeping ---------------------------------------------------------------------------------
+
+  /** Keeps the state on the server by name: {epoch, tick, hash}. */
+  async save(name) {
+    const { epoch, tick, hash } = await this.client.request("save", { world: this.number, name }, "saved");
+    return { epoch, tick, hash: hash.slice() };
+  }
+
+  /** Goes back to a state kept by name; a new epoch begins: {epoch, tick, hash}. */
+  async restore(name) {
+    const { epoch, tick, hash } = await this.client.request("restore", { world: this.number, name }, "restored");
+    Object.assign(this, { epoch, tick });
+    return { epoch, tick, hash: hash.slice() };
+  }
+
+  /** A copy, paused, of the present state or one kept by name. @returns {Promise<World>} joined */
+  async fork(name, snapshot = "") {
+    await this.client.request("fork", { world: this.number, name, snapshot }, "forked");
+    return this.client.join(name);
+  }
+
+  // ---- input -----------------------------------------------------------------------------------
+
+  /** Sends what has a number of its own, by which it may be sent again and is still done once. */
+  #numbered(pending, number, name, values) {
+    return new Promise((resolve, reject) => {
+      pending.set(number, { values, resolve, reject });
+      try {
+        this.client.send(name, values);
+      } catch (error) {
+        // A session that may come back says it then.
+        if (this.client.welcome?.resume_token) return;
+        pending.delete(number);
+        reject(error);
+      }
+    });
+  }
+
+  /**
+   * Sends a batch that is applied at the next tick. @returns {Promise<{batch, tick, values}>} values: ids made
+   * @throws {Refused}
+   */
+  send(...commands) {
+    const batch = ++this.#batch;
+    return this.#numbered(this.#batches, batch, "commands",
+      { world: this.number, batch, at: null, late: 0, list: commands });
+  }
+
+  takeResult(message) {
+    if (message.type === "durable") {
+      this.durable = message.tick;
+      return;
+    }
+    for (const item of message.list) {
+      const waiting = this.#batches.get(item[0]);
+      // A batch for a later tick is answered twice; ours are for the next one.
+      this.#batches.delete(item[0]);
+      try {
+        waiting?.resolve(resultOf(item));
+      } catch (error) {
+        waiting.reject(error);
+      }
+    }
+  }
+
+  takeStepped(message) {
+    this.#steps.get(message.request)?.resolve(message);
+    this.#steps.delete(message.request);
+  }
+
+  /** An ERROR that nobody waits for: about a batch, a STEP, or a subscription. */
+  takeError({ about, ref, code, text, field, index }) {
+    const error = new Refused(code, text, field, index);
+    for (const [name, pending] of [["commands", this.#batches], ["step", this.#steps]]) {
+      if (about !== MESSAGE[name].number) continue;
+      pending.get(ref)?.reject(error);
+      pending.delete(ref);
+    }
+    const subscription = this.subscriptions.get(ref);
+    if (subscription === undefined) return;
+    if (about === MESSAGE.focus.number) subscription.onRefused?.(error);
+    if (about !== MESSAGE.subscribe.number && about !== MESSAGE.resync.number) return;
+    this.subscriptions.delete(ref);
+    subscription.onEnd?.(error);
+  }
+
+  end(error) {
+    for (const pending of [this.#batches, this.#steps]) {
+      for (const { reject } of pending.values()) reject(error);
+      pending.clear();
+    }
+  }
+
+  /** A batch and its result, whether the world runs or stands (then it is stepped once). */
+  apply(...commands) {
+    return this.mode === "running" ? this.send(...commands) : this.step(1, commands);
+  }
+
+  /** Uploads canonical bytes (once) and returns the shape's id here. Needs crypto.subtle: https, localhost or Node. */
+  async shape(data) {
+    const name = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+    const key = String(name);
+    if (!this.shapeIds.has(key)) {
+      const ref = this.client.nextRef(), of = Math.max(1, Math.ceil(data.length / PART));
+      const part = (i) => ({
+        ref, world: this.number, shape: name, part: i, of, data: data.subarray(i * PART, (i + 1) * PART),
+      });
+      for (let i = 0; i + 1 < of; i++) this.client.send("shape_upload", part(i));
+      await this.client.ask("shape_upload", part(of - 1), "shape_info", ref);
+      this.shapeIds.set(key, (await this.apply(command("shape_use", { name }))).values[0]);
+    }
+    return this.shapeIds.get(key);
+  }
+
+  /** Makes a body; fields as of the command, status 2 (dynamic) if none is given. @returns {Promise<number>} its id */
+  async spawn(fields) {
+    return (await this.apply(command("spawn", { status: 2, position: [0, 0, 0], ...fields }))).values[0];
+  }
+
+  // ---- watching --------------------------------------------------------------------------------
+
+  /**
+   * Begins to watch. @returns {Promise<object>} a subscription {sub, mirror, skipped, lost, …}, whose mirror is whole
+   * @param {object} options
+   * @param {number | string[]} [options.fields] a mask, or names of columns (COLUMN); 31
+   * @param {number} [options.profile] of PROFILE: plain, exact, or view and sim, which show whole steps at a tenth of the cost
+   * @param {number} [options.divisor] every n-th tick
+   * @param {number} [options.events] mask of kinds of events; ALL_EVENTS: all
+   * @param {object[]} [options.areas] parts of the world (areas.js); none, and nobody followed: all of it
+   * @param {number[]} [options.follow] ids of bodies seen wherever they are
+   * @param {number} [options.budget] bytes a second, at least 256; what does not fit waits (Mirror.partial)
+   * @param {number} [options.hash_every] a hash with every n-th frame, 0: with none (hash.js)
+   * @param {(mirror, bytes, ms) => void} [options.onFrame] a whole frame: its bytes, milliseconds to take it in
+   * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, child}, …]
+   * @param {(notice: {skipped, lost, divisor}) => void} [options.onNotice] not everything came
+   * @param {(error: Refused) => void} [options.onRefused] a FOCUS was refused
+   * @param {(error: Refused) => void} [options.onEnd] the server ended it: its world is gone
+   */
+  async subscribe({ fields = FIELDS, profile = PROFILE.exact, onFrame, onEvents, onNotice, onRefused, onEnd, ...rest } = {}) {
+    const mask = maskOf(fields), sub = this.client.nextRef();
+    const subscription = {
+      sub, mirror: new Mirror(mask, profile), options: { fields: mask, profile, ...rest }, focus: null,
+      onFrame, onEvents, onNotice, onRefused, onEnd, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, asked: false,
+    };
+    try {
+      await this.#watch(subscription);
+    } catch (error) {
+      this.subscriptions.delete(sub);
+      throw error;
+    }
+    return subscription;
+  }
+
+  async #watch(subscription) {
+    const { sub, options } = subscription;
+    this.subscriptions.set(sub, subscription);
+    await this.client.ask("subscribe", { sub, world: this.number, ...options }, "snapshot", sub, "sub");
+  }
+
+  /**
+   * Sees something else from now on, as often as a camera moves: the next frame says who comes and who goes. What is refused
+   * goes to onRefused. With nothing in `areas` and `follow` the whole world is seen again, from a snapshot on.
+   */
+  focus(subscription, { areas = [], follow = [], area = null } = {}) {
+    subscription.focus = { area, follow, areas };
+    this.client.send("focus", { sub: subscription.sub, ...subscription.focus });
+  }
+
+  /** Asks for a snapshot: for a mirror that is not what it should be. */
+  resync(subscription) {
+    subscription.asked = true;
+    this.client.send("resync", { sub: subscription.sub });
+  }
+
+  async unsubscribe({ sub }) {
+    this.subscriptions.delete(sub);
+    await this.client.ask("unsubscribe", { sub }, "reply", sub);
+  }
+
+  takeState(message, size, started) {
+    const subscription = this.subscriptions.get(message.sub);
+    if (subscription === undefined) return;
+    const { mirror } = subscription;
+    if (message.type === "events") {
+      subscription.events += message.list.length;
+      subscription.onEvents?.(message.tick, message.list.map(eventOf));
+      return;
+    }
+    if (message.type === "notice") {
+      subscription.skipped += message.skipped;
+      subscription.lost += message.lost;
+      subscription.onNotice?.(message);
+      return;
+    }
+    if (message.part === 0) subscription.bytes = subscription.ms = 0;
+    subscription.bytes += size;
+    if (message.type === "snapshot") subscription.asked = false;
+    try {
+      const whole = mirror.take(message);
+      subscription.ms += performance.now() - started;
+      if (!whole) return;
+    } catch (error) {
+      if (!(error instanceof Closed)) throw error;
+      if (!subscription.asked) this.resync(subscription);
+      return;
+    }
+    this.tick = mirror.tick;
+    this.epoch = mirror.epoch;
+    this.client.send("ack", { sub: message.sub, epoch: mirror.epoch, tick: mirror.tick });
+    subscription.onFrame?.(mirror, subscription.bytes, subscription.ms);
+  }
+
+  // ---- coming back -----------------------------------------------------------------------------
+
+  /** After the session has been taken up again: what the server may not have heard, with its numbers. */
+  sayAgain() {
+    for (const { sub, focus } of this.subscriptions.values())
+      if (focus !== null) this.client.send("focus", { sub, ...focus });
+    for (const { values } of this.#batches.values()) this.client.send("commands", values);
+    for (const { values } of this.#steps.values()) this.client.send("step", values);
+  }
+
+  /** Joined anew by another session: numbers begin at 1, mirrors are empty, subscriptions are the same objects. */
+  async beginAnew(info) {
+    this.end(new Closed("the session was lost"));
+    this.#batch = this.#request = 0;
+    this.shapeIds.clear();
+    this.takeInfo(info);
+    for (const subscription of this.subscriptions.values()) {
+      const { options, focus } = subscription;
+      subscription.mirror = new Mirror(options.fields, options.profile);
+      subscription.events = 0;
+      subscription.asked = false;
+      if (focus !== null) subscription.options = { ...options, ...focus };
+      await this.#watch(subscription);
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/** Every kind of question, and every way to watch a part of a world, against a real daemon. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Refused, areas, isRight, shapes } from "../src/index.js";
+import { connect } from "../src/tcp.js";
+import { daemon } from "./daemon.js";
+
+const near = (a, b, off = 1e-9) => assert.ok(Math.abs(a - b) <= off, `${a} is not ${b}`);
+const all = (a, b, off) => b.forEach((x, i) => near(a[i], x, off));
+
+let server, client, world, floor, crate, ball, crateShape;
+before(async () => {
+  server = await daemon();
+  client = await connect(server.address);
+  // A floor at 0, a crate of 1 m on it, a ball 4 m above the floor, which hangs there: nothing weighs anything.
+  world = await client.create("asked", { gravity: [0, 0, 0] });
+  crateShape = shapes.box(1, 1, 1);
+  floor = await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });
+  crate = await world.spawn({ shapes: [[await world.shape(crateShape)]], position: [0, 0.5, 0] });
+  ball = await world.spawn({ shapes: [[await world.shape(shapes.sphere(0.5))]], position: [0, 4, 0], velocity: [0, 0, 2] });
+});
+after(async () => {
+  client.close();
+  await server.stop();
+});
+
+test("a ray meets what is in its way, nearest first", async () => {
+  const away = (await world.facts(ball)).position[2];
+  const hits = await world.ray([0, 10, away], [0, -1, 0], 20, { limit: 8 });
+  assert.deepEqual(hits.map(({ body }) => body).slice(0, 1), [ball]);
+  near(hits[0].fraction, 5.5 / 20);
+  all(hits[0].normal, [0, 1, 0]);
+  const [first] = await world.ray([0, 10, 0], [0, -1, 0], 20, { ignore: ball });
+  assert.equal(first.body, crate);
+  near(first.point[1], 1);
+  assert.deepEqual(await world.ray([5, 10, 0], [0, 1, 0], 20), []);
+});
+
+test("overlap, by bytes and by name", async () => {
+  const name = new Uint8Array(await crypto.subtle.digest("SHA-256", crateShape));
+  for (const shape of [crateShape, name, Buffer.from(name).toString("hex")])
+    assert.deepEqual(await world.overlap(shape, [0.2, 0.4, 0]), [floor, crate]);
+  assert.deepEqual(await world.overlap(crateShape, [0, 20, 0]), []);
+});
+
+test("contacts and regions of what touches", async () => {
+  const heavy = await client.create("heavy");
+  await heavy.spawn({ status: 1, shapes: [[await heavy.shape(shapes.plane([0, 1, 0]))]] });
+  const box = await heavy.spawn({ shapes: [[await heavy.shape(crateShape)]], position: [0, 0.5, 0], density: 10 });
+  await heavy.step(60);
+  const contacts = await heavy.contacts(box);
+  assert.equal(contacts.length, 4);
+  near(contacts.reduce((sum, { impulse }) => sum + impulse, 0), (10 * 9.81) / 60, 0.02);
+  assert.ok(contacts.every(({ a, b, point }) => (a === box || b === box) && Math.abs(point[1]) < 0.02));
+  const other = await heavy.spawn({ shapes: [[await heavy.shape(crateShape)]], position: [0.7, 0.6, 0], status: 1 });
+  const [region] = await heavy.regions(box, other);
+  // 0.3 by 0.9 by 1 m, less what one tick has pushed them apart.
+  assert.ok(region.depth > 0 && region.volume > 0.15 && region.volume < 0.28, JSON.stringify(region));
+  near(Math.hypot(...region.normal), 1);
+});
+
+test("totals, facts and mass agree with each other", async () => {
+  const totals = await world.totals(), facts = await world.facts(ball), mass = await world.mass(ball);
+  const weight = (1000 * 4 * Math.PI * 0.125) / 3;
+  near(facts.mass, weight, 1e-6);
+  near(mass.mass, weight, 1e-6);
+  near(totals.kinetic, weight * 2, 1e-6);
+  all(totals.linear, [0, 0, 2 * weight], 1e-6);
+  near(mass.radius, 0.5);
+  near(mass.moments[0], 0.4 * weight * 0.25, 1e-6);
+  near((await world.mass()).mass, weight + 1000, 1e-6);
+  assert.equal(facts.shapes.length, 1);
+  assert.deepEqual(Buffer.from(await world.geometry(facts.shapes[0].name)), Buffer.from(shapes.sphere(0.5)));
+  assert.equal(world.answered.epoch, world.epoch);
+});
+
+test("a cast stops where the shape touches", async () => {
+  const [hit] = await world.cast(shapes.sphere(0.25), [0, 3, 0], [0, -10, 0]);
+  assert.equal(hit.body, crate);
+  near(hit.fraction, (3 - 1.25) / 10, 1e-4);
+});
+
+test("closest gives distance and sides, or null out of reach", async () => {
+  const found = await world.closest(ball, floor);
+  near(found.distance, 3.5, 1e-6);
+  assert.deepEqual(found.sides.map(({ body }) => body), [ball, floor]);
+  all(found.normal, [0, -1, 0], 1e-6);
+  assert.equal(await world.closest(ball, crate, 0.01), null);
+});
+
+test("a walker slides along the floor and stands on it", async () => {
+  const moved = await world.move(shapes.sphere(0.25), [5, 0.3, 0], [1, -0.5, 0]);
+  assert.equal(moved.grounded, true);
+  assert.equal(moved.ground.body, floor);
+  near(moved.position[1], 0.25, 0.01);
+  assert.ok(moved.position[0] > 5.5 && moved.iterations >= 1 && moved.contacts.length > 0);
+});
+
+test("what is asked wrongly is refused by name", async () => {
+  await assert.rejects(world.facts(999), (error) => error instanceof Refused && error.status === "unknown_body");
+  await assert.rejects(world.ray([0, 0, 0], [0, 0, 0], 1), Refused);
+  await assert.rejects(world.cast(Uint8Array.of(9, 9), [0, 0, 0], [1, 0, 0]), Refused);
+});
+
+test("parts of a world, columns by name, every n-th tick", async () => {
+  const wide = await client.create("wide", { gravity: [0, 0, 0] }), shape = await wide.shape(shapes.sphere(0.1));
+  const ids = [];
+  for (let x = 0; x < 10; x++) ids.push(await wide.spawn({ shapes: [[shape]], position: [x * 10, 0, 0], velocity: [0, 0, 1] }));
+  const seen = async (options) => [...(await wide.subscribe(options)).mirror.slots.keys()];
+  assert.deepEqual(await seen({ areas: [areas.box([-1, -1, -1], [21, 1, 1])] }), ids.slice(0, 3));
+  assert.deepEqual(await seen({ areas: [areas.ball([50, 0, 0], 2)], follow: [ids[9]] }), [ids[5], ids[9]]);
+  assert.deepEqual(await seen({ areas: [areas.frustum([35, 0, 20], [1, 0, 0, 0], 0.4, 0.4, 1, 50)] }), [ids[3], ids[4]]);
+  assert.deepEqual(await seen({ areas: [areas.ball([0, 0, 0], 11, ids[4])] }), ids.slice(3, 6));
+  assert.equal((await seen({ areas: [areas.everything()] })).length, 10);
+  const ticks = [];
+  const { mirror } = await wide.subscribe({ fields: ["position", "owner"], divisor: 5, onFrame: ({ tick }) => ticks.push(tick) });
+  assert.equal(mirror.velocity, undefined);
+  for (let n = 0; n < 20; n++) await wide.step();
+  await client.ping();
+  assert.ok(ticks.length >= 4 && ticks.length <= 6, `${ticks}`);
+  await assert.rejects(wide.subscribe({ fields: ["weight"] }), /no column weight/);
+});
+
+test("a budget is kept, and what waited comes when there is time", async () => {
+  const many = await client.create("many", { gravity: [0, 0, 0], rate: 60 }), shape = await many.shape(shapes.sphere(0.1));
+  const spawn = (i) => many.spawn({ shapes: [[shape]], position: [i, 0, 0], velocity: [0, 0, 1] });
+  for (let i = 0; i < 60; i++) await spawn(i);
+  let bytes = 0, partial = 0;
+  const { mirror } = await many.subscribe({ budget: 2000, onFrame: (m, size) => {
+    bytes += size;
+    partial += m.partial;
+  } });
+  const before = bytes;
+  await many.control("resume");
+  const started = performance.now();
+  await new Promise((resolve) => { setTimeout(resolve, 1500); });
+  const seconds = (performance.now() - started) / 1000;
+  assert.ok(partial > 0, "no frame was cut");
+  assert.ok((bytes - before) / seconds < 4000, `${((bytes - before) / seconds).toFixed(0)} bytes a second`);
+  await many.control("pause");
+  for (let tries = 0; mirror.partial && tries < 200; tries++) await new Promise((resolve) => { setTimeout(resolve, 25); });
+  assert.equal(mirror.partial, false);
+  assert.notEqual(isRight(mirror), false);
+});
