@@ -127,10 +127,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	for (uint32_t k = 0; k < contact_count; k++)
 		contacts[k] = contact_from(&input, body_count);
 	struct impact_problem problem = {bodies, contacts, body_count, contact_count};
+	/* What a solver reads before it has written it is seen. */
+	memset(memory, 0x7f, impulse_bytes(BODIES, CONTACTS));
 	impulse_init(&impulse, memory, BODIES, CONTACTS);
 	struct solver_result result = impulse_solve(&impulse, &problem, &options, impulses);
 	ASSERT(result.status != SOLVER_SOLVED || result.residual <= options.tolerance);
 	check(&problem, result, impulses, input.raw);
+	memset(memory, 0x7f, reflection_bytes(sizes));
 	reflection_init(&reflection, memory, sizes);
 	options.rounds_max = 20;
 	enum reflection_core core = (flags & 2) != 0 ? REFLECTION_LCP : REFLECTION_PROJECTION;

@@ -34,6 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < i; j++)
 			a[j * n + i] = a[i * n + j];
+	/* What a solver reads before it has written it is seen. */
+	memset(memory, 0x7f, lcp_friction_bytes(N));
 	lcp_friction_init(&solver, memory, N);
 	struct lcp_problem bounded = {n, n, a, b, b + N, b + 2 * N};
 	struct solver_result result = lcp_dantzig_solve(&solver.lcp, &bounded, &options, x, NULL);

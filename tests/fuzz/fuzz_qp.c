@@ -94,6 +94,8 @@ static void quadratic(struct input *input, uint8_t flags)
 	fill(input, d, m);
 	for (uint32_t k = 0; k < m; k++)
 		equal[k] = take(input) % 4 == 0;
+	/* What a solver reads before it has written it is seen. */
+	memset(memory, 0x7f, qp_dual_active_set_bytes(N, M));
 	qp_dual_active_set_init(&solver, memory, N, M);
 	struct qp_problem problem = {n, m, g, c, matrix, d, equal};
 	struct solver_result result =
@@ -134,6 +136,7 @@ static void sparse(struct input *input, uint8_t flags)
 	fill(input, b, n);
 	fill(input, lower, n);
 	fill(input, upper, n);
+	memset(memory, 0x7f, lcp_sparse_bytes(N, N * N, FILL));
 	lcp_sparse_init(&solver, memory, N, N * N, FILL);
 	struct lcp_sparse_problem problem = {n, start, column, value, b, lower, upper};
 	options.rounds_max = 30;

@@ -16,7 +16,8 @@
  * changes too, the driven tangent leaves its own normal among the unknowns.
  *
  * What goes wrong: the reduced matrix is singular (redundant contacts): its diagonal is regularised
- * and the direction refined. A row returns at once to where it came from, or steps of length zero
+ * and the direction refined; if even that has no factor (entries near the end of the range), the order
+ * is given up. A row returns at once to where it came from, or steps of length zero
  * go on and on: the order is given up, this contact stuck. Nothing ends the step: a ray, likewise.
  */
 #include "server/engine/linalg/dense.h"
@@ -73,7 +74,9 @@ static uint32_t list_ties(struct lcp_friction *self)
 	return count;
 }
 
-static bool factor(struct lcp_friction *self, double extra)
+enum factor { FACTOR_NONE, FACTOR_POOR, FACTOR_GOOD }; /* NONE: *self has no factor at all */
+
+static enum factor factor(struct lcp_friction *self, double extra)
 {
 	uint32_t k = self->unknown_count, ties = list_ties(self);
 	for (uint32_t r = 0; r < k; r++) {
@@ -86,27 +89,30 @@ static bool factor(struct lcp_friction *self, double extra)
 		to[r] += extra;
 	}
 	if (!lu_factor(self->matrix, k, k, self->pivots))
-		return false;
+		return FACTOR_NONE;
 	for (uint32_t r = 0; r < k; r++)
 		if (!(scalar_abs(self->matrix[r * k + r]) > SINGULAR))
-			return false;
-	return true;
+			return FACTOR_POOR;
+	return FACTOR_GOOD;
 }
 
-/* Unknowns by index, and their factor. */
-static void prepare(struct lcp_friction *self, uint32_t d)
+/* Unknowns by index, and their factor. False: numbers so far apart that there is none. */
+static bool prepare(struct lcp_friction *self, uint32_t d)
 {
+	enum factor made;
 	self->unknown_count = 0;
 	for (uint32_t i = 0; i < self->count; i++)
 		if (self->state[i] == FRICTION_ON && i != d)
 			self->unknown[self->unknown_count++] = i;
-	self->regularised = !factor(self, 0);
+	made = factor(self, 0);
+	self->regularised = made != FACTOR_GOOD;
 	if (!self->regularised)
-		return;
+		return true;
 	self->result.regularisations++;
 	double extra = REGULAR;
-	while (!factor(self, extra) && extra < 1)
+	while ((made = factor(self, extra)) != FACTOR_GOOD && extra < 1)
 		extra *= 16;
+	return made != FACTOR_NONE;
 }
 
 static void spread(struct lcp_friction *self)
@@ -140,9 +146,11 @@ static void follow(struct lcp_friction *self)
 	spread(self);
 }
 
+/* Below 0: there is none; else what is noise in it. */
 static double direction(struct lcp_friction *self, uint32_t d, double sigma)
 {
-	prepare(self, d);
+	if (!prepare(self, d))
+		return -1;
 	dense_zero(self->dx, self->count);
 	self->dx[d] = sigma;
 	follow_ties(self, self->dx);
@@ -269,6 +277,8 @@ bool lcp_friction_drive(struct lcp_friction *self, uint32_t d)
 			return give_up(self, d, false, SOLVER_LIMIT);
 		struct step step = {UINT32_MAX, 0, false, __builtin_inf(), 0};
 		step.noise = direction(self, d, sigma);
+		if (step.noise < 0)
+			return give_up(self, d, false, SOLVER_INEXACT);
 		for (uint32_t i = 0; i < self->count; i++)
 			if (i != d)
 				offer_row(self, &step, i);
@@ -291,7 +301,8 @@ bool lcp_friction_drive(struct lcp_friction *self, uint32_t d)
 
 void lcp_friction_correct(struct lcp_friction *self)
 {
-	prepare(self, UINT32_MAX);
+	if (!prepare(self, UINT32_MAX))
+		return;
 	for (uint32_t k = 0; k < (self->regularised ? 8u : 3u); k++) {
 		dense_mul_vec(self->a, self->count, self->count, self->count, self->x, self->w);
 		dense_mul_add(self->w, self->b, 1, self->count);

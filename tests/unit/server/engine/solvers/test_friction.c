@@ -256,6 +256,34 @@ START_TEST(stacks_and_walls_add_no_energy_and_are_counted)
 }
 END_TEST
 
+START_TEST(numbers_from_both_ends_of_the_range_end_with_a_status)
+{
+	/* The reduced matrix overflows: there is no factor, regularised or not. */
+	enum { N = 9 };
+	double a[N * N], b[N];
+	struct rng rng = rng_seeded(check_seed());
+	struct friction_problem problem = {N, N, a, b, kind, friction};
+	for (uint32_t round = 0; round < 3000; round++) {
+		/* Nothing left from the problem before. */
+		memset(memory, 0x7f, lcp_friction_bytes(ROWS));
+		lcp_friction_init(&solver, memory, ROWS);
+		for (uint32_t i = 0; i < N; i++) {
+			kind[i] = (uint8_t)(i % 3 == 0 ? FRICTION_NORMAL : rng_below(&rng, 4));
+			friction[i] = rng_below(&rng, 3) == 0 ? 0x1p800 : 0.5;
+			b[i] = rng_below(&rng, 4) == 0 ? 1 : -1;
+			for (uint32_t j = 0; j < i; j++)
+				a[i * N + j] = a[j * N + i] = ldexp(rng_below(&rng, 3) - 1.0,
+								    (int)rng_below(&rng, 1000));
+			a[i * N + i] = 1;
+		}
+		struct solver_result result = solve(&problem);
+		ck_assert_uint_lt((uint32_t)result.status, SOLVER_STATUSES);
+		if (result.status == SOLVER_SOLVED)
+			ck_assert_double_le(result.residual, options.tolerance);
+	}
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("friction");
@@ -267,6 +295,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, the_rod_of_painleve_is_a_collision_beyond_four_thirds);
 	tcase_add_test(tcase, the_limit_of_friction_does_not_apply_to_a_joint);
 	tcase_add_test(tcase, bad_numbers_and_rows_without_a_normal_are_refused);
+	tcase_add_test(tcase, numbers_from_both_ends_of_the_range_end_with_a_status);
 	tcase_add_loop_test(tcase, random_contacts_add_no_energy_and_nearly_all_are_solved, 0, 4);
 	tcase_add_test(tcase, stacks_and_walls_add_no_energy_and_are_counted);
 	suite_add_tcase(suite, tcase);
