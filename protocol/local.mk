@@ -83,4 +83,8 @@ tests_fuzz_fuzz_server_frame_LDADD = $(LDADD_FUZZ)
 tests_fuzz_fuzz_delta_LDADD = $(LDADD_FUZZ)
 EXTRA_DIST += tests/fuzz/corpus/client_frame tests/fuzz/corpus/server_frame tests/fuzz/corpus/delta
 
+FUZZ_TARGETS += tests/fuzz/fuzz_commands
+tests_fuzz_fuzz_commands_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/commands
+
 include protocol/scene/local.mk

@@ -15,6 +15,10 @@ UNIT_TESTS += \
 	tests/unit/server/test_options \
 	tests/unit/server/test_stats
 
+FUZZ_TARGETS += tests/fuzz/fuzz_config
+tests_fuzz_fuzz_config_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/config
+
 include server/io/local.mk
 include server/tick/local.mk
 include server/host/local.mk

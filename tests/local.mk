@@ -38,6 +38,14 @@ FUZZ_SECONDS = 240
 fuzz: $(FUZZ_TARGETS)
 	$(top_srcdir)/tests/fuzz/run $(abs_top_srcdir) $(abs_top_builddir) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
+# What the committed corpora reach, in a build of its own; and, in a build with --enable-fuzzing, the corpora
+# made small again, with what fuzz/<noun> holds.
+.PHONY: fuzz-coverage fuzz-minimise
+fuzz-coverage:
+	$(top_srcdir)/tests/fuzz/coverage $(abs_top_srcdir) $(abs_top_builddir) $(FUZZ_TARGETS)
+fuzz-minimise: $(FUZZ_TARGETS)
+	$(top_srcdir)/tests/fuzz/minimise $(abs_top_srcdir) $(abs_top_builddir) $(FUZZ_TARGETS)
+
 # ---- how tests are run ---------------------------------------------------------------------------
 # A test that hangs is ended; nothing in `make check` should come near this.
 TEST_SECONDS = 300
@@ -61,4 +69,5 @@ AM_TESTS_ENVIRONMENT = \
 	UBSAN_OPTIONS=$${UBSAN_OPTIONS-print_stacktrace=1}; export UBSAN_OPTIONS;
 
 EXTRA_DIST += $(PYTHON_TESTS) tests/lib/pytest_tap.py tests/lib/tally.sh tests/lib/test_tally tests/fuzz/run \
+	tests/fuzz/coverage tests/fuzz/minimise tests/fuzz/seeds tests/fuzz/targets tests/fuzz/words \
 	tests/lint tests/run tests/fuzz/corpus docs server/setup server/quickstart .ci/run

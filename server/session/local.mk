@@ -33,3 +33,7 @@ UNIT_TESTS += \
 	tests/unit/server/session/test_proxy \
 	tests/unit/server/session/test_quota \
 	tests/unit/server/session/test_registry
+
+FUZZ_TARGETS += tests/fuzz/fuzz_proxy
+tests_fuzz_fuzz_proxy_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/proxy

@@ -13,3 +13,7 @@ libcairnd_a_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/server/web/test_assets \
 	tests/unit/server/web/test_web_stream
+
+FUZZ_TARGETS += tests/fuzz/fuzz_web
+tests_fuzz_fuzz_web_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/web

@@ -31,3 +31,7 @@ soak-twin: tests/sim/test_random
 	$(PYTHON) $(top_srcdir)/tests/sim/soak tests/sim/test_random $${SEEDS:-10000} $${FIRST_SEED:-1} \
 		$(SOAK_TWIN_MINUTES)
 EXTRA_DIST += tests/sim/soak
+
+FUZZ_TARGETS += tests/fuzz/fuzz_server
+tests_fuzz_fuzz_server_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/server
