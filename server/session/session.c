@@ -146,7 +146,8 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 	bool frames_within = quota_take(&self->quota, QUOTA_FRAMES, is_ack ? 0 : 1, now);
 	bool bytes_within = quota_take(&self->quota, QUOTA_BYTES, bytes, now);
 	bool within = frames_within && bytes_within;
-	if (status != STATUS_OK) {
+	/* Nonsense counts as sense does; only what closes is told before. */
+	if (status != STATUS_OK && (within || wire_status_closes(status))) {
 		session_refuse(self, &message, &why);
 	} else if (!within) {
 		session_refuse_status(self, &message, STATUS_BUSY);
