@@ -5,6 +5,7 @@ PYTHON_TESTS += \
 	tests/system/test_full_disk.py \
 	tests/system/test_hostile.py \
 	tests/system/test_library.py \
+	tests/system/test_limits.py \
 	tests/system/test_mesh.py \
 	tests/system/test_operations.py \
 	tests/system/test_replica.py \
@@ -14,7 +15,7 @@ PYTHON_TESTS += \
 	tests/system/test_tls.py \
 	tests/system/test_tokens.py \
 	tests/system/test_web.py
-EXTRA_DIST += tests/system/support.py
+EXTRA_DIST += tests/system/support.py tests/system/hostile_rows.py
 
 # make soak: half an hour of clients of all kinds; not part of check.
 SOAK_MINUTES = 30

@@ -1,0 +1,222 @@
+"""Every row of hostile_rows.py at a real daemon: refused or closed as stated, nothing changed, nothing kept; and what takes
+time or many: half frames, floods, uploads without end, used tokens."""
+import contextlib
+import os
+import socket
+import struct
+import time
+
+import pytest
+from hostile_rows import DEMO, KEY, ROWS, STATUS, Peer, bin32, connect_token, hello, hostile_daemon, play, upload
+from support import SANITIZED, cairn, frame, memory, until
+
+measures_memory = pytest.mark.skipif(bool(os.environ.get("CAIRN_SANITIZE")),
+                                     reason="a sanitizer keeps freed memory")
+
+
+@pytest.fixture(scope="module")
+def server():
+    with hostile_daemon("--sessions-max", "600") as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def nothing_changes(request):
+    yield
+    if "server" in request.fixturenames:
+        server = request.getfixturevalue("server")
+        assert server.world.step(0).hash == server.hash and server.process.poll() is None
+
+
+def alone(server):
+    """Only the keeper is left; resident memory, and blocks of the heap but for frames, which are kept to be used again."""
+    until(lambda: server.client.info("server")["server"]["sessions"] == 1, 20)
+    info = server.client.info("server")["server"]
+    return memory(server.process.pid), info["heap_blocks"] - info["frames_made"]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.role or 'stranger'}: {row.what}")
+def test_a_row_is_refused_as_stated(server, row):
+    assert play(server.tcp, row) == (row.status, row.closes)
+
+
+@measures_memory
+def test_all_rows_again_and_again_keep_less_than_a_mebibyte(server):
+    def round():
+        for row in ROWS:
+            play(server.tcp, row)
+        return alone(server)
+    first = [round() for _ in range(5)][2:]
+    then = [round() for _ in range(4)]
+    growth = min(m for m, _ in then) - min(m for m, _ in first)
+    print(f"grown by {growth >> 10} KiB in {4 * len(ROWS)} inputs")
+    assert SANITIZED or growth < 1 << 20
+    # The library of shapes and the arena's bells come and go: a leak of each input would be hundreds.
+    assert then[-1][1] - first[-1][1] < len(ROWS)
+
+
+# ---- slow ---------------------------------------------------------------------------------------------------------
+
+def test_half_a_frame_dripped_byte_by_byte_ends_in_time(server):
+    """A frame that grows by a byte now and then has no more time than one that stands still."""
+    drippers = [Peer(server.tcp, role) for role in ("", "observer", "controller")]
+    whole = bin32(bytes(4000))
+    began, at = time.monotonic(), 0
+    while time.monotonic() - began < 1.7:
+        for peer in drippers:
+            peer.send(whole[at:at + 1])
+        at += 1
+        time.sleep(0.03)
+    for peer, status in zip(drippers, ("handshake", "malformed", "malformed")):
+        assert peer.until(lambda m: m[0] == 6)[1] == STATUS[status]
+        peer.until(lambda m: False)
+        peer.close()
+    # Two seconds, looked after every quarter; the last byte would have brought it to 3.7.
+    took = time.monotonic() - began
+    print(f"ended after {took:.2f} s")
+    assert took < 3.5
+
+
+def test_whole_frames_dripped_are_served_and_cost_no_session(server):
+    """Byte by byte, and each frame within its time."""
+    peer = Peer(server.tcp, "observer")
+    for t in range(5):
+        for byte in frame(4, t):
+            peer.send(bytes([byte]))
+            time.sleep(0.005)
+        assert peer.until(lambda m: m[0] == 5)[1] == t
+    peer.close()
+
+
+# ---- many ---------------------------------------------------------------------------------------------------------
+
+@measures_memory
+def test_a_flood_of_greetings_keeps_nobody_out_and_leaves_nothing(server):
+    """Connections that say nothing, half of HELLO, HELLO over and over, or leave with a reset."""
+    def flood():
+        peers = [Peer(server.tcp, "") for _ in range(100)]
+        for index, peer in enumerate(peers):
+            peer.send([b"", hello()[:20], frame(1, {"protocol": "x"}) * 40, hello()][index % 4])
+        began = time.monotonic()
+        with cairn.connect(server.tcp) as client:
+            client.join("demo")
+        took = time.monotonic() - began
+        for index, peer in enumerate(peers):
+            peer.reset() if index % 2 else peer.close()
+        return took, *alone(server)
+    first = [flood() for _ in range(4)][2:]
+    then = [flood() for _ in range(4)]
+    growth = min(m for _, m, _ in then) - min(m for _, m, _ in first)
+    print(f"another came in after {1000 * max(t for t, _, _ in then):.0f} ms; grown by {growth >> 10} KiB")
+    assert SANITIZED or growth < 1 << 20
+    assert then[-1][2] == first[-1][2], "blocks left on the heap"
+
+
+def test_hello_again_and_again_is_busy_soon(server):
+    """20 frames a second before WELCOME, 40 at once."""
+    peer = Peer(server.tcp, "")
+    peer.send(frame(1, {"protocol": "x"}) * 200)
+    codes = [message[2] for message in peer.messages() if message[0] == 3]
+    peer.close()
+    assert set(codes[:40]) == {STATUS["type"]} and set(codes[60:]) == {STATUS["busy"]}
+
+
+@pytest.mark.parametrize("role, message", [("player", "commands"), ("observer", "pings"), ("observer", "queries")])
+def test_a_flood_of_one_is_busy_then_let_go_and_others_are_served(server, role, message):
+    """For more than five seconds more than its role may."""
+    peer, batch, began, longest = Peer(server.tcp, role), 0, time.monotonic(), 0
+    peer.socket.settimeout(0.002)
+    codes, left = set(), None
+    with cairn.connect(server.tcp, role="observer") as other:
+        while time.monotonic() - began < 15 and left is None:
+            data = b""
+            for _ in range(60):
+                batch += 1
+                data += {"commands": lambda: frame(40, 2, batch, None, 0, [[24, 1]] * 20), "pings": lambda: frame(4, batch),
+                         "queries": lambda: frame(50, batch, DEMO, [4])}[message]()
+            with contextlib.suppress(TimeoutError):
+                peer.send(data)
+            with contextlib.suppress(TimeoutError):
+                for found in peer.messages():
+                    codes |= {found[2]} if found[0] == 3 else set()
+                    codes |= {item[2] for item in found[2]} if found[0] == 41 else set()
+                    left = found[1] if found[0] == 6 else left
+                left = left if left is not None else STATUS["closed"]
+            asked = time.monotonic()
+            other.list()
+            longest = max(longest, time.monotonic() - asked)
+    peer.close()
+    print(f"{batch} messages in {time.monotonic() - began:.1f} s; another's answer took at most {1000 * longest:.0f} ms")
+    assert STATUS["busy"] in codes and left in (STATUS["busy"], STATUS["closed"])
+
+
+# ---- uploads and tokens -------------------------------------------------------------------------------------------
+
+@measures_memory
+def test_uploads_are_bounded_in_number_and_bytes_and_go_with_their_session(server):
+    before, _ = alone(server)
+    peer = Peer(server.tcp, "controller")
+    for ref in range(16):
+        peer.send(upload(0, 1024, bytes(57344), ref=ref + 1, name=bytes([ref]) * 32))
+    peer.send(upload(0, 1024, bytes(57344), ref=99, name=b"\xff" * 32))
+    assert peer.until(lambda m: m[0] == 3)[1:3] == [99, STATUS["busy"]]
+    for part in range(1, 1024):
+        peer.send(upload(part, 1024, bytes(57344), ref=1, name=bytes(32)))
+    assert peer.until(lambda m: m[0] == 3)[2] == STATUS["limit"]
+    assert SANITIZED or memory(server.process.pid) - before < 80 << 20
+    peer.close()
+    until(lambda: SANITIZED or alone(server)[0] - before < 2 << 20)
+
+
+def test_a_session_joins_and_watches_so_much_and_no_more(server):
+    rooms = [server.client.ask("world_info", "world_create", f"room-{index}", {})[1] for index in range(70)]
+    peer = Peer(server.tcp, "observer")
+    codes = []
+    for index, room in enumerate(rooms):
+        peer.send(frame(12, 100 + index, room))
+        found = peer.until(lambda m: m[1] == 100 + index)
+        codes.append(found[2] if found[0] == 3 else 0)
+    assert codes == [0] * 62 + [STATUS["limit"]] * 8
+    for sub in range(70):
+        peer.send(frame(30, 500 + sub, DEMO, 1))
+    peer.send(frame(4, 4711))
+    refused = []
+    for message in peer.messages():
+        if message[0] == 3:
+            refused.append((message[1], message[2]))
+        if message[0] == 5:
+            break
+    assert refused == [(500 + sub, STATUS["limit"]) for sub in range(64, 70)]
+    peer.close()
+    for room in rooms:
+        server.client.ask("reply", "world_destroy", room)
+
+
+def test_a_used_token_is_refused_at_every_door_and_costs_a_connection(tmp_path):
+    file = tmp_path / "tokens"
+    file.write_text(f"key 7 {KEY.hex()}\n")
+    file.chmod(0o600)
+    with hostile_daemon("--tokens", str(file), "--loopback-role", "none") as server:
+        token = connect_token()
+        with cairn.connect(server.tcp, token=token.decode()) as client:
+            assert client.role == "player"
+            codes = []
+            for shown in [token] * 20 + [connect_token(seconds=-1), connect_token(secret=bytes(32)), connect_token(key=8)]:
+                peer = Peer(server.tcp, "")
+                peer.send(hello(token=shown))
+                codes.append(peer.refusal())
+                assert peer.until(lambda m: m[0] == 6) is not None
+                peer.until(lambda m: False)
+                peer.close()
+            assert set(codes) == {STATUS["auth"]}
+            assert client.list()
+
+
+def test_a_peer_that_resets_in_the_middle_of_anything_leaves_nothing(server):
+    _, blocks = alone(server)
+    for row in ROWS:
+        for part in (2, 5, len(row.data) // 2):
+            peer = Peer(server.tcp, row.role)
+            peer.send(row.data[:part])
+            peer.reset()
+    assert alone(server)[1] - blocks < len(ROWS)
