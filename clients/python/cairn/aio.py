@@ -13,7 +13,21 @@
     asyncio.run(main())
 
 One task reads the connection; what nobody waits for goes to the worlds, as in the synchronous client. Addresses are
-unix:PATH, tcp:HOST:PORT and tls:HOST:PORT. Several tasks may use one client.
+unix:PATH, tcp:HOST:PORT and tls:HOST:PORT. Several tasks may use one client. What only sends (World.send, World.focus) is
+not awaited.
+
+Where the connection is lost, everything that waits raises Closed. A client made with resumes=True is then taken up again,
+by one task, with mirrors, numbers and owned bodies as they were:
+
+    async with aio.connect(address, resumes=True) as client:
+        ...
+        while True:
+            try:
+                async for frame in world.frames(1000):
+                    show(frame)
+            except aio.Closed:
+                await asyncio.sleep(client.retry)
+                await client.resume()
 """
 import asyncio
 import hashlib
@@ -23,13 +37,13 @@ import struct
 import msgpack
 
 from . import shapes as shape_bytes
-from .client import MODES, PART, RESULTS_KEPT, Refused, Result, State, WANT_BODIES, WANT_HASH, WANT_TOTALS
+from .client import MODES, PART, WANT_BODIES, WANT_HASH, WANT_TOTALS, Refused, Result, Session, State
 from .client import World as _World
 from .client import _hash, command
-from .manifest import MESSAGE, STATUS
+from .manifest import MESSAGE
 from .wire import FRAME_MAX, NAMES, Closed
 
-__all__ = ["Client", "World", "connect"]
+__all__ = ["Client", "Closed", "Refused", "World", "connect"]
 
 
 async def _open(address, tls):
@@ -51,17 +65,11 @@ class connect:
     cairn.connect."""
 
     def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable", "exact"), token=None,
-                 tls=None):
-        hello = {"protocol": [1, 0], "client": name, "caps": list(caps)}
-        if role is not None:
-            hello["role"] = role
-        if token is not None:
-            hello["token"] = token.encode() if isinstance(token, str) else token
-        self.client = Client(timeout, "ack" in caps)
-        self.arguments = (address, tls, hello)
+                 tls=None, resumes=False):
+        self.client = Client(address, role, name, timeout, caps, token, tls, resumes)
 
     def __await__(self):
-        return self.client._start(*self.arguments).__await__()
+        return self.client._start().__await__()
 
     async def __aenter__(self):
         return await self
@@ -70,56 +78,79 @@ class connect:
         await self.client.close()
 
 
-class Client:
+def _refusal(fields):
+    return Refused(fields[1], fields[2], fields[5] if len(fields) > 5 else "", fields[4] if len(fields) > 4 else -1)
+
+
+class Client(Session):
     """One connection. Made by connect."""
 
-    def __init__(self, timeout, has_ack):
-        self.timeout = timeout
-        self.has_ack = has_ack
-        self.worlds = {}
-        self.last_ref = 0
-        self.error = None
-        self._waiting = []  # (kinds, matches, future)
+    def __init__(self, *options):
+        super().__init__(*options)
+        self.error = Closed("not connected yet")  # None: messages may be sent
+        self.wire = self  # what the synchronous World sends through
+        self._waiting = []  # (kinds, matches, number of the message asked with, its ref or None, future)
+        self._task = self._writer = None
 
-    async def _start(self, address, tls, hello):
-        self._reader, self._writer = await asyncio.wait_for(_open(address, tls), self.timeout)
-        self._task = asyncio.create_task(self._read())
-        try:
-            self.welcome = (await self._ask_for(["welcome"], lambda _: True, "hello", hello))[0]
-        except BaseException:
-            await self.close()
-            raise
-        self.session, self.role = self.welcome["session"], self.welcome["role"]
+    async def _start(self):
+        await self._greet(self.address, self._first_hello())
         return self
 
+    async def _greet(self, address, hello):
+        """Connects and says HELLO. Until WELCOME has come (_take) nothing else is sent."""
+        try:
+            self._reader, self._writer = await asyncio.wait_for(_open(address, self.tls), self.timeout)
+            self._task = asyncio.create_task(self._read())
+            await self._answer(["welcome"], lambda _: True, "hello", None, lambda: self._write("hello", hello))
+        except BaseException:
+            await self._drop(Closed("the connection could not be made"))
+            raise
+
     async def close(self):
-        self._task.cancel()
-        self._end(Closed("the connection has been closed here"))
+        """A session that could be resumed ends with it."""
+        if self.error is None and self.welcome.get("resume_token"):
+            self._write("goodbye", 0)
+        await self._drop(Closed("the connection has been closed here"))
+
+    async def _drop(self, error):
+        if self._task is not None:
+            self._task.cancel()
+        self._end(error)
+        if self._writer is None:
+            return
         self._writer.close()
         try:
             await self._writer.wait_closed()
         except (ConnectionError, ssl.SSLError):
             pass  # it was gone already
 
+    async def resume(self):
+        """As cairn.Client.resume: after Closed (and `retry` seconds) connects again, where GOODBYE sent it or where it
+        was, and takes the session up. Raises Refused ("expired") where the session is gone."""
+        hello = self._hello_again()
+        await self._drop(Closed("the connection is made anew"))
+        await self._greet(self.redirect or self.address, hello)
+
     # ---- messages --------------------------------------------------------------------------------
 
-    def next_ref(self):
-        self.last_ref += 1
-        return self.last_ref
+    def _write(self, name, *fields):
+        content = msgpack.packb([MESSAGE[name], *fields], use_bin_type=True)
+        self._writer.write(b"\xc6" + struct.pack(">I", len(content)) + content)
 
     def send(self, name, *fields):
         """Queues a message; the event loop sends it."""
         if self.error is not None:
             raise self.error
-        content = msgpack.packb([MESSAGE[name], *fields], use_bin_type=True)
-        self._writer.write(b"\xc6" + struct.pack(">I", len(content)) + content)
+        self._write(name, *fields)
 
-    async def _ask_for(self, kinds, matches, name, *fields):
+    async def _answer(self, kinds, matches, name, ref, send):
+        """Sends, and waits for the first message of one of `kinds` for which matches(fields), or the ERROR about `name`
+        with `ref`."""
         future = asyncio.get_running_loop().create_future()
-        entry = (kinds, matches, future)
+        entry = (kinds, matches, MESSAGE[name], ref, future)
         self._waiting.append(entry)
         try:
-            self.send(name, *fields)
+            send()
             await self._writer.drain()
             return await asyncio.wait_for(future, self.timeout)
         except asyncio.TimeoutError:
@@ -127,11 +158,16 @@ class Client:
         finally:
             if entry in self._waiting:
                 self._waiting.remove(entry)
+            if future.done() and not future.cancelled():
+                future.exception()  # where sending failed first, nobody hears of it twice
+
+    async def _ask_for(self, kinds, matches, ref, name, *fields):
+        return await self._answer(kinds, matches, name, ref, lambda: self.send(name, *fields))
 
     async def ask(self, answer, name, *fields):
         """A request whose first field is a fresh ref, and its answer's fields. Raises Refused."""
         ref = self.next_ref()
-        return await self._ask_for([answer], lambda f: f[0] == ref, name, ref, *fields)
+        return await self._ask_for([answer], lambda f: f[0] == ref, ref, name, ref, *fields)
 
     async def _read(self):
         try:
@@ -147,41 +183,59 @@ class Client:
         except (ConnectionError, ssl.SSLError) as error:
             self._end(error if isinstance(error, Closed) else Closed(str(error)))
 
-    def _take(self, kind, fields):
+    def _give(self, kind, fields):
+        """To who waits for it, if somebody does."""
         for entry in self._waiting:
-            kinds, matches, future = entry
-            if not (kind in kinds or kind == "error") or not matches(fields) or future.done():
+            kinds, matches, asked, ref, future = entry
+            refused = kind == "error" and (ref is None or (fields[0] == ref and fields[3] == asked))
+            if future.done() or not (refused or (kind in kinds and matches(fields))):
                 continue
             self._waiting.remove(entry)
-            if kind == "error" and "error" not in kinds:
-                future.set_exception(Refused(fields[1], fields[2], fields[5] if len(fields) > 5 else "",
-                                             fields[4] if len(fields) > 4 else -1))
+            if refused:
+                future.set_exception(_refusal(fields))
             else:
                 future.set_result(fields)
-            break
+            return
+
+    def _take(self, kind, fields):
+        if kind == "welcome":
+            self._begin(fields[0])
+        self._give(kind, fields)
         if kind == "ping":
-            self.send("pong", fields[0])
+            self._write("pong", fields[0])
         elif kind == "goodbye":
-            raise Closed(f"the server said goodbye: {fields[3]}", STATUS.get(fields[0], ("?",))[0])
+            raise self._left(fields)
         elif kind in ("snapshot", "delta", "events", "notice"):
             for world in self.worlds.values():
                 world.take_state(kind, fields)
         elif kind == "result" and fields[0] in self.worlds:
             self.worlds[fields[0]].take_results(fields[1])
+        elif kind == "error" and fields[3] == MESSAGE["commands"]:
+            for world in self.worlds.values():
+                world.take_refusal(fields[0], _refusal(fields))
         elif kind == "durable" and fields[0] in self.worlds:
-            self.worlds[fields[0]].durable = (fields[1], fields[2])
+            self.worlds[fields[0]].take_durable(fields[1], fields[2])
         elif kind == "world_info" and fields[1] in self.worlds:
             self.worlds[fields[1]].take_info(fields)
 
+    def _begin(self, welcome):
+        """Before anything of the session that follows, and before any other task says something."""
+        again = bool(self.welcome)
+        self._welcomed(welcome)
+        self.error = None
+        for world in self.worlds.values():
+            world.end(None)
+        for message in self._said_again() if again else ():
+            self._write(*message)
+
     def _end(self, error):
-        if self.error is not None:
-            return
-        self.error = error
-        for _, _, future in self._waiting:
+        if self.error is None:
+            self.error = error
+        for *_, future in self._waiting:
             if not future.done():
                 future.set_exception(error)
         for world in self.worlds.values():
-            world.end(error)
+            world.end(self.error)
 
     # ---- worlds ----------------------------------------------------------------------------------
 
@@ -194,7 +248,7 @@ class Client:
                 return False
             found.append(info)
             return info[1] == 0 or info[10] + 1 >= info[11]
-        await self._ask_for(["world_info"], is_last, "world_list", ref)
+        await self._ask_for(["world_info"], is_last, ref, "world_list", ref)
         return [(info[1], info[9], MODES[info[6]], info[3]) for info in found if info[1] != 0]
 
     async def create(self, name, **options):
@@ -224,12 +278,14 @@ class World(_World):
         super().__init__(client, number, name)
         self._news = asyncio.Event()  # set and renewed with every frame and result
         self._ended = None
+        self._refusals = {}  # batch -> Refused, of batches that result() waits for
 
     def _tell(self):
         self._news.set()
         self._news = asyncio.Event()
 
     def end(self, error):
+        """What waits hears of it; None: the connection stands again."""
         self._ended = error
         self._tell()
 
@@ -277,25 +333,32 @@ class World(_World):
         for i in range(of - 1):
             self.client.send("shape_upload", *part(i))
             await self.client._writer.drain()
-        return await self.client._ask_for(["shape_info"], lambda f: f[0] == ref, "shape_upload", *part(of - 1))
-
-    def send(self, *commands, at=None, late=0):
-        """Sends a batch and returns its number; await result(number) for what became of it."""
-        self.batch += 1
-        self.client.send("commands", self.number, self.batch, at, late, list(commands))
-        return self.batch
+        return await self.client._ask_for(["shape_info"], lambda f: f[0] == ref, ref, "shape_upload", *part(of - 1))
 
     def take_results(self, items):
-        for item in items:
-            self.results[item[0]] = item
-            if len(self.results) > RESULTS_KEPT:
-                del self.results[min(self.results)]
+        super().take_results(items)
+        self._tell()
+
+    def take_refusal(self, batch, refused):
+        if batch in self._refusals:
+            self._refusals[batch] = refused
+            self.unanswered.pop(batch, None)
+            self._tell()
+
+    def take_durable(self, epoch, tick):
+        self.durable = (epoch, tick)
         self._tell()
 
     async def result(self, batch):
-        """Waits for what became of a batch. Raises Refused."""
-        while batch not in self.results:
-            await self._wait(self.client.timeout)
+        """Waits for what became of a batch of send(). Raises Refused."""
+        self._refusals[batch] = None
+        try:
+            while batch not in self.results:
+                await self._wait(self.client.timeout)
+                if self._refusals[batch] is not None:
+                    raise self._refusals[batch]
+        finally:
+            del self._refusals[batch]
         return Result.take(self.results.pop(batch))
 
     async def apply(self, *commands):
@@ -321,7 +384,7 @@ class World(_World):
         if want is None:
             want = WANT_HASH | (WANT_BODIES if bodies else 0) | (WANT_TOTALS if totals else 0)
         return self._stepped(await self.client._ask_for(
-            ["stepped"], lambda f: f[0] == request or (f[0] == self.number and f[1] == request),
+            ["stepped"], lambda f: f[0] == self.number and f[1] == request, request,
             "step", self.number, request, from_tick, n, list(commands), want))
 
     async def save(self, name):
@@ -342,7 +405,7 @@ class World(_World):
         """Waits until everything up to `tick` of the present epoch is on the server's disk."""
         async def reached():
             while self.durable is None or self.durable < (self.epoch, tick):
-                await asyncio.sleep(0.02)
+                await self._wait(timeout)
         await asyncio.wait_for(reached(), timeout)
 
     async def query(self, *query):
@@ -360,11 +423,11 @@ class World(_World):
 
     async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(),
                         follow=(), budget=0):
-        """Begins to watch, as cairn.World.subscribe; frames() then yields."""
+        """Begins to watch, as cairn.World.subscribe, and waits for the first frame; frames() then yields."""
         known = set(self.subscriptions)
         try:
-            self.client.wire = self.client  # what the synchronous World sends through
-            super().subscribe(sub, fields, divisor, events, profile, hash_every, areas, follow, budget)
+            message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget)
+            await self.client._ask_for(["snapshot", "delta"], lambda f: f[0] == sub, sub, "subscribe", *message)
             while not self.subscriptions[sub].frames:
                 await self._wait(self.client.timeout)
         except BaseException:
@@ -373,7 +436,7 @@ class World(_World):
             raise
 
     async def unsubscribe(self, sub=1):
-        await self.client._ask_for(["reply"], lambda f: f[0] == sub, "unsubscribe", sub)
+        await self.client._ask_for(["reply"], lambda f: f[0] == sub, sub, "unsubscribe", sub)
         del self.subscriptions[sub]
 
     def take_state(self, kind, fields):
@@ -424,5 +487,5 @@ def _questioned(method):
     return ask
 
 
-for _name in ("ray", "overlap", "contacts", "totals", "cast", "closest", "mass", "move", "regions"):
+for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions"):
     setattr(World, _name, _questioned(getattr(_World, _name)))

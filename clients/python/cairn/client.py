@@ -180,11 +180,11 @@ DEFAULTS = {
 }
 
 
-class Client:
-    """One connection. Not for several threads."""
+class Session:
+    """What the clients have in common, whichever way they wait: who they are, their worlds, and what it takes to come
+    back."""
 
-    def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"),
-                 token=None, tls=None, resumes=False):
+    def __init__(self, address, role, name, timeout, caps, token, tls, resumes):
         self.address, self.timeout, self.tls = address, timeout, tls
         self.redirect, self.retry = "", 0.0  # what the last GOODBYE said: an address, seconds
         self.last_ref = 0
@@ -194,21 +194,62 @@ class Client:
         self.hello = {"protocol": [1, 0], "client": name, "caps": [*caps, "resume"] if resumes else list(caps)}
         if role is not None:
             self.hello["role"] = role
+        self.token = token.encode() if isinstance(token, str) else token
         self.welcome = {}
-        self.wire = Wire(address, timeout, tls)
-        self._greet({} if token is None else {"token": token.encode() if isinstance(token, str) else token})
 
-    def _greet(self, more):
-        self.wire.send("hello", self.hello | more)
+    def next_ref(self):
+        self.last_ref += 1
+        return self.last_ref
+
+    def _first_hello(self):
+        return self.hello if self.token is None else self.hello | {"token": self.token}
+
+    def _hello_again(self):
+        """HELLO of one who comes back: the token of the last WELCOME, and where the whole mirrors stand."""
+        token = self.welcome.get("resume_token")
+        if not token:
+            raise Refused(EXPIRED, "the server did not say how to come back")
+        return self.hello | {"resume": token, "applied": [
+            [sub, mirror.epoch, mirror.tick, mirror.event_count] for world in self.worlds.values()
+            for sub, mirror in world.subscriptions.items() if mirror.whole]}
+
+    def _said_again(self):
+        """The messages that one who is back says anew."""
+        for world in self.worlds.values():
+            for sub, mirror in world.subscriptions.items():
+                if mirror.focus is not None:
+                    yield "focus", sub, *mirror.focus
+            for fields in world.unanswered.values():
+                yield "commands", *fields
+
+    def _welcomed(self, welcome):
+        self.welcome = welcome
+        self.session, self.role = welcome["session"], welcome["role"]
+
+    def _left(self, fields):
+        """What GOODBYE says of the end, as the error to raise."""
+        self.retry, self.redirect = fields[1] / 1000, fields[2]
+        return Closed(f"the server said goodbye: {fields[3]}", STATUS.get(fields[0], ("?",))[0])
+
+
+class Client(Session):
+    """One connection. Not for several threads."""
+
+    def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"),
+                 token=None, tls=None, resumes=False):
+        super().__init__(address, role, name, timeout, caps, token, tls, resumes)
+        self.wire = Wire(address, timeout, tls)
+        self._greet(self._first_hello())
+
+    def _greet(self, hello):
+        self.wire.send("hello", hello)
         answer = self.wire.receive()
         if answer is None:
             raise Closed("no WELCOME came in time")
         kind, fields = answer
         if kind != "welcome":
             raise Refused(fields[1], fields[2])
-        self.welcome = fields[0]
-        self.session = self.welcome["session"]
-        self.role = self.welcome["role"]
+        self._welcomed(fields[0])
 
     def __enter__(self):
         return self
@@ -227,26 +268,14 @@ class Client:
         """After Closed (and `retry` seconds), for a client made with resumes=True: connects again, where GOODBYE sent it
         or where it was, and takes the session up. Mirrors and numbers go on, bodies stay owned, batches without a result
         are sent again. Raises Refused ("expired") where the session is gone."""
-        token = self.welcome.get("resume_token")
-        if not token:
-            raise Refused(EXPIRED, "the server did not say how to come back")
+        hello = self._hello_again()
         self.wire.close()
         self.wire = Wire(self.redirect or self.address, self.timeout, self.tls)
-        applied = [[sub, mirror.epoch, mirror.tick, mirror.event_count] for world in self.worlds.values()
-                   for sub, mirror in world.subscriptions.items() if mirror.whole]
-        self._greet({"resume": token, "applied": applied})
-        for world in self.worlds.values():
-            for sub, mirror in world.subscriptions.items():
-                if mirror.focus is not None:
-                    self.wire.send("focus", sub, *mirror.focus)
-            for fields in world.unanswered.values():
-                self.wire.send("commands", *fields)
+        self._greet(hello)
+        for message in self._said_again():
+            self.wire.send(*message)
 
     # ---- messages --------------------------------------------------------------------------------
-
-    def next_ref(self):
-        self.last_ref += 1
-        return self.last_ref
 
     def take(self, timeout=None):
         """One message, with those that nobody waits for dealt with; None after `timeout` seconds."""
@@ -257,8 +286,7 @@ class Client:
         if kind == "ping":
             self.wire.send("pong", fields[0])
         elif kind == "goodbye":
-            self.retry, self.redirect = fields[1] / 1000, fields[2]
-            raise Closed(f"the server said goodbye: {fields[3]}", STATUS.get(fields[0], ("?",))[0])
+            raise self._left(fields)
         elif kind in ("snapshot", "delta", "events", "notice"):
             for world in self.worlds.values():
                 world.take_state(kind, fields)
@@ -323,6 +351,9 @@ class Client:
 
     def info(self, what=""):
         return self.ask("reply", "info", what)[1]
+
+
+ANY = 0xFFFFFFFF  # every category, and any mask
 
 
 def _floats(values):
@@ -397,12 +428,16 @@ class World:
 
     def send(self, *commands, at=None, late=0):
         """Sends a batch and returns its number; result(number) waits for what became of it."""
+        self.client.wire.send("commands", *self._batch(commands, at, late))
+        return self.batch
+
+    def _batch(self, commands, at, late):
+        """The fields of COMMANDS with the next batch, which a client that resumes keeps until its result."""
         self.batch += 1
         fields = (self.number, self.batch, at, late, list(commands))
         if self.client.resumes:
             self.unanswered[self.batch] = fields
-        self.client.wire.send("commands", *fields)
-        return self.batch
+        return fields
 
     def take_results(self, items):
         for item in items:
@@ -492,19 +527,30 @@ class World:
         self.client.wire.send("query", ref, self.number, list(query))
         return self.client.wait(["answer"], lambda f: f[0] == ref)[2]
 
-    def ray(self, origin, direction, length, limit=1):
-        """[(body, fraction, point, normal), …], nearest first."""
-        hits = self.query(1, [float(v) for v in origin], [float(v) for v in direction], float(length),
-                          limit)
+    def ray(self, origin, direction, length, limit=1, category=ANY, mask=ANY, ignore=0):
+        """[(body, fraction, point, normal), …], nearest first. Of this question and others `category`, `mask` and
+        `ignore` (a body) say who is not asked."""
+        hits = self.query(1, _floats(origin), _floats(direction), float(length), limit, category, mask, ignore)
         return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5])) for hit in hits]
 
-    def overlap(self, shape, position, rotation=(1, 0, 0, 0)):
+    def overlap(self, shape, position, rotation=(1, 0, 0, 0), limit=1024, category=ANY, mask=ANY, ignore=0):
         """Ids of the bodies that a placed shape (canonical bytes) overlaps."""
-        return self.query(2, shape, [float(v) for v in position], [float(v) for v in rotation])
+        return self.query(2, shape, _floats(position), _floats(rotation), limit, category, mask, ignore)
 
     def contacts(self, body=0, limit=1024):
         """[(a, b, point, normal, separation, impulse), …] of a body, or of all."""
         return [(c[0], c[1], tuple(c[4]), tuple(c[5]), c[6], c[7]) for c in self.query(3, body, limit)]
+
+    def body(self, body):
+        """All of one body, as a dict; `shapes` as (name, position, rotation)."""
+        names = ("id", "status", "flags", "owner", "tag", "position", "rotation", "velocity", "spin", "mass", "centre",
+                 "shapes")
+        found = dict(zip(names, self.query(5, body)))
+        found["status"] = STATUSES[found["status"]]
+        for name in ("position", "rotation", "velocity", "spin", "centre"):
+            found[name] = tuple(found[name])
+        found["shapes"] = [(name, tuple(position), tuple(rotation)) for name, position, rotation in found["shapes"]]
+        return found
 
     def geometry(self, name):
         """The canonical bytes of a shape (its 32-byte name) that this world may use."""
@@ -514,10 +560,11 @@ class World:
             data, part = data + more, part + 1
         return data
 
-    def cast(self, shape, position, way, rotation=(1, 0, 0, 0), limit=1):
+    def cast(self, shape, position, way, rotation=(1, 0, 0, 0), limit=1, category=ANY, mask=ANY, ignore=0):
         """[(body, fraction, point, normal, depth), …] of what a shape (canonical bytes, or the 32-byte name of
         one this world may use) meets on a straight way, nearest first."""
-        hits = self.query(7, shape, _floats(position), _floats(way), _floats(rotation), limit)
+        hits = self.query(7, shape, _floats(position), _floats(way), _floats(rotation), limit, category, mask,
+                          ignore)
         return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in hits]
 
     def closest(self, body, other=0, reach=1000.0):
@@ -533,11 +580,12 @@ class World:
         names = ("mass", "centre", "inertia", "moments", "axes", "radius", "bodies")
         return dict(zip(names, self.query(9, body)))
 
-    def move(self, shape, position, way, rotation=(1, 0, 0, 0), iterations=4, slope=0.7, step=0.0, skin=0.001):
+    def move(self, shape, position, way, rotation=(1, 0, 0, 0), iterations=4, slope=0.7, step=0.0, skin=0.001,
+             category=ANY, mask=ANY, ignore=0):
         """Where a walker of this shape gets to, as a dict; `contacts` and `ground` as cast() gives them."""
         position, left, flags, used, climbed, ground, contacts = self.query(
             10, shape, _floats(position), _floats(way), _floats(rotation), iterations, float(slope),
-            float(step), float(skin))
+            float(step), float(skin), category, mask, ignore)
         short = [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in contacts + [ground or []]
                  if hit]
         return {"position": tuple(position), "left": tuple(left), "grounded": bool(flags & 1),
@@ -561,11 +609,16 @@ class World:
         `events`: mask of event kinds. `profile`: plain, exact (needs capability exact), or view and sim,
         which show poses and velocities in whole steps and cost a tenth. `areas` (module areas) and `follow` (ids)
         choose a part of the world; `budget` is in bytes a second."""
+        self.client.wire.send("subscribe", *self._subscription(sub, fields, divisor, events, profile, hash_every, areas,
+                                                               follow, budget))
+
+    def _subscription(self, sub, fields, divisor, events, profile, hash_every, areas, follow, budget):
+        """The fields of SUBSCRIBE, and an empty mirror."""
         if not isinstance(fields, int):
             fields = sum(COLUMN[name] for name in fields)
         self.subscriptions[sub] = _Mirror(fields, profile)
-        self.client.wire.send("subscribe", sub, self.number, fields, None, list(follow), divisor,
-                              columns.PROFILES[profile], events, budget, list(areas), hash_every)
+        return (sub, self.number, fields, None, list(follow), divisor, columns.PROFILES[profile], events, budget,
+                list(areas), hash_every)
 
     def focus(self, sub=1, areas=(), follow=()):
         """Sees something else from now on, as often as a camera moves."""

@@ -1,5 +1,7 @@
 """The asyncio client against a real daemon: it says and sees the same as the synchronous one."""
 import asyncio
+import contextlib
+import random
 
 import pytest
 
@@ -107,4 +109,295 @@ def test_many_worlds_are_listed():
             names = [f"w{i}" for i in range(60)]
             await asyncio.gather(*(client.create(name) for name in names))
             assert sorted(name for _, name, _, _ in await client.list()) == sorted(names)
+    run(body)
+
+
+# ---- questions -------------------------------------------------------------------------------------------------------
+
+def test_every_kind_of_question_has_the_synchronous_clients_answer():
+    async def body(server):
+        async with aio.connect(server.address) as client:
+            world = await client.create("w", method="free", gravity=(0, 0, 0))
+            cube, ball = cairn.box(2, 2, 2), cairn.sphere(0.5)
+            one = await world.spawn(shapes=[await world.shape(cube)], tag=7)
+            other = await world.spawn(shapes=[await world.shape(cube)], position=(0.5, 0, 0), category=2)
+            third = await world.spawn(shapes=[await world.shape(ball)], position=(9, 0, 0))
+            name = (await world.query(5, one))[11][0][0]
+            questions = [
+                ("ray", ((-5, 0, 0), (1, 0, 0), 20, 9)),
+                ("ray", ((-5, 0, 0), (1, 0, 0), 20, 9, 0xFFFFFFFF, 1, one)),
+                ("overlap", (ball, (0, 0, 0))),
+                ("overlap", (ball, (0, 0, 0), (1, 0, 0, 0), 1)),
+                ("contacts", ()),
+                ("contacts", (one,)),
+                ("totals", ()),
+                ("body", (one,)),
+                ("geometry", (name,)),
+                ("cast", (ball, (-5, 0, 0), (20, 0, 0), (1, 0, 0, 0), 9)),
+                ("closest", (one, third)),
+                ("closest", (third,)),
+                ("mass", (one,)),
+                ("mass", ()),
+                ("move", (ball, (-5, 0, 0), (20, 0, 0))),
+                ("regions", (one, other)),
+            ]
+            with server.connect() as plain:
+                same = plain.join("w")
+                for question, arguments in questions:
+                    answer = await getattr(world, question)(*arguments)
+                    assert answer == getattr(same, question)(*arguments), question
+                    assert answer or question == "contacts", question
+            assert {kind for kind, _ in questions} == {"ray", "overlap", "contacts", "totals", "body", "geometry", "cast",
+                                                       "closest", "mass", "move", "regions"}
+            assert (await world.body(one))["tag"] == 7 and await world.geometry(name) == cube
+            assert [hit[0] for hit in await world.ray((-5, 0, 0), (1, 0, 0), 20, 9, ignore=one)][0] == other
+    run(body)
+
+
+# ---- a part of the world ---------------------------------------------------------------------------------------------
+
+def test_a_part_of_the_world_a_camera_a_rhythm_and_a_budget():
+    async def body(server):
+        async with aio.connect(server.address) as client:
+            world = await client.create("w", method="free", gravity=(0, 0, 0))
+            near = await world.spawn(position=(0, 0, 0), velocity=(1, 0, 0))
+            far = await world.spawn(position=(100, 0, 0))
+            await world.subscribe(areas=[cairn.areas.ball((0, 0, 0), 10)])
+            assert [set(frame.bodies) async for frame in world.frames(1)] == [{near}]
+            world.focus(areas=[cairn.areas.box((90, -1, -1), (110, 1, 1))])
+            assert [set(frame.bodies) async for frame in world.frames(1)] == [{far}]
+            world.focus(areas=[cairn.areas.ball((0, 0, 0), 5, body=near)], follow=[far])
+            assert [set(frame.bodies) async for frame in world.frames(1)] == [{near, far}]
+            await world.subscribe(2, divisor=10)
+            await world.step(50)
+            ticks = [frame.tick async for frame in world.frames(6, 2)]
+            assert {b - a for a, b in zip(ticks[1:], ticks[2:])} == {10}
+            for i in range(60):
+                await world.spawn(position=(0, i, 0), velocity=(0, 0, 1 + i))
+            await world.subscribe(3, profile="sim", budget=2000)
+            await world.resume()
+            shown = []
+            async for frame in world.frames(600, 3):
+                shown.append(len(frame.bodies))
+                if shown[-1] == 62:
+                    break
+            assert shown[0] < 62 == shown[-1] and shown == sorted(shown)
+            with pytest.raises(cairn.Refused) as why:
+                await world.subscribe(4, budget=1)
+            assert why.value.status == "range" and 4 not in world.subscriptions
+    run(body)
+
+
+# ---- lost connections ------------------------------------------------------------------------------------------------
+
+class Relay:
+    """Between a client and the daemon: passes bytes on, until it is told to cut."""
+
+    def __init__(self, target, path):
+        self.target, self.address, self.links = target, "unix:" + path, []
+        self.path, self.cut_after, self.connections = path, None, 0
+
+    async def __aenter__(self):
+        self.server = await asyncio.start_unix_server(self.accept, self.path)
+        return self
+
+    async def __aexit__(self, *_):
+        self.server.close()
+        self.cut()
+        await asyncio.sleep(0)
+
+    async def accept(self, reader, writer):
+        self.connections += 1
+        there, back = await asyncio.open_unix_connection(self.target.removeprefix("unix:"))
+        self.links += [writer, back]
+        await asyncio.gather(self.pass_on(reader, back, False), self.pass_on(there, writer, True))
+
+    async def pass_on(self, reader, writer, counted):
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(1 << 16):
+                if counted and self.cut_after is not None:
+                    self.cut_after -= len(data)
+                    if self.cut_after <= 0:
+                        # In the middle of a frame, as likely as not.
+                        writer.write(data[:len(data) + self.cut_after])
+                        await writer.drain()
+                        self.cut_after = None
+                        self.cut()
+                        return
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+
+    def cut(self):
+        for link in self.links:
+            link.close()
+        self.links = []
+
+
+def kinds_of(client):
+    """What comes from now on, by the names of the messages."""
+    seen, take = [], client._take
+    client._take = lambda kind, fields: (seen.append(kind), take(kind, fields))
+    return seen
+
+
+async def cut_off(client, relay, after=None):
+    """The connection goes, now or when so many more bytes have come."""
+    if after is None:
+        relay.cut()
+    else:
+        relay.cut_after = after
+    with pytest.raises(cairn.Closed):
+        while True:
+            await client.info("server")
+            await asyncio.sleep(0.01)
+
+
+async def crowd(client, **options):
+    world = await client.create("w", method="free", gravity=(0, 0, 0), **options)
+    ball = await world.shape(sphere=0.5)
+    rng = random.Random(3)
+    bodies = [await world.spawn(shapes=[ball], position=[rng.uniform(-20, 20) for _ in range(3)],
+                                velocity=[rng.uniform(-3, 3) for _ in range(3)]) for _ in range(40)]
+    return world, bodies
+
+
+async def caught_up(world, sub, tick):
+    mirror = world.subscriptions[sub]
+    while mirror.tick < tick or not mirror.whole:
+        await world._wait(10)
+    return mirror
+
+
+WATCHED = [
+    {"profile": "plain"}, {"profile": "exact"}, {"profile": "view"}, {"profile": "sim"},
+    {"profile": "sim", "divisor": 3},
+    {"profile": "view", "areas": [cairn.areas.ball((0, 0, 0), 12)]},
+]
+
+
+@pytest.mark.parametrize("how", WATCHED, ids=lambda how: "-".join(map(str, how.values()))[:20])
+def test_a_mirror_goes_on_with_deltas_when_its_connection_was_cut(how):
+    async def body(server):
+        async with Relay(server.address, server.directory + "/relay") as relay, \
+                aio.connect(server.address) as keeper, aio.connect(relay.address, resumes=True) as client:
+            world, _ = await crowd(keeper)
+            mine = await client.join("w")
+            await mine.subscribe(**how)
+            session, tokens, rng = client.session, {client.welcome["resume_token"]}, random.Random(5)
+            await world.resume()
+            continued = 0
+            for turn in range(8):
+                async for _ in mine.frames(3):
+                    pass
+                await cut_off(client, relay, None if turn % 2 else rng.randrange(1, 4000))
+                whole = mine.subscriptions[1].whole
+                seen = kinds_of(client)
+                await client.resume()
+                async for _ in mine.frames(2):
+                    pass
+                # What was known goes on; a mirror that was cut in two begins anew.
+                assert ("snapshot" not in seen) or not whole, seen
+                continued += whole
+                assert client.session == session
+                tokens.add(client.welcome["resume_token"])
+            assert continued >= 4
+            assert len(tokens) == 9 and relay.connections == 9
+            await world.pause()
+            there = (await world.step(3)).tick
+            mirror = await caught_up(mine, 1, there - how.get("divisor", 1) + 1)
+            if "divisor" in how:
+                there = mirror.tick
+            else:
+                await world.subscribe(9, **how)
+                fresh = world.subscriptions[9]
+                if "areas" in how:
+                    # Who left the area stays a little: all that is in it is seen, and what is seen is right.
+                    assert set(fresh.bodies) <= set(mirror.bodies)
+                    assert all(mirror.bodies[body] == fresh.bodies[body] for body in fresh.bodies)
+                else:
+                    assert mirror.bodies == fresh.bodies
+            assert mirror.tick == there
+    run(body)
+
+
+def test_batches_steps_and_ownership_go_on_after_a_cut():
+    async def body(server):
+        async with Relay(server.address, server.directory + "/relay") as relay, \
+                aio.connect(server.address) as keeper, aio.connect(relay.address, resumes=True) as client:
+            await keeper.create("w", method="free", gravity=(0, 0, 0), running=True)
+            mine = await client.join("w")
+            mine_own = await mine.spawn(owner=client.session)
+            for turn in range(12):
+                batches = [mine.send(command("set_tag", mine_own, 10 * turn + i)) for i in range(5)]
+                waiting = asyncio.create_task(mine.result(batches[-1]))
+                if turn % 3:
+                    await asyncio.sleep(0.003 * turn)
+                relay.cut()
+                with contextlib.suppress(cairn.Closed):
+                    await waiting
+                await cut_off(client, relay)
+                await client.resume()
+                for batch in batches:
+                    if batch in mine.unanswered or batch in mine.results:
+                        assert (await mine.result(batch)).values == [0]
+                assert (await mine.body(mine_own))["tag"] == 10 * turn + 4
+            assert not mine.unanswered and (await mine.body(mine_own))["owner"] == client.session
+            # Each batch was applied once: 12 times 5, and the spawn.
+            counted = next(w for w in (await keeper.info())["worlds"] if w["name"] == "w")
+            assert counted["batches"] == 61, counted
+    run(body)
+
+
+def test_a_camera_stands_where_it_was_after_a_cut():
+    async def body(server):
+        async with Relay(server.address, server.directory + "/relay") as relay, \
+                aio.connect(relay.address, resumes=True) as client:
+            world = await client.create("w", method="free", gravity=(0, 0, 0), running=True)
+            near, far = await world.spawn(velocity=(0, 0, 0.1)), await world.spawn(position=(100, 0, 0), velocity=(0, 1, 0))
+            await world.subscribe(areas=[cairn.areas.ball((0, 0, 0), 10)])
+            world.focus(follow=[far])
+            await cut_off(client, relay)
+            await client.resume()
+            frames = [frame async for frame in world.frames(5)]
+            assert set(frames[-1].bodies) == {far}
+            world.focus(areas=[cairn.areas.ball((0, 0, 0), 10)])
+            async for frame in world.frames(20):
+                if set(frame.bodies) == {near}:
+                    break
+            assert set(frame.bodies) == {near}
+    run(body)
+
+
+def test_who_is_gone_for_good_is_told_so():
+    async def body(server):
+        async with Relay(server.address, server.directory + "/relay") as relay:
+            client = await aio.connect(relay.address, resumes=True)
+            world = await client.create("w", running=True)
+            await world.subscribe()
+            waiting = [asyncio.create_task(coroutine) for coroutine in
+                       (world.step(1), world.result(99), world.wait_durable(10 ** 6), client.list())]
+            await asyncio.sleep(0.05)
+            await cut_off(client, relay)
+            ended = await asyncio.gather(*waiting, return_exceptions=True)
+            assert all(isinstance(error, (cairn.Closed, cairn.Refused)) or index == 3
+                       for index, error in enumerate(ended)), ended
+            # Nobody there: the client is as it was, and may try again.
+            relay.server.close()
+            client.address = "unix:/nonexistent/socket"
+            with pytest.raises(OSError):
+                await client.resume()
+            with pytest.raises(cairn.Closed):
+                world.send(command("gravity", (0, 0, 0)))
+            client.address = server.address
+            await client.resume()
+            assert [frame async for frame in world.frames(2)] and await world.totals()
+            # Who says goodbye is not waited for.
+            await client.close()
+            with pytest.raises(cairn.Refused, match="expired"):
+                await client.resume()
+            plain = await aio.connect(server.address)
+            await plain.close()
+            with pytest.raises(cairn.Refused, match="expired"):
+                await plain.resume()
     run(body)
