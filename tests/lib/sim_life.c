@@ -311,6 +311,39 @@ static void lack_memory(struct life *life)
 		life->sim->fail_in = 1 + draw(life, 4000);
 }
 
+/* What an administrator looks at, and whom he puts out. */
+static void administer(struct life *life)
+{
+	struct sim_client *keeper = life_keeper(life);
+	struct message message;
+	uint64_t ref = sim_ref(keeper);
+	switch (draw(life, 5)) {
+	case 0:
+		message_init(&message, MESSAGE_INFO);
+		message.info.ref = ref;
+		break;
+	case 1:
+		message_init(&message, MESSAGE_SESSIONS);
+		message.sessions.ref = ref;
+		break;
+	case 2:
+		message_init(&message, MESSAGE_MONITOR);
+		message.monitor.ref = ref;
+		message.monitor.on = draw(life, 2);
+		break;
+	case 3:
+		message_init(&message, MESSAGE_CONFIG);
+		message.config.ref = ref;
+		break;
+	default:
+		message_init(&message, MESSAGE_KICK);
+		message.kick.ref = ref;
+		message.kick.session = keeper->session + 1 + draw(life, 20);
+		break;
+	}
+	life_ask(life, keeper, &message, MESSAGE_REPLY);
+}
+
 /* True: that was the act. */
 static bool fate_acts(struct life *life)
 {
@@ -330,6 +363,8 @@ static bool fate_acts(struct life *life)
 		break_disk(life);
 	else if (what < 76 && life->restarts < traits->restarts)
 		life_restart(life);
+	else if (what >= 990)
+		administer(life);
 	else
 		return false;
 	return true;
@@ -479,6 +514,7 @@ static void end(struct life *life)
 	ck_assert(server_sim_sound(life->sim));
 	life->compared = life->sim->compared;
 	life->clients_seen = life->sim->client_count;
+	life->trace = io_sim_trace(life->sim->sim) ^ rng_mix(life->compared);
 	bad_disk_slow(NULL, 0);
 	ck_assert(server_sim_drain(life->sim, 60 * NS_PER_S));
 	server_sim_destroy(life->sim);
@@ -488,7 +524,7 @@ static void end(struct life *life)
 	ck_assert_int_eq(heap_live(), life->heap);
 }
 
-void life_live(uint64_t seed, uint32_t acts)
+uint64_t life_live(uint64_t seed, uint32_t acts)
 {
 	static struct life life;
 	bad_disk_install();
@@ -510,4 +546,5 @@ void life_live(uint64_t seed, uint32_t acts)
 	       (unsigned)life.ask_count, (unsigned)life.restarts);
 	fflush(stdout);
 	ck_assert_uint_gt(life.compared, 0);
+	return life.trace;
 }

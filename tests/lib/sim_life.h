@@ -84,6 +84,7 @@ struct life {
 	uint64_t began_at; /* instant at which this daemon began */
 	uint64_t compared; /* at the end */
 	uint32_t clients_seen;
+	uint64_t trace;
 	int64_t heap;
 };
 
@@ -96,8 +97,8 @@ static inline double life_draw_real(struct life *life, double span)
 	return ((double)life_draw(life, 20001) / 10000 - 1) * span;
 }
 
-/* One life of so many acts. */
-void life_live(uint64_t seed, uint32_t acts);
+/* One life of so many acts. Returns a hash of all that happened in it, when and where. */
+uint64_t life_live(uint64_t seed, uint32_t acts);
 
 /* ---- between its files ----------------------------------------------------------------------------- */
 

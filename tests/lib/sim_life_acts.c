@@ -270,6 +270,32 @@ static void question(struct life *life, struct sim_client *client, uint32_t w)
 	life_ask(life, client, &message, MESSAGE_ANSWER);
 }
 
+/* Geometry that nobody needs, of one part or two; cooked by a thread of its own. */
+static void upload(struct life *life, struct sim_client *client, uint32_t w)
+{
+	static const enum test_shape shapes[] = { TEST_BOX, TEST_HULL, TEST_CAPSULE, TEST_MESH };
+	const struct shape *shape = test_shape(shapes[draw(life, COUNT_OF(shapes))]);
+	struct message part;
+	uint32_t bytes = (uint32_t)shape->canonical_bytes, cut = 1 + draw(life, bytes - 1);
+	message_init(&part, MESSAGE_SHAPE_UPLOAD);
+	part.shape_upload.ref = sim_ref(client);
+	part.shape_upload.world = life->worlds[w];
+	part.shape_upload.of = 2;
+	memcpy(part.shape_upload.shape.bytes, shape->name, SHAPE_NAME_BYTES);
+	part.shape_upload.data = (struct wire_slice){ shape->canonical, cut };
+	if (cut > WIRE_SHAPE_PART || bytes - cut > WIRE_SHAPE_PART ||
+	    role_of(client) < message_info(MESSAGE_SHAPE_UPLOAD)->role)
+		return;
+	/* One that has failed at its first part is told of both. */
+	if (life->traits.poor)
+		sim_send(client, &part);
+	else
+		life_ask(life, client, &part, MESSAGE_SHAPE_INFO);
+	part.shape_upload.part = 1;
+	part.shape_upload.data = (struct wire_slice){ shape->canonical + cut, bytes - cut };
+	sim_send(client, &part);
+}
+
 /* ---- stepping ----------------------------------------------------------------------------------- */
 
 static void step(struct life *life, struct sim_client *client)
@@ -435,6 +461,8 @@ static void act_honestly(struct life *life, uint32_t index, uint32_t w)
 		seat->stalled = true;
 	} else if (what < 78)
 		lose(life, index);
+	else if (what < 80)
+		upload(life, seat->client, w);
 	else if (what < 84)
 		question(life, seat->client, w);
 	else if (what < 87)

@@ -8,7 +8,8 @@
 #include "tests/lib/check_main.h"
 #include "tests/lib/sim_life.h"
 
-enum { SEEDS_DEFAULT = 32, ACTS_DEFAULT = 300 };
+/* Every eighth life is a long one. */
+enum { SEEDS_DEFAULT = 32, ACTS_DEFAULT = 300, LONG_EVERY = 8, LONG = 4 };
 
 static uint32_t wanted(const char *name, uint32_t fallback)
 {
@@ -18,7 +19,16 @@ static uint32_t wanted(const char *name, uint32_t fallback)
 
 START_TEST(whatever_happens_mirrors_are_the_world_and_batches_have_one_fate)
 {
-	life_live(check_seed() + (uint64_t)_i, wanted("ACTS", ACTS_DEFAULT));
+	uint64_t seed = check_seed() + (uint64_t)_i;
+	(void)life_live(seed, wanted("ACTS", ACTS_DEFAULT) * (seed % LONG_EVERY == 0 ? LONG : 1));
+}
+END_TEST
+
+/* Also with files, whose paths differ, and with tokens, which are drawn from the machine's entropy. */
+START_TEST(a_seed_is_the_same_life_again)
+{
+	uint64_t seed = check_seed() + 100 + (uint64_t)_i;
+	ck_assert_uint_eq(life_live(seed, 150), life_live(seed, 150));
 }
 END_TEST
 
@@ -29,6 +39,8 @@ static Suite *make(void)
 	tcase_set_timeout(lives, 120);
 	tcase_add_loop_test(lives, whatever_happens_mirrors_are_the_world_and_batches_have_one_fate,
 			    0, (int)wanted("SEEDS", SEEDS_DEFAULT));
+	if (getenv("SEEDS") == NULL)
+		tcase_add_loop_test(lives, a_seed_is_the_same_life_again, 0, 6);
 	suite_add_tcase(suite, lives);
 	return suite;
 }
