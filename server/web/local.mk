@@ -17,3 +17,6 @@ UNIT_TESTS += \
 FUZZ_TARGETS += tests/fuzz/fuzz_web
 tests_fuzz_fuzz_web_LDADD = $(LDADD_FUZZ)
 EXTRA_DIST += tests/fuzz/corpus/web
+FUZZ_TARGETS += tests/fuzz/fuzz_http
+tests_fuzz_fuzz_http_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/http

@@ -63,19 +63,19 @@ static void check_copy(const struct mirror *mirror)
 	mirror_release(&copy);
 }
 
-static void apply(struct mirror *mirror, struct wire_slice content)
+static void apply(struct mirror *mirror, struct wire_slice content, bool hashed)
 {
 	struct message message;
 	enum status status = STATUS_TYPE;
 	bool last = false;
 	if (message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, NULL) != STATUS_OK)
 		return;
-	/* A fuzzer does not guess hashes. */
+	/* A fuzzer does not guess hashes: with bit 2 of the first byte they stay, and are wrong. */
 	if (message.type == MESSAGE_SNAPSHOT) {
-		message.snapshot.hash.set = false;
+		message.snapshot.hash.set = message.snapshot.hash.set && hashed;
 		status = mirror_snapshot(mirror, &message.snapshot, &last);
 	} else if (message.type == MESSAGE_DELTA) {
-		message.delta.hash.set = false;
+		message.delta.hash.set = message.delta.hash.set && hashed;
 		status = mirror_delta(mirror, &message.delta, &last);
 	} else {
 		return;
@@ -94,11 +94,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 	size_t bytes;
 	if (count < 2 || (data[1] & WIRE_COLUMNS_ALL) == 0)
 		return 0;
+	bool hashed = (data[0] & 4) != 0;
 	mirror_init(&mirror, (enum wire_profile)(data[0] & 3), data[1], BODIES_MAX);
 	data += 2;
 	count -= 2;
 	while (frame_split(data, count, WIRE_FRAME_DOWN, &content, &bytes) == STATUS_OK) {
-		apply(&mirror, content);
+		apply(&mirror, content, hashed);
 		data += bytes;
 		count -= bytes;
 	}

@@ -15,8 +15,11 @@ static void look_into_results(const struct wire_list *list)
 {
 	struct wire_cursor in = wire_cursor_list(list);
 	struct wire_result result;
-	while (!wire_at_end(&in) && result_take(&in, &result) == STATUS_OK)
-		(void)result_value(&result, result.value_list.count);
+	while (!wire_at_end(&in) && result_take(&in, &result) == STATUS_OK) {
+		for (uint32_t i = 0; i < MIN_OF(result.value_list.count, 3u); i++)
+			(void)result_value(&result, i);
+		ASSERT(result_value(&result, result.value_list.count) == 0);
+	}
 }
 
 static void look_into_events(const struct wire_list *list)
@@ -25,6 +28,45 @@ static void look_into_events(const struct wire_list *list)
 	struct event event;
 	while (!wire_at_end(&in) && event_take(&in, &event) == STATUS_OK)
 		ASSERT(event.value - event.value == 0);
+}
+
+static bool is_finite3(const double v[3])
+{
+	return v[0] - v[0] == 0 && v[1] - v[1] == 0 && v[2] - v[2] == 0;
+}
+
+/* Lists of hits and regions. */
+static void look_into_items(const struct wire_list *list)
+{
+	struct wire_cast_hit hit;
+	struct wire_region region;
+	struct wire_cursor hits = wire_cursor_list(list), regions = hits;
+	while (!wire_at_end(&hits) && answer_take_cast_hit(&hits, &hit) == STATUS_OK)
+		ASSERT(is_finite3(hit.point) && is_finite3(hit.normal));
+	while (!wire_at_end(&regions) && answer_take_region(&regions, &region) == STATUS_OK)
+		ASSERT(is_finite3(region.point) && region.volume - region.volume == 0);
+}
+
+/* Answers that are one item. */
+static void look_into_one(struct wire_slice answer)
+{
+	struct wire_closest closest;
+	struct wire_mass mass;
+	struct wire_move move;
+	struct wire_geometry geometry;
+	struct wire_cursor whole = wire_cursor_of(answer), in = whole;
+	if (answer_take_closest(&in, &closest) == STATUS_OK && closest.found)
+		ASSERT(closest.a.feature_count <= WIRE_FEATURE_MAX &&
+		       closest.b.feature_count <= WIRE_FEATURE_MAX);
+	in = whole;
+	if (answer_take_mass(&in, &mass) == STATUS_OK)
+		ASSERT(is_finite3(mass.centre) && is_finite3(mass.moments));
+	in = whole;
+	if (answer_take_move(&in, &move) == STATUS_OK)
+		ASSERT(is_finite3(move.position) && move.contact_count <= WIRE_MOVE_CONTACTS_MAX);
+	in = whole;
+	if (answer_take_geometry(&in, &geometry) == STATUS_OK)
+		ASSERT(geometry.data.bytes <= answer.bytes && geometry.data.at >= answer.at);
 }
 
 static void look_into_answer(struct wire_slice answer)
@@ -36,8 +78,10 @@ static void look_into_answer(struct wire_slice answer)
 	struct wire_totals totals;
 	struct wire_body_facts facts;
 	struct wire_cursor in = wire_cursor_of(answer), whole = in;
+	look_into_one(answer);
 	if (wire_take_list(&in, &list) != STATUS_OK)
 		return;
+	look_into_items(&list);
 	struct wire_cursor hits = wire_cursor_list(&list), contacts = hits;
 	while (!wire_at_end(&hits) && answer_take_hit(&hits, &hit) == STATUS_OK)
 		ASSERT(hit.fraction - hit.fraction == 0);
