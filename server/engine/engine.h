@@ -276,6 +276,16 @@ struct contact_view {
 uint32_t world_contacts(const struct world *world, body_id body, struct contact_view *out,
 			uint32_t capacity);
 
+/* Points of the contacts that `body` holds: those of a dynamic one with what is not dynamic, and with dynamic
+ * ones made before it. As above, but with the holder as b (so `a` is the other), by (a, child_b, child_a,
+ * point). *count is how many there are, of which at most `capacity` are written. NO_MEMORY. */
+MUST_CHECK enum status world_held_contacts(const struct world *world, body_id body,
+					   struct contact_view *out, uint32_t capacity,
+					   uint32_t *count);
+/* Bodies whose contacts may be others than when the boundary opened: who was awake before or after its
+ * step. In no particular order; returns how many there are. */
+uint32_t world_stirred(const struct world *world, body_id *out, uint32_t capacity);
+
 struct world_energy {
 	double kinetic, potential; /* J; potential of gravity, zero at the world's origin */
 	vec3 linear;		   /* kg·m/s, of dynamic bodies */

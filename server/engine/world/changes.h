@@ -22,7 +22,7 @@ struct changes {
 	uint64_t *hash;	   /* owned, by row: the body's share of `sum`, 0 for a free row */
 	uint8_t *seen;	   /* owned, by row: 0 unless in the sum; asleep and quarantined as last looked at */
 	uint8_t *marks;	   /* owned, by row: what happened since the boundary opened */
-	struct bitset candidates; /* rows that may have moved in the step being made */
+	struct bitset candidates; /* rows that may have moved since the boundary opened */
 	struct bitset marked;	  /* rows with marks */
 	uint64_t *keys, *scratch; /* owned: for sorting ids */
 	uint64_t sum;

@@ -437,6 +437,99 @@ uint32_t world_contacts(const struct world *world, body_id body, struct contact_
 	return points;
 }
 
+/* Of two dynamic bodies the later one holds; what is not dynamic holds nothing. */
+static bool holds(const struct body_table *body, uint32_t row, uint32_t other)
+{
+	return body->status[row] == BODY_DYNAMIC &&
+	       (body->status[other] != BODY_DYNAMIC || body->id[other] < body->id[row]);
+}
+
+/* Keys of the contacts that a body holds, itself as b; returns how many. NULL counts them. */
+static uint32_t collect_held(const struct world *world, uint32_t row, struct contact_key *keys)
+{
+	const struct dynamics *dynamics = &world->dynamics;
+	const struct tables *tables = &world->tables;
+	const struct contact_table *contact = &tables->contact;
+	uint32_t count = 0;
+	for (uint32_t e = dynamics->bodies.items[row].first_edge; e != DYNAMICS_NONE;
+	     e = dynamics->edges.items[e].next) {
+		uint32_t at = edge_row(e), other = edge_other(tables, e);
+		if (contact->point_count[at] == 0 || !holds(&tables->body, row, other))
+			continue;
+		bool is_b = e % 2 != 0;
+		if (keys != NULL)
+			keys[count] = (struct contact_key){
+				tables->body.id[other], tables->body.id[row],
+				is_b ? contact->child_b[at] : contact->child_a[at],
+				is_b ? contact->child_a[at] : contact->child_b[at], at
+			};
+		count++;
+	}
+	return count;
+}
+
+/* Points of a contact, seen by its holder: children, normals and forces may have to be turned round. */
+static void view_held(const struct tables *tables, const struct contact_key *key,
+		      struct contact_view *out, uint32_t count)
+{
+	bool turned = tables->body.id[contact_body_b(tables, key->row)] != key->b;
+	view_points(tables, key, out, count);
+	for (uint32_t i = 0; i < count; i++) {
+		out[i].child_a = key->child_b;
+		out[i].child_b = key->child_a;
+		if (!turned)
+			continue;
+		/* Not by a sign: what is 0 stays +0. */
+		out[i].normal = vec3_sub(vec3_zero(), out[i].normal);
+		out[i].friction_impulse = vec3_sub(vec3_zero(), out[i].friction_impulse);
+	}
+}
+
+enum { HELD_FEW = 32 };
+
+enum status world_held_contacts(const struct world *world, body_id body, struct contact_view *out,
+				uint32_t capacity, uint32_t *count)
+{
+	const struct tables *tables = &world->tables;
+	struct contact_key few[2 * HELD_FEW], *keys = few;
+	uint32_t row, points = 0;
+	*count = 0;
+	if (body == BODY_WALLS || !table_find(&world->dynamics.body_index, body, &row) ||
+	    tables->body.status[row] != BODY_DYNAMIC)
+		return STATUS_OK;
+	uint32_t contacts = collect_held(world, row, NULL);
+	if (contacts > HELD_FEW)
+		keys = heap_alloc((size_t)2 * contacts * sizeof *keys);
+	if (keys == NULL)
+		return STATUS_NO_MEMORY;
+	collect_held(world, row, keys);
+	/* By (other, own piece, its piece): a pair of pieces has one contact, so the order is total. */
+	sort_items(keys, keys + contacts, contacts, sizeof *keys, compare_contacts, NULL);
+	for (uint32_t i = 0; i < contacts; i++) {
+		uint32_t of = tables->contact.point_count[keys[i].row];
+		if (points < capacity)
+			view_held(tables, &keys[i], out + points, MIN_OF(of, capacity - points));
+		points += of;
+	}
+	if (keys != few)
+		heap_free(keys);
+	*count = points;
+	return STATUS_OK;
+}
+
+uint32_t world_stirred(const struct world *world, body_id *out, uint32_t capacity)
+{
+	const struct bitset *stirred = &world->changes.candidates;
+	uint32_t count = 0;
+	for (uint32_t row = bitset_next(stirred, 0); row != BITSET_NONE;
+	     row = bitset_next(stirred, row + 1)) {
+		if (count < capacity)
+			out[count] = world->tables.body.id[row];
+		count++;
+	}
+	return count;
+}
+
 /* ---- energy and momentum ---------------------------------------------------------------------- */
 
 struct world_energy world_energy(const struct world *world)

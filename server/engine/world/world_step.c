@@ -55,11 +55,10 @@ static void note_awake(struct world *world)
 
 static void look_at_candidates(struct world *world)
 {
-	struct bitset *candidates = &world->changes.candidates;
+	const struct bitset *candidates = &world->changes.candidates;
 	for (uint32_t row = bitset_next(candidates, 0); row != BITSET_NONE;
 	     row = bitset_next(candidates, row + 1))
 		changes_look(&world->changes, &world->tables, row);
-	bitset_reset(candidates);
 }
 
 /* ---- the step --------------------------------------------------------------------------------- */
@@ -86,7 +85,6 @@ static enum status refuse_step(struct world *world, enum status status, const st
 	if (room && !has_event(events, EVENT_LIMIT))
 		dynamics_event(&world->dynamics,
 			       (struct event){ .kind = EVENT_LIMIT, .value = limit });
-	bitset_reset(&world->changes.candidates);
 	world_sort_events(world);
 	return status;
 }
