@@ -159,10 +159,12 @@ enum status block_ids_next(struct block_ids *self, uint32_t *id)
 
 /* ---- packing ----------------------------------------------------------------------------- */
 
-/* Numbers of a column in a `plain` row (SHAPES: 1, the list). */
-static const uint8_t PLAIN_ITEMS[WIRE_COLUMN_COUNT] = {3, 4, 3, 3, 2, 2, 1};
+/* Numbers of a column in a `plain` row (SHAPES and CONTACTS: 1, the list). */
+static const uint8_t PLAIN_ITEMS[WIRE_COLUMN_COUNT] = {3, 4, 3, 3, 2, 2, 1, 1};
+/* Items of a contact there, and its bytes at most: a header, three ids and eleven floats. */
+enum { PLAIN_CONTACT = 14, PLAIN_CONTACT_BYTES = 1 + 3 * 5 + 11 * 9 };
 
-static uint32_t plain_items(uint8_t fields)
+static uint32_t plain_items(wire_mask fields)
 {
 	uint32_t items = 1;
 	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
@@ -172,14 +174,14 @@ static uint32_t plain_items(uint8_t fields)
 	return items;
 }
 
-uint32_t block_row_bytes(enum wire_profile profile, uint8_t fields, const struct block_row *row)
+uint32_t block_row_bytes(enum wire_profile profile, wire_mask fields, const struct block_row *row)
 {
 	if (!wire_profile_quantised(profile))
 		return block_row_bytes_max(profile, fields, row);
 	return block_quantised_row_bytes(fields, row);
 }
 
-uint64_t block_bytes_max(enum wire_profile profile, uint8_t fields, const struct block_row *rows,
+uint64_t block_bytes_max(enum wire_profile profile, wire_mask fields, const struct block_row *rows,
 			 uint32_t count)
 {
 	uint64_t bytes = 0;
@@ -190,17 +192,19 @@ uint64_t block_bytes_max(enum wire_profile profile, uint8_t fields, const struct
 	return bytes;
 }
 
-uint32_t block_row_bytes_max(enum wire_profile profile, uint8_t fields, const struct block_row *row)
+uint32_t block_row_bytes_max(enum wire_profile profile, wire_mask fields, const struct block_row *row)
 {
 	if (wire_profile_quantised(profile))
 		return (uint32_t)block_quantised_bytes_max(fields, row, 1);
 	if (profile == WIRE_PROFILE_EXACT)
-		return VARINT_32_MAX + 1 + wire_columns_bytes(row->body, row->mask & fields);
+		return VARINT_32_MAX + 2 + wire_columns_bytes(row->body, row->mask & fields);
 	/* No number takes more than nine bytes; a shape is a header, a bin of 32 and seven floats.
 	 */
 	uint32_t bytes = 3 + 9 * plain_items(fields);
 	if (fields & WIRE_COLUMN_SHAPES)
 		bytes += (uint32_t)row->body->shape_count * (1 + 34 + 7 * 9);
+	if (fields & WIRE_COLUMN_CONTACTS)
+		bytes += row->body->contact_bytes / WIRE_TOUCH_BYTES * PLAIN_CONTACT_BYTES;
 	return bytes;
 }
 
@@ -223,7 +227,27 @@ static void pack_shapes(struct wire_packer *out, const struct wire_body *body)
 	}
 }
 
-static void pack_plain_row(struct wire_packer *out, uint8_t fields, const struct wire_body *body)
+static void pack_contacts(struct wire_packer *out, const struct wire_body *body)
+{
+	struct wire_slice value = {body->contacts, body->contact_bytes};
+	struct wire_touches touches;
+	struct wire_touch touch;
+	wire_touches_open(&touches, WIRE_PROFILE_EXACT, value);
+	wire_pack_array(out, touches.left);
+	while (wire_touches_next(&touches, &touch)) {
+		wire_pack_array(out, PLAIN_CONTACT);
+		wire_pack_uint(out, touch.other);
+		wire_pack_uint(out, touch.child);
+		wire_pack_uint(out, touch.other_child);
+		pack_reals(out, touch.point, 3);
+		pack_reals(out, touch.normal, 3);
+		pack_reals(out, &touch.separation, 1);
+		pack_reals(out, &touch.impulse, 1);
+		pack_reals(out, touch.friction, 3);
+	}
+}
+
+static void pack_plain_row(struct wire_packer *out, wire_mask fields, const struct wire_body *body)
 {
 	wire_pack_array(out, plain_items(fields));
 	wire_pack_uint(out, body->id);
@@ -245,34 +269,37 @@ static void pack_plain_row(struct wire_packer *out, uint8_t fields, const struct
 	}
 	if (fields & WIRE_COLUMN_SHAPES)
 		pack_shapes(out, body);
+	if (fields & WIRE_COLUMN_CONTACTS)
+		pack_contacts(out, body);
 }
 
 /* count, ids and masks */
-static uint8_t *put_head(uint8_t *at, uint8_t fields, const struct block_row *rows, uint32_t count)
+static uint8_t *put_head(uint8_t *at, wire_mask fields, const struct block_row *rows, uint32_t count)
 {
 	struct id_source source = {.rows = rows, .count = count};
 	at = gaps_put(varint_put(at, count), &source);
 	for (uint32_t i = 0; i < count; i++) {
 		ASSERT((rows[i].mask & fields) != 0);
-		*at++ = rows[i].mask & fields;
+		at = wire_mask_put(at, rows[i].mask & fields);
 	}
 	return at;
 }
 
-static void pack_exact(struct wire_packer *out, uint8_t fields, const struct block_row *rows,
+static void pack_exact(struct wire_packer *out, wire_mask fields, const struct block_row *rows,
 		       uint32_t count)
 {
 	struct id_source source = {.rows = rows, .count = count};
-	uint32_t bytes = varint_bytes(count) + gaps_bytes(&source) + count;
+	uint32_t bytes = varint_bytes(count) + gaps_bytes(&source);
 	for (uint32_t i = 0; i < count; i++)
-		bytes += wire_columns_bytes(rows[i].body, rows[i].mask & fields);
+		bytes += wire_mask_bytes(rows[i].mask & fields) +
+			 wire_columns_bytes(rows[i].body, rows[i].mask & fields);
 	wire_pack_bin_header(out, bytes);
 	uint8_t *start = wire_pack_take(out, bytes);
 	if (start == NULL)
 		return;
 	uint8_t *at = put_head(start, fields, rows, count);
 	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
-		uint8_t bit = wire_column_info(column)->bit & fields;
+		wire_mask bit = wire_column_info(column)->bit & fields;
 		for (uint32_t i = 0; i < count && bit != 0; i++) {
 			if (rows[i].mask & bit)
 				at = wire_column_put(at, rows[i].body, bit);
@@ -281,7 +308,7 @@ static void pack_exact(struct wire_packer *out, uint8_t fields, const struct blo
 	ASSERT(at == start + bytes);
 }
 
-void block_pack(struct wire_packer *out, enum wire_profile profile, uint8_t fields,
+void block_pack(struct wire_packer *out, enum wire_profile profile, wire_mask fields,
 		const struct block_row *rows, uint32_t count)
 {
 	if (wire_profile_quantised(profile)) {
@@ -305,7 +332,7 @@ void block_pack(struct wire_packer *out, enum wire_profile profile, uint8_t fiel
 struct row_cursor {
 	const uint8_t *ids, *masks;
 	uint32_t id, run; /* the last one; rows of the run to come */
-	uint8_t mask;
+	wire_mask mask;
 };
 
 /* The next run: its first id becomes the next one. False when it is cut short or no run. */
@@ -315,15 +342,16 @@ static bool next_run(const struct block_reader *self, struct row_cursor *rows)
 	const uint8_t *at = varint_get_long(rows->ids, self->end, VARINT_32_MAX, &head);
 	if (at != NULL && (head & 1) != 0)
 		at = varint_get_long(at, self->end, VARINT_32_MAX, &more);
-	if (at == NULL || at == self->end)
+	if (at != NULL)
+		at = wire_mask_get(at, self->end, &rows->mask);
+	if (at == NULL)
 		return false;
 	uint64_t length = 1 + (head & 1) + more;
 	if ((head >> 1) + length > UINT32_MAX - (uint64_t)rows->id)
 		return false;
 	rows->id += (uint32_t)(head >> 1);
 	rows->run = (uint32_t)length;
-	rows->mask = *at;
-	rows->ids = at + 1;
+	rows->ids = at;
 	return true;
 }
 
@@ -331,7 +359,8 @@ static bool next_row(const struct block_reader *self, struct row_cursor *rows)
 {
 	if (!self->quantised) {
 		rows->ids = gap_get(rows->ids, self->end, rows->id, &rows->id);
-		rows->mask = rows->masks != NULL ? *rows->masks++ : 0;
+		if (rows->masks != NULL) /* passed before */
+			rows->masks = wire_mask_get(rows->masks, self->end, &rows->mask);
 		return rows->ids != NULL;
 	}
 	if (rows->run == 0 && !next_run(self, rows))
@@ -369,6 +398,8 @@ static const uint8_t *pass_value(const struct block_reader *self, const uint8_t 
 		return wire_change_get(at, self->end, &passed, info->bit);
 	}
 	size_t bytes = info->bytes;
+	if (info->bit == WIRE_COLUMN_CONTACTS)
+		return wire_touches_pass(self->profile, at, self->end);
 	if (bytes > (size_t)(self->end - at))
 		return NULL;
 	if (info->bit == WIRE_COLUMN_SHAPES)
@@ -382,11 +413,16 @@ static const uint8_t *pass_column(const struct block_reader *self, const uint8_t
 {
 	const struct wire_column_info *info = wire_column_info(column);
 	struct row_cursor rows = first_row(self);
+	if ((self->fields & info->bit) == 0)
+		return at;
 	for (uint32_t i = 0; i < self->left && at != NULL; i++) {
-		bool sound = !self->quantised || next_row(self, &rows);
-		ASSERT(sound); /* seen by pass_ids */
-		uint8_t mask = self->quantised ? rows.mask : self->masks[i];
-		if (mask & info->bit)
+		if (!self->quantised) {
+			rows.masks = wire_mask_get(rows.masks, self->end, &rows.mask);
+		} else {
+			bool sound = next_row(self, &rows);
+			ASSERT(sound); /* seen by pass_ids */
+		}
+		if (rows.mask & info->bit)
 			at = pass_value(self, at, info);
 	}
 	return at;
@@ -395,13 +431,14 @@ static const uint8_t *pass_column(const struct block_reader *self, const uint8_t
 /* Masks of profile exact stand behind the ids. */
 static const uint8_t *pass_masks(const struct block_reader *self)
 {
-	if (self->left > (size_t)(self->end - self->masks))
-		return NULL;
-	for (uint32_t i = 0; i < self->left; i++) {
-		if (self->masks[i] == 0 || (self->masks[i] & ~self->fields) != 0)
+	const uint8_t *at = self->masks;
+	for (uint32_t i = 0; i < self->left && at != NULL; i++) {
+		wire_mask mask = 0;
+		at = wire_mask_get(at, self->end, &mask);
+		if (mask == 0 || (mask & ~self->fields) != 0)
 			return NULL;
 	}
-	return self->masks + self->left;
+	return at;
 }
 
 static enum status open_bin(struct block_reader *self, struct wire_cursor *in)
@@ -428,11 +465,11 @@ static enum status open_bin(struct block_reader *self, struct wire_cursor *in)
 	return at == self->end ? STATUS_OK : STATUS_MALFORMED;
 }
 
-enum status block_open(struct block_reader *self, enum wire_profile profile, uint8_t fields,
+enum status block_open(struct block_reader *self, enum wire_profile profile, wire_mask fields,
 		       struct wire_slice value)
 {
 	self->profile = profile;
-	self->fields = fields & WIRE_COLUMNS_ALL;
+	self->fields = fields & WIRE_COLUMNS_SERVED;
 	self->quantised = wire_profile_quantised(profile);
 	self->left = 0;
 	self->id = self->run = 0;
@@ -447,7 +484,7 @@ enum status block_open(struct block_reader *self, enum wire_profile profile, uin
 	return STATUS_OK;
 }
 
-static enum status next_in_bin(struct block_reader *self, struct wire_body *body, uint8_t *mask)
+static enum status next_in_bin(struct block_reader *self, struct wire_body *body, wire_mask *mask)
 {
 	struct row_cursor rows = {self->ids, self->masks, self->id, self->run, self->run_mask};
 	bool sound = next_row(self, &rows);
@@ -459,12 +496,14 @@ static enum status next_in_bin(struct block_reader *self, struct wire_body *body
 	body->id = self->id = rows.id;
 	*mask = rows.mask;
 	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
-		uint8_t bit = wire_column_info(column)->bit;
+		wire_mask bit = wire_column_bit(column);
 		if ((*mask & bit) == 0)
 			continue;
 		const uint8_t *at = self->columns[column];
 		if (self->quantised && (bit & WIRE_COLUMNS_QUANTISED))
 			at = wire_change_get(at, self->end, &self->change, bit);
+		else if (bit == WIRE_COLUMN_CONTACTS)
+			at = wire_contacts_get(self->profile, at, self->end, body);
 		else
 			at = wire_column_get(at, self->end, body, bit);
 		if (at == NULL)
@@ -525,8 +564,61 @@ static enum status take_owner(struct wire_cursor *in, struct wire_body *body)
 	return STATUS_OK;
 }
 
+static enum status take_contact(struct wire_cursor *in, struct wire_touch *touch)
+{
+	uint32_t count;
+	uint64_t ids[3];
+	if (wire_take_array(in, &count) != STATUS_OK || count != PLAIN_CONTACT)
+		return STATUS_MALFORMED;
+	for (uint32_t i = 0; i < 3; i++)
+		if (wire_take_uint(in, UINT32_MAX, &ids[i]) != STATUS_OK)
+			return STATUS_MALFORMED;
+	touch->other = (uint32_t)ids[0];
+	touch->child = (uint32_t)ids[1];
+	touch->other_child = (uint32_t)ids[2];
+	if (wire_take_reals(in, touch->point, 3) != STATUS_OK ||
+	    wire_take_reals(in, touch->normal, 3) != STATUS_OK ||
+	    wire_take_real(in, &touch->separation) != STATUS_OK ||
+	    wire_take_real(in, &touch->impulse) != STATUS_OK)
+		return STATUS_MALFORMED;
+	return wire_take_reals(in, touch->friction, 3);
+}
+
+/* Only looks at them: nobody says how many there are before they have come. */
+static enum status take_contacts(struct block_reader *self, struct wire_cursor *in)
+{
+	struct wire_touch touch;
+	if (wire_take_list(in, &self->contacts) != STATUS_OK ||
+	    self->contacts.count > WIRE_BODY_CONTACTS)
+		return STATUS_MALFORMED;
+	struct wire_cursor items = wire_cursor_list(&self->contacts);
+	for (uint32_t i = 0; i < self->contacts.count; i++)
+		if (take_contact(&items, &touch) != STATUS_OK)
+			return STATUS_MALFORMED;
+	return STATUS_OK;
+}
+
+uint32_t block_contact_bytes(const struct block_reader *self)
+{
+	uint32_t count = self->contacts.count;
+	return count == 0 ? 0 : varint_bytes(count) + count * WIRE_TOUCH_BYTES;
+}
+
+void block_take_contacts(const struct block_reader *self, uint8_t *out)
+{
+	struct wire_cursor items = wire_cursor_list(&self->contacts);
+	struct wire_touches_writer writer;
+	wire_touches_begin(&writer, WIRE_PROFILE_EXACT, out, self->contacts.count);
+	for (uint32_t i = 0; i < self->contacts.count; i++) {
+		struct wire_touch touch;
+		enum status status = take_contact(&items, &touch);
+		ASSERT(status == STATUS_OK); /* seen by take_contacts */
+		wire_touches_put(&writer, &touch);
+	}
+}
+
 static enum status take_column(struct block_reader *self, struct wire_cursor *in,
-			       struct wire_body *body, uint8_t bit)
+			       struct wire_body *body, wire_mask bit)
 {
 	switch (bit) {
 	case WIRE_COLUMN_POSITION:
@@ -541,12 +633,14 @@ static enum status take_column(struct block_reader *self, struct wire_cursor *in
 		return take_status(in, body);
 	case WIRE_COLUMN_OWNER:
 		return take_owner(in, body);
+	case WIRE_COLUMN_CONTACTS:
+		return take_contacts(self, in);
 	default:
 		return take_shapes(self, in, body);
 	}
 }
 
-static enum status next_plain(struct block_reader *self, struct wire_body *body, uint8_t *mask)
+static enum status next_plain(struct block_reader *self, struct wire_body *body, wire_mask *mask)
 {
 	struct wire_cursor *in = &self->rows;
 	uint32_t items, known = plain_items(self->fields);
@@ -556,7 +650,7 @@ static enum status next_plain(struct block_reader *self, struct wire_body *body,
 		return STATUS_MALFORMED;
 	body->id = self->id = (uint32_t)id;
 	for (uint32_t column = 0; column < WIRE_COLUMN_COUNT; column++) {
-		uint8_t bit = wire_column_info(column)->bit & self->fields;
+		wire_mask bit = wire_column_info(column)->bit & self->fields;
 		if (bit != 0 && take_column(self, in, body, bit) != STATUS_OK)
 			return STATUS_MALFORMED;
 	}
@@ -564,7 +658,7 @@ static enum status next_plain(struct block_reader *self, struct wire_body *body,
 	return wire_skip_many(in, items - known);
 }
 
-enum status block_next(struct block_reader *self, struct wire_body *body, uint8_t *mask)
+enum status block_next(struct block_reader *self, struct wire_body *body, wire_mask *mask)
 {
 	if (self->left == 0)
 		return STATUS_MISSING;

@@ -6,7 +6,7 @@
  *
  *	count     varint
  *	ids       count × varint: the difference to the id before (the first: to 0), minus 1
- *	masks     count × u8, bits of columns.def, not 0
+ *	masks     count × a mask of bits of columns.def, not 0: u8, and another one if bit 7 is set
  *	columns   for each bit from 0 up: the values of the bodies that have it, in order of ids
  *
  * Values are as in columns.def, little-endian; varints carry 7 bits a byte, low ones first, the top
@@ -20,8 +20,8 @@
  *	runs      until there are count rows, each:
  *		head	varint: (first id − the id before − 1) · 2, and 1 if it has several rows
  *		more	varint, only if so: rows − 2
- *		mask	u8
- *	columns   as above, with
+ *		mask	as above
+ *	columns   as above, with contacts as contacts.h says and
  *
  *	position, velocity, spin	3 × zigzag varint: difference in steps
  *	rotation	same component left out: (zigzag of the first difference) · 2, then two
@@ -30,7 +30,8 @@
  * Profile `plain`, one array of rows:
  *
  *	[[id, px, py, pz, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz, status, flags, owner, tag,
- *	  [[name, px, py, pz, qw, qx, qy, qz], …]], …]
+ *	  [[name, px, py, pz, qw, qx, qy, qz], …],
+ *	  [[other, child, other child, px, py, pz, nx, ny, nz, separation, impulse, fx, fy, fz], …]], …]
  *
  * with the columns of the subscription only, always all of them, and floats as float 64: a client
  * of ten lines needs no masks. A list of ids is an array.
@@ -45,28 +46,30 @@
 
 struct block_row {
 	const struct wire_body *body; /* borrowed */
-	uint8_t mask;                 /* columns that changed; a new body's are all of the fields */
+	wire_mask mask;                 /* columns that changed; a new body's are all of the fields */
 	bool created;                 /* new to the subscription */
 	/* Quantised profiles: what is shown now, and what a change stands on (borrowed); NULL: on
 	 * zeros, for a created row and in an absolute frame. */
 	const struct wire_quantised *to, *from;
+	/* Quantised profiles: contacts as they are shown, where the mask has the column (borrowed). */
+	struct wire_slice contacts;
 };
 
 /* STATUS_OK or STATUS_RANGE. */
 enum status block_profile_check(uint64_t profile) MUST_CHECK;
 
 /* At most how many bytes a row adds to its block, and an id to its list. */
-uint32_t block_row_bytes_max(enum wire_profile profile, uint8_t fields,
+uint32_t block_row_bytes_max(enum wire_profile profile, wire_mask fields,
 			     const struct block_row *row);
 /* The same of many, and sooner told. */
-uint64_t block_bytes_max(enum wire_profile profile, uint8_t fields, const struct block_row *rows,
+uint64_t block_bytes_max(enum wire_profile profile, wire_mask fields, const struct block_row *rows,
 			 uint32_t count);
 /* Closer, and slower to tell, in the quantised profiles. */
-uint32_t block_row_bytes(enum wire_profile profile, uint8_t fields, const struct block_row *row);
+uint32_t block_row_bytes(enum wire_profile profile, wire_mask fields, const struct block_row *row);
 enum { BLOCK_ID_BYTES_MAX = 5, BLOCK_HEADER_BYTES_MAX = 5 + 5 };
 
 /* Packs one value. Rows ascend by id; masks are cut to `fields`, and none may become 0. */
-void block_pack(struct wire_packer *out, enum wire_profile profile, uint8_t fields,
+void block_pack(struct wire_packer *out, enum wire_profile profile, wire_mask fields,
 		const struct block_row *rows, uint32_t count);
 void block_pack_ids(struct wire_packer *out, enum wire_profile profile, const uint32_t *ids,
 		    uint32_t count);
@@ -75,28 +78,33 @@ void block_pack_created(struct wire_packer *out, enum wire_profile profile,
 			const struct block_row *rows, uint32_t count);
 
 /* Reads a block row by row; nothing is allocated. A reader holds the shapes of a `plain` row
- * itself, so they are good until the next row. */
+ * itself, so they are good until the next row; contacts of such a row stay packed (block_take_contacts). */
 struct block_reader {
 	enum wire_profile profile;
-	uint8_t fields;
+	wire_mask fields;
 	uint32_t left; /* rows to come */
 	uint32_t id;   /* the last one */
 	const uint8_t *ids, *masks, *end;
 	const uint8_t *columns[WIRE_COLUMN_COUNT]; /* where the next value of each column stands */
 	bool quantised;
 	uint32_t run; /* rows of the present run to come */
-	uint8_t run_mask;
+	wire_mask run_mask;
 	struct wire_change change; /* of the last row; wire_change_apply */
 	struct wire_cursor rows;
+	struct wire_list contacts; /* of the last `plain` row */
 	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 };
 /* `value` (borrowed) is a whole MessagePack value. Structure is checked here: STATUS_MALFORMED. */
-enum status block_open(struct block_reader *self, enum wire_profile profile, uint8_t fields,
+enum status block_open(struct block_reader *self, enum wire_profile profile, wire_mask fields,
 		       struct wire_slice value) MUST_CHECK;
 /* The next row: sets the id and the columns of *mask in *body, leaves the others alone. Quantised
- * columns of *mask are left in `change` instead.
+ * columns of *mask are left in `change` instead, contacts of `plain` in `contacts`.
  * STATUS_MISSING after the last, STATUS_MALFORMED. */
-enum status block_next(struct block_reader *self, struct wire_body *body, uint8_t *mask) MUST_CHECK;
+enum status block_next(struct block_reader *self, struct wire_body *body, wire_mask *mask) MUST_CHECK;
+
+/* Bytes of a plain row's contacts in profile `exact`, and these bytes; 0 for none. */
+uint32_t block_contact_bytes(const struct block_reader *self);
+void block_take_contacts(const struct block_reader *self, uint8_t *out);
 
 /* A list of ids, the same way. */
 struct block_ids {

@@ -11,7 +11,7 @@
 #include "protocol/varint.h"
 
 enum {
-	ROW_HEAD_MAX = VARINT_32_MAX + 1, /* an id's share of a run, at most, and a mask */
+	ROW_HEAD_MAX = VARINT_32_MAX + 2, /* an id's share of a run, at most, and a mask */
 	HEADER_MAX = 5,			  /* of a bin */
 };
 
@@ -25,18 +25,20 @@ static inline const struct wire_quantised *base_of(const struct block_row *row)
 /* ---- sizes --------------------------------------------------------------------------------- */
 
 /* Bytes of the exact columns of a mask. */
-static inline uint32_t exact_bytes(const struct block_row *row, uint8_t mask)
+static inline uint32_t exact_bytes(const struct block_row *row, wire_mask mask)
 {
 	uint32_t bytes = 0;
 	bytes += mask & WIRE_COLUMN_STATUS ? 2 : 0;
 	bytes += mask & WIRE_COLUMN_OWNER ? 12 : 0;
 	if (mask & WIRE_COLUMN_SHAPES)
 		bytes += 1 + (uint32_t)row->body->shape_count * WIRE_SHAPE_BYTES;
+	if (mask & WIRE_COLUMN_CONTACTS)
+		bytes += MAX_OF(row->contacts.bytes, 1u);
 	return bytes;
 }
 
-/* As if every row had all columns; shapes alone are looked at, because they can be large. */
-uint64_t block_quantised_bytes_max(uint8_t fields, const struct block_row *rows, uint32_t count)
+/* As if every row had all columns; shapes and contacts are looked at, because they can be large. */
+uint64_t block_quantised_bytes_max(wire_mask fields, const struct block_row *rows, uint32_t count)
 {
 	uint32_t each = ROW_HEAD_MAX;
 	each += fields & WIRE_COLUMN_POSITION ? WIRE_CHANGE_POSITION_MAX : 0;
@@ -49,21 +51,23 @@ uint64_t block_quantised_bytes_max(uint8_t fields, const struct block_row *rows,
 	for (uint32_t i = 0; i < count && (fields & WIRE_COLUMN_SHAPES) != 0; i++)
 		if (rows[i].mask & WIRE_COLUMN_SHAPES)
 			bytes += 1 + (uint64_t)rows[i].body->shape_count * WIRE_SHAPE_BYTES;
+	for (uint32_t i = 0; i < count && (fields & WIRE_COLUMN_CONTACTS) != 0; i++)
+		bytes += MAX_OF(rows[i].contacts.bytes, 1u);
 	return bytes;
 }
 
-uint32_t block_quantised_row_bytes(uint8_t fields, const struct block_row *row)
+uint32_t block_quantised_row_bytes(wire_mask fields, const struct block_row *row)
 {
-	uint8_t mask = row->mask & fields;
+	wire_mask mask = row->mask & fields;
 	uint32_t bytes = ROW_HEAD_MAX + exact_bytes(row, mask);
-	for (uint8_t bit = 1; bit <= WIRE_COLUMN_SPIN; bit <<= 1)
+	for (wire_mask bit = 1; bit <= WIRE_COLUMN_SPIN; bit <<= 1)
 		if (mask & bit)
 			bytes += wire_change_bytes(base_of(row), row->to, bit);
 	return bytes;
 }
 
 /* Whether a whole block does, with its header, and one byte that the last short number may spoil. */
-static bool fits(uint8_t fields, const struct block_row *rows, uint32_t count, uint32_t room)
+static bool fits(wire_mask fields, const struct block_row *rows, uint32_t count, uint32_t room)
 {
 	const uint32_t besides = HEADER_MAX + VARINT_32_MAX + 1;
 	uint64_t bytes = besides;
@@ -77,9 +81,9 @@ static bool fits(uint8_t fields, const struct block_row *rows, uint32_t count, u
 /* ---- packing ------------------------------------------------------------------------------- */
 
 /* Rows of one mask whose ids follow each other. */
-static uint32_t run_length(uint8_t fields, const struct block_row *rows, uint32_t count)
+static uint32_t run_length(wire_mask fields, const struct block_row *rows, uint32_t count)
 {
-	uint8_t mask = rows[0].mask & fields;
+	wire_mask mask = rows[0].mask & fields;
 	uint32_t length = 1, id = rows[0].body->id;
 	while (length < count && rows[length].body->id == id + length &&
 	       (rows[length].mask & fields) == mask)
@@ -87,7 +91,7 @@ static uint32_t run_length(uint8_t fields, const struct block_row *rows, uint32_
 	return length;
 }
 
-static uint8_t *put_runs(uint8_t *at, uint8_t fields, const struct block_row *rows, uint32_t count)
+static uint8_t *put_runs(uint8_t *at, wire_mask fields, const struct block_row *rows, uint32_t count)
 {
 	uint32_t before = 0;
 	at = varint_put(at, count);
@@ -97,7 +101,7 @@ static uint8_t *put_runs(uint8_t *at, uint8_t fields, const struct block_row *ro
 		at = varint_put(at, (uint64_t)(id - before - 1) << 1 | (length > 1));
 		if (length > 1)
 			at = varint_put(at, length - 2);
-		*at++ = rows[i].mask & fields;
+		at = wire_mask_put(at, rows[i].mask & fields);
 		before = id + length - 1;
 		i += length;
 	}
@@ -118,7 +122,7 @@ PUT_COLUMN(put_rotations, WIRE_COLUMN_ROTATION)
 PUT_COLUMN(put_velocities, WIRE_COLUMN_VELOCITY)
 PUT_COLUMN(put_spins, WIRE_COLUMN_SPIN)
 
-static uint8_t *put_exact(uint8_t *at, const struct block_row *rows, uint32_t count, uint8_t bit)
+static uint8_t *put_exact(uint8_t *at, const struct block_row *rows, uint32_t count, wire_mask bit)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (rows[i].mask & bit)
@@ -126,7 +130,15 @@ static uint8_t *put_exact(uint8_t *at, const struct block_row *rows, uint32_t co
 	return at;
 }
 
-static uint8_t *put_columns(uint8_t *at, uint8_t fields, const struct block_row *rows,
+static uint8_t *put_contacts(uint8_t *at, const struct block_row *rows, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (rows[i].mask & WIRE_COLUMN_CONTACTS)
+			at = wire_touches_copy(at, rows[i].contacts);
+	return at;
+}
+
+static uint8_t *put_columns(uint8_t *at, wire_mask fields, const struct block_row *rows,
 			    uint32_t count)
 {
 	if (fields & WIRE_COLUMN_POSITION)
@@ -137,15 +149,17 @@ static uint8_t *put_columns(uint8_t *at, uint8_t fields, const struct block_row 
 		at = put_velocities(at, rows, count);
 	if (fields & WIRE_COLUMN_SPIN)
 		at = put_spins(at, rows, count);
-	for (uint8_t bit = WIRE_COLUMN_STATUS; bit <= WIRE_COLUMN_SHAPES; bit <<= 1)
+	for (wire_mask bit = WIRE_COLUMN_STATUS; bit <= WIRE_COLUMN_SHAPES; bit <<= 1)
 		if (fields & bit)
 			at = put_exact(at, rows, count, bit);
+	if (fields & WIRE_COLUMN_CONTACTS)
+		at = put_contacts(at, rows, count);
 	return at;
 }
 
 /* How long it gets is known at the end: the bytes are put where the longest header would leave them,
  * and moved up behind the right one. */
-void block_quantised_pack(struct wire_packer *out, uint8_t fields, const struct block_row *rows,
+void block_quantised_pack(struct wire_packer *out, wire_mask fields, const struct block_row *rows,
 			  uint32_t count)
 {
 	uint32_t room = out->capacity - out->bytes;

@@ -5,9 +5,9 @@
 #include "protocol/block.h"
 
 /* Bytes of rows, at most: at once, and by looking at the numbers. */
-uint64_t block_quantised_bytes_max(uint8_t fields, const struct block_row *rows, uint32_t count);
-uint32_t block_quantised_row_bytes(uint8_t fields, const struct block_row *row);
-void block_quantised_pack(struct wire_packer *out, uint8_t fields, const struct block_row *rows,
+uint64_t block_quantised_bytes_max(wire_mask fields, const struct block_row *rows, uint32_t count);
+uint32_t block_quantised_row_bytes(wire_mask fields, const struct block_row *row);
+void block_quantised_pack(struct wire_packer *out, wire_mask fields, const struct block_row *rows,
 			  uint32_t count);
 
 #endif

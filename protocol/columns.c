@@ -10,6 +10,12 @@ static const struct wire_column_info COLUMNS[WIRE_COLUMN_COUNT] = {
 #define COLUMN(bit, NAME, name, bytes, doc) {#name, doc, 1u << (bit), bytes},
 #include "protocol/columns.def"
 };
+#define COLUMN(bit, NAME, name, bytes, doc) | 1u << (bit)
+enum {
+	EVERY_COLUMN = 0
+#include "protocol/columns.def"
+};
+_Static_assert(EVERY_COLUMN == (int)WIRE_COLUMNS_SERVED, "every column is served");
 
 const struct wire_column_info *wire_column_info(uint32_t index)
 {
@@ -64,9 +70,13 @@ static bool reals_differ(const double *a, const double *b, uint32_t count)
 	return memcmp(a, b, count * sizeof *a) != 0;
 }
 
-uint8_t wire_columns_differ(const struct wire_body *a, const struct wire_body *b)
+wire_mask wire_columns_differ(const struct wire_body *a, const struct wire_body *b)
 {
-	uint8_t mask = 0;
+	wire_mask mask = 0;
+	if (a->contact_bytes != b->contact_bytes ||
+	    (a->contact_bytes > 0 && a->contacts != b->contacts &&
+	     memcmp(a->contacts, b->contacts, a->contact_bytes) != 0))
+		mask |= WIRE_COLUMN_CONTACTS;
 	if (reals_differ(a->position, b->position, 3))
 		mask |= WIRE_COLUMN_POSITION;
 	if (reals_differ(a->rotation, b->rotation, 4))
@@ -86,7 +96,7 @@ uint8_t wire_columns_differ(const struct wire_body *a, const struct wire_body *b
 	return mask;
 }
 
-void wire_columns_copy(struct wire_body *to, const struct wire_body *from, uint8_t mask)
+void wire_columns_copy(struct wire_body *to, const struct wire_body *from, wire_mask mask)
 {
 	if (mask & WIRE_COLUMN_POSITION)
 		memcpy(to->position, from->position, sizeof to->position);
@@ -108,9 +118,13 @@ void wire_columns_copy(struct wire_body *to, const struct wire_body *from, uint8
 		to->shapes = from->shapes;
 		to->shape_count = from->shape_count;
 	}
+	if (mask & WIRE_COLUMN_CONTACTS) {
+		to->contacts = from->contacts;
+		to->contact_bytes = from->contact_bytes;
+	}
 }
 
-uint32_t wire_columns_bytes(const struct wire_body *body, uint8_t mask)
+uint32_t wire_columns_bytes(const struct wire_body *body, wire_mask mask)
 {
 	uint32_t bytes = 0;
 	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
@@ -119,10 +133,12 @@ uint32_t wire_columns_bytes(const struct wire_body *body, uint8_t mask)
 	}
 	if (mask & WIRE_COLUMN_SHAPES)
 		bytes += (uint32_t)body->shape_count * WIRE_SHAPE_BYTES;
+	if ((mask & WIRE_COLUMN_CONTACTS) && body->contact_bytes > 1)
+		bytes += body->contact_bytes - 1;
 	return bytes;
 }
 
-uint8_t *wire_column_put(uint8_t *at, const struct wire_body *body, uint8_t bit)
+uint8_t *wire_column_put(uint8_t *at, const struct wire_body *body, wire_mask bit)
 {
 	switch (bit) {
 	case WIRE_COLUMN_POSITION:
@@ -141,6 +157,9 @@ uint8_t *wire_column_put(uint8_t *at, const struct wire_body *body, uint8_t bit)
 		put_le32(at, body->owner);
 		put_le64(at + 4, (uint64_t)body->tag);
 		return at + 12;
+	case WIRE_COLUMN_CONTACTS:
+		return wire_touches_copy(
+			at, (struct wire_slice){body->contacts, body->contact_bytes});
 	default:
 		ASSERT(bit == WIRE_COLUMN_SHAPES && body->shape_count <= WIRE_BODY_SHAPES);
 		*at++ = body->shape_count;
@@ -165,14 +184,26 @@ static const uint8_t *get_shapes(const uint8_t *at, const uint8_t *end, struct w
 	return at + count * WIRE_SHAPE_BYTES;
 }
 
+const uint8_t *wire_contacts_get(enum wire_profile profile, const uint8_t *at, const uint8_t *end,
+				 struct wire_body *body)
+{
+	const uint8_t *past = wire_touches_pass(profile, at, end);
+	body->contacts = at;
+	body->contact_bytes = past != NULL && *at != 0 ? (uint32_t)(past - at) : 0;
+	return past;
+}
+
 const uint8_t *wire_column_get(const uint8_t *at, const uint8_t *end, struct wire_body *body,
-			       uint8_t bit)
+			       wire_mask bit)
 {
 	uint32_t index = (uint32_t)__builtin_ctz(bit);
+	index -= index > 7;
 	ASSERT(index < WIRE_COLUMN_COUNT);
 	if (COLUMNS[index].bytes > end - at)
 		return NULL;
 	switch (bit) {
+	case WIRE_COLUMN_CONTACTS:
+		return wire_contacts_get(WIRE_PROFILE_EXACT, at, end, body);
 	case WIRE_COLUMN_POSITION:
 		return get_reals(at, body->position, 3);
 	case WIRE_COLUMN_ROTATION:
@@ -194,16 +225,20 @@ const uint8_t *wire_column_get(const uint8_t *at, const uint8_t *end, struct wir
 	}
 }
 
-uint64_t wire_view_hash(const struct wire_body *body, uint8_t fields)
+/* Contacts are the last column, and too long for a record. */
+uint64_t wire_view_hash(const struct wire_body *body, wire_mask fields)
 {
 	uint8_t record[4 + 24 + 32 + 24 + 24 + 2 + 12 + 1 + WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 	put_le32(record, body->id);
 	uint8_t *at = record + 4;
 	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
-		if (fields & COLUMNS[i].bit)
+		if (fields & COLUMNS[i].bit & WIRE_COLUMNS_ALL)
 			at = wire_column_put(at, body, COLUMNS[i].bit);
 	}
-	return hash64(record, (size_t)(at - record), 0);
+	if ((fields & WIRE_COLUMN_CONTACTS) == 0)
+		return hash64(record, (size_t)(at - record), 0);
+	return wire_touches_hash(record, (size_t)(at - record),
+				 (struct wire_slice){body->contacts, body->contact_bytes});
 }
 
 uint64_t wire_tick_hash(const struct wire_body *body)

@@ -18,7 +18,7 @@
 struct delta_frame {
 	bool snapshot; /* all rows are the whole truth; base and removed are not used */
 	enum wire_profile profile;
-	uint8_t fields;
+	wire_mask fields;
 	uint8_t flags; /* enum wire_frame_flags */
 	uint64_t epoch;
 	uint64_t tick;

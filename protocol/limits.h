@@ -26,6 +26,9 @@
  * result of a batch of WIRE_BATCH_MAX commands, must fit. */
 #define WIRE_FRAME_MIN 8192
 
+/* What a subscription to contacts needs: a body with WIRE_BODY_CONTACTS of them, in any profile. */
+#define WIRE_FRAME_CONTACTS 131072
+
 /* Structure of untrusted frames. Eight levels hold every message with two to spare. Elements are
  * array items, and keys and values of maps, counted over the whole frame. */
 #define WIRE_DEPTH_MAX 8
@@ -52,6 +55,7 @@
 #define WIRE_SHAPE_PARTS 1024 /* parts of a shape: 56 MiB, far beyond any quota */
 #define WIRE_PARTS_MAX 4096   /* parts of one SNAPSHOT or DELTA */
 #define WIRE_BODY_SHAPES 64   /* shapes of one body on the wire */
+#define WIRE_BODY_CONTACTS 1024 /* contact points that one body holds on the wire */
 #define WIRE_RING_TICKS 64    /* ticks of history the server keeps to base deltas on */
 
 /* A session that lost its connection is kept this long, in milliseconds. */

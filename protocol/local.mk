@@ -26,6 +26,8 @@ libcairnproto_a_SOURCES += \
 	protocol/area.h \
 	protocol/area.c \
 	protocol/columns.def \
+	protocol/contacts.h \
+	protocol/contacts.c \
 	protocol/columns.h \
 	protocol/columns.c \
 	protocol/varint.h \

@@ -111,6 +111,7 @@ enum wire_profile {
 	WIRE_PROFILE_EXACT = 1, /* raw double bits, by column */
 	WIRE_PROFILE_VIEW = 2,  /* integers of 1/512 m (quantise.h), for looking at */
 	WIRE_PROFILE_SIM = 3,   /* integers of 1/4096 m, for clients that go on from them */
+	WIRE_PROFILES = 4,
 };
 
 /* STEP.want. The observation is nil without any of BODIES, TOTALS, EXACT, else the array

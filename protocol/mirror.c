@@ -11,11 +11,11 @@
 #include "server/base/body_hash.h"
 #include "server/base/heap.h"
 
-void mirror_init(struct mirror *self, enum wire_profile profile, uint8_t fields, uint32_t body_max)
+void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask fields, uint32_t body_max)
 {
 	memset(self, 0, sizeof *self);
 	self->profile = profile;
-	self->fields = fields & WIRE_COLUMNS_ALL;
+	self->fields = fields & WIRE_COLUMNS_SERVED;
 	self->body_max = body_max;
 }
 
@@ -26,10 +26,23 @@ static void shapes_free(struct wire_body *body)
 	body->shape_count = 0;
 }
 
+static void contacts_free(struct wire_body *body)
+{
+	heap_free((void *)(uintptr_t)body->contacts);
+	body->contacts = NULL;
+	body->contact_bytes = 0;
+}
+
+static void lists_free(struct wire_body *body)
+{
+	shapes_free(body);
+	contacts_free(body);
+}
+
 static void clear(struct mirror *self)
 {
 	for (uint32_t i = 0; i < self->count; i++)
-		shapes_free(&self->bodies[i]);
+		lists_free(&self->bodies[i]);
 	self->count = 0;
 }
 
@@ -103,7 +116,7 @@ const struct wire_body *mirror_find(const struct mirror *self, uint32_t id)
 }
 
 /* Takes the quantised columns of a row from the reader. */
-static bool store_change(struct mirror *self, uint32_t at, uint8_t mask, bool absolute)
+static bool store_change(struct mirror *self, uint32_t at, wire_mask mask, bool absolute)
 {
 	struct wire_quantised *values = &self->quantised[at];
 	struct wire_quantised next = absolute ? (struct wire_quantised){0} : *values;
@@ -114,19 +127,8 @@ static bool store_change(struct mirror *self, uint32_t at, uint8_t mask, bool ab
 	return true;
 }
 
-/* Puts a row's columns into a body of the mirror, which keeps shapes of its own. */
-static enum status store(struct mirror *self, uint32_t at, const struct wire_body *row,
-			 uint8_t mask, bool absolute)
+static enum status store_shapes(struct wire_body *body, const struct wire_body *row)
 {
-	struct wire_body *body = &self->bodies[at];
-	if (self->quantised != NULL) {
-		if (!store_change(self, at, mask, absolute))
-			return STATUS_MALFORMED;
-		mask &= (uint8_t)~WIRE_COLUMNS_QUANTISED;
-	}
-	wire_columns_copy(body, row, mask & (uint8_t)~WIRE_COLUMN_SHAPES);
-	if ((mask & WIRE_COLUMN_SHAPES) == 0)
-		return STATUS_OK;
 	uint8_t *shapes = NULL;
 	if (row->shape_count > 0) {
 		size_t bytes = (size_t)row->shape_count * WIRE_SHAPE_BYTES;
@@ -141,10 +143,52 @@ static enum status store(struct mirror *self, uint32_t at, const struct wire_bod
 	return STATUS_OK;
 }
 
+/* As the profile writes them; those of `plain` as `exact` does, so that they can be hashed. */
+static enum status store_contacts(struct mirror *self, struct wire_body *body,
+				  const struct wire_body *row)
+{
+	bool plain = self->profile == WIRE_PROFILE_PLAIN;
+	uint32_t bytes = plain ? block_contact_bytes(&self->reader) : row->contact_bytes;
+	uint8_t *contacts = NULL;
+	if (bytes > 0) {
+		contacts = heap_alloc(bytes);
+		if (contacts == NULL)
+			return STATUS_NO_MEMORY;
+		if (plain)
+			block_take_contacts(&self->reader, contacts);
+		else
+			memcpy(contacts, row->contacts, bytes);
+	}
+	contacts_free(body);
+	body->contacts = contacts;
+	body->contact_bytes = bytes;
+	return STATUS_OK;
+}
+
+/* Puts a row's columns into a body of the mirror, which keeps shapes and contacts of its own. */
+static enum status store(struct mirror *self, uint32_t at, const struct wire_body *row,
+			 wire_mask mask, bool absolute)
+{
+	struct wire_body *body = &self->bodies[at];
+	if (self->quantised != NULL) {
+		if (!store_change(self, at, mask, absolute))
+			return STATUS_MALFORMED;
+		mask &= (wire_mask)~WIRE_COLUMNS_QUANTISED;
+	}
+	const wire_mask lists = WIRE_COLUMN_SHAPES | WIRE_COLUMN_CONTACTS;
+	wire_columns_copy(body, row, mask & (wire_mask)~lists);
+	enum status status = STATUS_OK;
+	if (mask & WIRE_COLUMN_SHAPES)
+		status = store_shapes(body, row);
+	if (status == STATUS_OK && (mask & WIRE_COLUMN_CONTACTS))
+		status = store_contacts(self, body, row);
+	return status;
+}
+
 static enum status append_rows(struct mirror *self, struct wire_slice columns)
 {
 	struct wire_body row = {0};
-	uint8_t mask;
+	wire_mask mask;
 	enum status status = block_open(&self->reader, self->profile, self->fields, columns);
 	if (status == STATUS_OK)
 		status = reserve(self, self->reader.left);
@@ -157,6 +201,8 @@ static enum status append_rows(struct mirror *self, struct wire_slice columns)
 		status = store(self, self->count, &row, mask, true);
 		if (status == STATUS_OK)
 			self->count++;
+		else
+			lists_free(&self->bodies[self->count]);
 	}
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
@@ -175,7 +221,7 @@ static enum status remove_bodies(struct mirror *self, struct wire_slice removed)
 			status = STATUS_MALFORMED;
 			break;
 		}
-		shapes_free(&self->bodies[read++]);
+		lists_free(&self->bodies[read++]);
 	}
 	while (read < self->count)
 		move_body(self, write++, read++);
@@ -231,7 +277,7 @@ static enum status update_rows(struct mirror *self, struct wire_slice columns, u
 			       bool absolute)
 {
 	struct wire_body row = {0};
-	uint8_t mask;
+	wire_mask mask;
 	uint32_t at = 0, fresh = 0;
 	enum status status = block_open(&self->reader, self->profile, self->fields, columns);
 	while (status == STATUS_OK &&
@@ -253,13 +299,18 @@ static enum status update_rows(struct mirror *self, struct wire_slice columns, u
 	return fresh == created ? STATUS_OK : STATUS_MALFORMED;
 }
 
+static struct wire_slice contacts_of(const struct wire_body *body)
+{
+	return (struct wire_slice){body->contacts, body->contact_bytes};
+}
+
 uint64_t mirror_view_hash(const struct mirror *self, uint64_t tick)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < self->count; i++)
 		sum += self->quantised != NULL
 			       ? wire_quantised_hash(&self->bodies[i], &self->quantised[i],
-						     self->fields)
+						     contacts_of(&self->bodies[i]), self->fields)
 			       : wire_view_hash(&self->bodies[i], self->fields);
 	return body_hash_finish(tick, sum, self->count);
 }

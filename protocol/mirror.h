@@ -12,13 +12,13 @@
 
 struct mirror {
 	enum wire_profile profile;
-	uint8_t fields;
+	wire_mask fields;
 	uint64_t epoch;
 	uint64_t tick; /* of the last complete frame */
 	bool complete;
 	bool checked; /* the last complete frame carried a hash, and it was right */
 	uint32_t count, capacity;
-	struct wire_body *bodies; /* owned; the shapes of each as well */
+	struct wire_body *bodies; /* owned; shapes and contacts of each as well (contacts.h reads them) */
 	/* Profiles `view` and `sim`: what the bodies are shown from, one each; else NULL. Owned. */
 	struct wire_quantised *quantised;
 	uint32_t body_max;        /* a server that sends more than this many is refused */
@@ -32,7 +32,7 @@ struct mirror {
 	struct block_reader reader;
 };
 
-void mirror_init(struct mirror *self, enum wire_profile profile, uint8_t fields, uint32_t body_max);
+void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask fields, uint32_t body_max);
 void mirror_release(struct mirror *self);
 
 /* Applies one message. `last` (may be NULL) tells whether it completed its frame: ACK is due.

@@ -20,9 +20,9 @@ const struct wire_scale *wire_scale_of(enum wire_profile profile)
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-/* The nearest integer, halves away from zero, within ±max ≤ 2^39. Scales of positions and speeds
- * are powers of two and `value - whole` is exact: nothing is rounded twice. */
-static int64_t nearest(double value, int64_t max)
+/* Scales of positions and speeds are powers of two and `value - whole` is exact: nothing is rounded
+ * twice. */
+int64_t wire_nearest(double value, int64_t max)
 {
 	double limit = (double)max;
 	if (!(value > -limit)) /* also what is not a number */
@@ -56,7 +56,7 @@ static void quantise_rotation(const double rotation[4], int16_t n, struct wire_q
 	uint32_t at = 0;
 	for (uint32_t i = 0; i < 4; i++)
 		if (i != largest)
-			out->rotation[at++] = (int16_t)nearest(rotation[i] * scale, n);
+			out->rotation[at++] = (int16_t)wire_nearest(rotation[i] * scale, n);
 	out->largest = (uint8_t)largest;
 }
 
@@ -65,11 +65,11 @@ void wire_quantise(enum wire_profile profile, const struct wire_body *body,
 {
 	const struct wire_scale *scale = wire_scale_of(profile);
 	for (uint32_t i = 0; i < 3; i++) {
-		out->position[i] = nearest(body->position[i] * scale->position,
+		out->position[i] = wire_nearest(body->position[i] * scale->position,
 					   WIRE_QUANTISED_POSITION_MAX);
-		out->velocity[i] = (int32_t)nearest(body->velocity[i] * scale->speed,
+		out->velocity[i] = (int32_t)wire_nearest(body->velocity[i] * scale->speed,
 						    WIRE_QUANTISED_SPEED_MAX);
-		out->spin[i] = (int32_t)nearest(body->spin[i] * scale->speed,
+		out->spin[i] = (int32_t)wire_nearest(body->spin[i] * scale->speed,
 						WIRE_QUANTISED_SPEED_MAX);
 	}
 	quantise_rotation(body->rotation, scale->rotation, out);
@@ -88,7 +88,7 @@ static void show_rotation(const struct wire_quantised *from, int16_t n, double r
 	rotation[from->largest] = __builtin_sqrt(MAX_OF(rest, 0.0));
 }
 
-void wire_dequantise(enum wire_profile profile, const struct wire_quantised *from, uint8_t mask,
+void wire_dequantise(enum wire_profile profile, const struct wire_quantised *from, wire_mask mask,
 		     struct wire_body *body)
 {
 	const struct wire_scale *scale = wire_scale_of(profile);
@@ -104,9 +104,9 @@ void wire_dequantise(enum wire_profile profile, const struct wire_quantised *fro
 		show_rotation(from, scale->rotation, body->rotation);
 }
 
-uint8_t wire_quantised_differ(const struct wire_quantised *a, const struct wire_quantised *b)
+wire_mask wire_quantised_differ(const struct wire_quantised *a, const struct wire_quantised *b)
 {
-	uint8_t mask = 0;
+	wire_mask mask = 0;
 	if (memcmp(a->position, b->position, sizeof a->position) != 0)
 		mask |= WIRE_COLUMN_POSITION;
 	if (a->largest != b->largest || memcmp(a->rotation, b->rotation, sizeof a->rotation) != 0)
@@ -119,7 +119,7 @@ uint8_t wire_quantised_differ(const struct wire_quantised *a, const struct wire_
 }
 
 void wire_quantised_copy(struct wire_quantised *to, const struct wire_quantised *from,
-			 uint8_t mask)
+			 wire_mask mask)
 {
 	if (mask & WIRE_COLUMN_POSITION)
 		memcpy(to->position, from->position, sizeof to->position);
@@ -135,7 +135,7 @@ void wire_quantised_copy(struct wire_quantised *to, const struct wire_quantised 
 
 /* ---- hashes -------------------------------------------------------------------------------- */
 
-static uint8_t *hashed_put(uint8_t *at, const struct wire_quantised *values, uint8_t bit)
+static uint8_t *hashed_put(uint8_t *at, const struct wire_quantised *values, wire_mask bit)
 {
 	switch (bit) {
 	case WIRE_COLUMN_POSITION:
@@ -159,25 +159,27 @@ static uint8_t *hashed_put(uint8_t *at, const struct wire_quantised *values, uin
 }
 
 uint64_t wire_quantised_hash(const struct wire_body *body, const struct wire_quantised *values,
-			     uint8_t fields)
+			     struct wire_slice contacts, wire_mask fields)
 {
 	uint8_t record[4 + 24 + 7 + 12 + 12 + 2 + 12 + 1 + WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 	put_le32(record, body->id);
 	uint8_t *at = record + 4;
 	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
-		uint8_t bit = wire_column_info(i)->bit & fields;
+		wire_mask bit = wire_column_info(i)->bit & fields & WIRE_COLUMNS_ALL;
 		if (bit & WIRE_COLUMNS_QUANTISED)
 			at = hashed_put(at, values, bit);
 		else if (bit != 0)
 			at = wire_column_put(at, body, bit);
 	}
+	if (fields & WIRE_COLUMN_CONTACTS)
+		return wire_touches_hash(record, (size_t)(at - record), contacts);
 	return hash64(record, (size_t)(at - record), 0);
 }
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
 uint32_t wire_change_bytes(const struct wire_quantised *from, const struct wire_quantised *to,
-			   uint8_t bit)
+			   wire_mask bit)
 {
 	uint64_t numbers[4];
 	uint32_t count = wire_change_numbers(from, to, bit, numbers), bytes = 0;
@@ -187,7 +189,7 @@ uint32_t wire_change_bytes(const struct wire_quantised *from, const struct wire_
 }
 
 const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wire_change *change,
-			       uint8_t bit)
+			       wire_mask bit)
 {
 	uint64_t numbers[4] = {0};
 	uint32_t count = 3;
@@ -241,7 +243,7 @@ static bool turn(const struct wire_change *change, int16_t n, struct wire_quanti
 	return fits;
 }
 
-bool wire_change_apply(enum wire_profile profile, const struct wire_change *change, uint8_t mask,
+bool wire_change_apply(enum wire_profile profile, const struct wire_change *change, wire_mask mask,
 		       struct wire_quantised *values)
 {
 	bool fits = true;

@@ -56,22 +56,25 @@ static inline bool wire_profile_quantised(enum wire_profile profile)
 /* `profile` is VIEW or SIM, here and below. */
 const struct wire_scale *wire_scale_of(enum wire_profile profile);
 
+/* The nearest integer, halves away from zero, within ±max ≤ 2^39. */
+int64_t wire_nearest(double value, int64_t max);
+
 /* Numbers that are not finite, and rotations without a length, become something in range. */
 void wire_quantise(enum wire_profile profile, const struct wire_body *body,
 		   struct wire_quantised *out);
 /* Writes the columns of `mask` as they are shown. */
-void wire_dequantise(enum wire_profile profile, const struct wire_quantised *from, uint8_t mask,
+void wire_dequantise(enum wire_profile profile, const struct wire_quantised *from, wire_mask mask,
 		     struct wire_body *body);
 /* Quantised columns in which two differ. */
-uint8_t wire_quantised_differ(const struct wire_quantised *a, const struct wire_quantised *b);
+wire_mask wire_quantised_differ(const struct wire_quantised *a, const struct wire_quantised *b);
 /* Copies the columns of `mask`. */
 void wire_quantised_copy(struct wire_quantised *to, const struct wire_quantised *from,
-			 uint8_t mask);
+			 wire_mask mask);
 
 /* A body's share of a view hash: as wire_view_hash, with quantised columns as 3 × i64 position,
- * u8 largest and 3 × i16 rotation, 3 × i32 velocity, 3 × i32 spin. */
+ * u8 largest and 3 × i16 rotation, 3 × i32 velocity, 3 × i32 spin; contacts as the profile writes them. */
 uint64_t wire_quantised_hash(const struct wire_body *body, const struct wire_quantised *values,
-			     uint8_t fields);
+			     struct wire_slice contacts, wire_mask fields);
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
@@ -92,16 +95,16 @@ enum {
 };
 /* The same exactly (of a single bit, as below). */
 uint32_t wire_change_bytes(const struct wire_quantised *from, const struct wire_quantised *to,
-			   uint8_t bit);
+			   wire_mask bit);
 /* Writes one column's change; returns its end. One byte beyond it may be spoilt. */
 static inline uint8_t *wire_change_put(uint8_t *at, const struct wire_quantised *from,
-				       const struct wire_quantised *to, uint8_t bit);
+				       const struct wire_quantised *to, wire_mask bit);
 /* Reads one column's change; NULL when it is cut short or a number is too long. */
 const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wire_change *change,
-			       uint8_t bit);
+			       wire_mask bit);
 /* Applies the columns of `mask` to `values`. False, and nothing said about `values`, when a result
  * is out of range. */
-bool wire_change_apply(enum wire_profile profile, const struct wire_change *change, uint8_t mask,
+bool wire_change_apply(enum wire_profile profile, const struct wire_change *change, wire_mask mask,
 		       struct wire_quantised *values) MUST_CHECK;
 
 /* ---- in line, for the loops that pack a thousand bodies -------------------------------------- */
@@ -110,7 +113,7 @@ bool wire_change_apply(enum wire_profile profile, const struct wire_change *chan
 #define WIRE_INLINE static inline __attribute__((always_inline))
 
 WIRE_INLINE uint64_t wire_change_number(const struct wire_quantised *from,
-					const struct wire_quantised *to, uint8_t bit, uint32_t i)
+					const struct wire_quantised *to, wire_mask bit, uint32_t i)
 {
 	switch (bit) {
 	case WIRE_COLUMN_POSITION:
@@ -126,7 +129,7 @@ WIRE_INLINE uint64_t wire_change_number(const struct wire_quantised *from,
 
 /* What is written of a column: three unsigned numbers, or four of a rotation. */
 WIRE_INLINE uint32_t wire_change_numbers(const struct wire_quantised *from,
-					 const struct wire_quantised *to, uint8_t bit,
+					 const struct wire_quantised *to, wire_mask bit,
 					 uint64_t numbers[4])
 {
 	if (bit == WIRE_COLUMN_ROTATION && to->largest != from->largest) {
@@ -153,7 +156,7 @@ WIRE_INLINE uint8_t *wire_change_put_short(uint8_t *at, uint64_t number)
 }
 
 WIRE_INLINE uint8_t *wire_change_put(uint8_t *at, const struct wire_quantised *from,
-				     const struct wire_quantised *to, uint8_t bit)
+				     const struct wire_quantised *to, wire_mask bit)
 {
 	uint64_t numbers[4];
 	uint32_t count = wire_change_numbers(from, to, bit, numbers);

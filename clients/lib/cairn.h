@@ -182,7 +182,7 @@ struct cairn_sight {
 struct cairn_subscription {
 	uint64_t sub; /* the caller's number, not 0 */
 	uint32_t world;
-	uint8_t fields; /* 0: all columns */
+	uint16_t fields; /* 0: all columns but contacts, which cost much */
 	enum wire_profile profile;
 	uint32_t divisor; /* 0: 1 */
 	uint64_t events;  /* mask of kinds */

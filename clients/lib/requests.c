@@ -410,7 +410,7 @@ enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription 
 		return status;
 	struct watched *watched = &self->watched[self->watched_count++];
 	*watched = (struct watched){ .sub = ask->sub };
-	mirror_init(&watched->mirror, ask->profile, (uint8_t)subscribe->fields, CAIRN_BODIES_MAX);
+	mirror_init(&watched->mirror, ask->profile, (wire_mask)subscribe->fields, CAIRN_BODIES_MAX);
 	return STATUS_OK;
 }
 

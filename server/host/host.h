@@ -131,6 +131,10 @@ MUST_CHECK enum status host_shape(struct host *host, uint32_t session, uint64_t 
 /* The next report lists every body: the loop's mirror was lost. NO_MEMORY: ask again. */
 MUST_CHECK enum status host_report_whole(struct host *host);
 
+/* Whether reports tell contacts from now on; the first that does tells those of all bodies. NO_MEMORY: ask
+ * again. */
+MUST_CHECK enum status host_watch_contacts(struct host *host, bool wanted);
+
 struct host_counters {
 	uint64_t ticks, late, dropped, stalls, batches, refused, fallbacks;
 	uint64_t here; /* steps made on LOOP */

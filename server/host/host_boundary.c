@@ -410,7 +410,7 @@ static enum status report(struct host *host)
 	enum status status = host_report_tick(host, boundary);
 	if (status != STATUS_OK)
 		return status;
-	host->whole_due = false;
+	host->whole_due = host->contacts_due = false;
 	note_told(host);
 	host->tell_due = false;
 	if (host->restorer.report != NULL)

@@ -137,6 +137,28 @@ enum status host_report_whole(struct host *host)
 	return STATUS_OK;
 }
 
+static void open_watch_contacts(struct runnable *runnable, void *context)
+{
+	struct host *host = (struct host *)runnable;
+	struct letter *letter = context;
+	bool wanted = letter->action != 0;
+	host->contacts_due = wanted && (host->contacts_due || !host->contacts_wanted);
+	host->contacts_wanted = wanted;
+	letter_destroy(letter);
+	if (wanted)
+		host_tell(host);
+}
+
+enum status host_watch_contacts(struct host *host, bool wanted)
+{
+	struct letter *note = note_new(0, open_watch_contacts);
+	if (note == NULL)
+		return STATUS_NO_MEMORY;
+	note->action = wanted;
+	post_note(host, note);
+	return STATUS_OK;
+}
+
 static void open_journal_failed(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;

@@ -1,19 +1,58 @@
 /* host_report.c: what a boundary changed, copied out of the world once, for everybody outside it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
-/* Appends one body; its shapes too when a client may not know them yet. */
-static enum status add_body(const struct world *world, struct tick_report *ticked, body_id id,
-			    uint8_t why)
+/* Packs the contacts that a body holds; `views` has room for WIRE_BODY_CONTACTS, the rest is not told. */
+static enum status add_contacts(const struct world *world, struct tick_report *ticked,
+				struct contact_view *views, struct report_body *body)
+{
+	struct bytes *packed = &ticked->contacts_packed;
+	uint32_t count;
+	enum status status = world_held_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS,
+						 &count);
+	count = MIN_OF(count, (uint32_t)WIRE_BODY_CONTACTS);
+	body->first_contact = packed->count;
+	body->contact_bytes = 0;
+	if (status == STATUS_OK && count > 0)
+		status = bytes_reserve(packed,
+				       WIRE_TOUCHES_HEAD + (size_t)count * WIRE_TOUCH_BYTES);
+	if (status != STATUS_OK || count == 0)
+		return status;
+	struct wire_touches_writer writer;
+	wire_touches_begin(&writer, WIRE_PROFILE_EXACT, packed->data + packed->count, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_touch touch = { .other = views[i].a,
+					    .child = views[i].child_b,
+					    .other_child = views[i].child_a,
+					    .separation = views[i].separation,
+					    .impulse = views[i].normal_impulse };
+		memcpy(touch.point, &views[i].point, sizeof touch.point);
+		memcpy(touch.normal, &views[i].normal, sizeof touch.normal);
+		memcpy(touch.friction, &views[i].friction_impulse, sizeof touch.friction);
+		wire_touches_put(&writer, &touch);
+	}
+	body->contact_bytes = (uint32_t)(writer.at - (packed->data + packed->count));
+	packed->count += body->contact_bytes;
+	return STATUS_OK;
+}
+
+/* Appends one body; its shapes too when a client may not know them yet, and its contacts if they are told. */
+static enum status add_body(const struct world *world, struct tick_report *ticked,
+			    struct contact_view *views, body_id id, uint8_t why)
 {
 	struct report_body *body = &ticked->bodies[ticked->body_count];
 	enum status status = world_body(world, id, &body->view);
 	if (status != STATUS_OK)
 		return status;
-	body->why = why;
+	body->why = why | (ticked->contacts ? REPORT_CONTACTS : 0);
+	if (ticked->contacts)
+		status = add_contacts(world, ticked, views, body);
+	if (status != STATUS_OK)
+		return status;
 	body->first_shape = ticked->shape_count;
 	body->shape_count = 0;
 	ticked->body_count++;
@@ -36,7 +75,8 @@ static enum status add_body(const struct world *world, struct tick_report *ticke
 }
 
 /* Every body, as created. */
-static enum status add_all(const struct world *world, struct tick_report *ticked)
+static enum status add_all(const struct world *world, struct tick_report *ticked,
+			   struct contact_view *views)
 {
 	uint32_t count = world_bodies(world, NULL, 0);
 	body_id *ids = heap_alloc(MAX_OF(count, 1u) * sizeof *ids);
@@ -47,37 +87,72 @@ static enum status add_all(const struct world *world, struct tick_report *ticked
 	if (status == STATUS_OK)
 		world_bodies(world, ids, count);
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-		status = add_body(world, ticked, ids[i], REPORT_CREATED);
+		status = add_body(world, ticked, views, ids[i], REPORT_CREATED);
 	heap_free(ids);
 	return status;
 }
 
-/* The three ascending lists of the change set, merged into one by id. */
-static enum status add_changes(const struct world *world, struct tick_report *ticked,
-			       const struct world_changes *changes)
+static int by_number(const void *a, const void *b)
 {
-	const body_id *lists[3] = { changes->created, changes->moved, changes->changed };
-	uint32_t counts[3] = { changes->created_count, changes->moved_count,
+	body_id x = *(const body_id *)a, y = *(const body_id *)b;
+	return (x > y) - (x < y);
+}
+
+/* Ascending ids, in the arena, of the bodies whose contacts are told beside those that changed. Those of
+ * bodies that sleep are what they were. */
+static enum status list_touched(struct host *host, const struct tick_report *ticked,
+				body_id **ids, uint32_t *count)
+{
+	const struct world *world = host->world;
+	bool all = ticked->contacts_all;
+	*count = 0;
+	*ids = NULL;
+	if (!ticked->contacts)
+		return STATUS_OK;
+	*count = all ? world_bodies(world, NULL, 0) : world_stirred(world, NULL, 0);
+	*ids = ARENA_ARRAY(&host->scratch, body_id, MAX_OF(*count, 1u));
+	if (*ids == NULL)
+		return STATUS_NO_MEMORY;
+	if (all)
+		world_bodies(world, *ids, *count);
+	else
+		world_stirred(world, *ids, *count);
+	/* Ids are unique: a total order. */
+	if (!all && *count > 1)
+		qsort(*ids, *count, sizeof **ids, by_number);
+	return STATUS_OK;
+}
+
+/* The three ascending lists of the change set and that of contacts, merged into one by id. */
+static enum status add_changes(struct host *host, struct tick_report *ticked,
+			       struct contact_view *views, const struct world_changes *changes)
+{
+	const body_id *lists[4] = { changes->created, changes->moved, changes->changed };
+	uint32_t counts[4] = { changes->created_count, changes->moved_count,
 			       changes->changed_count };
-	static const uint8_t reasons[3] = { REPORT_CREATED, REPORT_MOVED, REPORT_CHANGED };
-	uint32_t next[3] = { 0, 0, 0 };
-	enum status status =
-		array_reserve(&ticked->bodies, &ticked->body_room,
-			      (uint64_t)counts[0] + counts[1] + counts[2], sizeof *ticked->bodies);
+	static const uint8_t reasons[4] = { REPORT_CREATED, REPORT_MOVED, REPORT_CHANGED, 0 };
+	uint32_t next[4] = { 0, 0, 0, 0 };
+	body_id *touched;
+	enum status status = list_touched(host, ticked, &touched, &counts[3]);
+	lists[3] = touched;
+	if (status == STATUS_OK)
+		status = array_reserve(&ticked->bodies, &ticked->body_room,
+				       (uint64_t)counts[0] + counts[1] + counts[2] + counts[3],
+				       sizeof *ticked->bodies);
 	while (status == STATUS_OK) {
 		body_id least = UINT32_MAX;
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < 4; k++)
 			if (next[k] < counts[k])
 				least = MIN_OF(least, lists[k][next[k]]);
 		if (least == UINT32_MAX)
 			break;
 		uint8_t why = 0;
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < 4; k++)
 			if (next[k] < counts[k] && lists[k][next[k]] == least) {
 				why |= reasons[k];
 				next[k]++;
 			}
-		status = add_body(world, ticked, least, why);
+		status = add_body(host->world, ticked, views, least, why);
 	}
 	return status;
 }
@@ -193,11 +268,20 @@ static enum status add_events(const struct host *host, const struct boundary *bo
 }
 
 /* What changed since the last report that told of changes. */
-static enum status add_bodies(const struct world *world, struct tick_report *ticked)
+static enum status add_bodies(struct host *host, bool stepping, struct tick_report *ticked)
 {
+	const struct world *world = host->world;
+	struct contact_view *views = NULL;
+	if (ticked->contacts)
+		views = ARENA_ARRAY(&host->scratch, struct contact_view, WIRE_BODY_CONTACTS);
+	if (ticked->contacts && views == NULL)
+		return STATUS_NO_MEMORY;
 	if (ticked->whole)
-		return add_all(world, ticked);
-	struct world_changes changes = world_changes(world);
+		return add_all(world, ticked, views);
+	/* A report about control alone repeats no change. */
+	struct world_changes changes = { 0 };
+	if (stepping)
+		changes = world_changes(world);
 	enum status status = array_reserve(&ticked->removed, &ticked->removed_room,
 					   changes.removed_count, sizeof *ticked->removed);
 	if (status != STATUS_OK)
@@ -206,7 +290,7 @@ static enum status add_bodies(const struct world *world, struct tick_report *tic
 	if (changes.removed_count > 0)
 		memcpy(ticked->removed, changes.removed,
 		       changes.removed_count * sizeof *ticked->removed);
-	return add_changes(world, ticked, &changes);
+	return add_changes(host, ticked, views, &changes);
 }
 
 static enum status add_news(const struct host *host, const struct boundary *boundary,
@@ -252,12 +336,16 @@ enum status host_report_tick(struct host *host, const struct boundary *boundary)
 	if (report == NULL)
 		return STATUS_NO_MEMORY;
 	struct tick_report *ticked = &report->ticked;
+	struct arena_mark mark = arena_mark(&host->scratch);
 	/* A report about control alone repeats no change and no event of the boundary before it; the
 	 * changes of one that was left open are counted from the last step that was made. */
 	enum status status = STATUS_OK;
 	ticked->whole = host->whole_due || (boundary->stepping && host->open);
-	if (ticked->whole || boundary->stepping)
-		status = add_bodies(host->world, ticked);
+	ticked->contacts = host->contacts_wanted;
+	ticked->contacts_all = host->contacts_wanted && (host->contacts_due || ticked->whole);
+	if (ticked->whole || ticked->contacts_all || boundary->stepping)
+		status = add_bodies(host, boundary->stepping, ticked);
+	arena_rewind(&host->scratch, mark);
 	if (status == STATUS_OK && boundary->stepping)
 		status = add_news(host, boundary, ticked);
 	if (status != STATUS_OK) {

@@ -9,7 +9,7 @@
 #ifndef CAIRN_HOST_REPORT_H
 #define CAIRN_HOST_REPORT_H
 
-#include "protocol/message.h"
+#include "protocol/contacts.h"
 #include "server/base/bytes.h"
 #include "server/engine/engine.h"
 #include "server/host/shape_book.h"
@@ -23,6 +23,7 @@ enum {
 	REPORT_CREATED = 1,
 	REPORT_MOVED = 2,   /* pose, velocity or status */
 	REPORT_CHANGED = 4, /* owner, tag, flags or placements */
+	REPORT_CONTACTS = 8, /* contacts are told: perhaps the same */
 };
 struct report_shape {
 	uint8_t name[SHAPE_NAME_BYTES];
@@ -33,6 +34,9 @@ struct report_body {
 	struct body_view view;
 	uint8_t why;
 	uint32_t first_shape, shape_count; /* into `shapes`; only with CREATED or CHANGED */
+	/* Into `contacts_packed`, of profile `exact`, 0 bytes for none; only with CONTACTS. */
+	uint64_t first_contact;
+	uint32_t contact_bytes;
 };
 /* A batch was applied or refused, perhaps because its commands could not even be decoded (or kept for
  * later: then tick is the one it is kept for and values are none, and another result follows when it is
@@ -54,6 +58,8 @@ struct tick_report {
 	uint8_t mode;	/* enum wire_mode */
 	bool whole;	/* every body is listed as created: the first report, and after a restore */
 	bool step;	/* a step was made; false: only commands, control or a restore */
+	bool contacts;	/* contacts are told: of all bodies at first, then of those where they changed */
+	bool contacts_all; /* of all */
 	struct reason failure; /* with mode FAILED: why */
 	uint64_t stalls; /* boundaries that had to wait so far: for the loop, the journal or memory */
 	uint64_t lateness_ns, cost_ns; /* of this tick */
@@ -64,6 +70,7 @@ struct tick_report {
 	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;
 	struct report_body *bodies; /* ascending ids */
 	struct report_shape *shapes;
+	struct bytes contacts_packed;
 	body_id *removed; /* ascending */
 	struct event *events;
 	struct report_result *results; /* in the order they were applied */

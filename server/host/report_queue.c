@@ -9,6 +9,7 @@ void report_empty(struct report *report)
 	if (report->kind == REPORT_TICK) {
 		heap_free(report->ticked.bodies);
 		heap_free(report->ticked.shapes);
+		bytes_release(&report->ticked.contacts_packed);
 		heap_free(report->ticked.removed);
 		heap_free(report->ticked.events);
 		heap_free(report->ticked.results);
@@ -79,6 +80,7 @@ struct report *report_queue_tick(struct report_queue *self)
 		return report;
 	}
 	struct tick_report *ticked = &report->ticked;
+	ticked->contacts_packed.count = 0;
 	*ticked = (struct tick_report){
 		.body_room = ticked->body_room,
 		.shape_room = ticked->shape_room,
@@ -88,6 +90,7 @@ struct report *report_queue_tick(struct report_queue *self)
 		.value_room = ticked->value_room,
 		.bodies = ticked->bodies,
 		.shapes = ticked->shapes,
+		.contacts_packed = ticked->contacts_packed,
 		.removed = ticked->removed,
 		.events = ticked->events,
 		.results = ticked->results,

@@ -45,6 +45,7 @@ void handle_subscribe(struct session *self, const struct message *message)
 	self->subscriptions.items[self->subscriptions.count++] =
 		(struct session_subscription){ .world = membership->world,
 					       .subscription = subscription };
+	worlds_watch_contacts(membership->world);
 }
 
 /* The subscription a message is about; refuses and returns NULL where there is none. */
@@ -63,6 +64,7 @@ void handle_unsubscribe(struct session *self, const struct message *message)
 	if (entry == NULL)
 		return;
 	fanout_unsubscribe(entry->world->fanout, entry->subscription);
+	worlds_watch_contacts(entry->world);
 	*entry = self->subscriptions.items[--self->subscriptions.count];
 	session_done(self, message);
 }

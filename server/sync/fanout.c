@@ -173,6 +173,9 @@ static void turn_to_focus(struct fanout *self, struct subscription *sub)
 static void serve(struct fanout *self, struct subscription *sub, uint64_t now, bool may_wait)
 {
 	bool partial = false;
+	/* The host has been asked to tell them: its next report does. */
+	if ((sub->fields & WIRE_COLUMN_CONTACTS) && !self->view.contacts)
+		return;
 	turn_to_focus(self, sub);
 	if (sub->ration != NULL && !ration_allows(sub->ration, now))
 		return;
@@ -323,6 +326,9 @@ static enum status follow(struct fanout *self, const struct tick_report *report)
 		interest_map_lose(&self->interests);
 		return status;
 	}
+	if (!report->contacts && !fanout_wants_contacts(self) && self->told_contacts)
+		view_drop_contacts(&self->view);
+	self->told_contacts = report->contacts;
 	fanout_follow_view(self);
 	interest_map_after(&self->interests, &self->view, report);
 	return STATUS_OK;
@@ -379,7 +385,7 @@ enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *as
 		return status;
 	}
 	self->subscriptions.items[self->subscriptions.count++] = sub;
-	fanout_use_profile(self, sub->profile, 1);
+	fanout_use_profile(self, sub->profile, sub->fields, 1);
 	*out = sub;
 	if (self->standing)
 		serve(self, sub, now, false);
@@ -411,7 +417,7 @@ void fanout_unsubscribe(struct fanout *self, struct subscription *subscription)
 		if (self->subscriptions.items[i] != subscription)
 			continue;
 		self->counters.events_lost += subscription->lost_total;
-		fanout_use_profile(self, subscription->profile, -1);
+		fanout_use_profile(self, subscription->profile, subscription->fields, -1);
 		self->subscriptions.count--;
 		memmove(&self->subscriptions.items[i], &self->subscriptions.items[i + 1],
 			(self->subscriptions.count - i) * sizeof *self->subscriptions.items);
@@ -465,6 +471,14 @@ void fanout_look_after(struct fanout *self, uint64_t now)
 bool fanout_is_serving(const struct fanout *self)
 {
 	return self->left > 0;
+}
+
+bool fanout_wants_contacts(const struct fanout *self)
+{
+	uint32_t users = 0;
+	for (uint32_t i = 0; i < WIRE_PROFILES; i++)
+		users += self->contact_users[i];
+	return users > 0;
 }
 
 bool fanout_stands(const struct fanout *self)

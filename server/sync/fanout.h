@@ -6,6 +6,9 @@
  * share one SNAPSHOT; a world has at most two different ones on their way in parts, and who comes then
  * waits for the next. A subscription with a budget (ration.h) is a group of its own.
  *
+ * Contacts are told by the host while fanout_wants_contacts; the first SNAPSHOT of a subscription to
+ * them waits for the first report that does.
+ *
  * A report begins a round: subscriptions are served FANOUT_SLICE at a time, and between two slices the
  * loop does what else there is to do (fanout_continue). Who has not been served when the next report
  * comes is served first in its round; the next DELTA covers the gap, as after any skip.
@@ -60,6 +63,8 @@ void fanout_show(struct fanout *self, struct subscription *subscription, uint64_
 /* Now and then: brings up to date whoever was skipped and has room, also while the world stands still;
  * gives up frames that are stuck. */
 void fanout_look_after(struct fanout *self, uint64_t now);
+/* Whether a subscription is to show contacts: the host must tell them (host_watch_contacts). */
+bool fanout_wants_contacts(const struct fanout *self);
 /* Whether the mirror is good. */
 bool fanout_stands(const struct fanout *self);
 

@@ -20,9 +20,11 @@ static struct quantised *quantised_of(struct fanout *self, enum wire_profile pro
 					       : NULL;
 }
 
-void fanout_use_profile(struct fanout *self, enum wire_profile profile, int users)
+void fanout_use_profile(struct fanout *self, enum wire_profile profile, wire_mask fields, int users)
 {
 	struct quantised *quantised = quantised_of(self, profile);
+	if (fields & WIRE_COLUMN_CONTACTS)
+		self->contact_users[profile] += (uint32_t)users;
 	if (quantised == NULL)
 		return;
 	uint32_t *count = &self->quantised_users[profile - WIRE_PROFILE_VIEW];
@@ -31,13 +33,19 @@ void fanout_use_profile(struct fanout *self, enum wire_profile profile, int user
 		quantised_release(quantised);
 }
 
+static enum status follow(struct fanout *self, struct quantised *quantised)
+{
+	return quantised_follow(quantised, &self->view,
+				self->contact_users[quantised->profile] > 0);
+}
+
 /* What could not follow for want of memory tries again when it is looked at. */
 void fanout_follow_view(struct fanout *self)
 {
 	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++) {
 		if (self->quantised_users[i] == 0)
 			continue;
-		enum status status = quantised_follow(&self->quantised[i], &self->view);
+		enum status status = follow(self, &self->quantised[i]);
 		UNUSED(status);
 	}
 }
@@ -50,7 +58,7 @@ static enum status refine(struct fanout *self, const struct group *group)
 		self->delta.absolute = true;
 		return STATUS_OK;
 	}
-	enum status status = quantised_follow(quantised, &self->view);
+	enum status status = follow(self, quantised);
 	if (status == STATUS_OK)
 		quantised_refine(quantised, &self->view, group->base, &self->delta);
 	return status;
@@ -59,7 +67,7 @@ static enum status refine(struct fanout *self, const struct group *group)
 /* ---- hashes ------------------------------------------------------------------------------------ */
 
 static uint64_t hash_members(const struct view *view, struct quantised *quantised,
-			     const struct interest *interest, uint8_t fields)
+			     const struct interest *interest, wire_mask fields)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < interest->members.count; i++) {
@@ -116,7 +124,7 @@ static enum status plan(struct fanout *self, const struct group *group,
 {
 	uint32_t small = MIN_OF(group->frame_max, (uint32_t)PART_BYTES);
 	enum status status = delta_plan(frame, small, self->parts, PARTS_MAX, count);
-	if (status == STATUS_FULL)
+	if (status == STATUS_FULL || status == STATUS_TOO_LARGE)
 		status = delta_plan(frame, group->frame_max, self->parts, PARTS_MAX, count);
 	return status;
 }
@@ -330,7 +338,7 @@ struct group *fanout_ration(struct fanout *self, struct subscription *sub, bool 
 		return NULL;
 	enum status status = STATUS_OK;
 	if (quantised != NULL)
-		status = quantised_follow(quantised, &self->view);
+		status = follow(self, quantised);
 	if (status == STATUS_OK)
 		status = ration_collect(sub->ration, &self->interests, &self->view, sub->interest,
 					quantised, group->base == 0, group->profile, group->fields,

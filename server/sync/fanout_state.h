@@ -23,7 +23,7 @@ struct group {
 	struct interest_mark mark; /* of the members' last frame */
 	struct interest_mark next; /* of this one */
 	enum wire_profile profile;
-	uint8_t fields;
+	wire_mask fields;
 	bool hashed;
 	bool empty; /* nothing has changed; not encoded yet */
 	uint32_t frame_max;
@@ -38,6 +38,7 @@ struct fanout {
 	/* Of the profiles `view` and `sim`, while anybody subscribes to them. */
 	struct quantised quantised[QUANTISED_PROFILES];
 	uint32_t quantised_users[QUANTISED_PROFILES];
+	uint32_t contact_users[WIRE_PROFILES]; /* subscriptions to contacts, by profile */
 	struct interest_map interests;
 	ARRAY_OF(struct subscription *) subscriptions;
 	ARRAY_OF(struct group) groups;
@@ -54,6 +55,7 @@ struct fanout {
 	/* A round serves `left` subscriptions from `turn` on, wrapping, a slice at a time. */
 	uint32_t turn, left;
 	bool last_words;
+	bool told_contacts; /* the last report told them */
 	uint64_t stepped_at; /* instant of the last step's report */
 	struct fanout_counters counters;
 };
@@ -66,8 +68,8 @@ struct group *fanout_group(struct fanout *self, const struct subscription *sub);
 MUST_CHECK enum status fanout_encode_empty(struct fanout *self, struct group *group);
 /* A frame for a subscription with a budget alone; it must be used before the next group is asked for. */
 struct group *fanout_ration(struct fanout *self, struct subscription *sub, bool *partial);
-/* One user of a profile more or less. */
-void fanout_use_profile(struct fanout *self, enum wire_profile profile, int users);
+/* One user of a profile, and perhaps of its contacts, more or less. */
+void fanout_use_profile(struct fanout *self, enum wire_profile profile, wire_mask fields, int users);
 /* The quantised columns follow the view. */
 void fanout_follow_view(struct fanout *self);
 

@@ -510,13 +510,9 @@ enum status interest_move(struct interest_map *self, const struct view *view,
 /* ---- collecting -------------------------------------------------------------------------------- */
 
 static enum status take_row(struct view_delta *delta, const struct view_row *row, uint64_t base,
-			    uint8_t fields, bool created)
+			    wire_mask fields, bool created)
 {
-	uint8_t mask = 0;
-	for (uint32_t c = 0; c < WIRE_COLUMN_COUNT; c++)
-		if (row->changed[c] > base)
-			mask |= (uint8_t)(1u << c);
-	mask = created ? fields : mask & fields;
+	wire_mask mask = created ? fields : view_row_since(row, base) & fields;
 	if (mask == 0)
 		return STATUS_OK;
 	if (ARRAY_RESERVE(&delta->rows, delta->rows.count + 1u) != STATUS_OK)
@@ -568,7 +564,7 @@ static enum status first_turns(struct interest_map *self, const struct interest 
 }
 
 static enum status take_turns(struct interest_map *self, const struct view *view,
-			      const struct interest *interest, uint64_t base, uint8_t fields,
+			      const struct interest *interest, uint64_t base, wire_mask fields,
 			      struct view_delta *delta)
 {
 	enum status status = STATUS_OK;
@@ -590,7 +586,7 @@ static enum status take_turns(struct interest_map *self, const struct view *view
 
 static enum status take_changes(struct interest_map *self, const struct view *view,
 				const struct interest *interest, uint64_t mark, uint64_t base,
-				uint8_t fields, struct view_delta *delta)
+				wire_mask fields, struct view_delta *delta)
 {
 	/* The log is too short, or longer than the members: they are looked through. */
 	bool all = mark < interest->change_first ||
@@ -623,7 +619,7 @@ static void sort_rows(struct view_delta *delta)
 
 enum status interest_collect(struct interest_map *self, struct view *view,
 			     struct interest *interest, struct interest_mark mark, uint64_t base,
-			     uint8_t fields, struct view_delta *delta)
+			     wire_mask fields, struct view_delta *delta)
 {
 	delta->rows.count = delta->removed.count = 0;
 	delta->absolute = false;
@@ -641,7 +637,7 @@ enum status interest_collect(struct interest_map *self, struct view *view,
 }
 
 enum status interest_collect_all(struct interest_map *self, const struct view *view,
-				 struct interest *interest, uint8_t fields,
+				 struct interest *interest, wire_mask fields,
 				 struct view_delta *delta)
 {
 	delta->rows.count = delta->removed.count = 0;

@@ -147,10 +147,10 @@ bool interest_sees(const struct interest *self, uint32_t id);
  * will do. */
 MUST_CHECK enum status interest_collect(struct interest_map *self, struct view *view,
 					struct interest *interest, struct interest_mark mark,
-					uint64_t base, uint8_t fields, struct view_delta *delta);
+					uint64_t base, wire_mask fields, struct view_delta *delta);
 /* Every member, as created. */
 MUST_CHECK enum status interest_collect_all(struct interest_map *self, const struct view *view,
-					    struct interest *interest, uint8_t fields,
+					    struct interest *interest, wire_mask fields,
 					    struct view_delta *delta);
 /* Where its areas and followed bodies are, at most `capacity` points; for priorities. */
 uint32_t interest_foci(const struct interest *self, const struct view *view, double foci[][3],

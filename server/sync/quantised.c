@@ -5,7 +5,8 @@
 #include "server/base/body_hash.h"
 #include "server/base/heap.h"
 
-enum { LOG_MIN = 256 };
+enum { LOG_MIN = 256, CONTACTS_INDEX = WIRE_COLUMN_COUNT - 1 };
+_Static_assert(WIRE_COLUMN_CONTACTS == 1 << (CONTACTS_INDEX + 1), "contacts are the last column");
 
 void quantised_init(struct quantised *self, enum wire_profile profile)
 {
@@ -17,8 +18,24 @@ void quantised_init(struct quantised *self, enum wire_profile profile)
 	self->log_first = self->log_next = 1;
 }
 
+static void drop_contacts(struct quantised_row *row)
+{
+	heap_free(row->contacts);
+	row->contacts = NULL;
+	row->contact_bytes = row->contact_room = 0;
+}
+
+static void forget_contacts(struct quantised *self)
+{
+	for (uint32_t i = 0; i < self->row_count && self->contacts; i++)
+		drop_contacts(&self->rows[i]);
+	self->contacts = false;
+}
+
 void quantised_release(struct quantised *self)
 {
+	forget_contacts(self);
+	heap_free(self->packed);
 	heap_free(self->rows);
 	heap_free(self->log);
 	for (uint32_t i = 0; i < QUANTISED_SHARES; i++)
@@ -74,6 +91,11 @@ static enum status keep(struct quantised *self, struct quantised_row *row)
 	return STATUS_OK;
 }
 
+static struct wire_slice contacts_of(const struct quantised_row *row)
+{
+	return (struct wire_slice){ row->contacts, row->contact_bytes };
+}
+
 /* ---- shares of hashes -------------------------------------------------------------------------- */
 
 static void forget_share(struct quantised *self, uint32_t row)
@@ -93,7 +115,7 @@ static void forget_shares(struct quantised *self)
 
 /* Where shares over these fields are kept, in place of those not asked for longest; as many as there are
  * rows. NULL without memory: then nothing is remembered. */
-static struct quantised_shares *shares_of(struct quantised *self, uint8_t fields)
+static struct quantised_shares *shares_of(struct quantised *self, wire_mask fields)
 {
 	struct quantised_shares *found = &self->shares[0];
 	for (uint32_t i = 0; i < QUANTISED_SHARES; i++) {
@@ -120,11 +142,12 @@ static struct quantised_shares *shares_of(struct quantised *self, uint8_t fields
 }
 
 static uint64_t share(const struct quantised *self, const struct view *view, uint32_t row,
-		      struct quantised_shares *shares, uint8_t fields)
+		      struct quantised_shares *shares, wire_mask fields)
 {
 	if (shares != NULL && shares->values[row] != 0)
 		return shares->values[row];
-	uint64_t value = wire_quantised_hash(&view->rows[row].body, &self->rows[row].now, fields);
+	uint64_t value = wire_quantised_hash(&view->rows[row].body, &self->rows[row].now,
+					     contacts_of(&self->rows[row]), fields);
 	if (shares != NULL)
 		shares->values[row] = value;
 	return value;
@@ -132,10 +155,48 @@ static uint64_t share(const struct quantised *self, const struct view *view, uin
 
 /* ---- following the view ------------------------------------------------------------------------ */
 
+/* What the row's contacts show now; notes when that is another value. */
+static enum status show_contacts(struct quantised *self, const struct view_row *from,
+				 struct quantised_row *row)
+{
+	struct wire_slice exact = { from->body.contacts, from->body.contact_bytes };
+	enum status status = array_reserve(&self->packed, &self->packed_room,
+					   wire_touches_short_max(exact), 1);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t bytes = wire_touches_quantise(self->profile, exact, self->packed);
+	if (bytes == row->contact_bytes &&
+	    (bytes == 0 || memcmp(row->contacts, self->packed, bytes) == 0))
+		return STATUS_OK;
+	status = array_reserve(&row->contacts, &row->contact_room, bytes, 1);
+	if (status != STATUS_OK)
+		return status;
+	if (bytes > 0)
+		memcpy(row->contacts, self->packed, bytes);
+	row->contact_bytes = bytes;
+	row->contacts_changed = self->serial;
+	return STATUS_OK;
+}
+
+/* For the first who asks for them: none of those who know nothing of it has been shown any. */
+static enum status show_all_contacts(struct quantised *self, const struct view *view)
+{
+	enum status status = STATUS_OK;
+	self->contacts = true;
+	for (uint32_t i = 0; i < self->row_count && status == STATUS_OK; i++) {
+		self->rows[i].contacts_changed = self->serial;
+		if (view->rows[i].live)
+			status = show_contacts(self, &view->rows[i], &self->rows[i]);
+	}
+	forget_shares(self);
+	return status;
+}
+
 static void make_row(struct quantised *self, const struct view_row *from, struct quantised_row *row)
 {
 	memset(row, 0, sizeof *row);
 	row->id = from->body.id;
+	row->contacts_changed = self->serial;
 	forget_share(self, (uint32_t)(row - self->rows));
 	wire_quantise(self->profile, &from->body, &row->now);
 	for (uint32_t c = 0; c < QUANTISED_COLUMNS; c++)
@@ -149,6 +210,7 @@ static enum status reserve(struct quantised *self, const struct view *view)
 
 static enum status begin_anew(struct quantised *self, const struct view *view)
 {
+	forget_contacts(self);
 	self->row_count = 0;
 	self->log_first = self->log_next;
 	self->floor = self->serial = view->serial;
@@ -165,9 +227,11 @@ static enum status begin_anew(struct quantised *self, const struct view *view)
 static void close_gaps(struct quantised *self, const struct view *view)
 {
 	uint32_t kept = 0;
-	for (uint32_t i = 0; i < self->row_count && kept < view->row_count; i++)
-		if (self->rows[i].id == view->rows[kept].body.id)
+	for (uint32_t i = 0; i < self->row_count; i++)
+		if (kept < view->row_count && self->rows[i].id == view->rows[kept].body.id)
 			self->rows[kept++] = self->rows[i];
+		else
+			drop_contacts(&self->rows[i]);
 	self->row_count = kept;
 	forget_shares(self);
 }
@@ -181,9 +245,12 @@ static enum status update(struct quantised *self, const struct view *view, uint3
 		return STATUS_OK;
 	/* Its exact columns may have changed, too. */
 	forget_share(self, index);
+	if (self->contacts && from->changed[CONTACTS_INDEX] == self->serial &&
+	    show_contacts(self, from, row) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	memset(&next, 0, sizeof next);
 	wire_quantise(self->profile, &from->body, &next);
-	uint8_t mask = wire_quantised_differ(&row->now, &next);
+	wire_mask mask = wire_quantised_differ(&row->now, &next);
 	if (mask == 0)
 		return STATUS_OK;
 	if (keep(self, row) != STATUS_OK)
@@ -220,18 +287,31 @@ static enum status go_on(struct quantised *self, const struct view *view)
 	enum status status = reserve(self, view);
 	if (status == STATUS_OK)
 		status = update_rows(self, view);
-	for (; status == STATUS_OK && self->row_count < view->row_count; self->row_count++)
-		make_row(self, &view->rows[self->row_count], &self->rows[self->row_count]);
+	while (status == STATUS_OK && self->row_count < view->row_count) {
+		uint32_t row = self->row_count++;
+		make_row(self, &view->rows[row], &self->rows[row]);
+		if (self->contacts && view->rows[row].live)
+			status = show_contacts(self, &view->rows[row], &self->rows[row]);
+	}
 	return status;
 }
 
-enum status quantised_follow(struct quantised *self, const struct view *view)
+static enum status follow(struct quantised *self, const struct view *view)
 {
 	bool next = self->serial != 0 && self->serial + 1 == view->serial &&
 		    view->epoch_serial != view->serial;
 	if (self->serial == view->serial)
 		return STATUS_OK;
-	enum status status = next ? go_on(self, view) : begin_anew(self, view);
+	return next ? go_on(self, view) : begin_anew(self, view);
+}
+
+enum status quantised_follow(struct quantised *self, const struct view *view, bool contacts)
+{
+	if (!contacts)
+		forget_contacts(self);
+	enum status status = follow(self, view);
+	if (status == STATUS_OK && contacts && !self->contacts)
+		status = show_all_contacts(self, view);
 	if (status != STATUS_OK)
 		quantised_release(self);
 	return status;
@@ -258,12 +338,12 @@ uint32_t quantised_row_of(const struct view *view, const struct wire_body *body)
 	return (uint32_t)((const struct view_row *)(const void *)body - view->rows);
 }
 
-static uint8_t changed_since(const struct quantised_row *row, uint64_t base)
+static wire_mask changed_since(const struct quantised_row *row, uint64_t base)
 {
-	uint8_t mask = 0;
+	wire_mask mask = 0;
 	for (uint32_t c = 0; c < QUANTISED_COLUMNS; c++)
 		if (row->changed[c] > base)
-			mask |= (uint8_t)(1u << c);
+			mask |= (wire_mask)(1u << c);
 	return mask;
 }
 
@@ -281,10 +361,14 @@ void quantised_refine(const struct quantised *self, const struct view *view, uin
 		if (!row.created && !delta->absolute) {
 			row.from = quantised_at(self, index, base);
 			row.mask &= wire_quantised_differ(row.from, row.to) |
-				    (uint8_t)~WIRE_COLUMNS_QUANTISED;
+				    (wire_mask)~WIRE_COLUMNS_QUANTISED;
 		} else if (!row.created) {
-			row.mask &= changed_since(values, base) | (uint8_t)~WIRE_COLUMNS_QUANTISED;
+			row.mask &= changed_since(values, base) | (wire_mask)~WIRE_COLUMNS_QUANTISED;
 		}
+		if (!row.created && values->contacts_changed <= base)
+			row.mask &= (wire_mask)~WIRE_COLUMN_CONTACTS;
+		if (row.mask & WIRE_COLUMN_CONTACTS)
+			row.contacts = contacts_of(values);
 		if (row.mask != 0)
 			delta->rows.items[kept++] = row;
 	}
@@ -292,12 +376,12 @@ void quantised_refine(const struct quantised *self, const struct view *view, uin
 }
 
 uint64_t quantised_share(struct quantised *self, const struct view *view, uint32_t row,
-			 uint8_t fields)
+			 wire_mask fields)
 {
 	return share(self, view, row, shares_of(self, fields), fields);
 }
 
-uint64_t quantised_hash(struct quantised *self, const struct view *view, uint8_t fields)
+uint64_t quantised_hash(struct quantised *self, const struct view *view, wire_mask fields)
 {
 	struct quantised_shares *shares = shares_of(self, fields);
 	uint64_t sum = 0;

@@ -12,6 +12,9 @@
  * oldest base it knows. Frames on older ones are absolute. A change that is lost in rounding is none: such
  * rows are not sent.
  *
+ * Contacts (protocol/contacts.h) never stand on another tick, so only what they are now is kept, and when
+ * that was last another: while anybody asks for them in this profile.
+ *
  * Invariants: Q1 rows stand as the view's do, the same ids. Q2 `now` is what wire_quantise makes of the
  * row. Q3 every change behind `floor` is in the log. Q4 a share that is known is that of the row as it is.
  */
@@ -32,6 +35,9 @@ struct quantised_row {
 	uint32_t id;
 	uint64_t last;			     /* newest entry of the log, 0 none */
 	uint64_t changed[QUANTISED_COLUMNS]; /* serial, by column */
+	uint64_t contacts_changed;	     /* serial */
+	uint8_t *contacts;		     /* owned */
+	uint32_t contact_bytes, contact_room;
 };
 
 struct quantised_entry {
@@ -42,7 +48,7 @@ struct quantised_entry {
 
 /* Shares of view hashes over some fields, by row; 0: not known since the row changed. */
 struct quantised_shares {
-	uint8_t fields; /* 0: nobody's */
+	wire_mask fields; /* 0: nobody's */
 	uint64_t used;	/* serial at which they were last asked for */
 	uint32_t capacity;
 	uint64_t *values; /* owned */
@@ -59,12 +65,17 @@ struct quantised {
 	uint64_t log_first, log_next;
 	uint32_t log_capacity, log_max;
 	struct quantised_shares shares[QUANTISED_SHARES];
+	bool contacts;	 /* rows have them */
+	uint8_t *packed; /* owned: one value in the making */
+	uint32_t packed_room;
 };
 
 void quantised_init(struct quantised *self, enum wire_profile profile);
 void quantised_release(struct quantised *self);
-/* Follows the view after each of its reports, or from anew. NO_MEMORY: it is empty, until next time. */
-MUST_CHECK enum status quantised_follow(struct quantised *self, const struct view *view);
+/* Follows the view after each of its reports, or from anew, with contacts or without. NO_MEMORY: it is empty,
+ * until next time. */
+MUST_CHECK enum status quantised_follow(struct quantised *self, const struct view *view,
+					bool contacts);
 
 /* What the row showed at serial `base`, which is not below `floor` and not before the row was made. */
 const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row, uint64_t base);
@@ -74,10 +85,10 @@ const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t
 void quantised_refine(const struct quantised *self, const struct view *view, uint64_t base,
 		      struct view_delta *delta);
 /* Of all rows; the view hash of a subscription that sees the whole world. */
-uint64_t quantised_hash(struct quantised *self, const struct view *view, uint8_t fields);
+uint64_t quantised_hash(struct quantised *self, const struct view *view, wire_mask fields);
 /* A row's share of a view hash; made anew only where the row has changed. */
 uint64_t quantised_share(struct quantised *self, const struct view *view, uint32_t row,
-			 uint8_t fields);
+			 wire_mask fields);
 /* The index of a row of the view from its body. */
 uint32_t quantised_row_of(const struct view *view, const struct wire_body *body);
 

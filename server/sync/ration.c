@@ -194,13 +194,9 @@ static enum status order(struct ration *self, const struct view *view,
 
 /* ---- what goes --------------------------------------------------------------------------------- */
 
-static uint8_t mask_of(const struct view_row *row, const struct ration_body *body, uint8_t fields)
+static wire_mask mask_of(const struct view_row *row, const struct ration_body *body, wire_mask fields)
 {
-	uint8_t mask = 0;
-	for (uint32_t c = 0; c < WIRE_COLUMN_COUNT; c++)
-		if (row->changed[c] > body->sent)
-			mask |= (uint8_t)(1u << c);
-	return body->has ? mask & fields : fields;
+	return body->has ? view_row_since(row, body->sent) & fields : fields;
 }
 
 /* The row as its profile shows it, on the base of its own; false: nothing of it is seen to change. */
@@ -235,7 +231,7 @@ static int by_number(const void *a, const void *b)
 /* As many as the bucket lets through, at least one; the others go on waiting. */
 static enum status choose(struct ration *self, const struct view *view,
 			  const struct quantised *quantised, enum wire_profile profile,
-			  uint8_t fields, struct view_delta *delta)
+			  wire_mask fields, struct view_delta *delta)
 {
 	double room = self->tokens - HEAD_BYTES - (double)delta->removed.count * BLOCK_ID_BYTES_MAX;
 	self->waiting.count = 0;
@@ -278,7 +274,7 @@ static void empty(struct ration *self)
 
 enum status ration_collect(struct ration *self, struct interest_map *map, struct view *view,
 			   struct interest *interest, const struct quantised *quantised,
-			   bool snapshot, enum wire_profile profile, uint8_t fields,
+			   bool snapshot, enum wire_profile profile, wire_mask fields,
 			   struct view_delta *delta, bool *partial)
 {
 	delta->rows.count = delta->removed.count = 0;

@@ -51,7 +51,7 @@ bool ration_allows(struct ration *self, uint64_t now);
 MUST_CHECK enum status ration_collect(struct ration *self, struct interest_map *map,
 				      struct view *view, struct interest *interest,
 				      const struct quantised *quantised, bool snapshot,
-				      enum wire_profile profile, uint8_t fields,
+				      enum wire_profile profile, wire_mask fields,
 				      struct view_delta *delta, bool *partial);
 /* Bytes that have been sent. */
 void ration_spend(struct ration *self, uint64_t bytes);

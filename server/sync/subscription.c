@@ -8,7 +8,7 @@
 
 enum { SMALL_TAIL = 4096 };
 
-static enum status check(const struct msg_subscribe *ask, struct reason *why)
+static enum status check(const struct msg_subscribe *ask, uint32_t frame_max, struct reason *why)
 {
 	enum status status = block_profile_check(ask->profile);
 	if (status != STATUS_OK)
@@ -17,9 +17,12 @@ static enum status check(const struct msg_subscribe *ask, struct reason *why)
 	if (wire_column_later(ask->fields) != NULL)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields", "%s are not served yet",
 				  wire_column_later(ask->fields));
-	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_ALL) != 0 || ask->fields == 0)
+	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_SERVED) != 0 || ask->fields == 0)
 		return reason_set(why, STATUS_RANGE, -1, "fields", "a mask of columns within %d",
-				  WIRE_COLUMNS_ALL);
+				  WIRE_COLUMNS_SERVED);
+	if ((ask->fields & WIRE_COLUMN_CONTACTS) && frame_max < WIRE_FRAME_CONTACTS)
+		return reason_set(why, STATUS_TOO_LARGE, -1, "fields",
+				  "contacts need frames of %d bytes", WIRE_FRAME_CONTACTS);
 	if (ask->budget > 0 && ask->budget < RATION_BUDGET_MIN)
 		return reason_set(why, STATUS_RANGE, -1, "budget", "0, or at least %d bytes a second",
 				  RATION_BUDGET_MIN);
@@ -32,7 +35,7 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 				bool has_ack, uint32_t frame_max, struct subscription **out,
 				struct reason *why)
 {
-	enum status status = check(ask, why);
+	enum status status = check(ask, frame_max, why);
 	if (status != STATUS_OK)
 		return status;
 	struct subscription *self = heap_alloc_zero(sizeof *self);
@@ -42,7 +45,7 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 	self->sub = ask->sub;
 	self->outbox = outbox;
 	self->profile = (enum wire_profile)ask->profile;
-	self->fields = (uint8_t)ask->fields;
+	self->fields = (wire_mask)ask->fields;
 	self->frame_max = frame_max;
 	self->event_mask = ask->events;
 	self->divisor_asked = self->divisor = (uint32_t)ask->divisor;

@@ -50,7 +50,7 @@ struct subscription {
 	uint64_t sub; /* the client's number */
 	struct outbox *outbox; /* borrowed */
 	enum wire_profile profile;
-	uint8_t fields;
+	wire_mask fields;
 	uint32_t frame_max;	     /* content bytes of a frame this client takes */
 	uint64_t event_mask;	     /* bit k: kind k */
 	uint32_t divisor_asked, divisor; /* in force: asked × a power of two */

@@ -12,10 +12,24 @@ void view_init(struct view *self)
 	table_init(&self->index);
 }
 
+static void drop_contacts(struct view_row *row)
+{
+	heap_free((void *)(uintptr_t)row->body.contacts);
+	row->body.contacts = NULL;
+	row->body.contact_bytes = row->contact_room = 0;
+}
+
+void view_drop_contacts(struct view *self)
+{
+	for (uint32_t i = 0; i < self->row_count; i++)
+		drop_contacts(&self->rows[i]);
+}
+
 static void drop_row(struct view_row *row)
 {
 	heap_free((void *)(uintptr_t)row->body.shapes);
 	row->body.shapes = NULL;
+	drop_contacts(row);
 	row->live = false;
 }
 
@@ -70,6 +84,22 @@ static enum status pack_shapes(const struct tick_report *report, const struct re
 	return STATUS_OK;
 }
 
+/* The row keeps its own, in the room it has. */
+static enum status keep_contacts(struct view_row *row, const struct tick_report *report,
+				 const struct report_body *from)
+{
+	void *contacts = (void *)(uintptr_t)row->body.contacts;
+	enum status status = array_reserve(&contacts, &row->contact_room, from->contact_bytes, 1);
+	row->body.contacts = contacts;
+	if (status != STATUS_OK)
+		return status;
+	row->body.contact_bytes = from->contact_bytes;
+	if (from->contact_bytes > 0)
+		memcpy(contacts, report->contacts_packed.data + from->first_contact,
+		       from->contact_bytes);
+	return STATUS_OK;
+}
+
 static enum status note_change(struct view *self, uint32_t row)
 {
 	struct view_changes *changes = &self->ring[self->serial % WIRE_RING_TICKS];
@@ -92,6 +122,8 @@ static enum status append(struct view *self, const struct tick_report *report,
 	memset(row, 0, sizeof *row);
 	body_of_view(&row->body, &from->view);
 	status = pack_shapes(report, from, &row->body);
+	if (status == STATUS_OK && (from->why & REPORT_CONTACTS))
+		status = keep_contacts(row, report, from);
 	if (status == STATUS_OK)
 		status = table_insert(&self->index, from->view.id, self->row_count);
 	if (status != STATUS_OK) {
@@ -108,6 +140,16 @@ static enum status append(struct view *self, const struct tick_report *report,
 	return note_change(self, self->row_count++);
 }
 
+static bool contacts_differ(const struct wire_body *body, const struct tick_report *report,
+			    const struct report_body *from)
+{
+	if (body->contact_bytes != from->contact_bytes)
+		return true;
+	return from->contact_bytes > 0 &&
+	       memcmp(body->contacts, report->contacts_packed.data + from->first_contact,
+		      from->contact_bytes) != 0;
+}
+
 static enum status update(struct view *self, const struct tick_report *report,
 			  const struct report_body *from)
 {
@@ -122,14 +164,20 @@ static enum status update(struct view *self, const struct tick_report *report,
 		if (status != STATUS_OK)
 			return status;
 	}
-	uint8_t mask = wire_columns_differ(&row->body, &body);
+	wire_mask mask = wire_columns_differ(&row->body, &body);
 	if (body.shapes != row->body.shapes)
 		heap_free((void *)(uintptr_t)row->body.shapes);
 	row->body = body;
+	if ((from->why & REPORT_CONTACTS) && contacts_differ(&body, report, from)) {
+		enum status status = keep_contacts(row, report, from);
+		if (status != STATUS_OK)
+			return status;
+		mask |= WIRE_COLUMN_CONTACTS;
+	}
 	if (mask == 0)
 		return STATUS_OK;
 	for (uint32_t c = 0; c < WIRE_COLUMN_COUNT; c++)
-		if (mask >> c & 1)
+		if (mask & wire_column_bit(c))
 			row->changed[c] = self->serial;
 	if (mask & WIRE_COLUMNS_TICK) {
 		self->tick_sum -= row->tick_hash;
@@ -214,6 +262,8 @@ enum status view_apply(struct view *self, const struct tick_report *report)
 	self->tick = report->tick;
 	self->epoch = report->epoch;
 	self->tick_hash = report->tick_hash;
+	/* Between two times that they are told nobody knows what they are; then all are told. */
+	self->contacts = report->contacts && (self->contacts || report->contacts_all);
 	enum status status = STATUS_OK;
 	for (uint32_t i = 0; i < report->removed_count && status == STATUS_OK; i++)
 		status = remove_body(self, report->removed[i]);
@@ -238,21 +288,11 @@ void view_delta_release(struct view_delta *delta)
 	ARRAY_RELEASE(&delta->removed);
 }
 
-/* Columns of a row that changed after `base`. */
-static uint8_t mask_since(const struct view_row *row, uint64_t base, uint8_t fields)
-{
-	uint8_t mask = 0;
-	for (uint32_t c = 0; c < WIRE_COLUMN_COUNT; c++)
-		if (row->changed[c] > base)
-			mask |= (uint8_t)(1u << c);
-	return mask & fields;
-}
-
 static enum status take(struct view_delta *delta, const struct view_row *row, uint64_t base,
-			uint8_t fields)
+			wire_mask fields)
 {
 	bool created = row->created > base;
-	uint8_t mask = created ? fields : mask_since(row, base, fields);
+	wire_mask mask = created ? fields : view_row_since(row, base) & fields;
 	if (mask == 0)
 		return STATUS_OK;
 	if (ARRAY_RESERVE(&delta->rows, delta->rows.count + 1u) != STATUS_OK)
@@ -301,7 +341,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Rows noted in the ring after `base`, each once. */
-static enum status collect_ring(struct view *self, uint64_t base, uint8_t fields,
+static enum status collect_ring(struct view *self, uint64_t base, wire_mask fields,
 				struct view_delta *delta)
 {
 	self->stamp++;
@@ -322,7 +362,7 @@ static enum status collect_ring(struct view *self, uint64_t base, uint8_t fields
 	return STATUS_OK;
 }
 
-enum status view_collect(struct view *self, uint64_t base, uint8_t fields, struct view_delta *delta)
+enum status view_collect(struct view *self, uint64_t base, wire_mask fields, struct view_delta *delta)
 {
 	delta->rows.count = delta->removed.count = 0;
 	delta->absolute = false;
@@ -340,7 +380,7 @@ enum status view_collect(struct view *self, uint64_t base, uint8_t fields, struc
 	return status;
 }
 
-enum status view_collect_all(struct view *self, uint8_t fields, struct view_delta *delta)
+enum status view_collect_all(struct view *self, wire_mask fields, struct view_delta *delta)
 {
 	delta->rows.count = delta->removed.count = 0;
 	delta->absolute = true;
@@ -351,7 +391,7 @@ enum status view_collect_all(struct view *self, uint8_t fields, struct view_delt
 	return status;
 }
 
-uint64_t view_hash(const struct view *self, uint8_t fields, bool *is_tick_hash)
+uint64_t view_hash(const struct view *self, wire_mask fields, bool *is_tick_hash)
 {
 	*is_tick_hash = (fields & WIRE_COLUMNS_TICK) == WIRE_COLUMNS_TICK;
 	if (*is_tick_hash)

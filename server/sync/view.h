@@ -26,8 +26,9 @@
 enum { VIEW_REMOVALS_MAX = 65536 };
 
 struct view_row {
-	struct wire_body body; /* `shapes` owned by the row */
+	struct wire_body body; /* `shapes` and `contacts` owned by the row */
 	bool live;
+	uint32_t contact_room;			 /* bytes */
 	uint64_t created;			 /* serial */
 	uint64_t changed[WIRE_COLUMN_COUNT];	 /* serial, by column */
 	uint64_t stamp;				 /* last collection that took it */
@@ -61,13 +62,27 @@ struct view {
 	uint64_t compacted; /* serial of the last compaction: the ring before it is void */
 	uint64_t stamp;
 	uint64_t tick_sum;
+	bool contacts; /* those of the rows are the world's: the last report told them */
 };
+
+/* Columns of a row that changed after `base`. */
+static inline wire_mask view_row_since(const struct view_row *row, uint64_t base)
+{
+	wire_mask mask = 0;
+	for (uint32_t c = 0; c < WIRE_COLUMN_COUNT; c++)
+		if (row->changed[c] > base)
+			mask |= wire_column_bit(c);
+	return mask;
+}
 
 void view_init(struct view *self);
 void view_release(struct view *self);
 /* Applies one TICK report as the next serial. NO_MEMORY or CORRUPT (the report does not fit the
  * mirror, or V4): the mirror must be refilled by a `whole` report. */
 MUST_CHECK enum status view_apply(struct view *self, const struct tick_report *report);
+
+/* Nobody wants contacts any more: gives back their memory. */
+void view_drop_contacts(struct view *self);
 
 /* What a subscription with columns `fields` that stands at serial `base` needs to know. */
 struct view_delta {
@@ -77,12 +92,12 @@ struct view_delta {
 };
 void view_delta_release(struct view_delta *delta);
 /* STATUS_MISSING: only a SNAPSHOT will do. `delta` keeps its memory between calls. */
-MUST_CHECK enum status view_collect(struct view *self, uint64_t base, uint8_t fields,
+MUST_CHECK enum status view_collect(struct view *self, uint64_t base, wire_mask fields,
 				    struct view_delta *delta);
 /* Every live row, as created. */
-MUST_CHECK enum status view_collect_all(struct view *self, uint8_t fields, struct view_delta *delta);
+MUST_CHECK enum status view_collect_all(struct view *self, wire_mask fields, struct view_delta *delta);
 /* Hash of everything a whole-world subscription to `fields` sees: the tick hash when they are all
  * of what that is made of (*is_tick_hash), else the view hash. */
-uint64_t view_hash(const struct view *self, uint8_t fields, bool *is_tick_hash);
+uint64_t view_hash(const struct view *self, wire_mask fields, bool *is_tick_hash);
 
 #endif

@@ -117,10 +117,18 @@ void world_reports_ask(struct served_world *world)
 		world->whole_asked = host_report_whole(world->host) == STATUS_OK;
 }
 
+void worlds_watch_contacts(struct served_world *world)
+{
+	bool wanted = fanout_wants_contacts(world->fanout);
+	if (wanted != world->contacts_asked && host_watch_contacts(world->host, wanted) == STATUS_OK)
+		world->contacts_asked = wanted;
+}
+
 static void show(struct served_world *world, const struct tick_report *report)
 {
 	if (report->whole)
 		world->whole_asked = false;
+	worlds_watch_contacts(world);
 	uint64_t now = io_now(world->server->io);
 	enum status status = fanout_report(world->fanout, report, now);
 	if (status == STATUS_OK && report->step && world->round_at == 0) {

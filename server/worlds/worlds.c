@@ -301,6 +301,7 @@ void worlds_look_after(struct server *server, uint64_t now)
 		if (world->stopping)
 			continue;
 		host_look_after(world->host);
+		worlds_watch_contacts(world);
 		fanout_look_after(world->fanout, now);
 		if (!fanout_stands(world->fanout))
 			world_reports_ask(world);

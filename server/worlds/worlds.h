@@ -39,6 +39,7 @@ struct served_world {
 	struct report *waiting_for_disk;
 	uint64_t round_at; /* instant at which its fan-out began, 0: it is done */
 	bool whole_asked; /* the mirror is lost, and the host knows */
+	bool contacts_asked; /* the host tells contacts, because somebody watches them */
 	/* Who asked for its end; 0 nobody. */
 	uint32_t destroyed_by;
 	uint64_t destroyed_ref;
@@ -78,6 +79,8 @@ MUST_CHECK enum status worlds_open(struct server *server, const char *name, stru
 				   struct served_world **out, struct reason *why);
 /* Now and then: frames that were held back, news that could not be told. */
 void worlds_look_after(struct server *server, uint64_t now);
+/* The host learns whether contacts are to be told; for whoever changes who watches what. */
+void worlds_watch_contacts(struct served_world *world);
 /* The next slice of each world's round; rings itself while there are more. `context` is the server. */
 void worlds_serve(void *context);
 /* After a flush: notes how long the rounds took that have ended with it. */

@@ -275,7 +275,7 @@ static void run(double seconds)
 	}
 }
 
-static void enter(struct watcher *self, uint16_t port, uint32_t world, uint8_t fields)
+static void enter(struct watcher *self, uint16_t port, uint32_t world, wire_mask fields)
 {
 	struct handshake handshake;
 	struct handshake_offer offer = {

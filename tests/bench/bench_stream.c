@@ -68,7 +68,7 @@ static void time_quantising(const struct view *view, enum wire_profile profile, 
 }
 
 static void time_one(struct view *view, struct quantised *quantised, enum wire_profile profile,
-		     uint8_t fields, struct times *times)
+		     wire_mask fields, struct times *times)
 {
 	static struct view_delta delta;
 	static uint8_t scratch[1 << 20];
@@ -76,7 +76,7 @@ static void time_one(struct view *view, struct quantised *quantised, enum wire_p
 	uint32_t parts, bytes;
 	bool exact = !wire_profile_quantised(profile);
 	uint64_t begun;
-	if (!exact && quantised_follow(quantised, view) != STATUS_OK)
+	if (!exact && quantised_follow(quantised, view, false) != STATUS_OK)
 		abort();
 	if (!exact)
 		time_quantising(view, profile, times);
@@ -106,7 +106,7 @@ static void time_one(struct view *view, struct quantised *quantised, enum wire_p
 
 /* ---- figures ----------------------------------------------------------------------------------- */
 
-static void print_row(const struct watcher_counts *counts, const char *name, uint8_t fields,
+static void print_row(const struct watcher_counts *counts, const char *name, wire_mask fields,
 		      const struct times *times)
 {
 	double frames = (double)(counts->frames - counts->snapshots);
@@ -120,7 +120,7 @@ static void print_row(const struct watcher_counts *counts, const char *name, uin
 	printf("\n");
 }
 
-static void figures(uint32_t ticks, uint8_t fields, bool timed)
+static void figures(uint32_t ticks, wire_mask fields, bool timed)
 {
 	struct times times[WATCHER_PROFILES] = {0};
 	struct view view;

@@ -56,11 +56,100 @@ static void daemon_end(struct server_sim *self)
 
 /* ---- the truth ---------------------------------------------------------------------------------- */
 
+static const struct wire_body *body_in(const struct sim_state *state, uint32_t id)
+{
+	for (uint32_t i = 0; i < state->count; i++)
+		if (state->bodies[i].id == id)
+			return &state->bodies[i];
+	return NULL;
+}
+
 static void state_release(struct sim_state *state)
 {
 	for (uint32_t i = 0; i < state->count; i++)
 		heap_free((void *)(uintptr_t)state->bodies[i].shapes);
+	for (uint32_t i = 0; i < state->count; i++)
+		heap_free((void *)(uintptr_t)state->bodies[i].contacts);
 	heap_free(state->bodies);
+}
+
+static bool is_dynamic(const struct sim_state *state, uint32_t id)
+{
+	const struct wire_body *body = body_in(state, id);
+	return body != NULL && body->status == BODY_DYNAMIC;
+}
+
+/* A point of the world's answer as the body sees it that holds it: `out` of that body, or NULL. */
+static struct wire_body *hold(const struct sim_state *state, const struct contact_view *view,
+			      struct wire_touch *out)
+{
+	bool a = is_dynamic(state, view->a), b = is_dynamic(state, view->b);
+	bool first = a && (!b || view->a > view->b);
+	*out = (struct wire_touch){ .other = first ? view->b : view->a,
+				    .child = first ? view->child_a : view->child_b,
+				    .other_child = first ? view->child_b : view->child_a,
+				    .separation = view->separation,
+				    .impulse = view->normal_impulse };
+	memcpy(out->point, &view->point, sizeof out->point);
+	memcpy(out->normal, &view->normal, sizeof out->normal);
+	memcpy(out->friction, &view->friction_impulse, sizeof out->friction);
+	for (int i = 0; i < 3 && first; i++) {
+		out->normal[i] = 0 - out->normal[i];
+		out->friction[i] = 0 - out->friction[i];
+	}
+	if (!a && !b)
+		return NULL;
+	return (struct wire_body *)(uintptr_t)body_in(state, first ? view->a : view->b);
+}
+
+struct held {
+	struct wire_touch touch;
+	uint32_t holder, order;
+};
+
+static int by_holder(const void *a, const void *b)
+{
+	const struct held *x = a, *y = b;
+	const uint32_t xs[5] = { x->holder, x->touch.other, x->touch.child, x->touch.other_child,
+				 x->order };
+	const uint32_t ys[5] = { y->holder, y->touch.other, y->touch.child, y->touch.other_child,
+				 y->order };
+	for (int i = 0; i < 5; i++)
+		if (xs[i] != ys[i])
+			return xs[i] > ys[i] ? 1 : -1;
+	return 0;
+}
+
+/* All contacts of the world, sorted out by who holds them: not the way the host does it. */
+static void see_contacts(const struct world *world, struct sim_state *state)
+{
+	uint32_t room = 4 * world_stats(world).contacts + 1, count, held_count = 0;
+	struct contact_view *views = sim_memory(heap_alloc(room * sizeof *views));
+	struct held *held = sim_memory(heap_alloc(room * sizeof *held));
+	count = world_contacts(world, 0, views, room);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_body *holder = hold(state, &views[i], &held[held_count].touch);
+		if (holder == NULL)
+			continue;
+		held[held_count].holder = holder->id;
+		held[held_count++].order = i;
+	}
+	qsort(held, held_count, sizeof *held, by_holder);
+	for (uint32_t i = 0, end; i < held_count; i = end) {
+		struct wire_body *holder =
+			(struct wire_body *)(uintptr_t)body_in(state, held[i].holder);
+		struct wire_touches_writer writer;
+		for (end = i; end < held_count && held[end].holder == held[i].holder;)
+			end++;
+		uint8_t *packed = sim_memory(heap_alloc(WIRE_TOUCHES_BYTES_MAX));
+		wire_touches_begin(&writer, WIRE_PROFILE_EXACT, packed, end - i);
+		for (uint32_t k = i; k < end; k++)
+			wire_touches_put(&writer, &held[k].touch);
+		holder->contact_bytes = (uint32_t)(writer.at - packed);
+		holder->contacts = sim_memory(heap_realloc(packed, holder->contact_bytes));
+	}
+	heap_free(views);
+	heap_free(held);
 }
 
 static void see_shapes(const struct world *world, struct wire_body *to)
@@ -132,6 +221,7 @@ static void see_world(struct server_sim *self, const struct host *host)
 	world_bodies(world, ids, state->count);
 	for (uint32_t i = 0; i < state->count; i++)
 		see_body(world, ids[i], &state->bodies[i]);
+	see_contacts(world, state);
 	heap_free(ids);
 }
 
@@ -171,9 +261,13 @@ static void see_all(struct server_sim *self)
  * be those of the real one, and the doubles what they stand for. */
 static bool shows_body(const struct mirror *mirror, uint32_t index, const struct wire_body *real)
 {
+	static uint8_t packed[WIRE_TOUCHES_BYTES_MAX];
 	struct wire_body shown = *real;
 	struct wire_quantised values;
 	if (wire_profile_quantised(mirror->profile)) {
+		struct wire_slice exact = { real->contacts, real->contact_bytes };
+		shown.contacts = packed;
+		shown.contact_bytes = wire_touches_quantise(mirror->profile, exact, packed);
 		wire_quantise(mirror->profile, real, &values);
 		wire_dequantise(mirror->profile, &values, WIRE_COLUMNS_ALL, &shown);
 		if (wire_quantised_differ(&mirror->quantised[index], &values) & mirror->fields)
@@ -202,14 +296,6 @@ static bool may_be_missed(const struct sim_truth *truth, const struct mirror *mi
 		    truth->states.items[i - 1].epoch < mirror->epoch)
 			return truth->states.items[i].tick == mirror->tick + 1;
 	return false;
-}
-
-static const struct wire_body *body_in(const struct sim_state *state, uint32_t id)
-{
-	for (uint32_t i = 0; i < state->count; i++)
-		if (state->bodies[i].id == id)
-			return &state->bodies[i];
-	return NULL;
 }
 
 /* Is a body within so many margins of what is watched? Where the body of an area is gone, the area is

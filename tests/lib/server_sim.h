@@ -242,11 +242,11 @@ enum status sim_control(struct sim_client *self, uint32_t world, enum wire_contr
 			double value);
 /* Does not wait. */
 struct sim_subscription *sim_subscribe(struct sim_client *self, uint64_t sub, uint32_t world,
-				       uint8_t fields, enum wire_profile profile, uint32_t divisor,
+				       wire_mask fields, enum wire_profile profile, uint32_t divisor,
 				       uint64_t events);
 /* A part of the world, with a budget or 0. Does not wait. */
 struct sim_subscription *sim_subscribe_part(struct sim_client *self, uint64_t sub, uint32_t world,
-					    uint8_t fields, enum wire_profile profile,
+					    wire_mask fields, enum wire_profile profile,
 					    uint64_t events, uint64_t budget,
 					    const struct wire_area *areas, uint32_t area_count,
 					    const uint32_t *follow, uint32_t follow_count);

@@ -563,7 +563,7 @@ void sim_client_release(struct sim_client *self)
 
 /* A new one in the list, and the message that asks for it. */
 static struct sim_subscription *begin(struct sim_client *self, struct message *ask, uint64_t sub,
-				      uint32_t world, uint8_t fields, enum wire_profile profile,
+				      uint32_t world, wire_mask fields, enum wire_profile profile,
 				      uint64_t events)
 {
 	ASSERT(self->subscription_count < SIM_SUBSCRIPTIONS_MAX);
@@ -582,7 +582,7 @@ static struct sim_subscription *begin(struct sim_client *self, struct message *a
 }
 
 struct sim_subscription *sim_subscribe(struct sim_client *self, uint64_t sub, uint32_t world,
-				       uint8_t fields, enum wire_profile profile, uint32_t divisor,
+				       wire_mask fields, enum wire_profile profile, uint32_t divisor,
 				       uint64_t events)
 {
 	struct message ask;
@@ -619,7 +619,7 @@ static void watch(struct sim_subscription *subscription, const struct wire_area 
 }
 
 struct sim_subscription *sim_subscribe_part(struct sim_client *self, uint64_t sub, uint32_t world,
-					    uint8_t fields, enum wire_profile profile,
+					    wire_mask fields, enum wire_profile profile,
 					    uint64_t events, uint64_t budget,
 					    const struct wire_area *areas, uint32_t area_count,
 					    const uint32_t *follow, uint32_t follow_count)

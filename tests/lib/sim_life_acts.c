@@ -179,16 +179,17 @@ static struct sights draw_sights(struct life *life)
 	return sights;
 }
 
-static uint8_t draw_fields(struct life *life)
+static wire_mask draw_fields(struct life *life)
 {
-	return draw(life, 3) == 0 ? (uint8_t)(1 + draw(life, 127)) : WIRE_COLUMNS_ALL;
+	wire_mask contacts = draw(life, 3) == 0 ? WIRE_COLUMN_CONTACTS : 0;
+	return contacts | (draw(life, 3) == 0 ? (wire_mask)(1 + draw(life, 127)) : WIRE_COLUMNS_ALL);
 }
 
 static void look(struct life *life, struct life_seat *seat, uint32_t w)
 {
 	struct sights sights = draw_sights(life);
 	enum wire_profile profile = (enum wire_profile)draw(life, 4);
-	uint8_t fields = draw_fields(life);
+	wire_mask fields = draw_fields(life);
 	uint64_t budget = draw(life, 4) == 0 ? 1000 + draw(life, 20000) : 0;
 	if (seat->client->subscription_count == SUBSCRIPTIONS)
 		return;
@@ -215,7 +216,7 @@ static void watch(struct life *life, struct life_seat *seat, uint32_t w)
 {
 	bool alike = draw(life, 2) == 0;
 	enum wire_profile profile = alike ? WIRE_PROFILE_VIEW : (enum wire_profile)draw(life, 4);
-	uint8_t fields = alike ? WIRE_COLUMNS_ALL : draw_fields(life);
+	wire_mask fields = alike ? WIRE_COLUMNS_ALL : draw_fields(life);
 	uint32_t divisor = alike ? 1 : 1 + draw(life, 4);
 	if (seat->client->subscription_count == SUBSCRIPTIONS)
 		return;

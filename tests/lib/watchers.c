@@ -141,7 +141,7 @@ static void leave(struct watchers *self, struct watcher *watcher)
 	self->counts[watcher->profile].leaves++;
 }
 
-void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile, uint8_t fields,
+void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile, wire_mask fields,
 		    uint32_t divisor)
 {
 	struct watcher *watcher = &self->watchers[who];
@@ -227,10 +227,10 @@ void watchers_finish(struct watchers *self)
 static bool shows(const struct watcher *watcher, const struct wire_body *bodies, uint32_t count)
 {
 	const struct mirror *mirror = &watcher->mirror;
-	uint8_t fields = mirror->fields & (uint8_t)~WIRE_COLUMN_SHAPES, exact = fields;
+	wire_mask fields = mirror->fields & (wire_mask)~WIRE_COLUMN_SHAPES, exact = fields;
 	bool quantised = wire_profile_quantised(watcher->profile);
 	if (quantised)
-		exact &= (uint8_t)~WIRE_COLUMNS_QUANTISED;
+		exact &= (wire_mask)~WIRE_COLUMNS_QUANTISED;
 	if (mirror->count != count)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {

@@ -51,7 +51,7 @@ struct watchers {
 void watchers_start(struct watchers *self, uint32_t count, uint64_t seed, bool restless);
 void watchers_finish(struct watchers *self);
 /* One who comes with these wishes and stays as long as it is let; `steady` ones are let. */
-void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile, uint8_t fields,
+void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile, wire_mask fields,
 		    uint32_t divisor);
 /* A tick of the world (report: taken), whose whole state is `bodies`; compares what has arrived. */
 void watchers_tick(struct watchers *self, struct report *report, const struct wire_body *bodies,

@@ -258,8 +258,11 @@ void wire_vectors_columns(FILE *out)
 	fputs("| bit | name | bytes | content |\n|---|---|---|---|\n", out);
 	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
 		const struct wire_column_info *info = wire_column_info(i);
-		fprintf(out, "| %u (%u) | %s | %u%s | %s |\n", i, info->bit, info->name,
-			info->bytes, info->bit == WIRE_COLUMN_SHAPES ? " + 88 each" : "",
+		fprintf(out, "| %d (%u) | %s | %u%s | %s |\n", __builtin_ctz(info->bit),
+			info->bit, info->name, info->bytes,
+			info->bit == WIRE_COLUMN_SHAPES	   ? " + 88 each"
+			: info->bit == WIRE_COLUMN_CONTACTS ? " or 2, + 100 each"
+							    : "",
 			info->doc);
 	}
 #define COLUMN_LATER(bit, name, doc)                                                               \

@@ -372,8 +372,40 @@ void wire_vectors_messages(FILE *out)
 
 enum { BODIES = 3 };
 
+/* Body 300 lies on the ground, body 1, with two points, and against body 2. */
+static struct wire_slice example_contacts(void)
+{
+	static uint8_t packed[1 + 3 * WIRE_TOUCH_BYTES];
+	static const struct wire_touch touches[3] = {
+		{.other = 1,
+		 .point = {0.5, 1.5, 2.75},
+		 .normal = {0, 1, 0},
+		 .separation = -0.005,
+		 .impulse = 0.0817,
+		 .friction = {0.25, 0, -1e-3}},
+		{.other = 1,
+		 .point = {1.5, 1.5, 2.75},
+		 .normal = {0, 1, 0},
+		 .separation = 0.002,
+		 .impulse = 0},
+		{.other = 2,
+		 .child = 3,
+		 .other_child = 200,
+		 .point = {1, 2, 2.5},
+		 .normal = {0.48, -0.64, 0.6},
+		 .separation = -0.25,
+		 .impulse = 1234.5},
+	};
+	struct wire_touches_writer writer;
+	wire_touches_begin(&writer, WIRE_PROFILE_EXACT, packed, COUNT_OF(touches));
+	for (size_t i = 0; i < COUNT_OF(touches); i++)
+		wire_touches_put(&writer, &touches[i]);
+	return (struct wire_slice){packed, sizeof packed};
+}
+
 static void example_bodies(struct wire_body bodies[BODIES], uint8_t shapes[WIRE_SHAPE_BYTES])
 {
+	struct wire_slice contacts = example_contacts();
 	struct wire_placement placement = {.position = {0, 0.5, 0}, .rotation = {1, 0, 0, 0}};
 	for (int i = 0; i < 32; i++)
 		placement.shape.bytes[i] = (uint8_t)(0xa0 + i);
@@ -393,6 +425,8 @@ static void example_bodies(struct wire_body bodies[BODIES], uint8_t shapes[WIRE_
 	bodies[2] = (struct wire_body){.id = 300,
 				       .status = 2,
 				       .flags = WIRE_BODY_ASLEEP,
+				       .contacts = contacts.at,
+				       .contact_bytes = contacts.bytes,
 				       .position = {1, 2, 3},
 				       .rotation = {1, 0, 0, 0}};
 }
@@ -403,6 +437,31 @@ static void write_reals(FILE *out, const char *name, const double *values, uint3
 	for (uint32_t i = 0; i < count; i++) {
 		fputs(i == 0 ? "" : ", ", out);
 		write_real(out, values[i]);
+	}
+	fputc(']', out);
+}
+
+/* As a profile shows them. */
+static void write_contacts(FILE *out, enum wire_profile profile, struct wire_slice value)
+{
+	struct wire_touches touches;
+	struct wire_touch touch;
+	fputs(", \"contacts\": [", out);
+	wire_touches_open(&touches, profile, value);
+	for (uint32_t i = 0; wire_touches_next(&touches, &touch); i++) {
+		fprintf(out,
+			"%s{\"other\": %" PRIu32 ", \"child\": %" PRIu32
+			", \"other_child\": %" PRIu32,
+			i == 0 ? "" : ",\n          ", touch.other, touch.child,
+			touch.other_child);
+		write_reals(out, "point", touch.point, 3);
+		write_reals(out, "normal", touch.normal, 3);
+		fputs(", \"separation\": ", out);
+		write_real(out, touch.separation);
+		fputs(", \"impulse\": ", out);
+		write_real(out, touch.impulse);
+		write_reals(out, "friction", touch.friction, 3);
+		fputc('}', out);
 	}
 	fputc(']', out);
 }
@@ -428,20 +487,35 @@ static void write_body(FILE *out, const struct wire_body *body)
 		write_reals(out, "rotation", placement.rotation, 4);
 		fputc('}', out);
 	}
-	fputs("]}", out);
+	fputc(']', out);
+	write_contacts(out, WIRE_PROFILE_EXACT,
+		       (struct wire_slice){body->contacts, body->contact_bytes});
+	fputc('}', out);
 }
 
 static const char *const PROFILE_NAMES[] = {"plain", "exact", "view", "sim"};
 
+/* Contacts as the profile writes them; `out` has room for two points. */
+static struct wire_slice contacts_in(enum wire_profile profile, const struct wire_body *body,
+				     uint8_t out[256])
+{
+	struct wire_slice exact = {body->contacts, body->contact_bytes};
+	if (!wire_profile_quantised(profile))
+		return exact;
+	return (struct wire_slice){out, wire_touches_quantise(profile, exact, out)};
+}
+
 static uint64_t hash_of(const struct wire_body *bodies, uint32_t count, uint64_t tick,
-			enum wire_profile profile, uint8_t fields)
+			enum wire_profile profile, wire_mask fields)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct wire_quantised steps;
 		if (wire_profile_quantised(profile)) {
 			wire_quantise(profile, &bodies[i], &steps);
-			sum += wire_quantised_hash(&bodies[i], &steps, fields);
+			uint8_t packed[256];
+			sum += wire_quantised_hash(&bodies[i], &steps,
+						   contacts_in(profile, &bodies[i], packed), fields);
 		} else {
 			sum += fields == WIRE_COLUMNS_TICK ? wire_tick_hash(&bodies[i])
 							   : wire_view_hash(&bodies[i], fields);
@@ -478,6 +552,8 @@ static void write_steps(FILE *out, enum wire_profile profile, const struct wire_
 		write_integers(out, "rotation", rotation);
 		write_integers(out, "velocity", velocity);
 		write_integers(out, "spin", spin);
+		uint8_t packed[256];
+		write_contacts(out, profile, contacts_in(profile, &bodies[i], packed));
 		fputc('}', out);
 	}
 	fputc(']', out);
@@ -502,10 +578,11 @@ static uint32_t frame_of(const struct delta_frame *frame, uint64_t sub, uint8_t 
 /* A row, and in a quantised profile what it shows and stands on. */
 struct example_row {
 	struct wire_quantised to, from;
+	uint8_t contacts[256];
 };
 
 static struct block_row row_of(struct example_row *example, enum wire_profile profile,
-			       const struct wire_body *body, uint8_t mask,
+			       const struct wire_body *body, wire_mask mask,
 			       const struct wire_body *base)
 {
 	struct block_row row = {.body = body, .mask = mask, .created = base == NULL};
@@ -513,6 +590,7 @@ static struct block_row row_of(struct example_row *example, enum wire_profile pr
 		return row;
 	wire_quantise(profile, body, &example->to);
 	row.to = &example->to;
+	row.contacts = contacts_in(profile, body, example->contacts);
 	if (base != NULL) {
 		wire_quantise(profile, base, &example->from);
 		row.from = &example->from;
@@ -527,7 +605,7 @@ static void write_example_delta(FILE *out, struct delta_frame *frame,
 	uint8_t data[4096];
 	struct example_row examples[BODIES];
 	struct wire_body after[BODIES] = {before[1], before[2], before[2]};
-	uint8_t moved = WIRE_COLUMN_POSITION & frame->fields;
+	wire_mask moved = WIRE_COLUMN_POSITION & frame->fields;
 	after[0].position[1] = 9.75;
 	after[2].id = 301;
 	if (wire_profile_quantised(frame->profile)) {
@@ -556,7 +634,7 @@ static void write_example_delta(FILE *out, struct delta_frame *frame,
 	fputs("}}", out);
 }
 
-static void write_frames(FILE *out, enum wire_profile profile, uint8_t fields)
+static void write_frames(FILE *out, enum wire_profile profile, wire_mask fields)
 {
 	uint8_t shapes[WIRE_SHAPE_BYTES], data[4096];
 	struct wire_body bodies[BODIES];
@@ -585,9 +663,12 @@ static void write_frames(FILE *out, enum wire_profile profile, uint8_t fields)
 
 void wire_vectors_bodies(FILE *out)
 {
-	static const uint8_t FIELDS[] = {WIRE_COLUMNS_TICK, WIRE_COLUMNS_ALL,
-					 WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION,
-					 WIRE_COLUMN_STATUS};
+	static const wire_mask FIELDS[] = {WIRE_COLUMNS_TICK,
+					   WIRE_COLUMNS_ALL,
+					   WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION,
+					   WIRE_COLUMN_STATUS,
+					   WIRE_COLUMNS_SERVED,
+					   WIRE_COLUMN_CONTACTS};
 	uint8_t shapes[WIRE_SHAPE_BYTES];
 	struct wire_body bodies[BODIES];
 	example_bodies(bodies, shapes);

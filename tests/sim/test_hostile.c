@@ -409,7 +409,7 @@ static const struct message_row messages[] = {
 	{ "a camera of what never was", "[38 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
 	{ "every 0th tick", "[30 7 1 31 nil [] 0]", STATUS_RANGE, 7, false },
 	{ "every 3601st tick", "[30 7 1 31 nil [] 3601]", STATUS_RANGE, 7, false },
-	{ "a column to come", "[30 7 1 287 nil []]", STATUS_UNSUPPORTED, 7, false },
+	{ "a column to come", "[30 7 1 543 nil []]", STATUS_UNSUPPORTED, 7, false },
 	{ "a profile that is none", "[30 7 1 31 nil [] 1 9]", STATUS_RANGE, 7, false },
 	{ "a byte budget of nine", "[30 7 1 31 nil [] 1 1 0 9]", STATUS_RANGE, 7, false },
 	{ "ending what never was", "[31 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },

@@ -10,7 +10,7 @@ const NAME_BYTES = 32;
 export class Rows {
   count = 0;
   ids = new Uint32Array(0);
-  masks = new Uint8Array(0);
+  masks = new Uint16Array(0);
   slots = new Uint32Array(0);
   #here = new Uint32Array(0);
 
@@ -20,7 +20,7 @@ export class Rows {
     if (this.ids.length >= count) return;
     const room = count * 2;
     this.ids = new Uint32Array(room);
-    this.masks = new Uint8Array(room);
+    this.masks = new Uint16Array(room);
     this.slots = new Uint32Array(room);
     this.#here = new Uint32Array(room);
   }
@@ -101,6 +101,12 @@ export class Reader {
     return count;
   }
 
+  /** One byte, or two where there are bits from 8 on. */
+  mask() {
+    const low = this.u8();
+    return low < 0x80 ? low : low & 0x7f | this.u8() << 8;
+  }
+
   /** Ids and masks of a block into `rows`: runs in view and sim, one by one in profile exact. */
   rows(inRuns, rows) {
     const count = this.#count();
@@ -108,11 +114,11 @@ export class Reader {
     const { ids, masks } = rows;
     if (!inRuns) {
       for (let i = 0, id = 0; i < count; i++) ids[i] = id += this.varint() + 1;
-      for (let i = 0; i < count; i++) masks[i] = this.u8();
+      for (let i = 0; i < count; i++) masks[i] = this.mask();
       return;
     }
     for (let row = 0, id = 0; row < count;) {
-      const head = this.longVarint(), length = head % 2 ? this.varint() + 2 : 1, mask = this.u8();
+      const head = this.longVarint(), length = head % 2 ? this.varint() + 2 : 1, mask = this.mask();
       if (length > count - row) throw new RangeError("a run beyond the last row");
       id += Math.floor(head / 2);
       for (const end = row + length; row < end; row++) {
@@ -274,8 +280,76 @@ const SHAPES = {
   },
 };
 
-/** In the order of bits. `exact` reads values of many bodies, `plain` one row's, `steps` changes of many. */
+/** A float 32, of which profile view has the upper half. */
+function impulse(reader, profile) {
+  const half = profile === 2, value = reader.view.getUint8(reader.at) | reader.view.getUint8(reader.at + 1) << 8;
+  FLOAT.setUint32(0, half ? value << 16 >>> 0 : reader.view.getUint32(reader.at, true));
+  reader.at += half ? 2 : 4;
+  return FLOAT.getFloat32(0);
+}
+const FLOAT = new DataView(new ArrayBuffer(4));
+
+/** A body's contacts in view or sim: each stands on the one before it. */
+function shortContacts(reader, profile) {
+  const scale = SCALE[profile].position, steps = [0, 0, 0];
+  let other = 0, child = 0, otherChild = 0, normal = [0, 0, 0];
+  return Array.from({ length: reader.varint() }, () => {
+    const head = reader.u8();
+    if (head & 1) {
+      other += reader.varint();
+      child = otherChild = 0;
+    }
+    if (head & 2) {
+      child = reader.varint();
+      otherChild = reader.varint();
+    }
+    if (head & 4) {
+      const three = [0, 0, 0].map(() => {
+        if (profile === 2) return reader.view.getInt8(reader.at++);
+        reader.at += 2;
+        return reader.view.getInt16(reader.at - 2, true);
+      });
+      const length = Math.sqrt(three[0] * three[0] + three[1] * three[1] + three[2] * three[2]);
+      normal = three.map((c) => (length > 0 ? c / length : 0));
+    }
+    const point = steps.map((_, i) => (steps[i] += reader.zigzag()) / scale);
+    return { other, child, otherChild, point, normal, separation: reader.zigzag() / scale,
+      impulse: impulse(reader, profile),
+      friction: [0, 0, 0].map(() => (head & 8 ? impulse(reader, profile) : 0)) };
+  });
+}
+
+/** What a body touches: [{other, child, otherChild, point, normal, separation, impulse, friction}]. */
+const CONTACTS = {
+  name: "contacts",
+  width: 1,
+  make: (capacity) => new Array(capacity).fill(null),
+  exact(reader, array, slots) {
+    const three = () => [reader.f64(), reader.f64(), reader.f64()];
+    for (const slot of slots)
+      array[slot] = Array.from({ length: reader.varint() }, () => ({
+        other: reader.u32(), child: reader.u32(), otherChild: reader.u32(), point: three(), normal: three(),
+        separation: reader.f64(), impulse: reader.f64(), friction: three(),
+      }));
+  },
+  short(reader, profile, packed, array, slots) {
+    for (const slot of slots) {
+      const from = reader.at;
+      array[slot] = shortContacts(reader, profile);
+      packed[slot] = reader.bytes.slice(from, reader.at);
+    }
+  },
+  plain(row, at, array, slot) {
+    array[slot] = row[at].map(([other, child, otherChild, ...n]) => ({
+      other, child, otherChild, point: n.slice(0, 3), normal: n.slice(3, 6), separation: n[6], impulse: n[7],
+      friction: n.slice(8, 11),
+    }));
+    return at + 1;
+  },
+};
+
+/** In the order of bits. `short` reads lists of profiles view and sim, and keeps their bytes for hashes. `exact` reads values of many bodies, `plain` one row's, `steps` changes of many. */
 export const COLUMNS = [
   doubles("position", 3, stepsOf("position")), doubles("rotation", 4, rotationSteps),
-  doubles("velocity", 3, stepsOf("velocity")), doubles("spin", 3, stepsOf("spin")), STATUS, OWNER, SHAPES,
+  doubles("velocity", 3, stepsOf("velocity")), doubles("spin", 3, stepsOf("spin")), STATUS, OWNER, SHAPES, CONTACTS,
 ].map((column) => ({ ...column, bit: COLUMN[column.name] }));

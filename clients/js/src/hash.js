@@ -139,6 +139,11 @@ class Writer {
   i32(value) { this.view.setInt32(this.#room(4), value, true); }
   i64(value) { this.view.setBigInt64(this.#room(8), BigInt(value), true); }
   f64(value) { this.view.setFloat64(this.#room(8), value, true); }
+  varint(value) {
+    for (; value >= 0x80; value = Math.floor(value / 128)) this.u8(value % 128 + 128);
+    this.u8(value);
+  }
+  bytes(bytes) { for (const byte of bytes) this.u8(byte); }
   hex(text) { for (let i = 0; i < text.length; i += 2) this.u8(parseInt(text.slice(i, i + 2), 16)); }
 }
 
@@ -163,6 +168,12 @@ function writeColumn(out, { name, width }, array, slot) {
     for (const { shape, position, rotation } of array[slot]) {
       out.hex(shape);
       for (const real of [...position, ...rotation]) out.f64(real);
+    }
+  } else if (name === "contacts") {
+    out.varint(array[slot].length);
+    for (const { other, child, otherChild, point, normal, separation, impulse, friction } of array[slot]) {
+      for (const id of [other, child, otherChild]) out.u32(id);
+      for (const real of [...point, ...normal, separation, impulse, ...friction]) out.f64(real);
     }
   } else {
     for (let i = slot * width; i < (slot + 1) * width; i++) out.f64(array[i]);
@@ -205,7 +216,8 @@ export function viewHash(mirror) {
   const quantised = mirror.profile === PROFILE.view || mirror.profile === PROFILE.sim;
   return sumUp(mirror, (out, slot) => {
     for (const column of mirror.columns) {
-      if (quantised && column.steps) writeSteps(out, column.name, mirror.steps[column.name], slot * 4);
+      if (quantised && column.short) out.bytes(mirror.packed[slot]);
+      else if (quantised && column.steps) writeSteps(out, column.name, mirror.steps[column.name], slot * 4);
       else writeColumn(out, column, mirror[column.name], slot);
     }
   });

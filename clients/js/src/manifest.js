@@ -475,4 +475,5 @@ export const COLUMN = {
   status: 16,
   owner: 32,
   shapes: 64,
+  contacts: 256,
 };

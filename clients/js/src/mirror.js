@@ -29,6 +29,8 @@ export class Mirror {
     this.columns = COLUMNS.filter((column) => fields & column.bit);
     /** Profiles view and sim: whole steps by column, four numbers a slot. */
     this.steps = {};
+    /** There, contacts as they came, by slot. */
+    this.packed = [];
     this.epoch = 0;
     this.tick = 0;
     /** Frames applied. */
@@ -195,6 +197,10 @@ export class Mirror {
     for (const column of this.columns) {
       const here = rows.having(column.bit);
       if (here.length === 0) continue;
+      if (this.#quantised && column.short) {
+        column.short(reader, this.profile, this.packed, this[column.name], here);
+        continue;
+      }
       if (!this.#quantised || column.steps === undefined) {
         column.exact(reader, this[column.name], here);
         continue;
@@ -217,8 +223,8 @@ export class Mirror {
         body.quarantine = (array[slot * 2 + 1] & FLAG.quarantine) !== 0;
       } else if (name === "owner") {
         [body.owner, body.tag] = array.subarray(slot * 2, slot * 2 + 2);
-      } else if (name === "shapes") {
-        body.shapes = array[slot];
+      } else if (Array.isArray(array)) {
+        body[name] = array[slot];
       } else {
         body[name] = Array.from(array.subarray(slot * width, (slot + 1) * width));
       }
@@ -227,5 +233,5 @@ export class Mirror {
   }
 }
 
-/** All columns there are. */
-export const ALL = Object.values(COLUMN).reduce((sum, bit) => sum + bit, 0);
+/** All columns of a body itself; contacts are asked for beside. */
+export const ALL = Object.values(COLUMN).reduce((sum, bit) => sum + bit, 0) - COLUMN.contacts;

@@ -63,6 +63,9 @@ test("a stream that is not ours is refused at its first byte", () => {
   assert.throws(() => [...new Splitter().take(Uint8Array.of(0xc6, 0xff, 0, 0, 0))], /too large/);
 });
 
+/** Contacts of a vector by the names they have here. */
+const contactsOf = ({ contacts }) => contacts.map(({ other_child: otherChild, ...rest }) => ({ ...rest, otherChild }));
+
 test("a mirror holds what the vectors' frames say, in both profiles", () => {
   const { bodies, tick, frames } = vectors("bodies");
   let seen = 0;
@@ -81,6 +84,7 @@ test("a mirror holds what the vectors' frames say, in both profiles", () => {
       if (fields & COLUMN.shapes)
         assert.deepEqual(body.shapes,
           meant.shapes.map(({ name, position, rotation }) => ({ shape: name, position, rotation })));
+      if (fields & COLUMN.contacts) assert.deepEqual(body.contacts, contactsOf(meant));
     }
     seen++;
   }
@@ -102,6 +106,7 @@ test("in profiles view and sim a mirror holds the server's whole steps", () => {
           if (fields & COLUMN[name]) assert.deepEqual([...mirror.steps[name].subarray(at, at + 3)], meant[name], name);
         if (fields & COLUMN.rotation)
           assert.deepEqual([...mirror.steps.rotation.subarray(at, at + 4)], [meant.largest, ...meant.rotation]);
+        if (fields & COLUMN.contacts) assert.deepEqual(mirror.body(meant.id).contacts, contactsOf(meant));
         seen++;
       }
       if (frame !== snapshot) continue;

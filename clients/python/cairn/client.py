@@ -47,6 +47,7 @@ class Body:
     owner: int = None
     tag: int = None
     shapes: list = None
+    contacts: list = None  # of columns.Contact
 
     @classmethod
     def from_row(cls, row, fields):
@@ -68,6 +69,8 @@ class Body:
             body.owner, body.tag = take(2)
         if fields & COLUMN["shapes"]:
             body.shapes = [(s[0], tuple(s[1:4]), tuple(s[4:8])) for s in next(items)]
+        if fields & COLUMN["contacts"]:
+            body.contacts = [columns.Contact.of(numbers) for numbers in next(items)]
         return body
 
 

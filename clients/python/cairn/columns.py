@@ -1,6 +1,7 @@
 """Blocks of bodies in the profiles exact, view and sim (docs/PROTOCOL.md, "state")."""
 import math
 import struct
+from dataclasses import dataclass
 
 from .manifest import COLUMN
 
@@ -35,6 +36,13 @@ class _Reader:
             if byte < 0x80:
                 return value
         raise Malformed("a number is too long")
+
+    def mask(self):
+        low = self.byte()
+        return low if low < 0x80 else low & 0x7F | self.byte() << 8
+
+    def zigzag(self):
+        return _unzigzag(self.varint())
 
     def take(self, layout):
         end = self.at + struct.calcsize(layout)
@@ -71,7 +79,7 @@ def _runs(reader):
     while len(rows) < count:
         head = reader.varint()
         length = reader.varint() + 2 if head % 2 else 1
-        mask = reader.byte()
+        mask = reader.mask()
         if length > count - len(rows):
             raise Malformed("a run beyond the last row")
         first = last + head // 2 + 1
@@ -131,6 +139,56 @@ def _shapes(reader):
     return shapes
 
 
+@dataclass
+class Contact:
+    """A contact point as its holder sees it: SI units, world axes."""
+    other: int  # body it touches
+    child: int  # piece of the holder's shape
+    other_child: int
+    point: tuple
+    normal: tuple  # from the other to the holder
+    separation: float  # < 0 where they overlap
+    impulse: float  # N s over the tick, along the normal
+    friction: tuple  # N s over the tick, on the holder
+
+    @classmethod
+    def of(cls, numbers):
+        other, child, other_child, *reals = numbers
+        return cls(other, child, other_child, tuple(reals[:3]), tuple(reals[3:6]), reals[6], reals[7], tuple(reals[8:11]))
+
+
+def _exact_contacts(reader):
+    return [Contact.of(reader.take("<3I11d")) for _ in range(reader.varint())]
+
+
+def _impulse(reader, profile):
+    half = profile == "view"
+    return struct.unpack("<f", b"\0\0" + bytes(reader.take("<2B")) if half else bytes(reader.take("<4B")))[0]
+
+
+def _short_contacts(reader, profile):
+    """In view and sim each stands on the one before it."""
+    scale, contacts = SCALES[profile][0], []
+    other, children, normal, steps = 0, (0, 0), (0.0, 0.0, 0.0), [0, 0, 0]
+    for _ in range(reader.varint()):
+        head = reader.byte()
+        if head & 1:
+            other, children = other + reader.varint(), (0, 0)
+        if head & 2:
+            children = reader.varint(), reader.varint()
+        if head & 4:
+            x, y, z = reader.take("<3b" if profile == "view" else "<3h")
+            length = math.sqrt(x * x + y * y + z * z)
+            normal = (x / length, y / length, z / length) if length > 0 else (0.0, 0.0, 0.0)
+        steps = [step + reader.zigzag() for step in steps]
+        separation = reader.zigzag() / scale
+        impulse = _impulse(reader, profile)
+        friction = tuple(_impulse(reader, profile) for _ in range(3)) if head & 8 else (0.0, 0.0, 0.0)
+        contacts.append(Contact(other, *children, tuple(step / scale for step in steps), normal, separation, impulse,
+                                friction))
+    return contacts
+
+
 def _exact_column(name, reader):
     if name in WIDTHS:
         return reader.take(f"<{WIDTHS[name]}d")
@@ -138,7 +196,7 @@ def _exact_column(name, reader):
         return reader.take("<BB")
     if name == "owner":
         return reader.take("<Iq")
-    return _shapes(reader)
+    return _exact_contacts(reader) if name == "contacts" else _shapes(reader)
 
 
 def read_block(data, profile, fields, steps, absolute):
@@ -148,7 +206,7 @@ def read_block(data, profile, fields, steps, absolute):
     reader = _Reader(data)
     if profile == "exact":
         ids = reader.ids()
-        rows = [(body, reader.byte()) for body in ids]
+        rows = [(body, reader.mask()) for body in ids]
     else:
         rows = _runs(reader)
     if any(mask == 0 or mask & ~fields for _, mask in rows):
@@ -156,6 +214,9 @@ def read_block(data, profile, fields, steps, absolute):
     for name, bit in COLUMN.items():
         for body, mask in rows:
             if not mask & bit:
+                continue
+            if profile != "exact" and name == "contacts":
+                yield body, name, _short_contacts(reader, profile)
                 continue
             if profile == "exact" or name not in WIDTHS:
                 yield body, name, _exact_column(name, reader)

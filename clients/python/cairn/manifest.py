@@ -230,4 +230,5 @@ COLUMN = {
     "status": 16,
     "owner": 32,
     "shapes": 64,
+    "contacts": 256,
 }

@@ -113,9 +113,9 @@ def test_a_mask_leaves_out_what_nobody_asked_for(cairn_client):
     frame = next(world.frames(1))
     assert near(frame.bodies[body].position, (0, 10, 0), 0.01) and frame.bodies[body].rotation is None
     with pytest.raises(cairn.Refused) as refused:
-        world.subscribe(2, fields=31 + 256)
+        world.subscribe(2, fields=31 + 512)
         world.client.wait(["snapshot"], lambda f: f[0] == 2)
-    assert refused.value.status == "unsupported" and "contacts" in str(refused.value)
+    assert refused.value.status == "unsupported" and "joints" in str(refused.value)
 
 
 @pytest.mark.parametrize("fields, status", [

@@ -93,12 +93,68 @@ def shapes_of(data, at):
     return shapes, at + 1 + 88 * count
 
 
+COLUMNS = [*enumerate(["position", "rotation", "velocity", "spin", "status", "owner", "shapes"]), (8, "contacts")]
+
+
+def mask_of(data, at):
+    if data[at] < 128:
+        return data[at], at + 1
+    return data[at] % 128 + data[at + 1] * 256, at + 2
+
+
+def contact_of(n):
+    return {"other": n[0], "child": n[1], "other_child": n[2], "point": list(n[3:6]), "normal": list(n[6:9]),
+            "separation": n[9], "impulse": n[10], "friction": list(n[11:14])}
+
+
+def contacts_of(data, at):
+    count, at = varint(data, at)
+    return [contact_of(struct.unpack_from("<3I11d", data, at + 100 * i)) for i in range(count)], at + 100 * count
+
+
+def short_contacts_of(data, at, metre):
+    """Contacts in view (512 steps a metre) or sim."""
+    count, at = varint(data, at)
+    view, contacts = metre == 512, []
+    other = child = other_child = 0
+    normal, point = None, [0, 0, 0]
+
+    def impulses(many, at):
+        width = 2 if view else 4
+        parts = [data[at + width * i:at + width * (i + 1)] for i in range(many)]
+        return [struct.unpack("<f", b"\0\0" * view + part)[0] for part in parts], at + width * many
+
+    for _ in range(count):
+        head = data[at]
+        at += 1
+        if head & 1:
+            more, at = varint(data, at)
+            other, child, other_child = other + more, 0, 0
+        if head & 2:
+            child, at = varint(data, at)
+            other_child, at = varint(data, at)
+        if head & 4:
+            steps = struct.unpack_from("<3b" if view else "<3h", data, at)
+            at += 3 if view else 6
+            normal = [c / math.sqrt(sum(s * s for s in steps)) for c in steps]
+        change, at = zigzags(data, at, 3)
+        point = [a + b for a, b in zip(point, change)]
+        (separation,), at = zigzags(data, at, 1)
+        (impulse,), at = impulses(1, at)
+        friction, at = impulses(3, at) if head & 8 else ([0, 0, 0], at)
+        contacts.append(contact_of([other, child, other_child, *(c / metre for c in point), *normal, separation / metre,
+                                    impulse, *friction]))
+    return contacts, at
+
+
 def read_exact(data, bodies):
     """A block of profile exact, from the page's description alone."""
     ids, at = ids_of(data, 0)
-    masks = data[at:at + len(ids)]
-    at += len(ids)
-    for bit, name in enumerate(["position", "rotation", "velocity", "spin", "status", "owner", "shapes"]):
+    masks = []
+    for _ in ids:
+        mask, at = mask_of(data, at)
+        masks.append(mask)
+    for bit, name in COLUMNS:
         for body_id, mask in zip(ids, masks):
             if not mask & 1 << bit:
                 continue
@@ -113,6 +169,8 @@ def read_exact(data, bodies):
             elif name == "owner":
                 body["owner"], body["tag"] = struct.unpack_from("<Iq", data, at)
                 at += 12
+            elif name == "contacts":
+                body["contacts"], at = contacts_of(data, at)
             else:
                 body["shapes"], at = shapes_of(data, at)
     assert at == len(data)
@@ -135,6 +193,9 @@ def read_plain(rows, fields, bodies):
         if fields & 64:
             body["shapes"] = [{"name": shape[0].hex(), "position": shape[1:4], "rotation": shape[4:]}
                               for shape in row[at]]
+            at += 1
+        if fields & 256:
+            body["contacts"] = [contact_of(numbers) for numbers in row[at]]
 
 
 # Steps in a metre, in 1 m/s and in 1 rad/s; N.
@@ -177,15 +238,15 @@ def runs_of(data):
         first = last + head // 2 + 1
         last = first + more + 1
         ids += range(first, last + 1)
-        masks += [data[at]] * (more + 2)
-        at += 1
+        mask, at = mask_of(data, at)
+        masks += [mask] * (more + 2)
     return ids, masks, at
 
 
-def read_steps(data, bodies, absolute):
+def read_steps(data, bodies, absolute, metre):
     """A block of profile view or sim, from the page's description alone; `bodies` keeps steps."""
     ids, masks, at = runs_of(data)
-    for bit, name in enumerate(["position", "rotation", "velocity", "spin", "status", "owner", "shapes"]):
+    for bit, name in COLUMNS:
         for body_id, mask in zip(ids, masks):
             if not mask & 1 << bit:
                 continue
@@ -201,6 +262,8 @@ def read_steps(data, bodies, absolute):
             elif name == "owner":
                 body["owner"], body["tag"] = struct.unpack_from("<Iq", data, at)
                 at += 12
+            elif name == "contacts":
+                body["contacts"], at = short_contacts_of(data, at, metre)
             else:
                 body["shapes"], at = shapes_of(data, at)
     assert at == len(data)
@@ -215,6 +278,8 @@ def holds(bodies, wanted, fields):
                 assert bodies[steps["id"]][name] == steps[name]
         if fields & 2:
             assert bodies[steps["id"]]["largest"] == steps["largest"]
+        if fields & 256:
+            assert bodies[steps["id"]]["contacts"] == steps["contacts"]
 
 
 def rotation_of(body, n):
@@ -228,6 +293,17 @@ def turned_by(a, b):
     return 4 * math.asin(apart / 2)
 
 
+def near_contacts(seen, real, metre):
+    """As near as the page says."""
+    turn, part = (0.0069, 2 ** -8) if metre == 512 else (0.000027, 2 ** -24)
+    assert len(seen) == len(real)
+    for a, b in zip(seen, real):
+        assert [a[key] for key in ("other", "child", "other_child")] == [b[key] for key in ("other", "child", "other_child")]
+        assert all(abs(x - y) <= 0.5 / metre for x, y in zip(a["point"] + [a["separation"]], b["point"] + [b["separation"]]))
+        assert turned_by(a["normal"], b["normal"]) / 2 <= turn
+        assert all(abs(x - y) <= part * abs(y) for x, y in zip(a["friction"] + [a["impulse"]], b["friction"] + [b["impulse"]]))
+
+
 @pytest.mark.parametrize("vector", [frame for frame in BODIES["frames"] if frame["profile"] in SCALES],
                          ids=lambda vector: f"{vector['profile']}-{vector['fields']}")
 def test_steps_are_read_from_the_description_alone(vector):
@@ -235,7 +311,7 @@ def test_steps_are_read_from_the_description_alone(vector):
     fields, bodies = vector["fields"], {}
     snapshot = content_of(vector["snapshot"]["frame"])
     assert snapshot[8] & 1
-    read_steps(snapshot[6], bodies, True)
+    read_steps(snapshot[6], bodies, True, metre)
     holds(bodies, vector["snapshot"]["steps"], fields)
     for body in BODIES["bodies"]:
         seen = bodies[body["id"]]
@@ -244,6 +320,8 @@ def test_steps_are_read_from_the_description_alone(vector):
             if fields & 1 << bit and scale:
                 assert all(abs(steps / scale - real) <= 0.5 / scale
                            for steps, real in zip(seen[name], body[name]))
+        if fields & 256:
+            near_contacts(seen["contacts"], body["contacts"], metre)
         if fields & 2:
             assert turned_by(rotation_of(seen, n), body["rotation"]) <= {255: 0.0097, 16383: 0.00015}[n]
     delta = content_of(vector["delta"]["frame"])
@@ -251,14 +329,14 @@ def test_steps_are_read_from_the_description_alone(vector):
     for gone in ids_of(delta[8], 0)[0]:
         del bodies[gone]
     assert ids_of(delta[7], 0)[0] == [301] and 301 not in bodies
-    read_steps(delta[9], bodies, False)
+    read_steps(delta[9], bodies, False, metre)
     holds(bodies, vector["delta"]["steps"], fields)
 
 
 def cut_to(body, fields):
     names = ["position", "rotation", "velocity", "spin", ("status", "flags"), ("owner", "tag"), "shapes"]
     kept = {"id": body["id"]}
-    for bit, name in enumerate(names):
+    for bit, name in [*enumerate(names), (8, "contacts")]:
         for key in name if isinstance(name, tuple) else (name,):
             if fields & 1 << bit:
                 kept[key] = body[key]

@@ -219,7 +219,7 @@ static void step_with(uint32_t world, const struct command *commands, uint32_t c
 /* table: every choice of columns that has the tick hash, and some that have the view hash only. */
 static const struct {
 	enum wire_profile profile;
-	uint8_t fields;
+	wire_mask fields;
 } views[] = {
 	{ WIRE_PROFILE_EXACT, 127 }, { WIRE_PROFILE_EXACT, 31 }, { WIRE_PROFILE_EXACT, 1 },
 	{ WIRE_PROFILE_PLAIN, 127 }, { WIRE_PROFILE_PLAIN, 96 }, { WIRE_PROFILE_VIEW, 127 },

@@ -42,7 +42,7 @@ START_TEST(a_changed_body_costs_what_is_promised)
 	for (int i = 0; i < 120; i++)
 		cubes_play(&cubes);
 	watchers_tick(&watchers, cubes_report(&cubes, true), cubes.bodies, cubes.count);
-	const uint8_t fields = WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_STATUS;
+	const wire_mask fields = WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_STATUS;
 	watchers_enter(&watchers, 0, WIRE_PROFILE_VIEW, fields, 1);
 	watchers_enter(&watchers, 1, WIRE_PROFILE_SIM, fields, 1);
 	for (int i = 0; i < 360; i++) {

@@ -107,7 +107,7 @@ static void start(struct room *room, uint64_t seed)
 	ck_assert_int_eq(fanout_create(room->pool, &room->fanout), STATUS_OK);
 }
 
-static struct msg_subscribe asking(enum wire_profile profile, uint8_t fields, uint32_t divisor)
+static struct msg_subscribe asking(enum wire_profile profile, wire_mask fields, uint32_t divisor)
 {
 	struct message message;
 	message_init(&message, MESSAGE_SUBSCRIBE);
@@ -127,7 +127,7 @@ static void enter(struct room *room, uint32_t who, const struct msg_subscribe *a
 	client->stream = (struct stream){ .ops = &ops };
 	client->divisor = (uint32_t)ask->divisor;
 	outbox_init(&client->outbox, &room->set, &client->stream, room->pool);
-	mirror_init(&client->mirror, (enum wire_profile)ask->profile, (uint8_t)ask->fields, 1 << 20);
+	mirror_init(&client->mirror, (enum wire_profile)ask->profile, (wire_mask)ask->fields, 1 << 20);
 	ck_assert_int_eq(fanout_subscribe(room->fanout, ask, &client->outbox, has_ack, frame_max,
 					  room->now, &client->subscription, &why),
 			 STATUS_OK);

@@ -156,7 +156,7 @@ static void pack_what(const struct client *client, struct asking *out)
 	out->follow_list = (struct wire_list){ out->follow, follow.bytes, client->follow_count };
 }
 
-static void enter(uint32_t who, enum wire_profile profile, uint8_t fields, uint64_t budget)
+static void enter(uint32_t who, enum wire_profile profile, wire_mask fields, uint64_t budget)
 {
 	struct client *client = &room.clients[who];
 	static struct asking asking;

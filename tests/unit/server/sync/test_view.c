@@ -53,7 +53,7 @@ static const struct wire_body *find(const struct past *state, uint32_t id)
 
 /* The delta must lead from the base to the present state, say nothing of what did not happen, and leave out
  * no column that differs. Columns that changed and changed back may stand in it. */
-static void check_delta(struct course *course, uint64_t base, uint8_t fields,
+static void check_delta(struct course *course, uint64_t base, wire_mask fields,
 			const struct view_delta *delta)
 {
 	const struct past *then = &past[base], *now = &past[course->view.serial];
@@ -92,7 +92,7 @@ static void check_all_bases(struct course *course)
 	for (uint64_t serial = 1; serial <= course->view.serial; serial++)
 		first = past[serial].whole ? serial : first;
 	for (uint64_t base = 0; base <= course->view.serial; base++) {
-		uint8_t fields = (uint8_t)(1 + rng_below(&course->gen.rng, WIRE_COLUMNS_ALL));
+		wire_mask fields = (wire_mask)(1 + rng_below(&course->gen.rng, WIRE_COLUMNS_ALL));
 		enum status status = view_collect(&course->view, base, fields, &delta);
 		if (base < first) {
 			ck_assert_int_eq(status, STATUS_MISSING);
