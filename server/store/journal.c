@@ -156,7 +156,7 @@ enum status journal_status(struct journal *journal, struct reason *why)
 
 /* ---- writing (STORE) --------------------------------------------------------------------------- */
 
-enum { PRUNE_ROWS = 128 };
+enum { PRUNE_ROWS = 128, PRUNE_PUT_OFF_MAX = 16 };
 
 static enum status write_parcel(struct journal *journal, struct world_file_progress *progress,
 				struct reason *why)
@@ -173,15 +173,18 @@ static enum status write_parcel(struct journal *journal, struct world_file_progr
 	return status;
 }
 
-/* A slice of the past goes, at twice the pace at which rows come, so that it comes to its end. */
-static bool prune_now(struct journal *journal, uint64_t rows)
+/* A slice of the past goes, at twice the pace at which records come, so that it comes to its end. */
+static bool prune_now(struct journal *journal)
 {
+	struct prune_counts most = { 1 + 2 * journal->unpruned.checkpoints,
+				     PRUNE_ROWS + 2 * journal->unpruned.records };
+	journal->unpruned = (struct prune_counts){ 0 };
 	struct journal_figures *figures = &journal->figures_now;
 	struct prune_counts counts = { 0 };
 	struct reason why;
 	bool more = false;
 	enum status status = world_file_prune(&journal->file, &journal->store->retention,
-					      PRUNE_ROWS + 2 * rows, &counts, &more, &why);
+					      &most, &counts, &more, &why);
 	figures->checkpoints_pruned += counts.checkpoints;
 	figures->records_pruned += counts.records;
 	figures->prune_failures += status != STATUS_OK;
@@ -195,16 +198,20 @@ static bool prune_now(struct journal *journal, uint64_t rows)
 	return more;
 }
 
-/* After the news of what is safe, which does not wait for it; not while so much waits that the world might
- * have to. Returns whether the journal is to be looked at again. */
-static bool prune(struct journal *journal, uint64_t rows)
+/* After the news of what is safe, which does not wait for it; put off a few times while so much waits that
+ * the world might have to. Returns whether the journal is to be looked at again. */
+static bool prune(struct journal *journal, const struct prune_counts *written)
 {
+	journal->unpruned.checkpoints += written->checkpoints;
+	journal->unpruned.records += written->records;
 	if (!journal->file.pruner.due)
 		return false;
 	lock_take(&journal->lock);
-	bool pressed = journal->backlog > JOURNAL_BACKLOG_MAX / 2;
+	bool pressed = journal->backlog > JOURNAL_BACKLOG_MAX / 2 &&
+		       journal->put_off < PRUNE_PUT_OFF_MAX;
 	lock_give(&journal->lock);
-	bool more = pressed || prune_now(journal, rows);
+	journal->put_off = pressed ? journal->put_off + 1 : 0;
+	bool more = pressed || prune_now(journal);
 	lock_take(&journal->lock);
 	journal->figures = journal->figures_now;
 	journal->figures_moved |= !pressed;
@@ -294,7 +301,7 @@ uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
 	}
 	if (news)
 		store_give_news(journal->store, journal, false);
-	bool again = status == STATUS_OK && !force && prune(journal, made.rows);
+	bool again = status == STATUS_OK && !force && prune(journal, &made.written);
 	return again ? journal->commit_at : INSTANT_NEVER;
 }
 

@@ -157,21 +157,33 @@ static enum status plan(struct pruner *self, sqlite3 *db, const struct retention
 
 /* ---- one slice --------------------------------------------------------------------------------- */
 
-static enum status drop_checkpoint(struct pruner *self, sqlite3 *db, struct prune_counts *counts,
+/* *found: there was one to drop. */
+static enum status drop_checkpoint(struct pruner *self, sqlite3 *db, bool *found,
 				   struct reason *why)
 {
 	sqlite3_stmt *find = self->statements[PRUNE_FIND];
 	sql_bind(find, 1, self->oldest_kept);
 	sql_bind(find, 2, self->begins);
 	enum status status = sql_row(db, find, why);
+	*found = status == STATUS_OK;
 	if (status != STATUS_OK)
 		return status == STATUS_MISSING ? STATUS_OK : status;
 	uint64_t seq = sql_column(find, 0);
 	sqlite3_reset(find);
 	sqlite3_stmt *drop = self->statements[PRUNE_DROP];
 	sql_bind(drop, 1, seq);
-	status = sql_run(db, drop, why);
-	counts->checkpoints += status == STATUS_OK;
+	return sql_run(db, drop, why);
+}
+
+static enum status drop_checkpoints(struct pruner *self, sqlite3 *db, uint64_t most,
+				    struct prune_counts *counts, bool *more, struct reason *why)
+{
+	enum status status = STATUS_OK;
+	*more = true;
+	for (uint64_t i = 0; i < most && *more && status == STATUS_OK; i++) {
+		status = drop_checkpoint(self, db, more, why);
+		counts->checkpoints += *more && status == STATUS_OK;
+	}
 	return status;
 }
 
@@ -208,9 +220,10 @@ static enum status drop_rows(struct pruner *self, sqlite3 *db, enum prune_statem
 	return status;
 }
 
-static enum status slice(struct pruner *self, sqlite3 *db, uint32_t rows,
+static enum status slice(struct pruner *self, sqlite3 *db, const struct prune_counts *most,
 			 struct prune_counts *counts, bool *more, struct reason *why)
 {
+	uint32_t rows = (uint32_t)MIN_OF(most->records, (uint64_t)1 << 20);
 	const struct {
 		enum prune_statement which;
 		uint64_t before;
@@ -222,8 +235,7 @@ static enum status slice(struct pruner *self, sqlite3 *db, uint32_t rows,
 		{ PRUNE_HASHES, self->epoch, 1 + rows / HASH_ROWS_SHARE },
 		{ PRUNE_EPOCHS, self->epoch, rows },
 	};
-	enum status status = drop_checkpoint(self, db, counts, why);
-	*more = counts->checkpoints > 0;
+	enum status status = drop_checkpoints(self, db, most->checkpoints, counts, more, why);
 	if (status == STATUS_OK)
 		status = keep_session(self, db, rows, why);
 	for (size_t i = 0; i < COUNT_OF(tables) && status == STATUS_OK; i++)
@@ -233,7 +245,8 @@ static enum status slice(struct pruner *self, sqlite3 *db, uint32_t rows,
 }
 
 enum status prune_slice(struct pruner *self, sqlite3 *db, const struct retention *keep,
-			uint32_t rows, struct prune_counts *counts, bool *more, struct reason *why)
+			const struct prune_counts *most, struct prune_counts *counts, bool *more,
+			struct reason *why)
 {
 	struct prune_counts made = { 0 };
 	*more = false;
@@ -249,7 +262,7 @@ enum status prune_slice(struct pruner *self, sqlite3 *db, const struct retention
 	if (status == STATUS_OK && !self->planned)
 		status = plan(self, db, keep, why);
 	if (status == STATUS_OK)
-		status = slice(self, db, rows, &made, more, why);
+		status = slice(self, db, most, &made, more, why);
 	if (status == STATUS_OK)
 		status = sql_exec(db, "COMMIT", why);
 	if (status != STATUS_OK) {

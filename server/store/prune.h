@@ -42,17 +42,17 @@ struct pruner {
 	sqlite3_stmt *statements[PRUNE_STATEMENTS];
 };
 
-/* What slices have taken away; they add to it. */
+/* Of slices: what one may take away, and what they have taken away (they add to it). A row is a record. */
 struct prune_counts {
-	uint64_t checkpoints, records; /* a row is a record */
+	uint64_t checkpoints, records;
 };
 
-/* One checkpoint and about `rows` rows of each other table at most. *more: there is something left. On
+/* `most` checkpoints, and about as many rows of each other table as it has records. *more: there is something left. On
  * failure it is as if it never began, and nothing is due until the next checkpoint. Leaves the connection
  * relaxed. */
 MUST_CHECK enum status prune_slice(struct pruner *self, sqlite3 *db, const struct retention *keep,
-				   uint32_t rows, struct prune_counts *counts, bool *more,
-				   struct reason *why);
+				   const struct prune_counts *most, struct prune_counts *counts,
+				   bool *more, struct reason *why);
 /* Before anything else is written: commits are fsynced again. */
 MUST_CHECK enum status prune_strict(struct pruner *self, sqlite3 *db, struct reason *why);
 /* A checkpoint was written: the plan is made anew. */

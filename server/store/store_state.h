@@ -55,6 +55,8 @@ struct journal {
 	uint64_t commit_at; /* not before this instant */
 	struct journal_figures figures_now;
 	bool failure_logged; /* of pruning; once */
+	struct prune_counts unpruned; /* written since the last slice */
+	uint32_t put_off;    /* slices in a row that gave way to records */
 };
 
 struct store {

@@ -308,6 +308,7 @@ static void note(struct world_file_progress *progress, const struct record *reco
 {
 	bool named = record->kind == RECORD_CHECKPOINT && record->checkpoint.named;
 	progress->saved += named;
+	progress->written.checkpoints += record->kind == RECORD_CHECKPOINT;
 	/* The state of a boundary is safe with its hash, its image, or the way back to one. */
 	if (record->kind != RECORD_TICK && record->kind != RECORD_CHECKPOINT &&
 	    record->kind != RECORD_RESTORE)
@@ -350,15 +351,15 @@ enum status world_file_write(struct world_file *self, const struct parcel *parce
 		sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
 	else
 		*progress = made;
-	progress->rows = self->seq - seq;
+	progress->written.records = self->seq - seq;
 	return status;
 }
 
-enum status world_file_prune(struct world_file *self, const struct retention *keep, uint64_t rows,
-			     struct prune_counts *counts, bool *more, struct reason *why)
+enum status world_file_prune(struct world_file *self, const struct retention *keep,
+			     const struct prune_counts *most, struct prune_counts *counts,
+			     bool *more, struct reason *why)
 {
-	return prune_slice(&self->pruner, self->db, keep, (uint32_t)MIN_OF(rows, 1u << 20), counts,
-			   more, why);
+	return prune_slice(&self->pruner, self->db, keep, most, counts, more, why);
 }
 
 enum status world_file_size(struct world_file *self, uint64_t *bytes, uint64_t *free,

@@ -49,7 +49,7 @@ struct world_file_progress {
 	uint64_t tick;
 	bool moved;	/* (epoch, tick) was set */
 	uint64_t saved; /* named checkpoints */
-	uint64_t rows;	/* about how many were written */
+	struct prune_counts written; /* about how many */
 };
 
 /* Makes the tables in a new (or empty) file. */
@@ -67,7 +67,8 @@ MUST_CHECK enum status world_file_write(struct world_file *self, const struct pa
 /* A slice of what prune.h takes away; *more: call again. On failure nothing has happened, and what is
  * written afterwards is not in danger. */
 MUST_CHECK enum status world_file_prune(struct world_file *self, const struct retention *keep,
-					uint64_t rows, struct prune_counts *counts, bool *more,
+					const struct prune_counts *most,
+					struct prune_counts *counts, bool *more,
 					struct reason *why);
 /* Bytes of the file without its log, and those of them in pages that are free to be used again. */
 MUST_CHECK enum status world_file_size(struct world_file *self, uint64_t *bytes, uint64_t *free,

@@ -225,6 +225,22 @@ START_TEST(what_an_earlier_daemon_left_goes_bit_by_bit_without_new_records)
 }
 END_TEST
 
+START_TEST(a_burst_of_checkpoints_goes_as_fast_as_it_came)
+{
+	keep(2, false);
+	recorder_begin(&recorder, "w", "free", false, check_seed());
+	recorder_settle(&recorder);
+	for (int i = 0; i < 20; i++) {
+		recorder_run(&recorder, 1);
+		recorder_checkpoint(&recorder, NULL);
+	}
+	/* Time for five slices. */
+	recorder_settle(&recorder);
+	ck_assert_uint_eq(ask("SELECT count(*) FROM checkpoints"), 2);
+	come_back();
+}
+END_TEST
+
 START_TEST(sessions_whose_batches_are_gone_are_remembered)
 {
 	struct recovered recovered;
@@ -278,6 +294,7 @@ static Suite *make(void)
 	tcase_add_test(tests, snapshots_stay_while_a_name_or_a_restore_needs_them);
 	tcase_add_test(tests, the_file_does_not_grow_with_the_worlds_age);
 	tcase_add_test(tests, what_an_earlier_daemon_left_goes_bit_by_bit_without_new_records);
+	tcase_add_test(tests, a_burst_of_checkpoints_goes_as_fast_as_it_came);
 	tcase_add_test(tests, sessions_whose_batches_are_gone_are_remembered);
 	tcase_add_test(tests, what_was_taken_away_is_counted);
 	suite_add_tcase(suite, tests);
