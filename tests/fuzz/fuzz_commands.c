@@ -8,8 +8,9 @@
  *	bit 5     commands are a player's: of bodies of its own only
  *	bit 6     limits so tight that they are met
  *
- * then MessagePack values: an array is a batch of commands; 0 … 7 so many ticks; 16 … 19 the session
- * that sends from now on; 32 … 40 how many ticks ahead the batches to come are for.
+ * then MessagePack values: an array is a batch of commands; 0 … 7 so many ticks; 8 questions; 16 … 19 the
+ * session that sends from now on; 24, 25 batches to come are a tick late, to be done or refused; 32 … 40 how
+ * many ticks ahead they are for.
  *
  * Nothing asserts; every invariant holds after each; all of the state is finite; a refused batch changes
  * nothing; and both lives give the same answers and the same states. */
@@ -28,7 +29,8 @@ struct life {
 	struct world *world;
 	struct arena arena;
 	uint32_t ticks, batches, session, ahead;
-	bool restricted, second;
+	enum late_policy policy;
+	bool late, restricted, second;
 	uint8_t repeat;
 	uint64_t told; /* hash of all that was answered and of all states */
 };
@@ -179,7 +181,9 @@ static void apply(struct life *life, const struct wire_list *list)
 	struct batch_result result;
 	struct batch batch = { .session = life->session, .number = ++life->batches };
 	batch.restricted = life->restricted;
-	batch.at = life->ahead > 0 ? world_info(life->world).tick + life->ahead : 0;
+	uint64_t tick = world_info(life->world).tick;
+	batch.at = life->late ? tick - 1 : life->ahead > 0 ? tick + life->ahead : 0;
+	batch.late = (uint8_t)life->policy;
 	enum status status = command_take_list(list, &life->arena, &batch.commands, &why);
 	tell(life, status);
 	if (status != STATUS_OK)
@@ -197,6 +201,45 @@ static void apply(struct life *life, const struct wire_list *list)
 	arena_reset(&life->arena);
 }
 
+static void ask_of_body(struct life *life, body_id id)
+{
+	struct placement_view placements[4];
+	struct mass_view mass;
+	ASSERT(world_mass(life->world, id, &mass) == STATUS_OK);
+	ASSERT(mass.mass >= 0 && is_finite3(mass.centre) && is_finite3(mass.moments));
+	tell(life, world_body_placements(life->world, id, placements, COUNT_OF(placements)));
+	tell(life, hash64(&mass.mass, sizeof mass.mass, 0));
+}
+
+static void ask(struct life *life)
+{
+	static const struct query_filter ALL = { 0xffffffff, 0xffffffff, 0 };
+	static const struct aabb AROUND = { { -2, -2, -2 }, { 2, 2, 2 } };
+	static struct placed_shape near[BODIES_MAX];
+	struct ray_hit hits[8];
+	body_id ids[BODIES_MAX];
+	enum status status;
+	uint32_t count = world_bodies(life->world, ids, BODIES_MAX);
+	for (uint32_t i = 0; i < count; i++)
+		ask_of_body(life, ids[i]);
+	count = world_ray(life->world, vec3_make(0.1, 9, 0.05), vec3_make(0, -1, 0), 20, ALL, hits,
+			  COUNT_OF(hits), &status);
+	tell(life, (uint64_t)status << 32 | count);
+	for (uint32_t i = 0; i < count; i++) {
+		ASSERT(hits[i].fraction >= 0 && hits[i].fraction <= 1 && is_finite3(hits[i].normal));
+		ASSERT(i == 0 || hits[i].fraction >= hits[i - 1].fraction);
+		tell(life, hits[i].body);
+	}
+	if (!world_info(life->world).planar) {
+		count = world_overlap(life->world, test_shape(TEST_SPHERE), vec3_make(0, 1, 0),
+				      quat_identity(), ALL, ids, BODIES_MAX, &status);
+		tell(life, (uint64_t)status << 32 | count);
+	}
+	tell(life, world_near(life->world, &AROUND, ALL, near, COUNT_OF(near)));
+	struct world_energy energy = world_energy(life->world);
+	ASSERT(energy.kinetic >= 0);
+}
+
 /* False: that was the end. */
 static bool take_one(struct life *life, struct wire_cursor *in)
 {
@@ -210,8 +253,14 @@ static bool take_one(struct life *life, struct wire_cursor *in)
 		return false;
 	if (number >= 32)
 		life->ahead = (uint32_t)number - 32;
+	else if (number >= 24)
+		life->policy = number & 1 ? LATE_REFUSE : LATE_NEXT_TICK;
 	else if (number >= 16)
 		life->session = (uint32_t)number % 4;
+	else if (number >= 8)
+		ask(life);
+	if (number >= 24)
+		life->late = number < 32;
 	for (uint64_t i = 0; number < 8 && i < number; i++)
 		step(life);
 	return true;

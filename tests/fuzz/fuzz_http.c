@@ -1,6 +1,6 @@
-/* fuzz_http.c: requests of browsers, with a libwebsockets of our own that hands out the headers the input says.
- * The first byte: bit 0 an admin site, bit 1 TLS, bit 2 headers of answers do not fit, bit 3 draining; then
- * lines: the first is method and path, the others are headers, a letter and a value:
+/* fuzz_http.c: requests of browsers, with a libwebsockets of our own that hands out the headers which the
+ * input says. The first byte: bit 0 an admin site, bit 1 TLS, bit 2 headers of answers do not fit, bit 3
+ * draining; then lines: the first is method and path, the others are headers, a letter and a value:
  *
  *	h Host   o Origin   n If-None-Match   e Accept-Encoding
  *

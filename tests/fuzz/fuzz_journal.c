@@ -124,11 +124,24 @@ static void make_good(void)
 
 /* ---- images -------------------------------------------------------------------------------------- */
 
+/* What was loaded is saved again, and that is the same world. */
+static void try_copy(const struct world *world)
+{
+	struct world *copy;
+	struct reason why;
+	struct bytes image = test_save(world);
+	ASSERT(world_load(image.data, image.count, test_shape_source(), &copy, &why) == STATUS_OK);
+	ASSERT(test_hash(copy) == test_hash(world));
+	world_destroy(copy);
+	bytes_release(&image);
+}
+
 static void try_world(struct world *world)
 {
 	struct reason why;
 	ASSERT(world_check(world, &why) == STATUS_OK);
-	if (world_step(world, &parallel_serial, &why) == STATUS_OK)
+	try_copy(world);
+	for (int tick = 0; tick < 3 && world_step(world, &parallel_serial, &why) == STATUS_OK; tick++)
 		ASSERT(world_check(world, &why) == STATUS_OK);
 }
 
