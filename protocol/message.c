@@ -64,15 +64,30 @@
 #undef END
 #undef RESERVED
 
-static const struct {
-	uint32_t type;
-	const struct message_info *(*info)(void);
-} TABLE[] = {
-#define MESSAGE(number, NAME, name, from, layout, role, doc) {number, info_##name},
+typedef const struct message_info *info_getter(void);
+
+/* In the order of the list. */
+static info_getter *const TABLE[] = {
+#define MESSAGE(number, NAME, name, from, layout, role, doc) info_##name,
 #define NEED(kind, field, max, doc)
 #define FIELD(kind, field, max, fallback, doc)
 #define END(name)
-#define RESERVED(number, NAME, name, from, role, doc) {number, info_##name},
+#define RESERVED(number, NAME, name, from, role, doc) info_##name,
+#include "protocol/messages.def"
+#undef MESSAGE
+#undef NEED
+#undef FIELD
+#undef END
+#undef RESERVED
+};
+
+/* By number: it is asked for several times a message. */
+static info_getter *const BY_NUMBER[128] = {
+#define MESSAGE(number, NAME, name, from, layout, role, doc) [number] = info_##name,
+#define NEED(kind, field, max, doc)
+#define FIELD(kind, field, max, fallback, doc)
+#define END(name)
+#define RESERVED(number, NAME, name, from, role, doc) [number] = info_##name,
 #include "protocol/messages.def"
 #undef MESSAGE
 #undef NEED
@@ -83,23 +98,13 @@ static const struct {
 
 const struct message_info *message_info(uint32_t type)
 {
-	/* The list is in the order of its numbers (a test says so). */
-	size_t low = 0, high = COUNT_OF(TABLE);
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (TABLE[middle].type < type)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == COUNT_OF(TABLE) || TABLE[low].type != type)
-		return NULL;
-	return TABLE[low].info();
+	info_getter *info = type < COUNT_OF(BY_NUMBER) ? BY_NUMBER[type] : NULL;
+	return info != NULL ? info() : NULL;
 }
 
 const struct message_info *message_info_at(size_t index)
 {
-	return index < COUNT_OF(TABLE) ? TABLE[index].info() : NULL;
+	return index < COUNT_OF(TABLE) ? TABLE[index]() : NULL;
 }
 
 static void fallback_set(struct message *self, const struct message_field *field)

@@ -342,22 +342,31 @@ static enum status take_last_list(struct wire_cursor *in, const struct message_f
 	return (double)count > field->max ? STATUS_RANGE : STATUS_OK;
 }
 
-/* Takes a field beside the message first: a refused one leaves its fallback behind. `last`: validated bytes,
- * and nothing follows. */
-static enum status unpack_field(struct wire_cursor *in, bool last,
-				const struct message_field *field, struct message *message,
-				struct reason *why)
+/* Takes a field beside the message first: a refused one leaves its fallback behind. */
+static enum status take_beside(struct wire_cursor *in, bool last,
+			       const struct message_field *field, uint8_t *at)
 {
 	union any_field value;
-	uint8_t *at = (uint8_t *)message + field->offset;
 	memcpy(&value, at, FIELD_BYTES[field->kind]);
 	enum status status = last && field->kind == WIRE_KIND_LIST
 				     ? take_last_list(in, field, &value.list)
 				     : take_field(in, field, &value);
-	if (status == STATUS_OK) {
+	if (status == STATUS_OK)
 		memcpy(at, &value, FIELD_BYTES[field->kind]);
+	return status;
+}
+
+static enum status unpack_field(struct wire_cursor *in, bool last,
+				const struct message_field *field, struct message *message,
+				struct reason *why)
+{
+	uint8_t *at = (uint8_t *)message + field->offset;
+	/* Most are numbers, and a refused number is not touched. */
+	enum status status = field->kind == WIRE_KIND_UINT
+				     ? take_uint(in, field->max, (uint64_t *)(void *)at)
+				     : take_beside(in, last, field, at);
+	if (status == STATUS_OK)
 		return STATUS_OK;
-	}
 	return reason_set(why, status, -1, field->name, "%s of %s: %s", field->name,
 			  message_info((uint32_t)message->type)->name, status_text(status));
 }
@@ -412,13 +421,14 @@ static enum status unpack_items(struct wire_cursor *items, uint32_t count, bool 
 				struct message *message, struct reason *why)
 {
 	uint64_t type;
-	if (count == 0 || wire_take_uint(items, 127, &type) != STATUS_OK)
+	bool typed = count > 0 && wire_take_uint(items, 127, &type) == STATUS_OK;
+	const struct message_info *info = typed ? message_info((uint32_t)type) : NULL;
+	message_init(message, info != NULL ? info->type : MESSAGE_NONE);
+	if (!typed)
 		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
-	const struct message_info *info = message_info((uint32_t)type);
 	if (info == NULL)
 		return reason_set(why, STATUS_UNKNOWN_MESSAGE, -1, "type",
 				  "message %d is not known", (int)type);
-	message_init(message, info->type);
 	if (info->reserved)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "type", "%s is not supported yet",
 				  info->name);
@@ -434,9 +444,10 @@ enum status message_unpack(const uint8_t *content, uint32_t bytes, struct messag
 {
 	struct wire_cursor in = wire_cursor_over(content, bytes);
 	struct wire_list list;
-	message_init(message, MESSAGE_NONE);
-	if (wire_take_list(&in, &list) != STATUS_OK)
+	if (wire_take_list(&in, &list) != STATUS_OK) {
+		message_init(message, MESSAGE_NONE);
 		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
+	}
 	struct wire_cursor items = wire_cursor_list(&list);
 	return unpack_items(&items, list.count, false, message, why);
 }
@@ -445,10 +456,11 @@ enum status message_read(const uint8_t *content, uint32_t bytes,
 			 const struct validate_limits *limits, struct message *message,
 			 struct reason *why)
 {
-	message_init(message, MESSAGE_NONE);
 	enum status status = validate_content(content, bytes, limits, why);
-	if (status != STATUS_OK)
+	if (status != STATUS_OK) {
+		message_init(message, MESSAGE_NONE);
 		return status;
+	}
 	struct wire_cursor items = wire_cursor_over(content, bytes);
 	uint32_t count;
 	status = wire_take_array(&items, &count);
