@@ -37,8 +37,8 @@ struct report *host_reply(struct host *host, struct asker *asker)
 	struct world_info info = world_info(host->world);
 	ASSERT(report != NULL);
 	asker->report = NULL;
-	memset(report, 0, sizeof *report);
 	report->kind = REPORT_REPLY;
+	memset(&report->reply, 0, sizeof report->reply);
 	report->reply.kind = asker->kind;
 	report->reply.about = asker->about;
 	report->reply.session = asker->session;
@@ -69,7 +69,7 @@ bool host_is_between(struct host *host, struct asker *asker)
 	return true;
 }
 
-/* The report has nothing in it yet. */
+/* The report owns nothing yet. */
 void asker_release(struct asker *asker)
 {
 	heap_free(asker->report);
@@ -122,7 +122,7 @@ void host_return_report(struct host *host, struct report *report)
 		report_queue_return(&host->reports, report);
 		return;
 	}
-	report_empty(report);
+	report_release(report);
 	host->spare = report;
 }
 
@@ -130,7 +130,7 @@ struct report *host_take_spare(struct host *host)
 {
 	struct report *report = host->spare;
 	host->spare = NULL;
-	return report != NULL ? report : heap_alloc_zero(sizeof *report);
+	return report != NULL ? report : heap_alloc(sizeof *report);
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */
@@ -328,6 +328,7 @@ enum status host_submit(struct host *host, const struct host_batch *batch)
 				       (uint32_t)sizeof *copy + batch->list.bytes);
 	if (status != STATUS_OK)
 		heap_free(copy);
+	host->put = host->put || status == STATUS_OK;
 	return status;
 }
 

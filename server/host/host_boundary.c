@@ -209,14 +209,13 @@ static enum status collect(struct host *host)
 	return status;
 }
 
-/* Processor time so far; on LOOP the time, which is never less and much cheaper to ask for:
- * nothing is judged by what a step on request costs. */
+/* What a tick costs is the processor time of apply and step. On LOOP, where asking for that would
+ * cost more than the tick, it is the time since the slice began, which is never less: nothing is
+ * judged by what a step on request costs. */
 static uint64_t used(const struct host *host)
 {
-	return host->here ? executor_now(host->executor) : executor_used(host->executor);
+	return host->here ? 0 : executor_used(host->executor);
 }
-
-/* ---- applying and recording -------------------------------------------------------------------- */
 
 static enum status apply(struct host *host)
 {
@@ -245,11 +244,12 @@ static void release_batches(struct boundary *boundary)
 static enum status record(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
-	struct world_info info = world_info(host->world);
 	enum status status = STATUS_OK;
-	if (host->journal != NULL && boundary->count > 0)
+	if (host->journal != NULL && boundary->count > 0) {
+		struct world_info info = world_info(host->world);
 		status = journal_apply(host->journal, info.epoch, info.tick, boundary->records,
 				       boundary->count);
+	}
 	if (can_be_had_later(status))
 		return status;
 	release_batches(boundary);
@@ -321,7 +321,10 @@ static enum status step(struct host *host)
 	boundary->cost += used(host) - before;
 	while (boundary->status == STATUS_OK && (job = host_step_next(host, job)) != NULL)
 		job->left--;
-	judge(host, schedule_end(&host->schedule, boundary->cost, executor_now(host->executor)));
+	uint64_t now = executor_now(host->executor);
+	if (host->here)
+		boundary->cost = now - boundary->slice_at;
+	judge(host, schedule_end(&host->schedule, boundary->cost, now));
 	boundary->stage = BOUNDARY_HASH;
 	return STATUS_OK;
 }
@@ -330,9 +333,9 @@ static enum status step(struct host *host)
  * applied. */
 static enum status record_step(struct host *host)
 {
-	struct world_info info = world_info(host->world);
 	if (host->journal == NULL || host->journal_failed)
 		return STATUS_OK;
+	struct world_info info = world_info(host->world);
 	if (host->boundary.status != STATUS_OK)
 		return journal_stopped(host->journal, info.epoch, info.tick, host->boundary.status);
 	return journal_tick(host->journal, info.epoch, info.tick, world_tick_hash(host->world));
@@ -474,6 +477,17 @@ void host_go_on(struct host *host)
 	boundary->again_at = executor_now(host->executor) + AGAIN_MS * NS_PER_MS;
 }
 
+static void take_inbox(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
+	/* LOOP is the one that puts, so it knows where there is nothing to take. */
+	if (host->here && !host->put)
+		return;
+	boundary->entries = inbox_take(host->inbox, &boundary->entry_count);
+	if (host->here)
+		host->put = false;
+}
+
 static bool take_turn(struct host *host, uint64_t now)
 {
 	struct boundary *boundary = &host->boundary;
@@ -491,7 +505,7 @@ static bool take_turn(struct host *host, uint64_t now)
 	boundary->mark = arena_mark(&host->scratch);
 	/* What a boundary that was given up has left comes first; each session's order stays. */
 	if (boundary->entry_count == 0)
-		boundary->entries = inbox_take(host->inbox, &boundary->entry_count);
+		take_inbox(host);
 	return true;
 }
 
@@ -501,6 +515,7 @@ void host_run(struct runnable *runnable, uint64_t now)
 	/* The tick and its answers wake the loop once, not each of them. */
 	host->in_slice = true;
 	host->told_in_slice = false;
+	host->boundary.slice_at = now;
 	if (host->boundary.stage != BOUNDARY_IDLE || take_turn(host, now))
 		host_go_on(host);
 	host->in_slice = false;

@@ -254,6 +254,8 @@ static bool fits_here(const struct host *host, const struct host_step *step)
 	uint64_t ahead = host->options.checkpoint_ticks;
 	if (host->journal != NULL && ahead > 0 && host->steps_unsaved + step->n >= ahead)
 		return false;
+	if (!host->put)
+		return true;
 	inbox_counters(host->inbox, &inbox);
 	return inbox.bytes <= HERE_INBOX_BYTES_MAX;
 }

@@ -30,12 +30,12 @@ struct waiting_batch {
 	struct host_batch batch; /* `list.at` points behind this struct */
 };
 
-/* STEP's commands are a batch too, numbered by the request with this bit set: within a tick they come
- * after what the same session sent as COMMANDS, and the two kinds of numbers never meet. */
+/* STEP's commands are a batch too, numbered by the request with this bit set: within a tick they
+ * come after what the same session sent as COMMANDS, and the two kinds of numbers never meet. */
 #define HOST_STEP_BATCH (UINT64_C(1) << 63)
 
-/* Who asked, for what. Its answer's report is made when the request is accepted, so that an answer never
- * wants for memory: a request that was taken is always answered. */
+/* Who asked, for what. Its answer's report is made when the request is accepted, so that an answer
+ * never wants for memory: a request that was taken is always answered. */
 struct asker {
 	uint32_t session;
 	uint64_t ref; /* ref, id or request */
@@ -58,8 +58,9 @@ struct step_job {
 };
 enum { STEP_JOBS_MAX = 256 };
 
-/* A boundary in the making (host_boundary.c). Where memory or the journal's room is short, it stays at
- * its stage and goes on from there a little later: nothing is left out, nothing is done twice. */
+/* A boundary in the making (host_boundary.c). Where memory or the journal's room is short, it
+ * stays at its stage and goes on from there a little later: nothing is left out, nothing is done
+ * twice. */
 enum boundary_stage {
 	BOUNDARY_IDLE,
 	BOUNDARY_BEGIN,	  /* the journal's beginning, once in a host's life */
@@ -78,6 +79,7 @@ struct boundary {
 	bool stepping;	   /* a turn was taken; false: only news of control */
 	struct schedule_turn turn;
 	uint64_t cost; /* ns of processor time so far */
+	uint64_t slice_at; /* instant at which the slice at hand began */
 	struct arena_mark mark;
 	/* The inbox's array; the payloads are owned until all is applied. */
 	const struct inbox_entry *entries;
@@ -125,12 +127,13 @@ struct host {
 	bool journal_failed;
 	struct boundary boundary;
 	uint32_t shapes_recorded; /* of the shapes known at the beginning */
-	/* A step that could not be made leaves the engine's boundary open: its changes, events and results
-	 * go on adding up. So many results of kept batches have been told of already. */
+	/* A step that could not be made leaves the engine's boundary open: its changes, events and
+	 * results go on adding up. So many results of kept batches have been told of already. */
 	bool open;
 	uint32_t kept_told;
-	/* What waited in the world when it came here, in the order of its application: batches of a
-	 * world it was copied from, whose numbers mean nothing here. They are done, nobody is told. */
+	/* What waited in the world when it came here, in the order of its application: batches of
+	 * a world it was copied from, whose numbers mean nothing here. They are done, nobody is
+	 * told. */
 	ARRAY_OF(struct pending_batch) inherited;
 	struct reason failure; /* why the mode is FAILED */
 	/* A RESTORE that is done and not yet recorded, reported and answered. */
@@ -151,6 +154,7 @@ struct host {
 
 	/* LOOP's: notes that found the mailbox full, oldest first, and the one kept for a bad day. */
 	struct letter *notes, *journal_note;
+	bool put; /* LOOP's: the inbox may hold something */
 	struct report *spare; /* LOOP's: a reply that was read, for the next request; or NULL */
 
 	uint64_t stalls, batches, refused; /* the worker's counters */
@@ -163,9 +167,10 @@ void host_send(struct host *host, struct report *report); /* taken */
 struct report *host_reply(struct host *host, struct asker *asker);
 /* The same with a refusal, sent. */
 void host_refuse(struct host *host, struct asker *asker, const struct reason *why);
-/* Refuses, and says so, while a boundary is in the making for want of memory: the state has no name. */
+/* Refuses, and says so, while a boundary is in the making for want of memory: the state has no
+ * name. */
 bool host_is_between(struct host *host, struct asker *asker);
-/* LOOP: an empty report for the answer of a request. Returned owned; NULL: out of memory. */
+/* LOOP: a report for the answer of a request, to be filled. Returned owned; NULL: out of memory. */
 struct report *host_take_spare(struct host *host);
 void asker_release(struct asker *asker);
 
@@ -192,8 +197,8 @@ void host_boundary_begin(struct host *host);
 void host_boundary_release(struct host *host);
 
 /* ---- host_report.c ---- */
-/* Reports what the boundary changed; without a step only what control did. NO_MEMORY: nothing is lost,
- * try again. */
+/* Reports what the boundary changed; without a step only what control did. NO_MEMORY: nothing is
+ * lost, try again. */
 MUST_CHECK enum status host_report_tick(struct host *host, const struct boundary *boundary);
 
 /* ---- host_modes.c ---- */

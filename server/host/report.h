@@ -118,8 +118,8 @@ struct report {
 	};
 };
 
-/* Frees what a report owns and leaves it all zero. */
-void report_empty(struct report *report);
+/* Frees what a report owns; it means nothing from then on. */
+void report_release(struct report *report);
 /* Frees a report and all it owns. */
 void report_destroy(struct report *report);
 

@@ -1,10 +1,8 @@
 #include "server/host/report_queue.h"
 
-#include <string.h>
-
 #include "server/base/heap.h"
 
-void report_empty(struct report *report)
+void report_release(struct report *report)
 {
 	if (report->kind == REPORT_TICK) {
 		heap_free(report->ticked.bodies);
@@ -20,14 +18,13 @@ void report_empty(struct report *report)
 		shape_book_release(&report->reply.shapes);
 		bytes_release(&report->reply.results);
 	}
-	memset(report, 0, sizeof *report);
 }
 
 void report_destroy(struct report *report)
 {
 	if (report == NULL)
 		return;
-	report_empty(report);
+	report_release(report);
 	heap_free(report);
 }
 

@@ -22,6 +22,9 @@ void quota_init(struct quota *self, enum wire_role role, uint64_t now)
 
 static void fill(struct quota *self, uint64_t now)
 {
+	/* One that was read before the last is as good as the same. */
+	if (now <= self->filled_at)
+		return;
 	double seconds = (double)(now - self->filled_at) / (double)NS_PER_S;
 	self->filled_at = now;
 	for (int k = 0; k < QUOTA_KINDS; k++) {

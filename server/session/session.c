@@ -133,7 +133,7 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 {
 	struct message message;
 	struct reason why;
-	uint64_t now = io_now(self->server->io);
+	uint64_t now = self->heard_at;
 	self->frames_in++;
 	if (!self->heard_anew) {
 		self->heard_anew = true;
@@ -227,7 +227,7 @@ static void take_frames(struct session *self)
 	if (!partial)
 		self->frame_since = INSTANT_NEVER;
 	else if (taken > 0 || self->frame_since == INSTANT_NEVER)
-		self->frame_since = io_now(self->server->io);
+		self->frame_since = self->heard_at;
 }
 
 static size_t on_space(void *context, uint8_t **into)

@@ -334,6 +334,11 @@ static enum status follow(struct fanout *self, const struct tick_report *report)
 	return STATUS_OK;
 }
 
+bool fanout_is_watched(const struct fanout *self)
+{
+	return self->subscriptions.count > 0;
+}
+
 enum status fanout_report(struct fanout *self, const struct tick_report *report, uint64_t now)
 {
 	fanout_forget_groups(self);

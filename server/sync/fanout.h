@@ -34,8 +34,10 @@ struct fanout_counters {
 MUST_CHECK enum status fanout_create(struct frame_pool *pool, struct fanout **out);
 void fanout_destroy(struct fanout *self);
 
-/* The world's next report. Not OK: the mirror is lost until a `whole` report comes; ask the host
- * for one. */
+/* Whether there is anybody to serve. */
+bool fanout_is_watched(const struct fanout *self);
+/* The world's next report; `now` is of no account where nobody watches. Not OK: the mirror is lost
+ * until a `whole` report comes; ask the host for one. */
 MUST_CHECK enum status fanout_report(struct fanout *self, const struct tick_report *report,
 				     uint64_t now);
 

@@ -552,9 +552,10 @@ bool pool_slice(struct runnable *runnable)
 {
 	struct pool *pool = runnable->pooled->pool;
 	ASSERT(runnable->pooled->holder == LOOP);
+	bool first = pool->borrowed_slices == 0;
 	if (runnable->ops->due(runnable) > pool->borrowed_at)
 		return false;
-	runnable->ops->run(runnable, pool->borrowed_at);
+	runnable->ops->run(runnable, first ? pool->borrowed_at : executor_now(pool->executor));
 	pool->borrowed_slices++;
 	pool->counters.slices++;
 	return true;

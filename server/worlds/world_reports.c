@@ -129,9 +129,10 @@ static void show(struct served_world *world, const struct tick_report *report)
 	if (report->whole)
 		world->whole_asked = false;
 	worlds_watch_contacts(world);
-	uint64_t now = io_now(world->server->io);
+	bool watched = fanout_is_watched(world->fanout);
+	uint64_t now = watched ? io_now(world->server->io) : 0;
 	enum status status = fanout_report(world->fanout, report, now);
-	if (status == STATUS_OK && report->step && world->round_at == 0) {
+	if (status == STATUS_OK && report->step && watched && world->round_at == 0) {
 		world->round_at = now;
 		world->server->rounds.open++;
 	}
@@ -244,9 +245,40 @@ static void reply_stepped(struct session *session, struct membership *membership
 	send_step_answer(session, membership, reply->ref, &message);
 }
 
+/* An empty message of the kind that was asked, good enough for an ERROR to name it. */
+static void message_about(struct message *about, const struct reply_report *reply)
+{
+	message_init(about, (enum message_type)reply->about);
+	switch (reply->about) {
+	case MESSAGE_CONTROL:
+		about->control.ref = reply->ref;
+		break;
+	case MESSAGE_STEP:
+		about->step.request = reply->ref;
+		break;
+	case MESSAGE_SAVE:
+		about->save.ref = reply->ref;
+		break;
+	case MESSAGE_RESTORE:
+		about->restore.ref = reply->ref;
+		break;
+	case MESSAGE_FORK:
+		about->fork.ref = reply->ref;
+		break;
+	case MESSAGE_QUERY:
+		about->query.id = reply->ref;
+		break;
+	case MESSAGE_SHAPE_UPLOAD:
+		about->shape_upload.ref = reply->ref;
+		break;
+	default:
+		break;
+	}
+}
+
 /* The copy becomes a world of its own: paused, so that who asked for it can look first. */
 static void reply_forked(struct session *session, struct served_world *world,
-			 struct reply_report *reply, const struct message *about)
+			 struct reply_report *reply)
 {
 	struct server *server = world->server;
 	struct reason why;
@@ -257,11 +289,12 @@ static void reply_forked(struct session *session, struct served_world *world,
 	if (status == STATUS_OK)
 		status = worlds_open(server, reply->name, copy, &reply->shapes, false, &served,
 				     &why);
+	struct message message;
 	if (status != STATUS_OK) {
-		session_refuse(session, about, &why);
+		message_about(&message, reply);
+		session_refuse(session, &message, &why);
 		return;
 	}
-	struct message message;
 	message_init(&message, MESSAGE_FORKED);
 	message.forked.ref = reply->ref;
 	message.forked.epoch = served->epoch;
@@ -383,35 +416,18 @@ static void reply_shape(struct session *session, const struct served_world *worl
 	session_send(session, &message);
 }
 
-/* An empty message of the kind that was asked, good enough for an ERROR to name it. */
-static void message_about(struct message *about, const struct reply_report *reply)
+static void deliver_refusal(struct session *session, struct membership *membership,
+			    const struct reply_report *reply)
 {
-	message_init(about, (enum message_type)reply->about);
-	switch (reply->about) {
-	case MESSAGE_CONTROL:
-		about->control.ref = reply->ref;
-		break;
-	case MESSAGE_STEP:
-		about->step.request = reply->ref;
-		break;
-	case MESSAGE_SAVE:
-		about->save.ref = reply->ref;
-		break;
-	case MESSAGE_RESTORE:
-		about->restore.ref = reply->ref;
-		break;
-	case MESSAGE_FORK:
-		about->fork.ref = reply->ref;
-		break;
-	case MESSAGE_QUERY:
-		about->query.id = reply->ref;
-		break;
-	case MESSAGE_SHAPE_UPLOAD:
-		about->shape_upload.ref = reply->ref;
-		break;
-	default:
-		break;
+	struct message about, error;
+	message_about(&about, reply);
+	if (reply->kind != REPLY_STEPPED) {
+		session_refuse(session, &about, &reply->why);
+		return;
 	}
+	session->errors++;
+	message_error(&error, &about, &reply->why);
+	send_step_answer(session, membership, reply->ref, &error);
 }
 
 static void deliver(struct served_world *world, struct reply_report *reply)
@@ -420,17 +436,8 @@ static void deliver(struct served_world *world, struct reply_report *reply)
 	struct session *session = addressee(world, reply->session, &membership);
 	if (session == NULL)
 		return;
-	struct message about;
-	message_about(&about, reply);
-	if (reply->status != STATUS_OK && reply->kind == REPLY_STEPPED) {
-		struct message error;
-		session->errors++;
-		message_error(&error, &about, &reply->why);
-		send_step_answer(session, membership, reply->ref, &error);
-		return;
-	}
 	if (reply->status != STATUS_OK) {
-		session_refuse(session, &about, &reply->why);
+		deliver_refusal(session, membership, reply);
 		return;
 	}
 	switch (reply->kind) {
@@ -447,7 +454,7 @@ static void deliver(struct served_world *world, struct reply_report *reply)
 		reply_restored(session, reply);
 		break;
 	case REPLY_FORKED:
-		reply_forked(session, world, reply, &about);
+		reply_forked(session, world, reply);
 		break;
 	case REPLY_ANSWER:
 		reply_answer(session, reply);

@@ -38,6 +38,20 @@ def test_a_step_makes_as_many_ticks_as_it_says(pair):
     assert [world.step(n).tick - tick for n in (0, 1, 10, 100)] == [0, 1, 11, 111]
 
 
+def test_small_steps_are_made_on_the_loop_without_heap_or_hand_over(pair):
+    world, _ = pair
+    world.step(10)
+    counts = []
+    for steps in (0, 1000):
+        for _ in range(steps):
+            world.step(1, want=0)
+        mine = next(w for w in world.client.info("worlds")["worlds"] if w["world"] == world.number)
+        counts.append((mine["loop_slices"], world.client.info("server")["server"]["heap_calls"]))
+    # A busy machine sends one to the worker now and then.
+    assert counts[1][0] - counts[0][0] > 800
+    assert counts[1][1] - counts[0][1] < 500
+
+
 def test_a_step_from_another_tick_is_refused(pair):
     world, _ = pair
     tick = world.step(5).tick
