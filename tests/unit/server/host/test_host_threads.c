@@ -1,5 +1,5 @@
-/* A host on real threads: what the loop sends reaches the worker, also when far more of it comes at once than the
- * mailbox holds. */
+/* A host on real threads: what the loop sends reaches the worker, also when far more of it comes at
+ * once than the mailbox holds. */
 #include <stdlib.h>
 
 #include "server/host/host.h"
@@ -52,7 +52,7 @@ static void go_on(void *context)
 		io_timer_start(timer, io_now(io) + LOOK_US * NS_PER_US);
 }
 
-START_TEST(a_thousand_sessions_that_go_at_once_are_told_though_the_mailbox_is_small)
+START_TEST(thousands_of_sessions_may_go_though_the_mailbox_holds_four)
 {
 	struct host_options options = host_options_default();
 	struct executor_options threads = { 2, 1, 64, 0 };
@@ -86,7 +86,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("host/host on threads");
 	TCase *notes = tcase_create("notes");
-	tcase_add_test(notes, a_thousand_sessions_that_go_at_once_are_told_though_the_mailbox_is_small);
+	tcase_add_test(notes, thousands_of_sessions_may_go_though_the_mailbox_holds_four);
 	suite_add_tcase(suite, notes);
 	return suite;
 }
