@@ -5,6 +5,7 @@ libbase_a_SOURCES += \
 	server/base/status.h \
 	server/base/status.c \
 	server/base/parallel.h \
+	server/base/prefetch.h \
 	server/base/parallel.c \
 	server/base/heap.h \
 	server/base/heap.c \

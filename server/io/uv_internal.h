@@ -35,8 +35,13 @@ enum uv_link_state {
 
 /* One stream. */
 struct uv_link {
+	/* First what each read and write looks at. */
 	struct stream stream;
-	struct uv_link *next, *previous;
+	enum uv_link_state state;
+	enum address_kind kind;
+	bool reading;
+	bool ended;		/* the peer has closed its half */
+	bool tailed;		/* a write left a tail; `drained` is owed */
 	union {
 		uv_handle_t handle;
 		uv_stream_t stream;
@@ -46,13 +51,9 @@ struct uv_link {
 	uv_timer_t linger;
 	uv_connect_t connect;
 	uv_shutdown_t shutdown;
-	enum address_kind kind;
-	enum uv_link_state state;
+	struct uv_link *next, *previous;
 	enum status why;	/* for `closed` */
 	uint32_t handles;	/* libuv still holds so many: the socket, the linger timer */
-	bool reading;
-	bool ended;		/* the peer has closed its half */
-	bool tailed;		/* a write left a tail; `drained` is owed */
 };
 
 static inline struct uv_io *uv_io_of(struct io *io)

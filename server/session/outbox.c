@@ -157,6 +157,8 @@ void outbox_set_flush(struct outbox_set *set)
 	set->dirty = set->last = NULL;
 	while (list != NULL) {
 		struct outbox *next = list->next_dirty;
+		if (next != NULL)
+			outbox_prefetch_stream(next);
 		list->dirty = false;
 		outbox_flush(list);
 		list = next;

@@ -15,6 +15,7 @@
 
 #include "protocol/message.h"
 #include "server/base/array.h"
+#include "server/base/prefetch.h"
 #include "server/io/io.h"
 
 enum {
@@ -22,6 +23,7 @@ enum {
 	OUTBOX_SOFT_BYTES = 256 << 10,
 	OUTBOX_HARD_BYTES = 1 << 20,
 	OUTBOX_SOFT_MS = 5000, /* above the soft bound no longer than this */
+	STREAM_HOT_BYTES = 320, /* of a stream, looked at with each write */
 };
 
 struct outbox {
@@ -73,6 +75,16 @@ uint64_t outbox_queued(const struct outbox *self);
 static inline bool outbox_idle(const struct outbox *self)
 {
 	return outbox_queued(self) == 0;
+}
+/* It will be asked soon; and what it writes to. */
+static inline void outbox_prefetch(const struct outbox *self)
+{
+	prefetch(self, sizeof *self);
+}
+static inline void outbox_prefetch_stream(const struct outbox *self)
+{
+	prefetch(self->stream, STREAM_HOT_BYTES);
+	prefetch(self->frames.items, 1);
 }
 /* OK, or SLOW when the bounds are passed at instant `now`. */
 MUST_CHECK enum status outbox_verdict(struct outbox *self, uint64_t now);

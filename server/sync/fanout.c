@@ -5,6 +5,7 @@
 #include "protocol/pack.h"
 #include "protocol/result_wire.h"
 #include "server/base/heap.h"
+#include "server/base/prefetch.h"
 #include "server/sync/fanout_state.h"
 
 /* An event packs to at most 97 bytes: three ids, a kind, eight floats and three headers. */
@@ -277,6 +278,16 @@ static void note_events(struct fanout *self, struct subscription *sub,
 	}
 }
 
+static void note_news(struct fanout *self, const struct tick_report *report)
+{
+	bool packed = pack_events(self, report);
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		struct subscription *sub = self->subscriptions.items[i];
+		note_events(self, sub, report, packed);
+		sub->snapshot_due = sub->snapshot_due || report->whole;
+	}
+}
+
 /* ---- rounds ------------------------------------------------------------------------------------ */
 
 /* The next round begins where nobody was served before, or else far from where the last one began, so that
@@ -289,6 +300,7 @@ static void begin_round(struct fanout *self)
 		self->turn += count * 5 / 8 + 1;
 	self->turn = count > 0 ? self->turn % count : 0;
 	self->left = count;
+	self->parts_wait = false;
 }
 
 static void serve_in_turn(struct fanout *self, struct subscription *sub, uint64_t now)
@@ -297,7 +309,7 @@ static void serve_in_turn(struct fanout *self, struct subscription *sub, uint64_
 		return; /* it is away; its events are kept for it */
 	push(self, sub, now);
 	bool waits = self->last_words && sub->runs.count > 0;
-	if (!subscription_is_due(sub) && !waits)
+	if (!subscription_is_due(sub, &self->view) && !waits)
 		return;
 	if (subscription_has_room(sub, now))
 		serve(self, sub, now, true);
@@ -305,15 +317,30 @@ static void serve_in_turn(struct fanout *self, struct subscription *sub, uint64_
 		self->counters.skipped++;
 }
 
+/* Clients lie far apart: those whose turn comes soon are asked for while others are served, each in three
+ * steps, as one tells where the next is. */
+static void fetch_ahead(const struct fanout *self)
+{
+	enum { STEP = 2 };
+	struct subscription *const *items = self->subscriptions.items;
+	uint32_t count = self->subscriptions.count;
+	prefetch(items[(self->turn + 3 * STEP) % count], offsetof(struct subscription, acked));
+	outbox_prefetch(items[(self->turn + 2 * STEP) % count]->outbox);
+	outbox_prefetch_stream(items[(self->turn + STEP) % count]->outbox);
+}
+
 bool fanout_continue(struct fanout *self, uint64_t now)
 {
 	uint32_t count = self->subscriptions.count;
 	self->left = MIN_OF(self->left, count);
 	for (uint32_t i = 0; i < FANOUT_SLICE && self->left > 0; i++, self->left--) {
+		fetch_ahead(self);
 		self->turn = (self->turn + 1) % count;
-		serve_in_turn(self, self->subscriptions.items[self->turn], now);
+		struct subscription *sub = self->subscriptions.items[self->turn];
+		serve_in_turn(self, sub, now);
+		self->parts_wait = self->parts_wait || subscription_is_busy(sub);
 	}
-	if (self->left == 0)
+	if (self->left == 0 && self->parts_wait)
 		limit_pending(self);
 	return self->left > 0;
 }
@@ -352,13 +379,8 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 		self->stepped_at = now;
 	/* No tick follows one that could not be made: what it has to say does not wait for one. */
 	self->last_words = !report->step && report->event_count > 0;
-	bool packed = pack_events(self, report);
-	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
-		struct subscription *sub = self->subscriptions.items[i];
-		note_events(self, sub, report, packed);
-		sub->since += report->step;
-		sub->snapshot_due = sub->snapshot_due || report->whole;
-	}
+	if (report->event_count > 0 || report->whole)
+		note_news(self, report);
 	begin_round(self);
 	fanout_continue(self, now);
 	return STATUS_OK;
@@ -468,7 +490,7 @@ void fanout_look_after(struct fanout *self, uint64_t now)
 		    now - sub->pending_moved_at > SUBSCRIPTION_STUCK_MS * NS_PER_MS)
 			subscription_give_up(sub);
 		/* In a world at rest no step makes a camera's move, or the rest of a budget, due. */
-		if (subscription_is_due(sub) || now - self->stepped_at >= FANOUT_REST_NS)
+		if (subscription_is_due(sub, &self->view) || now - self->stepped_at >= FANOUT_REST_NS)
 			fanout_show(self, sub, now);
 	}
 }

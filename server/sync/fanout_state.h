@@ -54,6 +54,7 @@ struct fanout {
 	ARRAY_OF(uint32_t) event_ends;
 	/* A round serves `left` subscriptions from `turn` on, wrapping, a slice at a time. */
 	uint32_t turn, left;
+	bool parts_wait; /* of somebody who was served in this round */
 	bool last_words;
 	bool told_contacts; /* the last report told them */
 	uint64_t stepped_at; /* instant of the last step's report */

@@ -39,9 +39,13 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 	if (status != STATUS_OK)
 		return status;
 	struct subscription *self = heap_alloc_zero(sizeof *self);
-	if (self == NULL)
+	if (self != NULL && has_ack)
+		self->unacked = heap_alloc(SUBSCRIPTION_UNACKED_MAX * sizeof *self->unacked);
+	if (self == NULL || (has_ack && self->unacked == NULL)) {
+		heap_free(self);
 		return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s",
 				  status_text(STATUS_NO_MEMORY));
+	}
 	self->sub = ask->sub;
 	self->outbox = outbox;
 	self->profile = (enum wire_profile)ask->profile;
@@ -73,10 +77,16 @@ void subscription_destroy(struct subscription *self)
 	ASSERT(self->interest == NULL);
 	ration_destroy(self->ration);
 	heap_free(self->focus);
+	heap_free(self->unacked);
 	ARRAY_RELEASE(&self->pending);
 	ARRAY_RELEASE(&self->runs);
 	bytes_release(&self->event_bytes);
 	heap_free(self);
+}
+
+void subscription_set_ack(struct subscription *self, bool has_ack)
+{
+	self->has_ack = has_ack && self->unacked != NULL;
 }
 
 /* ---- credit ------------------------------------------------------------------------------------ */
@@ -131,9 +141,9 @@ bool subscription_is_hashed(const struct subscription *self)
 	return self->hash_every > 0 && self->frames_total % self->hash_every == 0;
 }
 
-bool subscription_is_due(const struct subscription *self)
+bool subscription_is_due(const struct subscription *self, const struct view *view)
 {
-	return self->snapshot_due || self->since >= self->divisor;
+	return self->snapshot_due || view->steps - self->served >= self->divisor;
 }
 
 /* ---- frames on their way ----------------------------------------------------------------------- */
@@ -166,7 +176,7 @@ enum status subscription_take(struct subscription *self, const struct view *view
 	self->base_tick = view->tick;
 	self->mark = mark;
 	self->snapshot_due = false;
-	self->since = 0;
+	self->served = view->steps;
 	return STATUS_OK;
 }
 
@@ -175,7 +185,7 @@ void subscription_pass(struct subscription *self, const struct view *view,
 {
 	self->base = view->serial;
 	self->mark = mark;
-	self->since = 0;
+	self->served = view->steps;
 }
 
 /* The client's own head, then the tail that everybody shares. A small tail is copied behind the head: the
@@ -301,7 +311,7 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 	}
 	self->unacked_count = 0;
 	self->divisor = self->divisor_asked;
-	self->since = self->divisor;
+	self->served = (uint64_t)0 - self->divisor; /* however few steps there were: it is due */
 	self->starved_at = INSTANT_NEVER;
 	uint64_t missed = self->events_sent - MIN_OF(events, self->events_sent);
 	self->lost += missed;

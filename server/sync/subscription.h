@@ -68,7 +68,7 @@ struct subscription {
 	bool focus_limited; /* it is a part of the world */
 	bool partial;		   /* the last frame left something out */
 	bool snapshot_due;
-	uint32_t since;		/* steps since the last frame */
+	uint64_t served;	/* the view's steps at the last frame */
 
 	/* The frame that is on its way: parts not yet in the outbox (owned references). */
 	ARRAY_OF(struct frame *) pending;
@@ -90,9 +90,10 @@ struct subscription {
 	ARRAY_OF(struct event_run) runs; /* waiting, oldest first */
 	struct bytes event_bytes;
 
-	/* Last, so that what each tick looks at lies together. */
 	struct sent_frame acked; /* the latest; serial 0 none */
-	struct sent_frame unacked[SUBSCRIPTION_UNACKED_MAX]; /* ring */
+	/* Owned ring of SUBSCRIPTION_UNACKED_MAX; NULL without ack. Elsewhere, so that what each tick looks
+	 * at lies together, also that of several subscriptions. */
+	struct sent_frame *unacked;
 };
 
 /* Without an interest or a ration yet. */
@@ -102,12 +103,15 @@ MUST_CHECK enum status subscription_create(const struct msg_subscribe *ask, stru
 /* The interest must have been released. */
 void subscription_destroy(struct subscription *self);
 
+/* Its client is another connection now, which acknowledges or does not. One that was made without ack goes on
+ * without. */
+void subscription_set_ack(struct subscription *self, bool has_ack);
 /* Whether a frame may be sent at `now`. */
 bool subscription_may_send(const struct subscription *self, uint64_t now);
 /* The same; false counts a skip and may slow the subscription down. */
 bool subscription_has_room(struct subscription *self, uint64_t now);
 /* Whether the divisor lets a frame through. */
-bool subscription_is_due(const struct subscription *self);
+bool subscription_is_due(const struct subscription *self, const struct view *view);
 /* Whether the next frame carries a hash. */
 bool subscription_is_hashed(const struct subscription *self);
 static inline bool subscription_is_busy(const struct subscription *self)

@@ -275,8 +275,10 @@ enum status view_apply(struct view *self, const struct tick_report *report)
 	if (status == STATUS_OK &&
 	    body_hash_finish(self->tick, self->tick_sum, self->live_count) != report->tick_hash)
 		status = STATUS_CORRUPT; /* V4 */
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
+		self->steps += report->step;
 		compact(self);
+	}
 	return status;
 }
 
