@@ -2,8 +2,12 @@
 #include "tests/lib/closed_meshes.h"
 
 #include "server/base/array.h"
+#include "server/base/heap.h"
+#include "server/engine/geometry/solid.h"
 #include "server/engine/geometry/orient.h"
 #include "server/engine/math/trig.h"
+
+#include <string.h>
 
 enum { CORNERS_MAX = 64 };
 
@@ -295,4 +299,90 @@ quat random_turn(struct rng *rng)
 	for (uint32_t i = 0; i < 4; i++)
 		part[i] = rng_range(rng, -1, 1);
 	return quat_normalize(quat_make(part[0], part[1], part[2], part[3] + 1e-3));
+}
+
+/* ---- turned ----------------------------------------------------------------------------------- */
+
+struct shape *make_turned(const vec3 *profile, uint32_t count, bool closed, uint32_t around)
+{
+	vec3 *vertices = heap_alloc(((size_t)count * around + 2) * sizeof *vertices);
+	uint32_t(*triangles)[3] = heap_alloc((size_t)2 * count * around * sizeof *triangles);
+	uint32_t rings = closed ? count : count - 2, used = 0, made = 0, first = closed ? 0 : 1;
+	ASSERT(vertices != NULL && triangles != NULL);
+	for (uint32_t r = 0; r < rings; r++)
+		for (uint32_t k = 0; k < around; k++) {
+			double angle = TWO_PI * k / around, x = profile[first + r].x;
+			vertices[used++] = vec3_make(x * trig_cos(angle), profile[first + r].y,
+						     -x * trig_sin(angle));
+		}
+	for (uint32_t r = 0; r < (closed ? rings : rings - 1); r++)
+		for (uint32_t k = 0; k < around; k++) {
+			uint32_t n = (k + 1) % around, up = (r + 1) % rings * around, low = r * around;
+			const uint32_t quad[2][3] = { { low + k, low + n, up + n },
+						      { low + k, up + n, up + k } };
+			memcpy(triangles[made], quad, sizeof quad);
+			made += 2;
+		}
+	for (uint32_t k = 0; k < around && !closed; k++) {
+		uint32_t n = (k + 1) % around, top = (rings - 1) * around;
+		const uint32_t caps[2][3] = { { used, n, k }, { used + 1, top + k, top + n } };
+		memcpy(triangles[made], caps, sizeof caps);
+		made += 2;
+	}
+	if (!closed) {
+		vertices[used++] = profile[0];
+		vertices[used++] = profile[count - 1];
+	}
+	struct shape *shape =
+		make_mesh(vertices, used, (const uint32_t(*)[3])triangles, made);
+	heap_free(vertices);
+	heap_free(triangles);
+	return shape;
+}
+
+struct shape *make_torus(double radius, double thick, uint32_t around, uint32_t across)
+{
+	vec3 profile[128];
+	ASSERT(across <= COUNT_OF(profile));
+	for (uint32_t k = 0; k < across; k++) {
+		double angle = TWO_PI * k / across;
+		profile[k] = vec3_make(radius + thick * trig_cos(angle), thick * trig_sin(angle), 0);
+	}
+	return make_turned(profile, across, true, around);
+}
+
+struct shape *make_bowl(double inner, double outer, uint32_t around, uint32_t up)
+{
+	vec3 profile[130];
+	uint32_t count = 0;
+	ASSERT(up <= 64);
+	for (uint32_t k = 0; k <= up; k++) {
+		double angle = HALF_PI * k / up;
+		profile[count++] = vec3_make(k == 0 ? 0 : outer * trig_sin(angle),
+					     k == up ? 0 : -outer * trig_cos(angle), 0);
+	}
+	for (uint32_t k = up + 1; k-- > 0;) {
+		double angle = HALF_PI * k / up;
+		profile[count++] = vec3_make(k == 0 ? 0 : inner * trig_sin(angle),
+					     k == up ? 0 : -inner * trig_cos(angle), 0);
+	}
+	return make_turned(profile, count, false, around);
+}
+
+static struct shape *make_form(const struct mesh *mesh, uint32_t form, uint32_t detail)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_solid(&bytes, form, detail, mesh->vertices, mesh->vertex_count,
+		       (const uint32_t(*)[3])mesh->triangles, mesh->triangle_count);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_field_solid(const struct mesh *mesh, uint32_t cells)
+{
+	return make_form(mesh, SOLID_FIELD, cells);
+}
+
+struct shape *make_parts_solid(const struct mesh *mesh, uint32_t parts)
+{
+	return make_form(mesh, SOLID_PARTS, parts);
 }

@@ -23,6 +23,7 @@
 #include "server/engine/collision/gjk.h"
 
 #include "server/engine/collision/gjk_exact.h"
+#include "server/engine/geometry/solid.h"
 
 #define GAP 1e-12   /* of |v|²: relative error of the distance about half of it */
 #define SMALL 1e-11 /* of the largest coordinate: a vector this short has lost too many digits */
@@ -436,6 +437,8 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 {
 	struct gjk_core core = { room->points, 1, NULL, 0 };
 	shape = shape_part(shape, &child);
+	if (shape->kind == SHAPE_SOLID) /* a field: what bounds it */
+		shape = shape->solid->parts[0];
 	switch (shape->kind) {
 	case SHAPE_CAPSULE:
 		room->points[0] = vec3_make(0, -shape->capsule.half_length, 0);

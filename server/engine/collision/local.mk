@@ -50,6 +50,9 @@ libengine_a_SOURCES += \
 	server/engine/collision/pairs.c \
 	server/engine/collision/pairs_box.c \
 	server/engine/collision/pairs_core.c \
+	server/engine/collision/pairs_field.c \
+	server/engine/collision/field_pair.h \
+	server/engine/collision/field_features.c \
 	server/engine/collision/pairs_hull.c \
 	server/engine/collision/pairs_mesh.c \
 	server/engine/collision/pairs_plane.c \
@@ -80,6 +83,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_advance \
 	tests/unit/server/engine/collision/test_bisect \
 	tests/unit/server/engine/collision/test_broad_phase \
+	tests/unit/server/engine/collision/test_field \
 	tests/unit/server/engine/collision/test_continuous \
 	tests/unit/server/engine/collision/test_continuous_mesh \
 	tests/unit/server/engine/collision/test_epa \

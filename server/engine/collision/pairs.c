@@ -1,7 +1,7 @@
 /* pairs.c: which routine for which two shapes. */
 #include "server/engine/collision/pairs.h"
 
-enum { __, SS, SC, SB, SH, SP, SM, CC, CH, CP, CM, BB, HH, HP, HM, GG, ROUTINES };
+enum { __, SS, SC, SB, SH, SP, SM, CC, CH, CP, CM, BB, HH, HP, HM, GG, FX, ROUTINES };
 
 static pair_routine *const ROUTINE[ROUTINES] = {
 	[SS] = pair_sphere_sphere,   [SC] = pair_sphere_capsule, [SB] = pair_sphere_box,
@@ -9,27 +9,29 @@ static pair_routine *const ROUTINE[ROUTINES] = {
 	[CC] = pair_capsule_capsule, [CH] = pair_capsule_hull,	 [CP] = pair_capsule_plane,
 	[CM] = pair_capsule_mesh,    [BB] = pair_box_box,	 [HH] = pair_hull_hull,
 	[HP] = pair_hull_plane,	     [HM] = pair_hull_mesh,	 [GG] = pair_polygon_polygon,
+	[FX] = pair_field,
 };
 
 /* Row: kind of A; column: kind of B. `-XY`: routine XY is written for (B, A); it is called with
  * the pose inverted and its answer turned round. `__`: none; both are static, or polygons meet
  * what is not planar. A box is a hull where it has no routine of its own. */
 /* clang-format off */
-enum { TABLE_KINDS = SHAPE_POLYGON + 1 };
+enum { TABLE_KINDS = SHAPE_SOLID + 1 };
 static const int8_t TABLE[TABLE_KINDS][TABLE_KINDS] = {
-	/* A \ B        none  sphere capsule box   hull  plane  mesh  polygon */
-	/* none    */ {  __,    __,    __,    __,   __,   __,    __,    __ },
-	/* sphere  */ {  __,    SS,    SC,    SB,   SH,   SP,    SM,    __ },
-	/* capsule */ {  __,   -SC,    CC,    CH,   CH,   CP,    CM,    __ },
-	/* box     */ {  __,   -SB,   -CH,    BB,   HH,   HP,    HM,    __ },
-	/* hull    */ {  __,   -SH,   -CH,    HH,   HH,   HP,    HM,    __ },
-	/* plane   */ {  __,   -SP,   -CP,   -HP,  -HP,   __,    __,    __ },
-	/* mesh    */ {  __,   -SM,   -CM,   -HM,  -HM,   __,    __,    __ },
-	/* polygon */ {  __,    __,    __,    __,   __,   __,    __,    GG },
+	/* A \ B        none  sphere capsule box   hull  plane  mesh  polygon field */
+	/* none    */ {  __,    __,    __,    __,   __,   __,    __,    __,   __ },
+	/* sphere  */ {  __,    SS,    SC,    SB,   SH,   SP,    SM,    __,  -FX },
+	/* capsule */ {  __,   -SC,    CC,    CH,   CH,   CP,    CM,    __,  -FX },
+	/* box     */ {  __,   -SB,   -CH,    BB,   HH,   HP,    HM,    __,  -FX },
+	/* hull    */ {  __,   -SH,   -CH,    HH,   HH,   HP,    HM,    __,  -FX },
+	/* plane   */ {  __,   -SP,   -CP,   -HP,  -HP,   __,    __,    __,  -FX },
+	/* mesh    */ {  __,   -SM,   -CM,   -HM,  -HM,   __,    __,    __,  -FX },
+	/* polygon */ {  __,    __,    __,    __,   __,   __,    __,    GG,   __ },
+	/* field   */ {  __,    FX,    FX,    FX,   FX,   FX,    FX,    __,   FX },
 };
 /* clang-format on */
 
-/* A solid is met part by part, and its parts are hulls. */
+/* A solid is met part by part, and its parts are hulls. (One that is a field meets the same kinds.) */
 static enum shape_kind piece_kind(enum shape_kind kind)
 {
 	return kind == SHAPE_SOLID ? SHAPE_HULL : kind;
@@ -57,17 +59,23 @@ static void manifold_turn(const pose *b_in_a, struct manifold *out)
 void collide_pieces(struct piece a, struct piece b, const pose *b_in_a, double margin,
 		    struct pair_cache *cache, struct manifold *out)
 {
+	/* Of two fields the first is asked side by side; against what is not, all sides are one. */
+	if (shape_is_field(a.shape) && !shape_is_sided(a.shape, b.shape))
+		a.child = UINT32_MAX;
+	if (shape_is_field(b.shape) && !shape_is_sided(b.shape, a.shape))
+		b.child = UINT32_MAX;
 	a.shape = shape_part(a.shape, &a.child);
 	b.shape = shape_part(b.shape, &b.child);
-	ASSERT(collide_supported(a.shape->kind, b.shape->kind));
+	ASSERT((unsigned)a.shape->kind < TABLE_KINDS && (unsigned)b.shape->kind < TABLE_KINDS);
+	ASSERT(TABLE[a.shape->kind][b.shape->kind] != __);
 	int entry = TABLE[a.shape->kind][b.shape->kind];
 	VALIDATE(pose_is_finite(*b_in_a));
 	if (entry > 0) {
-		struct pair pair = { a.shape, b.shape, b.child, *b_in_a, margin };
+		struct pair pair = { a.shape, b.shape, b.child, a.child, *b_in_a, margin };
 		ROUTINE[entry](&pair, cache, out);
 		return;
 	}
-	struct pair pair = { b.shape, a.shape, a.child, pose_inverse(*b_in_a), margin };
+	struct pair pair = { b.shape, a.shape, a.child, b.child, pose_inverse(*b_in_a), margin };
 	ROUTINE[-entry](&pair, cache, out);
 	manifold_turn(b_in_a, out);
 }

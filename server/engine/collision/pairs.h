@@ -16,6 +16,7 @@
 struct pair {
 	const struct shape *a, *b; /* borrowed */
 	uint32_t child;		   /* triangle of b when b is a mesh */
+	uint32_t child_a;	   /* side of a when a is a field; UINT32_MAX: all */
 	pose b_in_a;
 	double margin; /* m, ≥ 0 */
 };
@@ -30,6 +31,7 @@ pair_routine pair_hull_hull;						    /* pairs_hull.c */
 pair_routine pair_sphere_plane, pair_capsule_plane, pair_hull_plane;	    /* pairs_plane.c */
 pair_routine pair_sphere_mesh, pair_capsule_mesh, pair_hull_mesh;	    /* pairs_mesh.c */
 pair_routine pair_polygon_polygon;					    /* pairs_polygon.c */
+pair_routine pair_field;						    /* pairs_field.c */
 
 /* pair_cache.kind: what feature_a and feature_b say. Face and axis numbers are those of the
  * shape in the routine's own order of kinds. */
@@ -62,11 +64,22 @@ enum feature_kind {
 	FEATURE_EDGES = 1u,   /* half-edge of a (13 bits), half-edge of b (13 bits) */
 	FEATURE_NEAREST = 2u, /* nearest points: vertex of a (13 bits), vertex of b (13 bits) */
 	FEATURE_VERTEX = 3u,  /* vertex of a (13 bits) on a face or plane of b */
+	/* With a field; the rest of the bits is what field_feature packs. */
+	FEATURE_IN_FIELD = 4u,	   /* of b, in a's field */
+	FEATURE_IN_OTHER = 5u,	   /* of a's mesh, in b's field */
+	FEATURE_OF_MESH = 6u,	   /* vertex of a's mesh on b */
+	FEATURE_ROUND = 7u,	   /* a place on a sphere: which sphere, which side */
 };
 
 static inline uint32_t feature_make(enum feature_kind kind, uint32_t a, uint32_t b)
 {
 	return (uint32_t)kind << 29 | (b & 0x1fff) << 13 | (a & 0x1fff);
+}
+
+/* A vertex (`number`), or an edge and which end of what touches. */
+static inline uint32_t field_feature(enum feature_kind kind, uint32_t number, bool edge, uint32_t which)
+{
+	return (uint32_t)kind << 29 | (uint32_t)edge << 28 | (which & 1) << 27 | (number & 0x7ffffff);
 }
 
 /* A side of a polygon being clipped: `edge` < 8192, `of_b`: whose. */

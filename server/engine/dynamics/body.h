@@ -23,10 +23,10 @@ static inline const struct shape *placement_shape(const struct dynamics *self, u
 {
 	return self->shapes[self->tables->placement.shape[placement]];
 }
-/* Whether contacts are looked for piece by piece: a mesh, or a solid of several parts. */
+/* Whether contacts may be looked for piece by piece: a mesh, a solid of several parts, a field. */
 static inline bool shape_is_divided(const struct shape *shape)
 {
-	return shape->kind == SHAPE_MESH || shape_piece_count(shape) > 1;
+	return shape->kind == SHAPE_MESH || shape_is_field(shape) || shape_piece_count(shape) > 1;
 }
 static inline struct aabb placement_box(const struct tables *tables, uint32_t placement)
 {

@@ -91,7 +91,11 @@ static bool may_keep(const struct tables *tables, uint32_t row, const struct sid
 	const struct contact_table *contact = &tables->contact;
 	if (contact->fresh[row])
 		return false;
-	bool empty = contact->point_count[row] == 0;
+	/* Sides of a field hand contacts to each other while they turn: all are asked at the same
+	 * times, or a contact that goes from one that is asked to one that is not would be lost. So
+	 * none counts as empty. */
+	bool sided = shape_is_sided(a->shape, b->shape) || shape_is_sided(b->shape, a->shape);
+	bool empty = contact->point_count[row] == 0 && !sided;
 	if (!empty && (is_round(a->shape) || is_round(b->shape)))
 		return false;
 	pose before = { contact->relative_position[row], contact->relative_rotation[row] };

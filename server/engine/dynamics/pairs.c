@@ -8,6 +8,8 @@
  * the mesh's, else A's, or B's when A is of one piece. A piece there is near when its box overlaps
  *   the other's fat box                      if the other is of one piece,
  *   the box of a piece of the other          if not (a mesh meets no mesh, so it is a solid's part).
+ * A solid that is a field has its sides for pieces, where they are asked one by one (shape_is_sided); it is
+ * of one piece against planes, meshes and solids of parts, and as the second of two fields.
  * Parts of solids have their boxes grown by what a contact may look ahead. They move within the fat box
  * around them all, so a solid's placement counts as moved in every step that stores its body (body.c):
  * `wanted` stays a function of columns.
@@ -79,9 +81,19 @@ static bool is_mesh(const struct dynamics *self, uint32_t placement)
 	return placement_shape(self, placement)->kind == SHAPE_MESH;
 }
 
-static bool has_pieces(const struct dynamics *self, uint32_t placement)
+/* Whether the placement is looked into against the other: a field depends on what that is, and of two
+ * fields only the frame's is. */
+static bool has_pieces(const struct dynamics *self, uint32_t placement, uint32_t other)
 {
-	return shape_is_divided(placement_shape(self, placement));
+	const struct shape *shape = placement_shape(self, placement);
+	if (shape_is_field(shape))
+		return shape_is_sided(shape, placement_shape(self, other));
+	return shape_is_divided(shape);
+}
+
+static bool any_pieces(const struct dynamics *self, uint32_t a, uint32_t b)
+{
+	return has_pieces(self, a, b) || has_pieces(self, b, a);
 }
 
 static pose shape_pose(const struct dynamics *self, uint32_t placement)
@@ -123,12 +135,12 @@ struct meeting {
 static struct meeting meeting_of(const struct dynamics *self, uint32_t a, uint32_t b)
 {
 	struct meeting m;
-	m.frame_first = is_mesh(self, a) || (!is_mesh(self, b) && has_pieces(self, a));
+	m.frame_first = is_mesh(self, a) || (!is_mesh(self, b) && has_pieces(self, a, b));
 	m.frame = m.frame_first ? a : b;
 	m.other = m.frame_first ? b : a;
 	m.shape = placement_shape(self, m.frame);
 	m.other_shape = placement_shape(self, m.other);
-	m.pieces = has_pieces(self, m.other);
+	m.pieces = has_pieces(self, m.other, m.frame) && !shape_is_field(m.shape);
 	pose at = shape_pose(self, m.frame);
 	if (m.pieces) {
 		m.other_in_frame = pose_relative(at, shape_pose(self, m.other));
@@ -159,7 +171,7 @@ static bool row_wanted(const struct dynamics *self, uint32_t row)
 	if (!placements_wanted(self, a, b) ||
 	    !aabb_overlaps(placement_box(self->tables, a), placement_box(self->tables, b)))
 		return false;
-	if (!has_pieces(self, a) && !has_pieces(self, b))
+	if (!any_pieces(self, a, b))
 		return true;
 	struct meeting m = meeting_of(self, a, b);
 	uint32_t child_a = contact->child_a[row], child_b = contact->child_b[row];
@@ -173,7 +185,7 @@ static bool pair_filter(uint32_t a, uint32_t b, const void *context)
 	const struct dynamics *self = context;
 	if (!placements_wanted(self, a, b))
 		return false;
-	if (has_pieces(self, a) || has_pieces(self, b))
+	if (any_pieces(self, a, b))
 		return true;
 	struct contact_pair pair = { (uint64_t)a << 32 | b, 0 };
 	return contact_find(self, pair) == DYNAMICS_NONE;
@@ -292,7 +304,7 @@ static enum status find_new(struct dynamics *self, struct reason *why)
 		return reason_set(why, status, -1, "contacts", "more than %u pairs are near", most);
 	for (uint32_t i = 0; status == STATUS_OK && i < self->near_pairs.count; i++) {
 		uint64_t pair = self->near_pairs.items[i];
-		if (has_pieces(self, proxy_pair_a(pair)) || has_pieces(self, proxy_pair_b(pair)))
+		if (any_pieces(self, proxy_pair_a(pair), proxy_pair_b(pair)))
 			status = find_new_pieces(self, pair);
 		else
 			status = new_push(self, pair, 0);

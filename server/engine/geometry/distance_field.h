@@ -67,6 +67,9 @@ void distance_field_build_destroy(struct distance_field_build *self);
 /* G-05: the value at p. False, and *value a bound from below on the distance, outside the grid. */
 bool distance_field_value(const struct distance_field *self, vec3 p, double *value);
 
+/* What the true signed distance at p, anywhere, is surely not under. */
+double distance_field_bound(const struct distance_field *self, vec3 p);
+
 /* G-06: unit vector along the steepest rise, by central differences of one cell (clamped into the
  * grid). False where the field is level (the middle of a ball) or p is outside the grid. */
 bool distance_field_gradient(const struct distance_field *self, vec3 p, vec3 *gradient);

@@ -7,7 +7,4 @@
 /* The value at a place in cells from node 0, within the grid. True: of a brick; false: of a bare block. */
 bool distance_field_cell(const struct distance_field *self, vec3 cells, double *value);
 
-/* What the true signed distance at p, anywhere, is surely not under. */
-double distance_field_bound(const struct distance_field *self, vec3 p);
-
 #endif

@@ -22,6 +22,8 @@ libengine_a_SOURCES += \
 	server/engine/geometry/distance_field_build.c \
 	server/engine/geometry/distance_field_cell.h \
 	server/engine/geometry/distance_field_collide.c \
+	server/engine/geometry/distance_field_sides.h \
+	server/engine/geometry/distance_field_sides.c \
 	server/engine/geometry/distance_field_surface.c \
 	server/engine/geometry/hull.h \
 	server/engine/geometry/hull.c \

@@ -8,7 +8,7 @@
 
 #include "server/base/heap.h"
 #include "server/engine/geometry/cook.h"
-#include "server/engine/geometry/distance_field.h"
+#include "server/engine/geometry/distance_field_sides.h"
 #include "server/engine/geometry/hull.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/solid.h"
@@ -138,6 +138,13 @@ static void destroy(struct shape *shape)
 	heap_free(shape);
 }
 
+/* Only equality is asked, so that who comes first cannot matter. */
+static uint64_t next_serial(void)
+{
+	static _Atomic uint64_t last;
+	return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
 static enum status read_kind(struct cook *cook, enum shape_kind *kind)
 {
 	uint32_t number = read_u8(&cook->reader), version = read_u8(&cook->reader);
@@ -190,6 +197,7 @@ enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name, s
 		return status;
 	}
 	ASSERT(reader_finish(&cook.reader) == STATUS_OK);
+	cook.shape->serial = next_serial();
 	atomic_init(&cook.shape->references, 1);
 	*out = cook.shape;
 	return STATUS_OK;
@@ -211,6 +219,7 @@ enum status shape_of_points(const vec3 *points, uint32_t count, struct shape **o
 		destroy(shape);
 		return status;
 	}
+	shape->serial = next_serial();
 	atomic_init(&shape->references, 1);
 	*out = shape;
 	return STATUS_OK;
@@ -288,10 +297,29 @@ bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 
 /* ---- pieces ----------------------------------------------------------------------------------- */
 
+bool shape_is_field(const struct shape *shape)
+{
+	return shape->kind == SHAPE_SOLID && shape->solid->field != NULL;
+}
+
+bool shape_is_sided(const struct shape *field, const struct shape *other)
+{
+	if (!shape_is_field(field) || other->kind == SHAPE_PLANE || other->kind == SHAPE_MESH)
+		return false;
+	return shape_is_field(other) || shape_piece_count(other) == 1;
+}
+
+const struct shape *shape_asked(const struct shape *shape)
+{
+	return shape_is_field(shape) ? shape->solid->surface : shape;
+}
+
 uint32_t shape_piece_count(const struct shape *shape)
 {
 	if (shape->kind == SHAPE_MESH)
 		return shape->mesh->triangle_count;
+	if (shape_is_field(shape))
+		return shape->solid->sides->count;
 	return shape->kind == SHAPE_SOLID ? shape->solid->part_count : 1;
 }
 
@@ -299,13 +327,15 @@ struct aabb shape_piece_aabb(const struct shape *shape, uint32_t piece)
 {
 	if (shape->kind == SHAPE_MESH)
 		return mesh_triangle_aabb(shape->mesh, piece);
+	if (shape_is_field(shape))
+		return shape->solid->sides->box[piece];
 	const struct shape *part = shape_part(shape, &piece);
 	return aabb_make(part->aabb_min, part->aabb_max);
 }
 
 const struct shape *shape_part(const struct shape *shape, uint32_t *child)
 {
-	if (shape->kind != SHAPE_SOLID)
+	if (shape->kind != SHAPE_SOLID || shape_is_field(shape))
 		return shape;
 	const struct shape *part = shape->solid->parts[*child];
 	*child = 0;

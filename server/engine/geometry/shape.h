@@ -139,6 +139,7 @@ struct shape {
 	};
 	struct hull *hull; /* owned; of a hull, and of a box (8 vertices, 6 faces); else NULL */
 	size_t memory_bytes;
+	uint64_t serial; /* no two shapes of this process have the same; for caches, never in answers */
 	_Atomic uint32_t references;
 };
 
@@ -162,13 +163,21 @@ uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX]);
 /* What cooking repaired or found, for people: the i-th line, cut to `bytes`; false: there is none. */
 bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t bytes);
 
-/* What collides one by one: the triangles of a mesh, the parts of a solid; one of every other kind. */
+/* What collides one by one: the triangles of a mesh, the parts of a solid, the sides of one that is a
+ * field; one of every other kind. */
 uint32_t shape_piece_count(const struct shape *shape);
 /* The piece's box in the shape's frame; not of a plane. */
 struct aabb shape_piece_aabb(const struct shape *shape, uint32_t piece);
-/* Of a solid the part, which is a hull with one piece; else the shape itself. *child becomes 0 for a
- * part. Borrowed. */
+/* Of a solid of parts the part, which is a hull with one piece; else the shape itself. *child becomes 0 for
+ * a part. Borrowed. */
 const struct shape *shape_part(const struct shape *shape, uint32_t *child);
+/* Whether it is a solid that is a distance field. */
+bool shape_is_field(const struct shape *shape);
+/* Whether contacts of the first, a field, with the second are asked side by side: not against half-spaces,
+ * meshes and solids of several parts, whose pieces have one manifold each. */
+bool shape_is_sided(const struct shape *field, const struct shape *other);
+/* What rays, casts, overlaps and nearest points meet: of a field its mesh, else the shape itself. */
+const struct shape *shape_asked(const struct shape *shape);
 
 /* References may be taken and dropped from any thread; the last drop frees. */
 struct shape *shape_retain(const struct shape *shape);

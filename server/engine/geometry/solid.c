@@ -7,7 +7,7 @@
  *           farthest in as many directions. How far others stand out of it is the deviation.
  *   parts   the convex decomposition (decompose.h); each part's hull is a part. Parts too thin for a hull
  *           are left out and counted.
- *   field   a distance field (distance_field.h), beside the hull, which is what contacts see.
+ *   field   a distance field (distance_field.h) and the sides of its contacts; the hull bounds it.
  *
  * What goes wrong: the decomposition may refuse (more parts than asked for) and so does the shape, by the
  * same name. Hulls of parts may stick out of the mesh by the tolerance asked for; how much volume they have
@@ -18,7 +18,7 @@
 #include "server/base/heap.h"
 #include "server/engine/geometry/cook.h"
 #include "server/engine/geometry/decompose.h"
-#include "server/engine/geometry/distance_field.h"
+#include "server/engine/geometry/distance_field_sides.h"
 #include "server/engine/geometry/hull.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/support.h"
@@ -49,6 +49,10 @@ void solid_destroy(struct solid *self)
 	heap_free(self->mesh);
 	if (self->field != NULL)
 		distance_field_destroy(self->field);
+	if (self->sides != NULL)
+		field_sides_release(self->sides);
+	heap_free(self->sides);
+	heap_free(self->surface);
 	heap_free(self);
 }
 
@@ -261,9 +265,19 @@ static enum status make_field(struct cook *cook, const struct request *request,
 	uint32_t cells = request->detail > 0 ? request->detail : SOLID_CELLS_DEFAULT;
 	enum status status =
 		distance_field_create(mesh, cells, FIELD_BYTES_MAX, &solid->field, cook->why);
-	if (status == STATUS_OK)
-		cook->shape->memory_bytes += solid->field->bytes;
-	return status;
+	if (status != STATUS_OK)
+		return status;
+	cook->shape->memory_bytes += solid->field->bytes;
+	solid->surface = heap_alloc_zero(sizeof *solid->surface);
+	solid->sides = heap_alloc_zero(sizeof *solid->sides);
+	if (solid->surface == NULL || solid->sides == NULL)
+		return cook_no_memory(cook);
+	cook->shape->memory_bytes +=
+		sizeof *solid->surface + sizeof *solid->sides + mesh->triangle_count;
+	solid->surface->kind = SHAPE_MESH;
+	solid->surface->mesh = solid->mesh;
+	return field_sides_init(solid->sides, mesh) == STATUS_OK ? STATUS_OK :
+								   cook_no_memory(cook);
 }
 
 /* With the mesh's hierarchy, which decomposition and field ask for. */
@@ -301,8 +315,15 @@ static void measure(struct shape *shape)
 						       vec3_distance(part->hull->vertices[v],
 								     shape->mass.centre));
 	}
+	/* Of a field so coarse that no node is inside it is not known. */
+	if (solid->field != NULL && solid->field->deepest < 0)
+		shape->extent_min = scalar_min(shape->extent_min, -solid->field->deepest);
 	shape->aabb_min = box.min;
 	shape->aabb_max = box.max;
+	if (solid->surface != NULL) {
+		solid->surface->aabb_min = box.min;
+		solid->surface->aabb_max = box.max;
+	}
 }
 
 static enum status make(struct cook *cook, const struct request *request,
@@ -371,10 +392,6 @@ bool solid_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 	if (solid->form == SOLID_HULL && solid->deviation > 0 && i-- == 0) {
 		snprintf(text, bytes, "the hull was simplified: vertices stand out by up to %.3g m",
 			 solid->deviation);
-		return true;
-	}
-	if (solid->form == SOLID_FIELD && i-- == 0) {
-		snprintf(text, bytes, "in contacts the hull stands for the field");
 		return true;
 	}
 	double excess = solid->volume_parts / shape->mass.volume - 1;

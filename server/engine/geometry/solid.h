@@ -3,7 +3,9 @@
  *
  * The form is part of the canonical bytes, hence of the name, so that a replay cooks the same thing. Mass
  * properties are always those of the mesh as given (repaired), whatever touches for it. Each part is a
- * hull of its own; a piece of the shape (collision/manifold.h) is one of them.
+ * hull of its own; a piece of the shape (collision/manifold.h) is one of them. A field's pieces are
+ * its sides (distance_field_sides.h): its contacts come from the field, and rays, casts and nearest
+ * points meet its mesh, triangle by triangle; its hull, the one part it has, is only what bounds it.
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_SOLID_H
 #define CAIRN_ENGINE_GEOMETRY_SOLID_H
@@ -22,6 +24,7 @@ enum {
 };
 
 struct distance_field;
+struct field_sides;
 
 struct solid {
 	enum solid_form form;
@@ -29,6 +32,8 @@ struct solid {
 	struct shape **parts; /* owned; of kind SHAPE_HULL, unnamed, in the shape's frame */
 	struct mesh *mesh;	      /* owned; repaired; of SOLID_PARTS and SOLID_FIELD, else NULL */
 	struct distance_field *field; /* owned; of SOLID_FIELD, else NULL */
+	struct field_sides *sides;    /* owned; of SOLID_FIELD: how its contacts are sorted */
+	struct shape *surface;	      /* owned; of SOLID_FIELD: the mesh as a shape, for questions */
 	struct mesh_report report;    /* of the registration */
 	struct solid_frame frame;     /* principal axes and rotation sphere of the mesh */
 	uint32_t vertices, faces;     /* of the mesh, repaired */

@@ -1,8 +1,12 @@
 #include "server/engine/geometry/support.h"
 
+#include "server/engine/geometry/solid.h"
+
 struct support support_core(const struct shape *shape, uint32_t child, vec3 direction)
 {
 	shape = shape_part(shape, &child);
+	if (shape->kind == SHAPE_SOLID) /* a field: what bounds it */
+		shape = shape->solid->parts[0];
 	switch (shape->kind) {
 	case SHAPE_CAPSULE:
 		return support_segment(shape->capsule.half_length, direction);

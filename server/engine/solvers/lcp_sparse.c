@@ -390,8 +390,6 @@ static double residual_of(struct worst worst)
 /* Whether products and differences in double say what that residual is. */
 static bool in_range(struct worst worst)
 {
-	if (worst.term == 0)
-		return worst.reach == 0 && worst.gap == 0;
 	return scalar_is_finite(worst.gap) && worst.term >= LCP_TERM_MIN &&
 	       worst.term <= LCP_TERM_MAX && worst.reach <= LCP_REACH * worst.term;
 }

@@ -27,7 +27,5 @@ bool lcp_trust_holds(const struct lcp_trust *self, double gap, double most)
 	if (self->diagonal_min < LCP_DIAGONAL_MIN || self->diagonal_max > LCP_DIAGONAL_MAX ||
 	    !scalar_is_finite(gap))
 		return false;
-	if (most == 0)
-		return !self->moved;
 	return most >= LCP_TERM_MIN && most <= LCP_TERM_MAX && self->reach <= LCP_REACH * most;
 }

@@ -45,12 +45,11 @@ double lcp_wide_residual(const struct lcp_wide *self);
 struct lcp_trust {
 	double diagonal_min, diagonal_max; /* of those that are not 0 */
 	double reach;                      /* largest |x| in units in which diagonals are 1 */
-	bool moved;                        /* some x is not 0 */
 };
 
 static inline struct lcp_trust lcp_trust_begin(void)
 {
-	return (struct lcp_trust){1, 1, 0, false};
+	return (struct lcp_trust){1, 1, 0};
 }
 
 static inline void lcp_trust_row(struct lcp_trust *self, double diagonal, double x, double root)
@@ -61,7 +60,6 @@ static inline void lcp_trust_row(struct lcp_trust *self, double diagonal, double
 		self->diagonal_max = scalar_max(self->diagonal_max, size);
 	}
 	self->reach = scalar_max(self->reach, scalar_abs(x) * root);
-	self->moved = self->moved || x != 0;
 }
 
 /* gap and most as found by that pass. */
