@@ -256,6 +256,24 @@ static void start_worlds(struct life *life)
 	life->lab_steps = 0;
 }
 
+/* Who reads, and has time, is told where to go. */
+static void drain(struct life *life)
+{
+	struct sim_client *readers[LIFE_CLIENTS_MAX];
+	uint32_t count = 0, seconds = draw(life, 12);
+	server_sim_run(life->sim, (uint64_t)draw(life, 200) * NS_PER_MS);
+	for (uint32_t i = 0; i < life->traits.clients; i++) {
+		struct sim_client *client = life->seats[i].client;
+		if (client != NULL && client->open && !client->closed && !life->seats[i].stalled)
+			readers[count++] = client;
+	}
+	server_drain(life->sim->server);
+	server_sim_run(life->sim, seconds * NS_PER_S);
+	for (uint32_t i = 0; i < count && seconds > 2 && life->sim->sim->options.reset == 0; i++)
+		ck_assert_msg(readers[i]->goodbye != STATUS_OK, "seed %llu: no GOODBYE",
+			      (unsigned long long)life->seed);
+}
+
 void life_restart(struct life *life)
 {
 	char next[RECORDER_PATH], old[RECORDER_PATH];
@@ -265,11 +283,8 @@ void life_restart(struct life *life)
 	if (life->worlds[LIFE_COPY] != 0)
 		end_copy(life);
 	life_judge(life, false);
-	if (drained) {
-		server_sim_run(life->sim, (uint64_t)draw(life, 200) * NS_PER_MS);
-		server_drain(life->sim->server);
-		server_sim_run(life->sim, (uint64_t)draw(life, 12) * NS_PER_S);
-	}
+	if (drained)
+		drain(life);
 	life->sim->fail_in = 0;
 	for (uint32_t w = 0; w < LIFE_COPY; w++)
 		promises[w] = promise_of(life, w);
@@ -359,10 +374,12 @@ static bool fate_acts(struct life *life)
 		go_back(life);
 	else if (what < 66 && traits->poor)
 		lack_memory(life);
-	else if (what < 70 && traits->bad_disk)
+	else if (what < 69 && traits->bad_disk)
 		break_disk(life);
 	else if (what < 76 && life->restarts < traits->restarts)
 		life_restart(life);
+	else if (what < 110 && bad_disk_failures() > 0)
+		life_restart(life); /* nothing else mends it */
 	else if (what >= 990)
 		administer(life);
 	else
@@ -507,13 +524,41 @@ void life_settle(struct life *life)
 	server_sim_run(life->sim, NS_PER_S);
 }
 
+/* What was lived, for those who wonder whether it is enough. */
+static void tell_life(struct life *life)
+{
+	uint32_t kinds[128] = { 0 }, back = 0, partial = 0, notices = 0;
+	for (uint32_t i = 0; i < life->sim->client_count; i++) {
+		const struct sim_client *client = life->sim->clients[i];
+		for (uint32_t k = 0; k < client->received.count; k++)
+			kinds[client->received.items[k].message.type]++;
+		back += client->open ? client->resumes : 0;
+		for (uint32_t k = 0; k < client->subscription_count; k++) {
+			partial += client->subscriptions[k].part;
+			notices += client->subscriptions[k].skipped > 0;
+		}
+	}
+	printf("# %llu mirrors compared, %u clients, %u came back, %u restarts; at the end %u batches, "
+	       "%u requests, %u parts of worlds, %u skipped\n",
+	       (unsigned long long)life->sim->compared, (unsigned)life->sim->client_count,
+	       (unsigned)back, (unsigned)life->restarts, (unsigned)life->fate_count,
+	       (unsigned)life->ask_count, (unsigned)partial, (unsigned)notices);
+	printf("# %u stepped, %u answers, %u shapes, %u saved, %u restored, %u forked, %u errors, "
+	       "%u goodbyes\n",
+	       (unsigned)kinds[MESSAGE_STEPPED], (unsigned)kinds[MESSAGE_ANSWER],
+	       (unsigned)kinds[MESSAGE_SHAPE_INFO], (unsigned)kinds[MESSAGE_SAVED],
+	       (unsigned)kinds[MESSAGE_RESTORED], (unsigned)kinds[MESSAGE_FORKED],
+	       (unsigned)kinds[MESSAGE_ERROR], (unsigned)kinds[MESSAGE_GOODBYE]);
+	fflush(stdout);
+}
+
 static void end(struct life *life)
 {
 	life_settle(life);
 	life_judge(life, true);
 	ck_assert(server_sim_sound(life->sim));
 	life->compared = life->sim->compared;
-	life->clients_seen = life->sim->client_count;
+	tell_life(life);
 	life->trace = io_sim_trace(life->sim->sim) ^ rng_mix(life->compared);
 	bad_disk_slow(NULL, 0);
 	ck_assert(server_sim_drain(life->sim, 60 * NS_PER_S));
@@ -541,10 +586,6 @@ uint64_t life_live(uint64_t seed, uint32_t acts)
 		server_sim_run(life.sim, (uint64_t)draw(&life, 12) * NS_PER_MS);
 	}
 	end(&life);
-	printf("# %llu mirrors compared, %u clients, %u batches and %u requests at the end, %u restarts\n",
-	       (unsigned long long)life.compared, (unsigned)life.clients_seen, (unsigned)life.fate_count,
-	       (unsigned)life.ask_count, (unsigned)life.restarts);
-	fflush(stdout);
 	ck_assert_uint_gt(life.compared, 0);
 	return life.trace;
 }

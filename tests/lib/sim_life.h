@@ -83,7 +83,6 @@ struct life {
 	uint32_t restarts;
 	uint64_t began_at; /* instant at which this daemon began */
 	uint64_t compared; /* at the end */
-	uint32_t clients_seen;
 	uint64_t trace;
 	int64_t heap;
 };
