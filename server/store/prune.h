@@ -47,9 +47,9 @@ struct prune_counts {
 	uint64_t checkpoints, records;
 };
 
-/* `most` checkpoints, and about as many rows of each other table as it has records. *more: there is something left. On
- * failure it is as if it never began, and nothing is due until the next checkpoint. Leaves the connection
- * relaxed. */
+/* `most` checkpoints, and about as many rows of each other table as it has records. *more: there is something
+ * left. On failure it is as if it never began, and nothing is due until the next checkpoint. Leaves the
+ * connection relaxed. */
 MUST_CHECK enum status prune_slice(struct pruner *self, sqlite3 *db, const struct retention *keep,
 				   const struct prune_counts *most, struct prune_counts *counts,
 				   bool *more, struct reason *why);

@@ -108,8 +108,8 @@ def about(client, name="w"):
 def test_a_world_of_any_age_has_a_file_of_one_size(tmp_path):
     """Sixty checkpoints, of which three stay; the counters say where the others went."""
     data = tmp_path / "data"
-    with daemon("--data", str(data), "--checkpoint-ticks", "20", "--checkpoints-keep", "3") as server, \
-            server.connect() as client:
+    with daemon("--data", str(data), "--checkpoint-ticks", "20", "--checkpoints-keep", "3", "--admin",
+                "127.0.0.1:0") as server, server.connect() as client:
         world, _ = falling(client, "w")
         sizes = []
         for turn in range(6):
@@ -118,6 +118,10 @@ def test_a_world_of_any_age_has_a_file_of_one_size(tmp_path):
             sizes.append(about(client)["file_bytes"])
         assert max(sizes[2:]) <= sizes[1] + (64 << 10), sizes
         told = about(client)
+        page = fetch(metrics_of(server)).splitlines()
+        for name in ("checkpoints_pruned", "records_pruned", "prune_failures"):
+            assert f'cairn_world_{name}_total{{world="w"}} {told[name]}' in page
+        assert f'cairn_world_file_bytes{{world="w"}} {told["file_bytes"]}' in page
         assert told["records_pruned"] > 0 and told["prune_failures"] == 0 and told["file_free_bytes"] < sizes[-1]
         world.client.close()
     done = replay(data / "w.cairn", "--verify")
@@ -378,6 +382,11 @@ def fetch(address):
         return answer.read().decode()
 
 
+def metrics_of(server):
+    address, = [line.split("address=")[1] for line in log_of(server).splitlines() if line.endswith("/metrics")]
+    return address
+
+
 def names(client):
     return sorted(name for _, name, *_ in client.list())
 
@@ -409,7 +418,7 @@ def test_a_refused_file_takes_no_other_world_away_and_is_left_alone(tmp_path, ho
         assert client.info()["server"]["files_refused"] == 1
         log = log_of(server)
         assert f"world_refused name=w status={REFUSALS[how]}" in log and "scene_left_out name=w" in log
-        admin, = [line.split("address=")[1] for line in log.splitlines() if line.endswith("/metrics")]
+        admin = metrics_of(server)
         assert fetch(admin.replace("/metrics", "/readyz")) == f"ready\nrefused w {REFUSALS[how]}\n"
         assert "cairn_files_refused 1" in fetch(admin).splitlines()
         with refused("exists"):

@@ -105,28 +105,52 @@ static void begin(struct life *life)
 	on_ready(life);
 }
 
-static void check_file(const char *directory, const struct life *life)
+static uint64_t ask(sqlite3 *db, const char *text)
+{
+	struct reason why;
+	uint64_t value;
+	ck_assert_int_eq(sql_number(db, text, 0, &value, &why), STATUS_OK);
+	return value;
+}
+
+/* Of a file that was pruned meanwhile: it is whole from where it says that it begins, to its end. */
+static void check_pruned(sqlite3 *db)
+{
+	uint64_t begins = ask(db, "SELECT tick FROM checkpoints WHERE seq ="
+				  " (SELECT value FROM meta WHERE key = 'begins')");
+	ck_assert_uint_gt(begins, 0);
+	ck_assert_uint_eq(ask(db, "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"
+				  " AND tick > (SELECT tick FROM checkpoints WHERE seq ="
+				  " (SELECT value FROM meta WHERE key = 'begins'))"),
+			  TICKS - begins);
+	ck_assert_uint_eq(ask(db, "SELECT max(tick) FROM checkpoints"), TICKS);
+	ck_assert_uint_lt(ask(db, "SELECT count(*) FROM checkpoints"), TICKS / 4 - 1);
+}
+
+static void check_file(const char *directory, const struct life *life, bool pruned)
 {
 	char path[RECORDER_PATH + 32];
 	struct reason why;
 	sqlite3 *db;
-	uint64_t hashes, order;
 	snprintf(path, sizeof path, "%s/%s.cairn", directory, life->name);
 	ck_assert_int_eq(sql_open(path, SQL_READ, &db, &why), STATUS_OK);
-	ck_assert_int_eq(sql_number(db, "SELECT count(*) FROM tick_hashes WHERE hash ="
-				    " printf('%016x', tick)", 0, &hashes, &why),
-			 STATUS_OK);
-	ck_assert_int_eq(sql_number(db, "SELECT count(*) FROM checkpoints a JOIN checkpoints b"
-				    " ON b.seq = a.seq + 1 WHERE b.tick = a.tick + 4", 0, &order,
-				    &why),
-			 STATUS_OK);
-	ck_assert_uint_eq(hashes, TICKS);
-	ck_assert_uint_eq(order, TICKS / 4 - 1);
+	if (pruned) {
+		check_pruned(db);
+		sql_close(db);
+		return;
+	}
+	ck_assert_uint_eq(ask(db, "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"),
+			  TICKS);
+	ck_assert_uint_eq(ask(db, "SELECT count(*) FROM checkpoints a JOIN checkpoints b"
+				  " ON b.seq = a.seq + 1 WHERE b.tick = a.tick + 4"),
+			  TICKS / 4 - 1);
 	sql_close(db);
 }
 
+/* Once as it is, and once while what is older than two checkpoints is taken away. */
 START_TEST(records_of_several_worlds_pass_between_threads)
 {
+	struct retention retention = { .checkpoints = _i == 0 ? 0 : 2 };
 	char directory[RECORDER_PATH];
 	struct reason why;
 	struct executor_options threads = executor_options_default();
@@ -137,6 +161,9 @@ START_TEST(records_of_several_worlds_pass_between_threads)
 	ck_assert_int_eq(io_uv_create(&limits, &io), STATUS_OK);
 	ck_assert_int_eq(executor_uv_create(io, &threads, &executor), STATUS_OK);
 	ck_assert_int_eq(store_create(directory, executor, &store, &why), STATUS_OK);
+	store_set_retention(store, &retention);
+	memset(lives, 0, sizeof lives);
+	ended = 0;
 	ck_assert_int_eq(executor_start(executor, &why), STATUS_OK);
 	for (int i = 0; i < WORLDS; i++)
 		begin(&lives[i]);
@@ -144,7 +171,7 @@ START_TEST(records_of_several_worlds_pass_between_threads)
 	executor_stop(executor);
 	store_destroy(store);
 	for (int i = 0; i < WORLDS; i++)
-		check_file(directory, &lives[i]);
+		check_file(directory, &lives[i], _i == 1);
 	executor_destroy(executor);
 	io_uv_destroy(io);
 	recorder_remove(directory);
@@ -155,7 +182,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("store_threads");
 	TCase *tests = tcase_create("store_threads");
-	tcase_add_test(tests, records_of_several_worlds_pass_between_threads);
+	tcase_add_loop_test(tests, records_of_several_worlds_pass_between_threads, 0, 2);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
