@@ -70,6 +70,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/test_handshake \
 	tests/unit/protocol/test_token \
 	tests/unit/protocol/test_area \
+	tests/unit/protocol/test_contacts \
 	tests/unit/protocol/test_quantise \
 	tests/unit/protocol/test_mirror \
 	tests/unit/protocol/test_vectors \

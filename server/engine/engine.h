@@ -283,7 +283,8 @@ MUST_CHECK enum status world_held_contacts(const struct world *world, body_id bo
 					   struct contact_view *out, uint32_t capacity,
 					   uint32_t *count);
 /* Bodies whose contacts may be others than when the boundary opened: who was awake before or after its
- * step. In no particular order; returns how many there are. */
+ * step, was changed by a command or has lost contact points; and who holds contacts with them, asleep
+ * itself. In no particular order, some more than once; returns how many there are. */
 uint32_t world_stirred(const struct world *world, body_id *out, uint32_t capacity);
 
 struct world_energy {

@@ -117,9 +117,15 @@ static enum status list_touched(struct host *host, const struct tick_report *tic
 		world_bodies(world, *ids, *count);
 	else
 		world_stirred(world, *ids, *count);
-	/* Ids are unique: a total order. */
-	if (!all && *count > 1)
-		qsort(*ids, *count, sizeof **ids, by_number);
+	if (all || *count == 0)
+		return STATUS_OK;
+	/* Equal ids are the same body: which of them stays does not matter. */
+	qsort(*ids, *count, sizeof **ids, by_number);
+	uint32_t kept = 1;
+	for (uint32_t i = 1; i < *count; i++)
+		if ((*ids)[i] != (*ids)[kept - 1])
+			(*ids)[kept++] = (*ids)[i];
+	*count = kept;
 	return STATUS_OK;
 }
 

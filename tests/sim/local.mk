@@ -13,6 +13,7 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/sim_script.c
 
 UNIT_TESTS += \
+	tests/sim/test_contacts \
 	tests/sim/test_flow \
 	tests/sim/test_hostile \
 	tests/sim/test_memory \

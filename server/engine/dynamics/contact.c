@@ -99,6 +99,10 @@ void contact_drop(struct dynamics *self, uint32_t row)
 						     .child = tables->contact.child_a[row] |
 							      tables->contact.child_b[row],
 						     .fraction = 1 });
+	if (tables->contact.point_count[row] > 0) {
+		bitset_set(&self->parted, a);
+		bitset_set(&self->parted, b);
+	}
 	edge_pull(self, 2 * row, a);
 	edge_pull(self, 2 * row + 1, b);
 	bitset_clear(&self->live, row);

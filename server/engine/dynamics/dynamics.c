@@ -19,6 +19,7 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	table_init(&self->body_index);
 	bitset_init(&self->awake);
 	bitset_init(&self->live);
+	bitset_init(&self->parted);
 	bitset_init(&self->body_used);
 	bitset_init(&self->placement_used);
 	bitset_init(&self->contact_used);
@@ -38,6 +39,7 @@ void dynamics_release(struct dynamics *self)
 	table_release(&self->body_index);
 	bitset_release(&self->awake);
 	bitset_release(&self->live);
+	bitset_release(&self->parted);
 	bitset_release(&self->body_used);
 	bitset_release(&self->placement_used);
 	bitset_release(&self->contact_used);
@@ -57,7 +59,7 @@ void dynamics_release(struct dynamics *self)
 
 uint64_t dynamics_memory(const struct dynamics *self)
 {
-	uint64_t sets = (uint64_t)self->awake.size + self->live.size + self->body_used.size +
+	uint64_t sets = 2 * (uint64_t)self->awake.size + self->live.size + self->body_used.size +
 			self->placement_used.size + self->contact_used.size + self->moved.size;
 	return sizeof *self + sets / 8 + (uint64_t)self->body_index.capacity * 16 +
 	       (uint64_t)self->bodies.capacity * sizeof *self->bodies.items +
@@ -78,6 +80,8 @@ static enum status reserve_bodies(struct dynamics *self, uint32_t rows)
 		status = table_reserve(&self->body_index, room);
 	if (status == STATUS_OK)
 		status = bitset_reserve(&self->awake, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->parted, room);
 	if (status == STATUS_OK)
 		status = bitset_reserve(&self->body_used, room);
 	if (status == STATUS_OK)
@@ -184,6 +188,7 @@ static void rebuild_reset(struct dynamics *self)
 {
 	table_reset(&self->body_index);
 	bitset_reset(&self->awake);
+	bitset_reset(&self->parted);
 	bitset_reset(&self->live);
 	bitset_reset(&self->body_used);
 	bitset_reset(&self->placement_used);

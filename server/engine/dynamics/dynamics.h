@@ -99,6 +99,7 @@ struct dynamics {
 	const struct parallel *parallel;   /* for this step; borrowed */
 	struct table body_index;	   /* body id → row */
 	struct bitset awake, live;
+	struct bitset parted; /* rows of bodies that lost contact points; whoever reads it empties it */
 	struct bitset body_used, placement_used, contact_used;
 	struct bitset moved; /* placement rows */
 	struct {

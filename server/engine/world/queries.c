@@ -517,17 +517,47 @@ enum status world_held_contacts(const struct world *world, body_id body, struct 
 	return STATUS_OK;
 }
 
+struct stirred {
+	body_id *out;
+	uint32_t count, capacity;
+};
+
+static void stir(struct stirred *self, body_id id)
+{
+	if (id == 0 || id == BODY_WALLS)
+		return;
+	if (self->count < self->capacity)
+		self->out[self->count] = id;
+	self->count++;
+}
+
+/* A body, and those that hold contacts with it. */
+static void stir_around(struct stirred *self, const struct world *world, uint32_t row)
+{
+	const struct dynamics *dynamics = &world->dynamics;
+	const struct body_table *body = &world->tables.body;
+	stir(self, body->id[row]);
+	for (uint32_t e = dynamics->bodies.items[row].first_edge; e != DYNAMICS_NONE;
+	     e = dynamics->edges.items[e].next) {
+		uint32_t other = edge_other(&world->tables, e);
+		if (!bitset_get(&dynamics->awake, other) && holds(body, other, row))
+			stir(self, body->id[other]);
+	}
+}
+
 uint32_t world_stirred(const struct world *world, body_id *out, uint32_t capacity)
 {
-	const struct bitset *stirred = &world->changes.candidates;
-	uint32_t count = 0;
-	for (uint32_t row = bitset_next(stirred, 0); row != BITSET_NONE;
-	     row = bitset_next(stirred, row + 1)) {
-		if (count < capacity)
-			out[count] = world->tables.body.id[row];
-		count++;
-	}
-	return count;
+	const struct bitset *sets[] = { &world->changes.candidates, &world->changes.marked };
+	const struct bitset *parted = &world->dynamics.parted;
+	struct stirred stirred = { .out = out, .capacity = capacity };
+	for (uint32_t i = 0; i < COUNT_OF(sets); i++)
+		for (uint32_t row = bitset_next(sets[i], 0); row != BITSET_NONE;
+		     row = bitset_next(sets[i], row + 1))
+			stir_around(&stirred, world, row);
+	for (uint32_t row = bitset_next(parted, 0); row != BITSET_NONE;
+	     row = bitset_next(parted, row + 1))
+		stir(&stirred, world->tables.body.id[row]);
+	return stirred.count;
 }
 
 /* ---- energy and momentum ---------------------------------------------------------------------- */

@@ -228,6 +228,7 @@ void world_open_boundary(struct world *world)
 	world->dynamics.events.count = 0;
 	world->kept_results.count = 0;
 	world->kept_values.count = 0;
+	bitset_reset(&world->dynamics.parted);
 	changes_open(&world->changes, world->tables.world.next_body[0]);
 }
 
