@@ -40,6 +40,21 @@ static void check_steps(const struct mirror *mirror)
 	}
 }
 
+static void check_contacts(const struct mirror *mirror)
+{
+	for (uint32_t i = 0; i < mirror->count; i++) {
+		const struct wire_body *body = &mirror->bodies[i];
+		struct wire_touches touches;
+		struct wire_touch touch;
+		wire_touches_open(&touches, mirror->profile,
+				  (struct wire_slice){body->contacts, body->contact_bytes});
+		while (wire_touches_next(&touches, &touch))
+			ASSERT(touch.impulse - touch.impulse == 0 &&
+			       touch.normal[0] - touch.normal[0] == 0);
+		ASSERT(!touches.broken && touches.left == 0);
+	}
+}
+
 static void check_copy(const struct mirror *mirror)
 {
 	struct mirror copy;
@@ -51,6 +66,7 @@ static void check_copy(const struct mirror *mirror)
 			.body = &mirror->bodies[i],
 			.mask = mirror->fields,
 			.to = mirror->quantised != NULL ? &mirror->quantised[i] : NULL,
+			.contacts = {mirror->bodies[i].contacts, mirror->bodies[i].contact_bytes},
 		};
 	block_pack(&out, mirror->profile, mirror->fields, rows, mirror->count);
 	if (out.status != STATUS_OK)
@@ -82,6 +98,7 @@ static void apply(struct mirror *mirror, struct wire_slice content, bool hashed)
 	}
 	check_order(mirror);
 	check_steps(mirror);
+	check_contacts(mirror);
 	ASSERT(mirror->complete == (status == STATUS_OK && last));
 	if (mirror->complete)
 		check_copy(mirror);
@@ -92,10 +109,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 	struct mirror mirror;
 	struct wire_slice content;
 	size_t bytes;
-	if (count < 2 || (data[1] & WIRE_COLUMNS_ALL) == 0)
+	if (count < 2 || data[1] == 0)
 		return 0;
+	/* Bit 7, which is no column's, stands for bit 8. */
+	wire_mask fields = data[1] & WIRE_COLUMNS_ALL;
+	fields |= data[1] & 0x80 ? WIRE_COLUMN_CONTACTS : 0;
 	bool hashed = (data[0] & 4) != 0;
-	mirror_init(&mirror, (enum wire_profile)(data[0] & 3), data[1], BODIES_MAX);
+	mirror_init(&mirror, (enum wire_profile)(data[0] & 3), fields, BODIES_MAX);
 	data += 2;
 	count -= 2;
 	while (frame_split(data, count, WIRE_FRAME_DOWN, &content, &bytes) == STATUS_OK) {
