@@ -10,14 +10,39 @@ static struct {
 	uint64_t diverged;
 } watching;
 
-static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
+/* A line for each contact, by who holds it. */
+static void print_contacts(const struct cli *cli, const struct mirror *mirror,
+			   const struct wire_body *body)
 {
-	const struct cli *cli = context;
-	UNUSED(sub);
-	/* Several may come at once; who asked for five is shown five. */
-	if (watching.frames == watching.wanted)
-		return;
-	watching.frames++;
+	struct wire_slice value = { body->contacts, body->contact_bytes };
+	struct wire_touches touches;
+	struct wire_touch touch;
+	wire_touches_open(&touches, mirror->profile, value);
+	while (wire_touches_next(&touches, &touch)) {
+		if (!cli->json) {
+			printf("  contact %u %u at %g %g %g normal %g %g %g separation %g "
+			       "impulse %g friction %g %g %g\n",
+			       (unsigned)body->id, (unsigned)touch.other, touch.point[0],
+			       touch.point[1], touch.point[2], touch.normal[0], touch.normal[1],
+			       touch.normal[2], touch.separation, touch.impulse, touch.friction[0],
+			       touch.friction[1], touch.friction[2]);
+			continue;
+		}
+		out_begin(cli);
+		out_u64(cli, "tick", mirror->tick);
+		out_u64(cli, "holder", body->id);
+		out_u64(cli, "other", touch.other);
+		out_reals(cli, "point", touch.point, 3);
+		out_reals(cli, "normal", touch.normal, 3);
+		out_real(cli, "separation", touch.separation);
+		out_real(cli, "impulse", touch.impulse);
+		out_reals(cli, "friction", touch.friction, 3);
+		out_end(cli);
+	}
+}
+
+static void print_frame(const struct cli *cli, const struct mirror *mirror)
+{
 	uint32_t asleep = 0;
 	for (uint32_t i = 0; i < mirror->count; i++)
 		asleep += (mirror->bodies[i].flags & WIRE_BODY_ASLEEP) != 0;
@@ -26,7 +51,6 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 		       (unsigned long long)mirror->epoch, (unsigned long long)mirror->tick,
 		       (unsigned)mirror->count, (unsigned)asleep,
 		       mirror->checked ? "right" : "none");
-		fflush(stdout);
 		return;
 	}
 	out_begin(cli);
@@ -36,6 +60,20 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 	out_u64(cli, "asleep", asleep);
 	out_text(cli, "hash", mirror->checked ? "right" : "none");
 	out_end(cli);
+}
+
+static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
+{
+	const struct cli *cli = context;
+	UNUSED(sub);
+	/* Several may come at once; who asked for five is shown five. */
+	if (watching.frames == watching.wanted)
+		return;
+	watching.frames++;
+	print_frame(cli, mirror);
+	for (uint32_t i = 0; i < mirror->count; i++)
+		print_contacts(cli, mirror, &mirror->bodies[i]);
+	fflush(stdout);
 }
 
 static void on_event(void *context, uint64_t sub, uint64_t tick, const struct event *event)
@@ -104,6 +142,8 @@ int verb_watch(struct cli *cli)
 	const char *ticks = cli_option(cli, "ticks", 0), *profile = cli_option(cli, "profile", 0);
 	if (cli_flag(cli, "events"))
 		ask.events = UINT32_MAX;
+	if (cli_flag(cli, "contacts"))
+		ask.fields = WIRE_COLUMNS_SERVED;
 	if (profile != NULL) {
 		uint32_t found = 0;
 		while (found < COUNT_OF(profiles) && strcmp(profile, profiles[found]) != 0)

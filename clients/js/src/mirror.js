@@ -66,6 +66,7 @@ export class Mirror {
     /** Ids that the last frame removed. */
     this.removed = [];
     this.ids?.fill(0);
+    this.contacts?.fill(null);
   }
 
   #grow(capacity) {
@@ -100,6 +101,7 @@ export class Mirror {
     if (slot === undefined) throw new Closed(`body ${id} is removed but was never there`, "corrupt");
     this.slots.delete(id);
     this.ids[slot] = 0;
+    if (this.contacts) this.contacts[slot] = null;
     this.#free.push(slot);
     this.removed.push(id);
   }

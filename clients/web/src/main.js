@@ -45,6 +45,7 @@ function joined(client, world, worlds) {
   element("world").replaceChildren(...worlds.map(({ name }) => new Option(name, name, false, name === world.name)));
   world.onInfo = showPace;
   showPace(world);
+  contacts.watch(world);
 }
 
 /** Where most bodies that may move are, for the first look: a tenth at each end does not count. */
@@ -129,7 +130,6 @@ function picture() {
     stage.follow(pose?.position ?? null);
     hand.pull(now);
     if (world !== null) {
-      contacts.refresh(world, now);
       inspector.refresh(world, mirror, now);
       statistics.picture(now, client, world, mirror, playback);
     }
