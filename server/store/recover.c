@@ -125,6 +125,7 @@ static enum status read_world(sqlite3 *db, const char *name, struct player *play
 	status = start(player, recording, name, out, why);
 	if (status == STATUS_OK) {
 		out->checkpoint_tick = world_info(player->world).tick;
+		out->whole = recording_is_whole(recording);
 		status = replay(player, why);
 		if (status == STATUS_OK)
 			status = recording_count(recording, &counts, why);

@@ -68,6 +68,7 @@ struct recovered {
 	struct journal *journal; /* open for more */
 	uint32_t session_max;	 /* the highest session number in it: new ones must be above */
 	uint64_t checkpoint_tick, replayed; /* ticks replayed since */
+	bool whole; /* from its birth; false: its beginning was pruned */
 	uint32_t checkpoints_corrupt;	    /* passed over; the log tells which */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };

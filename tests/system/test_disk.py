@@ -130,6 +130,8 @@ def test_a_world_of_any_age_has_a_file_of_one_size(tmp_path):
     assert found["begins"]["pruned"] and found["begins"]["tick"] >= 1140 and "was pruned" in done.stdout
     done = run("replay", str(data / "w.cairn"), "--verify", "--from", "100")
     assert done.returncode == 1 and "pruned" in done.stderr
+    with daemon("--data", str(data), "--paused", "--journal-keep") as server:
+        assert "recording_not_from_birth name=w" in log_of(server)
 
 
 def test_a_world_recorded_from_birth_is_replayed_from_birth(tmp_path):
