@@ -177,12 +177,13 @@ static enum status prepare_pair(struct question *self)
 /* Pairs of pieces it may come to; a mesh counts by its logarithm, a walker by its sweeps. */
 static uint64_t work_of(const struct question *self)
 {
-	uint64_t own = self->shape != NULL ? shape_piece_count(self->shape) : 0, others = 0;
+	uint64_t own = self->shape != NULL ? shape_piece_count(shape_asked(self->shape)) : 0, others = 0;
 	for (uint32_t i = 0; i < self->a_count; i++)
-		own += shape_piece_count(self->a[i].shape);
+		own += shape_piece_count(shape_asked(self->a[i].shape));
 	for (uint32_t i = 0; i < self->b_count; i++) {
-		uint64_t pieces = shape_piece_count(self->b[i].shape);
-		others += self->b[i].shape->kind == SHAPE_MESH ? MIN_OF(pieces, 256u) : pieces;
+		const struct shape *shape = shape_asked(self->b[i].shape);
+		uint64_t pieces = shape_piece_count(shape);
+		others += shape->kind == SHAPE_MESH ? MIN_OF(pieces, 256u) : pieces;
 	}
 	if (self->query.kind == WIRE_QUERY_MOVE)
 		own *= 4 * (uint64_t)self->query.iterations;

@@ -14,6 +14,7 @@
 #include "server/engine/collision/gjk.h"
 #include "server/engine/collision/manifold.h"
 #include "server/engine/collision/pairs.h"
+#include "tests/lib/closed_meshes.h"
 #include "tests/lib/shapes.h"
 
 enum { POSES = 256, REPEATS = 40, ROUNDS = 5 };
@@ -108,7 +109,7 @@ static void settle(struct batch *batch, struct rng *rng)
 	for (int k = 0; k < POSES; k++) {
 		vec3 direction = vec3_normalize(random_vector(rng, 1));
 		batch->poses[k] = pose_make(vec3_scale(direction, 5), random_rotation(rng));
-		struct pair pair = { batch->a, batch->b, 0, batch->poses[k], 0.02 };
+		struct pair pair = { batch->a, batch->b, 0, 0, batch->poses[k], 0.02 };
 		struct gjk_result near;
 		gjk_shapes(&pair, &near);
 		batch->poses[k].position = vec3_mul_sub(batch->poses[k].position, near.normal,
@@ -229,10 +230,97 @@ static void bench_broad(struct rng *rng)
 	broad_phase_destroy(broad);
 }
 
+/* ---- whole solids ------------------------------------------------------------------------------ */
+
+struct whole {
+	const char *name;
+	const struct shape *a, *b;
+};
+
+/* All pieces of a that are near b, as dynamics asks for them; how many manifolds and points. */
+static void whole_pair(const struct whole *pair, const pose *at, uint32_t counts[2])
+{
+	struct aabb box = aabb_grow(shape_aabb(pair->b, at), 0.05);
+	bool one = shape_is_field(pair->a) && !shape_is_sided(pair->a, pair->b);
+	uint32_t others = shape_is_field(pair->b) ? 1 : shape_piece_count(pair->b);
+	for (uint32_t i = 0; i < (one ? 1 : shape_piece_count(pair->a)); i++) {
+		if (!one && !aabb_overlaps(shape_piece_aabb(pair->a, i), box))
+			continue;
+		for (uint32_t k = 0; k < others; k++) {
+			struct manifold manifold;
+			struct pair_cache none = { 0 };
+			collide_pieces((struct piece){ pair->a, i }, (struct piece){ pair->b, k }, at,
+				       0.05, &none, &manifold);
+			counts[0] += manifold.count > 0;
+			counts[1] += manifold.count;
+		}
+	}
+}
+
+static void report_whole(const struct whole *pair, const pose *poses)
+{
+	double best = 1e30;
+	uint32_t counts[2] = { 0, 0 };
+	for (int round = 0; round < ROUNDS; round++) {
+		double start = now_ns();
+		counts[0] = counts[1] = 0;
+		for (int k = 0; k < POSES; k++)
+			whole_pair(pair, &poses[k], counts);
+		double took = (now_ns() - start) / POSES;
+		best = took < best ? took : best;
+	}
+	printf("%-26s %9.2f us %8.2f manifolds %8.2f points\n", pair->name, best / 1000,
+	       (double)counts[0] / POSES, (double)counts[1] / POSES);
+}
+
+/* One torus as field, parts and hull, in touch with other things at the same places. */
+static void bench_whole(struct rng *rng)
+{
+	struct shape *mesh = make_torus(1, 0.25, 48, 24);
+	struct shape *forms[3] = { make_field_solid(mesh->mesh, 64), make_parts_solid(mesh->mesh, 512),
+				   make_hull(mesh->mesh->vertices, mesh->mesh->vertex_count) };
+	struct shape *others[4] = { make_sphere(0.3), make_box(0.2, 0.3, 0.4),
+				    make_plane(vec3_make(0, 1, 0), 0), NULL };
+	static const char *const FORMS[3] = { "field", "parts", "hull" };
+	static const char *const OTHERS[4] = { "sphere", "box", "plane", "itself" };
+	pose poses[POSES];
+	printf("\nwhole pairs in touch: a torus as a field of 64 cells, as %u parts, as its hull\n",
+	       shape_piece_count(forms[1]));
+	for (int o = 0; o < 4; o++) {
+		for (int k = 0; k < POSES;) {
+			poses[k] = (pose){ random_vector(rng, 1.6), random_rotation(rng) };
+			const struct shape *other = others[o] != NULL ? others[o] : forms[0];
+			struct whole probe = { "", forms[0], other };
+			uint32_t counts[2] = { 0, 0 };
+			if (o == 2) /* the plane just below */
+				poses[k].position = vec3_mul_add(
+					vec3_zero(), quat_rotate(poses[k].rotation, vec3_axis(1)),
+					-shape_aabb(forms[0], &(pose){ vec3_zero(),
+								       quat_conjugate(poses[k].rotation) })
+						 .max.y);
+			whole_pair(&probe, &poses[k], counts);
+			k += counts[0] > 0;
+		}
+		for (int f = 0; f < 3; f++) {
+			char name[64];
+			snprintf(name, sizeof name, "%s - %s", FORMS[f], OTHERS[o]);
+			struct whole pair = { name, forms[f],
+					      others[o] != NULL ? others[o] : forms[f] };
+			report_whole(&pair, poses);
+		}
+	}
+	for (int k = 0; k < 3; k++) {
+		shape_release(forms[k]);
+		shape_release(others[k]);
+	}
+	shape_release(mesh);
+}
+
 int main(void)
 {
 	struct rng rng = rng_seeded(1);
 	bench_pairs(&rng);
 	bench_broad(&rng);
+	bench_whole(&rng);
 	return 0;
 }

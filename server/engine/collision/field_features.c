@@ -137,7 +137,9 @@ static void meet_edge(const struct probing *x, const struct edge *edge)
 	vec3 along = vec3_sub(edge->ends[1], edge->ends[0]);
 	double enter, leave, reach = x->to->reach, length = vec3_length(along);
 	struct aabb box = aabb_grow(x->field->solid, reach);
+	/* Both ends touch; or nothing between can be near enough, as a distance falls by the way at most. */
 	if ((edge->value[0] <= reach && edge->value[1] <= reach) || !(length > 0) ||
+	    edge->value[0] + edge->value[1] > 2 * (reach + x->field->cell) + length ||
 	    !aabb_clip_line(box, edge->ends[0], along, 1, &enter, &leave))
 		return;
 	struct low low = march(x, edge, enter, leave);
@@ -153,10 +155,12 @@ static void meet_edge(const struct probing *x, const struct edge *edge)
 		touch(x, edge, low.last, 1);
 }
 
+/* Outside the grid the way to the solid's box, which is less than the value. */
 static double value_at(const struct probing *x, vec3 p)
 {
-	struct field_sample at;
-	return distance_field_sample(x->field, p, x->to->reach, &at) ? at.value : SCALAR_MAX;
+	double value;
+	distance_field_value(x->field, p, &value);
+	return value;
 }
 
 /* ---- a hull in a field ------------------------------------------------------------------------ */

@@ -123,10 +123,10 @@ static void meet_sphere(struct field_pair *self, vec3 centre, double radius, uin
 		return;
 	for (uint32_t k = 0; k <= self->sides->count; k++) {
 		vec3 n = k == 0 ? here.normal : self->sides->direction[k - 1];
-		if (k > 0 &&
-		    (!distance_field_sample(self->field, vec3_mul_sub(centre, n, radius),
-					    self->reach + ASIDE * radius, &low) ||
-		     low.value > self->reach + ASIDE * radius))
+		double value = 0;
+		if (k > 0)
+			distance_field_value(self->field, vec3_mul_sub(centre, n, radius), &value);
+		if (value > self->reach + ASIDE * radius)
 			continue;
 		if (!descend(self, centre, radius, &n, &low))
 			continue;

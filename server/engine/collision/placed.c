@@ -8,6 +8,9 @@
  * An overlap at the start has fraction 0 and the normal and depth of the narrow phase's manifold; where
  * that has no routine for the two kinds, or no point, the normal is against the way and the depth 0.
  *
+ * A solid that is a field is met, and meets, by the triangles of its mesh; what lies wholly inside one is
+ * told by a point of it.
+ *
  * Nearest points ask GJK for each two pieces whose boxes are nearer than the best so far. Overlapping
  * pieces are ordered by depth as the manifold tells it.
  */
@@ -15,7 +18,10 @@
 
 #include "server/engine/collision/advance.h"
 #include "server/engine/collision/manifold.h"
+#include "server/engine/geometry/intersect_point_mesh.h"
 #include "server/engine/geometry/mesh.h"
+#include "server/engine/geometry/solid.h"
+#include "server/engine/geometry/support.h"
 
 enum { ADVANCE_ITERATIONS = 256 };
 
@@ -197,19 +203,58 @@ static struct motion motion_along(pose from, vec3 way)
 				.axis = vec3_make(1, 0, 0) };
 }
 
+/* Whether `other`, placed in the field's frame, has its point for this purpose in the field's solid. */
+static bool field_holds(const struct shape *field, const struct shape *other, pose other_in_field,
+			struct mesh_point *near)
+{
+	struct gjk_points room;
+	if (!shape_is_field(field) || other->kind == SHAPE_PLANE)
+		return false;
+	struct gjk_core core = gjk_core_of(shape_asked(other), 0, &room);
+	vec3 p = pose_point(other_in_field, core.points[0]);
+	return intersect_vertex_depth(field->solid->mesh, p, near) > 0;
+}
+
+/* What was found, unless one of the two begins inside the other, which surfaces do not tell. */
+static bool begins_inside(const struct placed_shape *placed, const struct shape *shape,
+			  const struct flight *flight, struct cast_hit *out)
+{
+	struct mesh_point near;
+	vec3 back;
+	if (field_holds(placed->shape, shape, flight->from, &near)) {
+		struct gjk_points room;
+		struct gjk_core core = gjk_core_of(shape_asked(shape), 0, &room);
+		back = vec3_sub(near.point, pose_point(flight->from, core.points[0]));
+	} else if (field_holds(shape, placed->shape, pose_inverse(flight->from), &near)) {
+		struct gjk_points room;
+		struct gjk_core core = gjk_core_of(shape_asked(placed->shape), 0, &room);
+		near.point = pose_point(flight->from, near.point);
+		back = vec3_sub(core.points[0], near.point);
+	} else {
+		return false;
+	}
+	*out = (struct cast_hit){ .depth = near.distance,
+				  .point = near.point,
+				  .normal = vec3_normalize(back) };
+	return true;
+}
+
 static bool cast_at(const struct placed_shape *placed, const struct shape *shape, pose from, vec3 way,
 		    struct cast_hit *out)
 {
-	struct flight flight = { .shape = shape, .way = pose_inverse_vector(placed->at, way) };
+	const struct shape *target = shape_asked(placed->shape), *own = shape_asked(shape);
+	struct flight flight = { .shape = own, .way = pose_inverse_vector(placed->at, way) };
 	bool found = false;
 	flight.from = pose_relative(placed->at, from);
 	flight.motion = motion_along(flight.from, flight.way);
 	flight.still = motion_along(pose_identity(), vec3_zero());
-	for (uint32_t i = 0; i < shape_piece_count(shape); i++) {
+	for (uint32_t i = 0; i < shape_piece_count(own); i++) {
 		flight.child = i;
-		flight.core = gjk_core_of(shape, i, &flight.room);
-		found = cast_flight(&flight, placed->shape, out, found);
+		flight.core = gjk_core_of(own, i, &flight.room);
+		found = cast_flight(&flight, target, out, found);
 	}
+	if (!found || out->fraction > 0)
+		found = begins_inside(placed, shape, &flight, out) || found;
 	if (!found)
 		return false;
 	out->body = placed->body;
@@ -387,6 +432,18 @@ static void to_world(struct closest_pair *pair, const pose *at)
 	pair->normal = pose_vector(*at, pair->normal);
 }
 
+/* One wholly inside the other, which is a field: as deep as its far side is from the surface. */
+static void turn_if_inside(const struct shape *a, const struct shape *b, const pose *b_in_a,
+			   struct closest_pair *out)
+{
+	struct mesh_point near;
+	bool holds = field_holds(a, b, *b_in_a, &near);
+	if (!(out->distance > 0) || (!holds && !field_holds(b, a, pose_inverse(*b_in_a), &near)))
+		return;
+	out->distance = -out->distance - 2 * support_radius(holds ? b : a);
+	out->normal = vec3_negate(out->normal);
+}
+
 static bool closest_of(const struct placed_shape *a, const struct placed_shape *b,
 		       struct closest_pair *out)
 {
@@ -394,13 +451,15 @@ static bool closest_of(const struct placed_shape *a, const struct placed_shape *
 	struct closest_pair best = *out;
 	if (fixed_a && fixed_b)
 		return false;
-	/* Meshes and planes go first: theirs is the frame. */
-	const struct placed_shape *first = fixed_b ? b : a, *second = fixed_b ? a : b;
+	/* Meshes and planes go first, then fields: theirs is the frame. */
+	bool turn = fixed_b || (!fixed_a && shape_is_field(b->shape) && !shape_is_field(a->shape));
+	const struct placed_shape *first = turn ? b : a, *second = turn ? a : b;
 	pose relative = pose_relative(first->at, second->at);
-	if (!shapes_closest(first->shape, second->shape, &relative, &best))
+	if (!shapes_closest(shape_asked(first->shape), shape_asked(second->shape), &relative, &best))
 		return false;
+	turn_if_inside(first->shape, second->shape, &relative, &best);
 	to_world(&best, &first->at);
-	if (fixed_b)
+	if (turn)
 		swap_sides(&best);
 	*out = best;
 	out->a.body = a->body;

@@ -9,8 +9,10 @@
 
 #include "server/engine/collision/gjk.h"
 #include "server/engine/geometry/aabb.h"
+#include "server/engine/geometry/intersect_point_mesh.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/ray.h"
+#include "server/engine/geometry/solid.h"
 
 /* Where a core lies in another's frame. */
 struct seat {
@@ -82,12 +84,40 @@ static bool solid_meets_core(const struct shape *solid, const struct gjk_core *c
 	return false;
 }
 
+/* Triangles of a mesh and a core. */
+static bool mesh_meets_core(const struct mesh *mesh, const struct gjk_core *core,
+			    const struct seat *seat)
+{
+	struct mesh_walk walk;
+	uint32_t triangle;
+	mesh_walk_init(&walk, mesh, core_box(core, seat));
+	while (mesh_walk_next(&walk, &triangle)) {
+		vec3 room[3];
+		struct gjk_core own = triangle_core(mesh, triangle, room);
+		if (cores_overlap(&own, core, seat))
+			return true;
+	}
+	return false;
+}
+
+/* Surfaces that meet; or one in the other: then one point of each tells. */
+static bool field_meets_core(const struct solid *solid, const struct gjk_core *core,
+			     const struct seat *seat)
+{
+	struct gjk_core vertex = { solid->mesh->vertices, 1, NULL, 0 };
+	return mesh_meets_core(solid->mesh, core, seat) || cores_overlap(&vertex, core, seat) ||
+	       intersect_point_mesh(solid->mesh, seat_point(seat, core->points[0])) !=
+		       POINT_MESH_OUTSIDE;
+}
+
 /* A whole shape, in its frame, and a core. */
 static bool shape_meets_core(const struct shape *shape, const struct gjk_core *core,
 			     const struct seat *seat)
 {
 	if (shape->kind == SHAPE_PLANE)
 		return plane_meets_core(shape, core, seat);
+	if (shape_is_field(shape))
+		return field_meets_core(shape->solid, core, seat);
 	if (shape->kind == SHAPE_SOLID)
 		return solid_meets_core(shape, core, seat);
 	if (shape->kind != SHAPE_MESH) {
@@ -95,16 +125,7 @@ static bool shape_meets_core(const struct shape *shape, const struct gjk_core *c
 		struct gjk_core own = gjk_core_of(shape, 0, &room);
 		return cores_overlap(&own, core, seat);
 	}
-	struct mesh_walk walk;
-	uint32_t triangle;
-	mesh_walk_init(&walk, shape->mesh, core_box(core, seat));
-	while (mesh_walk_next(&walk, &triangle)) {
-		vec3 room[3];
-		struct gjk_core own = triangle_core(shape->mesh, triangle, room);
-		if (cores_overlap(&own, core, seat))
-			return true;
-	}
-	return false;
+	return mesh_meets_core(shape->mesh, core, seat);
 }
 
 static bool shape_meets_mesh(const struct shape *shape, const struct shape *mesh,
@@ -125,8 +146,41 @@ static bool is_core(const struct shape *shape)
 	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH && shape->kind != SHAPE_SOLID;
 }
 
+static bool field_overlap(const struct shape *field, const struct shape *other,
+			  const pose *other_in_field)
+{
+	const struct shape *surface = shape_asked(field), *asked = shape_asked(other);
+	if (is_core(other) || other->kind == SHAPE_PLANE) {
+		pose field_in_other = pose_inverse(*other_in_field);
+		struct gjk_points room;
+		struct seat seat = seat_of(other_in_field);
+		if (other->kind == SHAPE_PLANE)
+			return shape_meets_mesh(other, surface, &field_in_other);
+		struct gjk_core core = gjk_core_of(other, 0, &room);
+		return shape_meets_core(field, &core, &seat);
+	}
+	if (shape_meets_mesh(surface, asked, other_in_field))
+		return true;
+	vec3 theirs = pose_point(*other_in_field, asked->mesh->vertices[0]);
+	vec3 ours = pose_inverse_point(*other_in_field, surface->mesh->vertices[0]);
+	return intersect_point_mesh(surface->mesh, theirs) != POINT_MESH_OUTSIDE ||
+	       (shape_is_field(other) &&
+		intersect_point_mesh(asked->mesh, ours) != POINT_MESH_OUTSIDE);
+}
+
 bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_in_a)
 {
+	bool field_a = shape_is_field(a), field_b = shape_is_field(b);
+	if (field_a && (field_b || b->kind != SHAPE_SOLID))
+		return field_overlap(a, b, b_in_a);
+	if (field_b && a->kind != SHAPE_SOLID) {
+		pose a_in_b = pose_inverse(*b_in_a);
+		return field_overlap(b, a, &a_in_b);
+	}
+	if (field_b) { /* and a is of parts */
+		pose a_in_b = pose_inverse(*b_in_a);
+		return shape_overlap(b, a, &a_in_b);
+	}
 	for (uint32_t i = 0; b->kind == SHAPE_SOLID && i < shape_piece_count(b); i++) {
 		uint32_t child = i;
 		if (shape_overlap(a, shape_part(b, &child), b_in_a))
@@ -178,6 +232,8 @@ bool shape_overlap_box(const struct shape *shape, const pose *at, vec3 half)
 
 bool piece_overlap(struct piece a, struct piece b, const pose *b_in_a)
 {
+	if (shape_is_field(a.shape) || shape_is_field(b.shape)) /* a side is no piece of space */
+		return shape_overlap(a.shape, b.shape, b_in_a);
 	if (a.shape->kind == SHAPE_PLANE && b.shape->kind == SHAPE_PLANE)
 		return planes_meet(a.shape, b.shape, b_in_a);
 	if (b.shape->kind == SHAPE_PLANE) {

@@ -12,7 +12,7 @@
 #include "server/engine/geometry/shape.h"
 #include "server/engine/math/pose.h"
 
-/* Two pieces: of a mesh one triangle, else the whole shape. */
+/* Two pieces: of a mesh one triangle, of a solid of parts one part, else the whole shape. */
 bool piece_overlap(struct piece a, struct piece b, const pose *b_in_a);
 
 /* Whole shapes. */
@@ -26,7 +26,7 @@ struct piece_gap {
 	vec3 point_a, point_b; /* the nearest points, A's frame; overlapping: a point they share */
 	vec3 normal;	       /* unit, A → B; 0 when they overlap */
 };
-/* The gap between two pieces, neither of which is a plane. */
+/* The gap between two pieces, neither of which is a plane; of a field, that of its hull. */
 void piece_distance(struct piece a, struct piece b, const pose *b_in_a, struct piece_gap *out);
 
 struct query_hit {

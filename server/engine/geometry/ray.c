@@ -15,6 +15,7 @@
 #include "server/engine/geometry/ray.h"
 
 #include "server/engine/geometry/closest.h"
+#include "server/engine/geometry/intersect_point_mesh.h"
 #include "server/engine/geometry/solid.h"
 
 static bool hit_inside(vec3 along, struct ray_hit *hit)
@@ -328,11 +329,15 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 	return found;
 }
 
-/* The first part that is met; of equally near ones the least. */
+/* The first part that is met; of equally near ones the least. A field is met where its mesh is. */
 static bool ray_solid(const struct solid *solid, vec3 from, vec3 along, double limit,
 		      struct ray_hit *hit)
 {
 	bool found = false;
+	if (solid->field != NULL && intersect_point_mesh(solid->mesh, from) != POINT_MESH_OUTSIDE)
+		return hit_inside(along, hit);
+	if (solid->field != NULL)
+		return ray_mesh(solid->mesh, from, along, limit, hit);
 	for (uint32_t i = 0; i < solid->part_count; i++) {
 		struct ray_hit part;
 		if (!ray_hull(solid->parts[i]->hull, from, along, limit, &part) ||

@@ -2,6 +2,8 @@
  * form, against the same solids as parts, and mirrored (app G-08). */
 #include "server/engine/collision/manifold.h"
 
+#include "server/engine/collision/placed.h"
+#include "server/engine/collision/query.h"
 #include "server/engine/geometry/distance_field_sides.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/solid.h"
@@ -349,6 +351,89 @@ START_TEST(sides_of_a_cube_are_all_26_and_those_of_each_normal_hold_it)
 }
 END_TEST
 
+/* ---- questions -------------------------------------------------------------------------------- */
+
+START_TEST(rays_and_overlaps_see_the_hole_and_not_the_hull)
+{
+	struct shape *small = make_sphere(0.5), *tiny = make_sphere(0.05), *fits = make_sphere(0.76);
+	struct shape *plane = make_plane(vec3_make(0, 1, 0), 0);
+	pose here = at(0, 0, 0), tube = at(1, 0.05, 0);
+	struct query_hit hit;
+	ck_assert(!shape_ray(torus, &here, vec3_make(0.2, 2, 0), vec3_make(0, -4, 0), 1, &hit));
+	ck_assert(shape_ray(torus, &here, vec3_make(1, 2, 0), vec3_make(0, -4, 0), 1, &hit));
+	ck_assert_double_eq_tol(hit.fraction, 1.75 / 4, 1e-3);
+	ck_assert_double_gt(hit.normal.y, 0.98);
+	ck_assert(shape_ray(torus, &here, vec3_make(1, 0.1, 0), vec3_make(0, -4, 0), 1, &hit));
+	ck_assert(hit.inside && hit.fraction == 0);
+	ck_assert(!shape_overlap(torus, small, &here) && !shape_overlap(small, torus, &here));
+	ck_assert(shape_overlap(torus, fits, &here));
+	/* Wholly inside the tube no surfaces meet. */
+	pose from_tube = pose_inverse(tube);
+	ck_assert(shape_overlap(torus, tiny, &tube) && shape_overlap(tiny, torus, &from_tube));
+	ck_assert(!shape_overlap(torus, cube, &(pose){ { 0, 0.8, 0 }, { 1, 0, 0, 0 } }));
+	ck_assert(shape_overlap(torus, ball, &here));
+	pose under = at(0, -0.3, 0), through = at(0, -0.2, 0);
+	ck_assert(!shape_overlap(torus, plane, &under) && shape_overlap(plane, torus, &here));
+	ck_assert(shape_overlap(torus, plane, &through));
+	shape_release(small);
+	shape_release(tiny);
+	shape_release(fits);
+	shape_release(plane);
+}
+END_TEST
+
+static struct placed_shape placed_at(const struct shape *shape, pose where, uint32_t body)
+{
+	return (struct placed_shape){ shape, where, body, 0 };
+}
+
+START_TEST(casts_and_nearest_points_meet_the_surface)
+{
+	struct shape *small = make_sphere(0.5), *tiny = make_sphere(0.05), *box = make_box(0.2, 0.2, 0.2);
+	struct placed_shape ring = placed_at(torus, at(0, 0, 0), 7);
+	struct cast_hit hit;
+	enum status status;
+	vec3 down = vec3_make(0, -4, 0);
+	ck_assert_uint_eq(placed_cast(&ring, 1, small, at(0.1, 2, 0), down, &hit, 1, &status), 0);
+	ck_assert_uint_eq(placed_cast(&ring, 1, small, at(1, 2, 0), down, &hit, 1, &status), 1);
+	ck_assert_double_eq_tol(hit.fraction, 1.25 / 4, 1e-3);
+	ck_assert_double_gt(hit.normal.y, 0.98);
+	/* The ring itself, going up around a ball that stands still, and onto one beside its middle. */
+	struct placed_shape still = placed_at(small, at(0, 2, 0), 3);
+	vec3 up = vec3_make(0, 4, 0);
+	ck_assert_uint_eq(placed_cast(&still, 1, torus, at(0, 0, 0), up, &hit, 1, &status), 0);
+	still.at = at(1, 2, 0);
+	ck_assert_uint_eq(placed_cast(&still, 1, torus, at(0, 0, 0), up, &hit, 1, &status), 1);
+	ck_assert_double_eq_tol(hit.fraction, 1.25 / 4, 1e-3);
+	/* From inside the tube. */
+	ck_assert_uint_eq(placed_cast(&ring, 1, tiny, at(1, 0.1, 0), up, &hit, 1, &status), 1);
+	ck_assert(hit.fraction == 0 && hit.depth > 0.1 && hit.normal.y > 0.9);
+	struct closest_pair near;
+	struct placed_shape other = placed_at(small, at(0, 0, 0), 4);
+	ck_assert(placed_closest(&ring, 1, &other, 1, 1, &near));
+	ck_assert_double_eq_tol(near.distance, 0.25, 0.005);
+	ck_assert_uint_eq(near.a.body, 7);
+	ck_assert_double_eq_tol(vec3_length(near.a.point), 0.75, 0.005);
+	ck_assert(placed_closest(&other, 1, &ring, 1, 1, &near));
+	ck_assert_double_eq_tol(near.distance, 0.25, 0.005);
+	ck_assert_double_eq_tol(vec3_length(near.b.point), 0.75, 0.005);
+	other = placed_at(tiny, at(1, 0, 0), 4);
+	ck_assert(placed_closest(&ring, 1, &other, 1, 1, &near));
+	ck_assert_double_eq_tol(near.distance, -0.3, 0.01);
+	other = placed_at(cube, at(0, 1, 0), 5);
+	ck_assert(placed_closest(&ring, 1, &other, 1, 1, &near));
+	/* A corner of the cube's bottom and the tube. */
+	double corner = scalar_sqrt(0.5), gap = scalar_sqrt(scalar_square(1 - corner) + 0.25) - 0.25;
+	ck_assert_double_eq_tol(near.distance, gap, 0.005);
+	other = placed_at(box, at(0, 0.1, 0), 6);
+	ck_assert(placed_closest(&ring, 1, &other, 1, 1, &near));
+	ck_assert_double_gt(near.distance, 0.4);
+	shape_release(small);
+	shape_release(tiny);
+	shape_release(box);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/collision/field");
@@ -365,6 +450,8 @@ static Suite *make(void)
 	tcase_add_test(all, what_was_asked_before_changes_nothing);
 	tcase_add_test(all, a_torus_of_parts_and_one_of_a_field_agree_on_who_touches);
 	tcase_add_test(all, sides_of_a_cube_are_all_26_and_those_of_each_normal_hold_it);
+	tcase_add_test(all, rays_and_overlaps_see_the_hole_and_not_the_hull);
+	tcase_add_test(all, casts_and_nearest_points_meet_the_surface);
 	suite_add_tcase(suite, all);
 	return suite;
 }
