@@ -157,7 +157,7 @@ static void resume_subscriptions(struct session *self, const struct wire_list *a
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct session_subscription *entry = &self->subscriptions.items[i];
 		entry->resumed = false;
-		subscription_set_ack(entry->subscription, self->handshake.caps & WIRE_CAP_ACK);
+		entry->subscription->has_ack = self->handshake.caps & WIRE_CAP_ACK;
 		entry->subscription->frame_max = self->handshake.limits.frame_down;
 	}
 	for (uint32_t i = 0; i < applied->count; i++) {

@@ -39,13 +39,9 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 	if (status != STATUS_OK)
 		return status;
 	struct subscription *self = heap_alloc_zero(sizeof *self);
-	if (self != NULL && has_ack)
-		self->unacked = heap_alloc(SUBSCRIPTION_UNACKED_MAX * sizeof *self->unacked);
-	if (self == NULL || (has_ack && self->unacked == NULL)) {
-		heap_free(self);
+	if (self == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s",
 				  status_text(STATUS_NO_MEMORY));
-	}
 	self->sub = ask->sub;
 	self->outbox = outbox;
 	self->profile = (enum wire_profile)ask->profile;
@@ -82,11 +78,6 @@ void subscription_destroy(struct subscription *self)
 	ARRAY_RELEASE(&self->runs);
 	bytes_release(&self->event_bytes);
 	heap_free(self);
-}
-
-void subscription_set_ack(struct subscription *self, bool has_ack)
-{
-	self->has_ack = has_ack && self->unacked != NULL;
 }
 
 /* ---- credit ------------------------------------------------------------------------------------ */
@@ -154,13 +145,33 @@ void subscription_give_up(struct subscription *self)
 	self->snapshot_due = true;
 }
 
+/* Room to note one more frame, where one is noted at all. */
+static enum status reserve_unacked(struct subscription *self)
+{
+	uint32_t room = self->unacked_room;
+	if (!self->has_ack || self->unacked_count < room || room == SUBSCRIPTION_UNACKED_MAX)
+		return STATUS_OK;
+	uint32_t more = MIN_OF(MAX_OF(2 * room, 8u), (uint32_t)SUBSCRIPTION_UNACKED_MAX);
+	struct sent_frame *longer = heap_alloc(more * sizeof *longer);
+	if (longer == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < self->unacked_count; i++)
+		longer[i] = self->unacked[(self->unacked_first + i) % room];
+	heap_free(self->unacked);
+	self->unacked = longer;
+	self->unacked_room = more;
+	self->unacked_first = 0;
+	return STATUS_OK;
+}
+
 enum status subscription_take(struct subscription *self, const struct view *view,
 			      struct interest_mark mark, bool snapshot,
 			      struct frame *const parts[], uint32_t count, uint64_t now)
 {
 	ASSERT(!subscription_is_busy(self));
 	self->pending.count = self->pending_next = 0;
-	if (ARRAY_RESERVE(&self->pending, count) != STATUS_OK)
+	if (ARRAY_RESERVE(&self->pending, count) != STATUS_OK ||
+	    reserve_unacked(self) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < count; i++) {
 		self->pending.items[i] = frame_retain(parts[i]);
@@ -215,9 +226,9 @@ static enum status put_part(struct subscription *self, struct frame *tail, uint6
 static void note_sent(struct subscription *self, uint64_t now)
 {
 	self->frames_total++;
-	if (!self->has_ack || self->unacked_count == SUBSCRIPTION_UNACKED_MAX)
+	if (!self->has_ack || self->unacked_count == self->unacked_room)
 		return;
-	uint32_t at = (self->unacked_first + self->unacked_count++) % SUBSCRIPTION_UNACKED_MAX;
+	uint32_t at = (self->unacked_first + self->unacked_count++) % self->unacked_room;
 	self->unacked[at] = (struct sent_frame){
 		.tick = self->pending_tick,
 		.epoch = self->pending_epoch,
@@ -251,7 +262,7 @@ void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, 
 	/* Frames are sent in order and acknowledged in order: everything up to the named one is done. An
 	 * acknowledgement of a frame that is not waiting changes nothing. */
 	for (uint32_t i = 0; i < self->unacked_count; i++) {
-		uint32_t at = (self->unacked_first + i) % SUBSCRIPTION_UNACKED_MAX;
+		uint32_t at = (self->unacked_first + i) % self->unacked_room;
 		const struct sent_frame *frame = &self->unacked[at];
 		if (frame->epoch != epoch || frame->tick != tick)
 			continue;
@@ -260,7 +271,7 @@ void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, 
 							 : (self->round_trip * 7 + sample) / 8;
 		self->round_trip = MIN_OF(self->round_trip, NS_PER_S);
 		self->acked = *frame;
-		self->unacked_first = (at + 1) % SUBSCRIPTION_UNACKED_MAX;
+		self->unacked_first = (at + 1) % self->unacked_room;
 		self->unacked_count -= i + 1;
 		return;
 	}
@@ -285,7 +296,7 @@ static const struct sent_frame *sent_frame_of(const struct subscription *self, u
 {
 	const struct sent_frame *found = is_of(&self->acked, epoch, tick) ? &self->acked : NULL;
 	for (uint32_t i = 0; i < self->unacked_count; i++) {
-		uint32_t at = (self->unacked_first + i) % SUBSCRIPTION_UNACKED_MAX;
+		uint32_t at = (self->unacked_first + i) % self->unacked_room;
 		if (!is_of(&self->unacked[at], epoch, tick))
 			continue;
 		if (found != NULL)

@@ -91,9 +91,10 @@ struct subscription {
 	struct bytes event_bytes;
 
 	struct sent_frame acked; /* the latest; serial 0 none */
-	/* Owned ring of SUBSCRIPTION_UNACKED_MAX; NULL without ack. Elsewhere, so that what each tick looks
-	 * at lies together, also that of several subscriptions. */
+	/* Owned ring; it doubles as it fills, up to SUBSCRIPTION_UNACKED_MAX. Elsewhere, so that what each
+	 * tick looks at lies together, also that of several subscriptions. */
 	struct sent_frame *unacked;
+	uint32_t unacked_room;
 };
 
 /* Without an interest or a ration yet. */
@@ -103,9 +104,6 @@ MUST_CHECK enum status subscription_create(const struct msg_subscribe *ask, stru
 /* The interest must have been released. */
 void subscription_destroy(struct subscription *self);
 
-/* Its client is another connection now, which acknowledges or does not. One that was made without ack goes on
- * without. */
-void subscription_set_ack(struct subscription *self, bool has_ack);
 /* Whether a frame may be sent at `now`. */
 bool subscription_may_send(const struct subscription *self, uint64_t now);
 /* The same; false counts a skip and may slow the subscription down. */
