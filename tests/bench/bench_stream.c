@@ -153,6 +153,65 @@ static void figures(uint32_t ticks, wire_mask fields, bool timed)
 	finish();
 }
 
+/* ---- contacts ---------------------------------------------------------------------------------- */
+
+/* The column alone, as a DELTA on the tick before: bytes of a point, with ids and masks, and what they are
+ * over all points that the world has. */
+static void contact_figures(uint32_t ticks)
+{
+	static uint8_t scratch[1 << 20];
+	struct view_delta delta = {0};
+	struct view view;
+	struct quantised quantised[2];
+	uint64_t bytes[WATCHER_PROFILES] = {0}, rows[WATCHER_PROFILES] = {0}, told[WATCHER_PROFILES] = {0};
+	uint64_t points = 0;
+	cubes_start(&cubes, 901, false);
+	cubes.contacts = true;
+	for (int i = 0; i < SETTLE; i++)
+		cubes_play(&cubes);
+	view_init(&view);
+	for (uint32_t p = 0; p < 2; p++)
+		quantised_init(&quantised[p], WIRE_PROFILE_VIEW + p);
+	for (uint32_t i = 0; i <= ticks; i++) {
+		struct report *report = cubes_report(&cubes, i == 0);
+		if (view_apply(&view, &report->ticked) != STATUS_OK)
+			abort();
+		report_destroy(report);
+		points += world_stats(cubes.world).points;
+		for (uint32_t p = 0; p < WATCHER_PROFILES; p++) {
+			struct wire_packer out = wire_packer_over(scratch, sizeof scratch);
+			if (p >= 2 && quantised_follow(&quantised[p - 2], &view, true) != STATUS_OK)
+				abort();
+			if (i == 0)
+				continue;
+			if (view_collect(&view, view.serial - 1, WIRE_COLUMN_CONTACTS, &delta) != STATUS_OK)
+				abort();
+			if (p >= 2)
+				quantised_refine(&quantised[p - 2], &view, view.serial - 1, &delta);
+			block_pack(&out, (enum wire_profile)p, WIRE_COLUMN_CONTACTS, delta.rows.items,
+				   delta.rows.count);
+			bytes[p] += out.bytes;
+			rows[p] += delta.rows.count;
+			for (uint32_t k = 0; k < delta.rows.count; k++) {
+				const struct wire_body *body = delta.rows.items[k].body;
+				told[p] += wire_touches_count(
+					(struct wire_slice){body->contacts, body->contact_bytes});
+			}
+		}
+		cubes_play(&cubes);
+	}
+	printf("contacts alone, of %.0f points in the world\n", (double)points / (ticks + 1));
+	printf("%-6s %9s %9s %9s\n", "", "changed", "points", "B/point");
+	for (uint32_t p = 0; p < WATCHER_PROFILES; p++)
+		printf("%-6s %9.1f %9.1f %9.2f\n", NAMES[p], (double)rows[p] / ticks,
+		       (double)told[p] / ticks, (double)bytes[p] / (double)told[p]);
+	for (uint32_t p = 0; p < 2; p++)
+		quantised_release(&quantised[p]);
+	view_delta_release(&delta);
+	view_release(&view);
+	cubes_finish(&cubes);
+}
+
 static void all_figures(uint32_t ticks)
 {
 	printf("901 cubes at play, %u ticks at 60 Hz; a row a profile and choice of fields\n", ticks);
@@ -160,6 +219,7 @@ static void all_figures(uint32_t ticks)
 	       "kbit/s", "collect", "pack", "quantise");
 	figures(ticks, WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_STATUS, true);
 	figures(ticks, WIRE_COLUMNS_TICK, true);
+	contact_figures(MIN_OF(ticks, 600u));
 	printf("collect and pack: ns a changed body and frame; quantise: ns a body the engine moved\n");
 }
 

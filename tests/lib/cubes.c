@@ -174,12 +174,45 @@ static void *memory(size_t bytes)
 	return block;
 }
 
+static void tell_contacts(const struct cubes *self, struct tick_report *to, struct report_body *body)
+{
+	struct contact_view views[CUBE_POINTS_MAX];
+	struct wire_touches_writer writer;
+	uint32_t count;
+	must(world_held_contacts(self->world, body->view.id, views, CUBE_POINTS_MAX, &count), NULL);
+	ASSERT(count <= CUBE_POINTS_MAX);
+	body->why |= REPORT_CONTACTS;
+	body->first_contact = to->contacts_packed.count;
+	if (count == 0)
+		return;
+	must(bytes_reserve(&to->contacts_packed,
+			   WIRE_TOUCHES_HEAD + (size_t)count * WIRE_TOUCH_BYTES),
+	     NULL);
+	uint8_t *start = to->contacts_packed.data + to->contacts_packed.count;
+	wire_touches_begin(&writer, WIRE_PROFILE_EXACT, start, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_touch touch = { .other = views[i].a,
+					    .child = views[i].child_b,
+					    .other_child = views[i].child_a,
+					    .separation = views[i].separation,
+					    .impulse = views[i].normal_impulse };
+		memcpy(touch.point, &views[i].point, sizeof touch.point);
+		memcpy(touch.normal, &views[i].normal, sizeof touch.normal);
+		memcpy(touch.friction, &views[i].friction_impulse, sizeof touch.friction);
+		wire_touches_put(&writer, &touch);
+	}
+	body->contact_bytes = (uint32_t)(writer.at - start);
+	to->contacts_packed.count += body->contact_bytes;
+}
+
 static void tell(const struct cubes *self, struct tick_report *to, body_id id, uint8_t why)
 {
 	struct placement_view placements[ATTACHMENTS_MAX];
 	struct report_body *body = &to->bodies[to->body_count++];
 	must(world_body(self->world, id, &body->view), NULL);
 	body->why = why;
+	if (self->contacts)
+		tell_contacts(self, to, body);
 	body->first_shape = to->shape_count;
 	if ((why & (REPORT_CREATED | REPORT_CHANGED)) == 0)
 		return;
@@ -215,6 +248,8 @@ struct report *cubes_report(const struct cubes *self, bool whole)
 	to->tick_hash = world_tick_hash(self->world);
 	to->whole = whole;
 	to->step = !whole;
+	to->contacts = self->contacts;
+	to->contacts_all = self->contacts && whole;
 	for (uint32_t i = 0; i < self->count; i++) {
 		body_id id = self->bodies[i].id;
 		uint8_t why = 0;

@@ -7,7 +7,7 @@
 #include "server/base/rng.h"
 #include "server/host/report.h"
 
-enum { CUBES_MAX = 1024 };
+enum { CUBES_MAX = 1024, CUBE_POINTS_MAX = 256 };
 
 struct cubes {
 	struct shape_book book;
@@ -15,6 +15,7 @@ struct cubes {
 	struct rng rng;
 	body_id player;
 	vec3 goal;
+	bool contacts; /* reports tell them, of the bodies they list */
 	bool changing; /* now and then a cube is taken away, and another one falls */
 	/* The whole state after the last tick, ascending ids, no shapes. */
 	struct wire_body bodies[CUBES_MAX];

@@ -46,12 +46,55 @@ static struct report *begin(const struct gen_reports *gen)
 static struct report *end(const struct gen_reports *gen, struct report *report)
 {
 	report->ticked.tick = gen->tick;
+	report->ticked.contacts = gen->contacts;
+	report->ticked.contacts_all = gen->contacts && report->ticked.whole;
 	report->ticked.epoch = gen->epoch;
 	report->ticked.tick_hash = gen_reports_hash(gen);
 	return report;
 }
 
-static void tell(struct report *report, const struct wire_body *body, uint8_t why)
+enum { CHOICES = 6 };
+
+/* Contacts to choose from: none, one to three points, and two that differ less than `view` can show. */
+static struct wire_slice some_contacts(struct gen_reports *gen)
+{
+	static uint8_t values[CHOICES][1 + 3 * WIRE_TOUCH_BYTES];
+	static struct wire_slice slices[CHOICES];
+	for (uint32_t k = 1; k < CHOICES && slices[k].bytes == 0; k++) {
+		uint32_t count = MIN_OF(k, 3u);
+		struct wire_touches_writer writer;
+		wire_touches_begin(&writer, WIRE_PROFILE_EXACT, values[k], count);
+		for (uint32_t i = 0; i < count; i++) {
+			struct wire_touch touch = { .other = 1 + i, .point = { k, i, 0 } };
+			touch.normal[i] = 1;
+			touch.point[0] = k > 3 ? 3 + (double)k * 1e-5 : k;
+			wire_touches_put(&writer, &touch);
+		}
+		slices[k] = (struct wire_slice){ values[k], (uint32_t)(writer.at - values[k]) };
+	}
+	return slices[rng_below(&gen->rng, CHOICES)];
+}
+
+static void touch_something(struct gen_reports *gen, struct wire_body *body)
+{
+	struct wire_slice contacts = some_contacts(gen);
+	body->contacts = contacts.at;
+	body->contact_bytes = contacts.bytes;
+}
+
+static void tell_contacts(struct report *report, const struct wire_body *body)
+{
+	struct bytes *packed = &report->ticked.contacts_packed;
+	struct report_body *to = &report->ticked.bodies[report->ticked.body_count - 1];
+	to->why |= REPORT_CONTACTS;
+	to->first_contact = packed->count;
+	to->contact_bytes = body->contact_bytes;
+	if (body->contact_bytes > 0 &&
+	    bytes_append(packed, body->contacts, body->contact_bytes) != STATUS_OK)
+		abort();
+}
+
+static void tell(const struct gen_reports *gen, struct report *report, const struct wire_body *body, uint8_t why)
 {
 	struct report_body *to = &report->ticked.bodies[report->ticked.body_count++];
 	to->why = why;
@@ -65,6 +108,8 @@ static void tell(struct report *report, const struct wire_body *body, uint8_t wh
 	memcpy(&to->view.rotation, body->rotation, sizeof body->rotation);
 	memcpy(&to->view.velocity, body->velocity, sizeof body->velocity);
 	memcpy(&to->view.angular_velocity, body->spin, sizeof body->spin);
+	if (gen->contacts)
+		tell_contacts(report, body);
 }
 
 static double number(struct gen_reports *gen)
@@ -122,7 +167,9 @@ static void make_some(struct gen_reports *gen, struct report *report)
 		body->status = (uint8_t)rng_below(&gen->rng, 4);
 		body->rotation[0] = 1;
 		body->position[1] = number(gen);
-		tell(report, body, REPORT_CREATED);
+		if (gen->contacts)
+			touch_something(gen, body);
+		tell(gen, report, body, REPORT_CREATED);
 	}
 }
 
@@ -135,7 +182,9 @@ struct report *gen_reports_next(struct gen_reports *gen)
 		if (rng_below(&gen->rng, 100) >= gen->changes)
 			continue;
 		uint8_t why = change(gen, &gen->bodies[i]);
-		tell(report, &gen->bodies[i], why);
+		if (gen->contacts && rng_below(&gen->rng, 2) == 0)
+			touch_something(gen, &gen->bodies[i]);
+		tell(gen, report, &gen->bodies[i], why);
 	}
 	make_some(gen, report);
 	report->ticked.step = true;
@@ -150,7 +199,7 @@ struct report *gen_reports_whole(struct gen_reports *gen, bool new_epoch)
 		gen->tick -= MIN_OF(gen->tick, (uint64_t)20);
 	}
 	for (uint32_t i = 0; i < gen->count; i++)
-		tell(report, &gen->bodies[i], REPORT_CREATED);
+		tell(gen, report, &gen->bodies[i], REPORT_CREATED);
 	report->ticked.whole = true;
 	return end(gen, report);
 }

@@ -15,8 +15,9 @@ struct gen_reports {
 	struct rng rng;
 	uint64_t tick;
 	uint32_t epoch, next_id, count;
-	struct wire_body bodies[GEN_BODIES_MAX]; /* ascending; no shapes */
+	struct wire_body bodies[GEN_BODIES_MAX]; /* ascending; no shapes; contacts stay as long as the program */
 	uint32_t changes, births, deaths; /* of hundred bodies a tick, at most so many */
+	bool contacts; /* told in every report, and changing */
 };
 
 void gen_reports_init(struct gen_reports *gen, uint64_t seed);

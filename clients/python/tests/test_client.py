@@ -107,6 +107,21 @@ def test_a_block_cut_short_is_refused():
             list(columns.read_block(block[:cut], "view", 1, {}, False))
 
 
+@pytest.mark.parametrize("profile, part", [("plain", 0), ("exact", 0), ("view", 2 ** -8), ("sim", 2 ** -24)])
+def test_contacts_lift_what_rests_by_its_weight(profile, part):
+    with daemon() as server, server.connect(caps=("ack", "exact")) as client:
+        world = client.create("rest")
+        ground = world.spawn(status=1, shapes=[world.shape(plane=((0, 1, 0),))])
+        body = world.spawn(shapes=[world.shape(sphere=0.5)], position=(0, 0.5, 0), mass=2)
+        world.step(120)
+        world.subscribe(fields=["contacts"], profile=profile)
+        contact, = next(world.frames(1)).bodies[body].contacts
+        assert contact.other == ground and near(contact.normal, (0, 1, 0), 0.007)
+        assert near(contact.point, (0, 0, 0), 0.01)
+        assert abs(contact.impulse * 60 - 2 * 9.81) <= 2 * 9.81 * (part + 1e-4)
+        assert next(iter(world.subscriptions.values())).bodies[ground].contacts == []
+
+
 def test_a_mask_leaves_out_what_nobody_asked_for(cairn_client):
     world, body = falling(cairn_client)
     world.subscribe(fields=["position"], profile="view", hash_every=0)

@@ -42,6 +42,7 @@ static void take(struct report *report)
 static void start(enum wire_profile profile, uint64_t seed)
 {
 	gen_reports_init(&course.gen, seed);
+	course.gen.contacts = true;
 	view_init(&course.view);
 	quantised_init(&course.quantised, profile);
 	take(gen_reports_whole(&course.gen, false));
@@ -61,13 +62,29 @@ static const struct wire_body *find(const struct past *state, uint32_t id)
 	return NULL;
 }
 
-static uint8_t difference(const struct wire_body *then, const struct wire_body *now)
+static uint8_t packed[2][512];
+
+static struct wire_slice shown_contacts(const struct wire_body *body, uint8_t *out)
+{
+	struct wire_slice exact = { body->contacts, body->contact_bytes };
+	return (struct wire_slice){ out, wire_touches_quantise(course.quantised.profile, exact, out) };
+}
+
+static bool same_bytes(struct wire_slice a, struct wire_slice b)
+{
+	return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
+}
+
+static wire_mask difference(const struct wire_body *then, const struct wire_body *now)
 {
 	struct wire_quantised a, b;
 	wire_quantise(course.quantised.profile, then, &a);
 	wire_quantise(course.quantised.profile, now, &b);
-	return (wire_mask)((wire_columns_differ(then, now) & ~WIRE_COLUMNS_QUANTISED) |
-			 wire_quantised_differ(&a, &b));
+	wire_mask mask = wire_columns_differ(then, now) & ~(WIRE_COLUMNS_QUANTISED | WIRE_COLUMN_CONTACTS);
+	struct wire_slice old = shown_contacts(then, packed[0]), new = shown_contacts(now, packed[1]);
+	if (!same_bytes(old, new))
+		mask |= WIRE_COLUMN_CONTACTS;
+	return mask | wire_quantised_differ(&a, &b);
 }
 
 /* From what the base showed to what is shown now: no row too few; in the ring, no quantised column too
@@ -81,7 +98,7 @@ static void check_base(uint64_t base, wire_mask fields, struct view_delta *delta
 	uint32_t listed = 0;
 	for (uint32_t i = 0; i < now->count; i++) {
 		const struct wire_body *body = &now->bodies[i], *old = find(then, body->id);
-		uint8_t differs = old != NULL ? difference(old, body) & fields : fields;
+		wire_mask differs = old != NULL ? difference(old, body) & fields : fields;
 		const struct block_row *row =
 			listed < delta->rows.count ? &delta->rows.items[listed] : NULL;
 		if (row == NULL || row->body->id != body->id) {
@@ -96,6 +113,8 @@ static void check_base(uint64_t base, wire_mask fields, struct view_delta *delta
 		struct wire_quantised value;
 		wire_quantise(course.quantised.profile, body, &value);
 		ck_assert_uint_eq(wire_quantised_differ(row->to, &value), 0);
+		if (row->mask & WIRE_COLUMN_CONTACTS)
+			ck_assert(same_bytes(row->contacts, shown_contacts(body, packed[0])));
 		ck_assert((row->from == NULL) == (delta->absolute || old == NULL));
 		if (row->from == NULL)
 			continue;
@@ -105,11 +124,17 @@ static void check_base(uint64_t base, wire_mask fields, struct view_delta *delta
 	ck_assert_uint_eq(listed, delta->rows.count);
 }
 
+static wire_mask some_fields(void)
+{
+	wire_mask contacts = rng_below(&course.gen.rng, 2) ? WIRE_COLUMN_CONTACTS : 0;
+	return contacts | (wire_mask)(1 + rng_below(&course.gen.rng, WIRE_COLUMNS_ALL));
+}
+
 static void check_all_bases(uint64_t first)
 {
 	struct view_delta delta = { 0 };
 	for (uint64_t base = first; base <= course.view.serial; base++)
-		check_base(base, (uint8_t)(1 + rng_below(&course.gen.rng, WIRE_COLUMNS_ALL)), &delta);
+		check_base(base, some_fields(), &delta);
 	view_delta_release(&delta);
 }
 
@@ -119,8 +144,8 @@ static uint64_t hash_of_now(wire_mask fields)
 	for (uint32_t i = 0; i < course.gen.count; i++) {
 		struct wire_quantised values;
 		wire_quantise(course.quantised.profile, &course.gen.bodies[i], &values);
-		struct wire_slice none = { 0 };
-		sum += wire_quantised_hash(&course.gen.bodies[i], &values, none, fields);
+		sum += wire_quantised_hash(&course.gen.bodies[i], &values,
+					   shown_contacts(&course.gen.bodies[i], packed[0]), fields);
 	}
 	return body_hash_finish(course.gen.tick, sum, course.gen.count);
 }
@@ -143,7 +168,7 @@ START_TEST(from_any_base_changes_lead_to_the_present)
 		if (course.view.serial % 20 == 0)
 			check_all_bases(first);
 		/* Of a choice that is remembered, and of one among more than can be. */
-		uint8_t some = (uint8_t)(1 + 9 * rng_below(&course.gen.rng, 7));
+		wire_mask some = (wire_mask)(1 + 9 * rng_below(&course.gen.rng, 7)) | WIRE_COLUMN_CONTACTS;
 		ck_assert_uint_eq(quantised_hash(&course.quantised, &course.view, 127),
 				  hash_of_now(127));
 		ck_assert_uint_eq(quantised_hash(&course.quantised, &course.view, some),

@@ -39,6 +39,7 @@ static void course_take(struct course *course, struct report *report)
 static void course_start(struct course *course, uint64_t seed)
 {
 	gen_reports_init(&course->gen, seed);
+	course->gen.contacts = seed % 2 == 0;
 	view_init(&course->view);
 	course_take(course, gen_reports_whole(&course->gen, false));
 }
@@ -64,7 +65,7 @@ static void check_delta(struct course *course, uint64_t base, wire_mask fields,
 		const struct wire_body *body = &now->bodies[i], *old = find(then, body->id);
 		bool listed = row < delta->rows.count &&
 			      delta->rows.items[row].body->id == body->id;
-		uint8_t differs = old != NULL ? wire_columns_differ(old, body) & fields : fields;
+		wire_mask differs = old != NULL ? wire_columns_differ(old, body) & fields : fields;
 		ck_assert(listed || differs == 0);
 		if (!listed)
 			continue;
@@ -93,6 +94,7 @@ static void check_all_bases(struct course *course)
 		first = past[serial].whole ? serial : first;
 	for (uint64_t base = 0; base <= course->view.serial; base++) {
 		wire_mask fields = (wire_mask)(1 + rng_below(&course->gen.rng, WIRE_COLUMNS_ALL));
+		fields |= rng_below(&course->gen.rng, 2) ? WIRE_COLUMN_CONTACTS : 0;
 		enum status status = view_collect(&course->view, base, fields, &delta);
 		if (base < first) {
 			ck_assert_int_eq(status, STATUS_MISSING);
