@@ -170,6 +170,25 @@ static void send_switch(struct world *world, uint64_t tick)
 	}
 }
 
+/* ---- solids that are distance fields, with everything, on a plane and on hilly ground ----------- */
+
+static void send_fields(struct world *world, uint64_t tick)
+{
+	static const enum test_shape kinds[] = { TEST_RING,    TEST_BLOCK, TEST_SPHERE, TEST_RING,
+						 TEST_CAPSULE, TEST_BLOCK, TEST_HULL,   TEST_BOX };
+	if (tick == 0)
+		spawn_at(world, TEST_MESH, vec3_make(0, -0.5, 0), vec3_zero(), vec3_zero());
+	if (tick == 0)
+		spawn_at(world, TEST_PLANE, vec3_make(0, -0.25, 0), vec3_zero(), vec3_zero());
+	if (tick % 5 == 0 && tick < 80) {
+		struct rng rng = rng_seeded(tick + 21);
+		vec3 place = random_vector(&rng, 0.8, 0, 0.8);
+		vec3 spin = random_vector(&rng, 2, 2, 2);
+		place.y = 2.5;
+		spawn_at(world, kinds[tick / 5 % COUNT_OF(kinds)], place, vec3_make(0, -2, 0), spin);
+	}
+}
+
 const struct scene scenes[] = {
 	{ "two-fall", "free", false, 300, 100, send_two_fall },
 	{ "heap", "soft-step", false, 600, 200, send_heap },
@@ -177,5 +196,6 @@ const struct scene scenes[] = {
 	{ "overlap-bomb", "soft-step", false, 120, 60, send_bomb },
 	{ "planar", "soft-step", true, 400, 200, send_planar },
 	{ "switch", "soft-step", false, 240, 60, send_switch },
+	{ "fields", "soft-step", false, 240, 80, send_fields },
 };
 const uint32_t scene_count = COUNT_OF(scenes);

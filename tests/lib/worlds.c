@@ -2,6 +2,8 @@
 
 #include "server/base/body_hash.h"
 #include "server/base/hash.h"
+#include "server/engine/geometry/mesh.h"
+#include "tests/lib/closed_meshes.h"
 #include "tests/lib/shapes.h"
 
 #include <stdio.h>
@@ -18,12 +20,27 @@ static _Noreturn void fail(const char *what, const struct reason *why)
 
 /* ---- the catalogue ---------------------------------------------------------------------------- */
 
-static struct shape *catalogue[TEST_SHAPES];
+static struct shape *catalogue[TEST_SHAPES_ALL];
 
 /* A mesh of cells × cells squares with gentle hills. */
 static struct shape *make_ground(void)
 {
 	return make_terrain(16, 1.0, 0.5, 7);
+}
+
+/* The mesh is taken. */
+static struct shape *make_solid(struct shape *mesh, double size)
+{
+	struct shape *small = NULL, *solid;
+	vec3 *vertices = mesh->mesh->vertices;
+	for (uint32_t v = 0; v < mesh->mesh->vertex_count; v++)
+		vertices[v] = vec3_scale(vertices[v], size);
+	small = make_mesh(vertices, mesh->mesh->vertex_count,
+			  (const uint32_t(*)[3])mesh->mesh->triangles, mesh->mesh->triangle_count);
+	solid = make_field_solid(small->mesh, 24);
+	shape_release(small);
+	shape_release(mesh);
+	return solid;
 }
 
 static struct shape *make(enum test_shape shape)
@@ -47,6 +64,10 @@ static struct shape *make(enum test_shape shape)
 		return make_ground();
 	case TEST_POLYGON:
 		return make_polygon(square, 4, 0);
+	case TEST_RING:
+		return make_solid(make_torus(3, 1, 24, 12), 0.2);
+	case TEST_BLOCK:
+		return make_solid(make_l(), 0.5);
 	default:
 		return make_polygon(square, 3, 0.1);
 	}
@@ -72,8 +93,8 @@ struct name32 test_shape_name(enum test_shape shape)
 static const struct shape *find(void *context, const uint8_t name[SHAPE_NAME_BYTES])
 {
 	UNUSED(context);
-	for (uint32_t i = 0; i < TEST_SHAPES; i++)
-		if (memcmp(test_shape((enum test_shape)i)->name, name, SHAPE_NAME_BYTES) == 0)
+	for (uint32_t i = 0; i < TEST_SHAPES_ALL; i++)
+		if (catalogue[i] != NULL && memcmp(catalogue[i]->name, name, SHAPE_NAME_BYTES) == 0)
 			return catalogue[i];
 	return NULL;
 }

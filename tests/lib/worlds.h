@@ -16,6 +16,10 @@ enum test_shape {
 	TEST_POLYGON, /* a square of 1 m, for planar worlds */
 	TEST_TRIANGLE, /* the same, with a rounded edge */
 	TEST_SHAPES,
+	/* Not among those that are drawn from or counted; made when they are first asked for. */
+	TEST_RING, /* a torus as a field, radii 0.6 and 0.2 m */
+	TEST_BLOCK, /* an L of cubes of ½ m as a field */
+	TEST_SHAPES_ALL,
 };
 const struct shape *test_shape(enum test_shape shape);
 struct name32 test_shape_name(enum test_shape shape);
