@@ -6,6 +6,7 @@
 #include "server/engine/collision/manifold.h"
 
 #include "server/engine/collision/query.h"
+#include "tests/lib/closed_meshes.h"
 #include "tests/lib/shapes.h"
 
 #include <string.h>
@@ -70,6 +71,21 @@ static struct shape *polygon_shape(vec3 size)
 	return make_polygon(points, 5, size.z / 4);
 }
 
+/* Cooked once: a ring, a block with a step, a rough ball. */
+static struct shape *field_shape(uint32_t which)
+{
+	static struct shape *fields[3];
+	struct rng rng = rng_seeded(1);
+	if (fields[which] == NULL) {
+		struct shape *mesh = which == 0 ? make_torus(1, 0.25, 12, 8) :
+				     which == 1 ? make_l() :
+						  make_ball(1, 1, 0.3, &rng);
+		fields[which] = make_field_solid(mesh->mesh, 16);
+		shape_release(mesh);
+	}
+	return shape_retain(fields[which]);
+}
+
 static struct shape *shape_of(uint8_t kind, vec3 numbers)
 {
 	vec3 size = vec3_make(length_of(numbers.x), length_of(numbers.y), length_of(numbers.z));
@@ -80,6 +96,7 @@ static struct shape *shape_of(uint8_t kind, vec3 numbers)
 	case SHAPE_HULL: return hull_shape(size);
 	case SHAPE_PLANE: return make_plane(vec3_axis(kind % 3), numbers.x);
 	case SHAPE_MESH: return make_terrain(2, size.x, size.y, kind);
+	case SHAPE_SOLID: return field_shape(kind / 8 % 3);
 	default: return polygon_shape(size);
 	}
 }
@@ -98,12 +115,17 @@ static void check(const struct manifold *m, double margin)
 	}
 }
 
+/* As dynamics asks for them; of two fields also the second's, which say nothing. */
+static uint32_t pieces_of(const struct shape *shape, const struct shape *other)
+{
+	return shape_is_field(shape) && !shape_is_sided(shape, other) ? 1 : shape_piece_count(shape);
+}
+
 static void ask(const struct shape *a, const struct shape *b, const pose *at, double margin,
 		struct pair_cache cache)
 {
 	struct manifold m;
-	uint32_t children_a = a->kind == SHAPE_MESH ? a->mesh->triangle_count : 1;
-	uint32_t children_b = b->kind == SHAPE_MESH ? b->mesh->triangle_count : 1;
+	uint32_t children_a = pieces_of(a, b), children_b = pieces_of(b, a);
 	for (uint32_t i = 0; i < children_a; i++) {
 		for (uint32_t j = 0; j < children_b; j++) {
 			struct piece p = { a, i }, q = { b, j };
