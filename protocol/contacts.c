@@ -185,10 +185,10 @@ void wire_touches_open(struct wire_touches *self, enum wire_profile profile,
 {
 	memset(self, 0, sizeof *self);
 	self->profile = profile;
-	self->at = value.at;
-	self->end = value.at + value.bytes;
+	self->at = self->end = value.at;
 	if (value.bytes == 0)
-		return;
+		return; /* there may be no bytes to point at */
+	self->end += value.bytes;
 	self->at = varint_get(value.at, self->end, &self->left);
 	self->broken = self->at == NULL || self->left > WIRE_BODY_CONTACTS;
 }

@@ -7,13 +7,14 @@
 #define CAIRN_BASE_PREFETCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { PREFETCH_LINE = 64 };
 
 static inline void prefetch(const void *at, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += PREFETCH_LINE)
-		__builtin_prefetch((const char *)at + i);
+		__builtin_prefetch((const void *)((uintptr_t)at + i));
 }
 
 #endif
