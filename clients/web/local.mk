@@ -5,8 +5,10 @@ VIEWER_FILES = \
 	clients/web/package.json \
 	clients/web/package-lock.json \
 	clients/web/style.css \
+	clients/web/src/banner.js \
 	clients/web/src/contacts.js \
 	clients/web/src/crowd.js \
+	clients/web/src/focus.js \
 	clients/web/src/geometry.js \
 	clients/web/src/hand.js \
 	clients/web/src/inspector.js \

@@ -359,17 +359,14 @@ export class Client {
   /** [{world, name, mode, tick, bodies}, …] */
   async list() {
     const ref = this.nextRef(), found = [];
-    let info = await this.ask("world_list", { ref }, "world_info", ref);
-    while (info.world !== 0) {
-      found.push({ ...info, mode: MODES[info.mode] });
-      if (info.index + 1 >= info.of) break;
-      info = await this.#next((m) => m.type === "world_info" && m.ref === ref);
-    }
+    // One message a world, and all may come at once.
+    await this.#ask("world_list", { ref }, (m) => {
+      if (m.ref !== ref || (m.type !== "world_info" && m.type !== "error")) return false;
+      if (m.type === "error") return true;
+      if (m.world !== 0) found.push({ ...m, mode: MODES[m.mode] });
+      return m.world === 0 || m.index + 1 >= m.of;
+    });
     return found;
-  }
-
-  #next(matches) {
-    return new Promise((resolve, reject) => { this.#waiting.add({ matches, resolve, reject }); });
   }
 
   /** A new, paused world: options rate (Hz), gravity, seed, method, running, … */

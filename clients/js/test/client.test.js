@@ -28,6 +28,16 @@ const frameWhere = (world, options, check) => new Promise((resolve, reject) => {
   world.subscribe({ ...options, onFrame: (mirror) => check(mirror) && resolve(mirror) }).catch(reject);
 });
 
+test("all worlds are listed, none, one or many", async () => {
+  const other = await daemon(), alone = await connect(other.address);
+  assert.deepEqual(await alone.list(), []);
+  for (const name of ["first", "second", "third"]) await alone.create(name);
+  assert.deepEqual((await alone.list()).map(({ name, mode }) => [name, mode]),
+    [["first", "paused"], ["second", "paused"], ["third", "paused"]]);
+  alone.close();
+  await other.stop();
+});
+
 test("a body falls as Galilei said", async () => {
   const { world, body } = await falling({ method: "free" });
   const start = (await world.facts(body)).position[1];

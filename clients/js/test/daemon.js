@@ -40,7 +40,7 @@ export async function daemon(...options) {
 
 /**
  * A relay on loopback in front of a daemon: cut() ends all its connections without a word, refuse(true) takes no new ones.
- * `to`: unix:PATH or {host, port}.
+ * `to`: unix:PATH or {host, port}; to(it) says so later.
  */
 export async function relay(to) {
   const pairs = new Set();
@@ -67,6 +67,7 @@ export async function relay(to) {
     address: `tcp:127.0.0.1:${port}`,
     connections: () => pairs.size,
     cut,
+    to: (it) => { to = it; },
     refuse: (yes) => { refusing = yes; },
     close: () => {
       cut();

@@ -1,60 +1,88 @@
 /**
- * Contact points and forces, as the world streams them: a point where two bodies touch, a line as long as the push. The
- * column is subscribed to while they are shown, and only then.
+ * Contact points and forces: a point where two bodies touch, a line from it along the normal, as long as the root of the force
+ * and the redder the stronger. Of all bodies as the world streams them: the column is subscribed to while they are shown, and
+ * only then. Or, by a query, of the chosen body alone.
  */
 import { PROFILE } from "cairn-client";
-import { BufferAttribute, BufferGeometry, LineBasicMaterial, LineSegments, Points, PointsMaterial } from "three";
+import { BufferAttribute, BufferGeometry, CanvasTexture, Color, LineBasicMaterial, LineSegments, Points, PointsMaterial } from "three";
 
 const CONTACTS_MAX = 4096;
-/** Metres of line for one newton; lines grow with the square root of the force. */
+const ASK_MS = 100;
+/** Metres of line for the root of one newton. */
 const METRES_PER_ROOT = 0.012;
+const WEAK = new Color(0xffe08a), STRONG = new Color(0xff4d3d);
+/** Newtons that are drawn as weak, and as strong. */
+const FORCES = [1, 10000];
+
+/** Near pairs have points as well that nothing presses upon yet. */
+const presses = ({ impulse, separation }) => impulse > 0 || separation <= 0;
+
+/** A round point. */
+function disc() {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 32;
+  const context = canvas.getContext("2d");
+  context.fillStyle = "#fff";
+  context.arc(16, 16, 14, 0, 2 * Math.PI);
+  context.fill();
+  return new CanvasTexture(canvas);
+}
 
 export class Contacts {
   #world = null;
   /** What is subscribed to now, {world, subscription}, and what brings it to what is wanted, one step after the other. */
   #watched = null;
   #settled = Promise.resolve();
+  #asked = -Infinity;
+  #waiting = false;
+  #chosen = 0;
+  #all = false;
+  #colour = new Color();
 
   constructor(scene) {
     const make = (points) => {
       const geometry = new BufferGeometry();
-      geometry.setAttribute("position", new BufferAttribute(new Float32Array(points * 3), 3));
+      for (const name of ["position", "color"])
+        geometry.setAttribute(name, new BufferAttribute(new Float32Array(points * 3), 3));
       geometry.setDrawRange(0, 0);
       return geometry;
     };
-    this.points = new Points(make(CONTACTS_MAX), new PointsMaterial(
-      { color: 0xffe08a, size: 6, sizeAttenuation: false, depthTest: false }));
-    this.forces = new LineSegments(make(CONTACTS_MAX * 2), new LineBasicMaterial({ color: 0xff8c5a, depthTest: false }));
+    const look = { vertexColors: true, depthTest: false, transparent: true };
+    this.points = new Points(make(CONTACTS_MAX),
+      new PointsMaterial({ ...look, size: 6, sizeAttenuation: false, map: disc(), alphaTest: 0.5 }));
+    this.forces = new LineSegments(make(CONTACTS_MAX * 2), new LineBasicMaterial(look));
     for (const object of [this.points, this.forces]) {
       object.frustumCulled = false;
       object.renderOrder = 1;
+      object.visible = false;
       scene.add(object);
     }
+    /** Points drawn. */
     this.count = 0;
-    this.on = false;
+    /** Of the chosen body: [{a, b, impulse, separation, …}], as World.contacts gives them. */
+    this.list = [];
   }
 
+  /** Of all bodies, not only of the chosen one. */
+  get on() { return this.#all; }
   set on(on) {
-    this.shown = on;
-    this.points.visible = this.forces.visible = on;
-    this.#settle();
+    this.#all = on;
+    this.#asked = -Infinity;
+    this.#empty();
+    this.#settled = this.#settled.then(() => this.#subscribe());
   }
 
-  /** The world whose contacts are meant from now on. */
+  /** The world whose contacts are meant from now on, or null. */
   watch(world) {
     this.#world = world;
-    this.#settle();
-  }
-
-  #settle() {
+    this.#empty();
     this.#settled = this.#settled.then(() => this.#subscribe());
   }
 
   async #subscribe() {
-    const world = this.shown ? this.#world : null, before = this.#watched;
+    const world = this.#all ? this.#world : null, before = this.#watched;
     if ((before?.world ?? null) === world) return;
     this.#watched = null;
-    this.#show([], 1);
     // Of a connection that is gone nothing needs to be ended; a server without the column shows none.
     if (before) await before.world.unsubscribe(before.subscription).catch(() => {});
     if (world === null) return;
@@ -62,28 +90,61 @@ export class Contacts {
       fields: ["contacts"],
       profile: PROFILE.view,
       hash_every: 0,
-      onFrame: (mirror) => this.#show(mirror.contacts, world.rate || 60),
+      onFrame: (mirror) => { if (this.#all) this.#draw(mirror.contacts, world.rate || 60); },
     }).catch(() => null);
     if (subscription) this.#watched = { world, subscription };
   }
 
-  /** `lists`: by slot, null or empty where a body holds none. */
-  #show(lists, rate) {
-    const points = this.points.geometry.attributes.position, lines = this.forces.geometry.attributes.position;
-    let count = 0;
+  /** Once a picture: asks about the chosen body (0: none) when it is time. */
+  refresh(world, chosen, now) {
+    if (chosen !== this.#chosen) {
+      this.#chosen = chosen;
+      this.#asked = -Infinity;
+      this.list = [];
+      if (!this.#all) this.#empty();
+    }
+    this.points.visible = this.forces.visible = this.#all || chosen !== 0;
+    if (chosen === 0 || this.#waiting || now - this.#asked < ASK_MS) return;
+    this.#asked = now;
+    this.#waiting = true;
+    world.contacts(chosen, CONTACTS_MAX).then((list) => {
+      if (chosen !== this.#chosen) return;
+      this.list = list.filter(presses);
+      if (!this.#all) this.#draw([this.list], world.rate || 60);
+    }, () => {}).finally(() => { this.#waiting = false; });
+  }
+
+  /** `lists` of contacts, null or empty where there are none. */
+  #draw(lists, rate) {
+    this.count = 0;
+    const points = this.points.geometry.attributes, lines = this.forces.geometry.attributes;
+    const span = Math.log(FORCES[1] / FORCES[0]);
     for (const list of lists) {
-      for (const { point, normal, impulse } of list ?? []) {
-        if (count === CONTACTS_MAX) break;
-        points.array.set(point, count * 3);
-        lines.array.set(point, count * 6);
-        const length = METRES_PER_ROOT * Math.sqrt(Math.max(impulse, 0) * rate);
-        for (let k = 0; k < 3; k++) lines.array[count * 6 + 3 + k] = point[k] + normal[k] * length;
-        count++;
+      for (const contact of list ?? []) {
+        if (!presses(contact)) continue;
+        if (this.count === CONTACTS_MAX) break;
+        const { point, normal, impulse } = contact, i = this.count++;
+        const force = Math.max(impulse, 0) * rate, length = METRES_PER_ROOT * Math.sqrt(force);
+        this.#colour.lerpColors(WEAK, STRONG, Math.min(Math.log(Math.max(force / FORCES[0], 1)) / span, 1));
+        points.position.array.set(point, i * 3);
+        lines.position.array.set(point, i * 6);
+        for (let k = 0; k < 3; k++) lines.position.array[i * 6 + 3 + k] = point[k] + normal[k] * length;
+        this.#colour.toArray(points.color.array, i * 3);
+        this.#colour.toArray(lines.color.array, i * 6);
+        this.#colour.toArray(lines.color.array, i * 6 + 3);
       }
     }
-    points.needsUpdate = lines.needsUpdate = true;
-    this.points.geometry.setDrawRange(0, count);
-    this.forces.geometry.setDrawRange(0, count * 2);
-    this.count = count;
+    for (const { position, color } of [points, lines]) position.needsUpdate = color.needsUpdate = true;
+    this.#fit();
+  }
+
+  #empty() {
+    this.count = 0;
+    this.#fit();
+  }
+
+  #fit() {
+    this.points.geometry.setDrawRange(0, this.count);
+    this.forces.geometry.setDrawRange(0, this.count * 2);
   }
 }

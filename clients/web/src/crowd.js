@@ -2,14 +2,17 @@
  * All bodies as instances: one draw call for each shape, however many bodies have it. A placement of a body is one
  * instance of its shape's batch.
  */
-import { Color, InstancedMesh, Matrix4, MeshStandardMaterial, Quaternion, Vector3 } from "three";
+import { Color, InstancedMesh, Matrix4, MeshLambertMaterial, Quaternion, Vector3 } from "three";
 import { FLAG, shapes } from "cairn-client";
-import { geometryOf } from "./geometry.js";
+import { geometryOf, groundTexture } from "./geometry.js";
 import { poseAt } from "./playback.js";
 
 const FIRST_INSTANCES = 32;
 const CHOSEN = new Color(0xffd166);
-const STATIC = new Color(0x77808a);
+const STATIC = new Color(0x8a939c);
+const GROUND = new Color(0x6a747e);
+/** What bodies look like when one is to see between them. */
+const FADED = 0.35;
 const BROKEN = new Color(0xff3355);
 const STATUS_STATIC = 1;
 
@@ -18,7 +21,7 @@ class Batch {
   constructor(scene, name) {
     this.scene = scene;
     this.name = name;
-    this.material = new MeshStandardMaterial({ roughness: 0.85, metalness: 0.02 });
+    this.material = new MeshLambertMaterial();
     this.mesh = null;
     this.geometry = null;
     this.count = 0;
@@ -32,6 +35,7 @@ class Batch {
   show(description) {
     this.geometry = geometryOf(description);
     this.kind = description.kind;
+    if (this.kind === "plane") this.material.map = groundTexture();
     this.#fit();
   }
 
@@ -48,6 +52,11 @@ class Batch {
     this.mesh.receiveShadow = true;
     this.mesh.userData.batch = this;
     this.scene.add(this.mesh);
+  }
+
+  fade(on) {
+    if (this.kind === "plane") return;
+    Object.assign(this.material, { transparent: on, opacity: on ? FADED : 1, depthWrite: !on, needsUpdate: true });
   }
 
   add(item) {
@@ -111,10 +120,23 @@ export class Crowd {
       batch = new Batch(this.scene, name);
       this.#batches.set(name, batch);
       const asked = name === "" ? Promise.resolve(shapes.sphere(0.05)) : this.#fetch(name);
-      asked.then((bytes) => { if (this.#batches.get(name) === batch) batch.show(shapes.describe(bytes)); })
+      asked.then((bytes) => { if (this.#batches.get(name) === batch) this.#shown(batch, shapes.describe(bytes)); })
         .catch(() => {}); // The connection is gone; the next one asks again.
     }
     return batch;
+  }
+
+  #shown(batch, description) {
+    batch.show(description);
+    if (this.#faded) batch.fade(true);
+  }
+
+  #faded = false;
+
+  /** Whether one sees through bodies. */
+  set faded(on) {
+    this.#faded = on;
+    for (const batch of this.#batches.values()) if (batch.mesh !== null) batch.fade(on);
   }
 
   #drop(id) {
@@ -177,7 +199,7 @@ export class Crowd {
     if (item.id === this.chosen) return CHOSEN;
     const status = mirror.status[item.slot * 2], flags = mirror.status[item.slot * 2 + 1];
     if (flags & FLAG.quarantine) return BROKEN;
-    if (status === STATUS_STATIC) return STATIC;
+    if (status === STATUS_STATIC) return item.batch.kind === "plane" ? GROUND : STATIC;
     item.colour ??= colourOf(item.id);
     item.dim ??= item.colour.clone().multiplyScalar(0.7);
     return flags & FLAG.asleep ? item.dim : item.colour;

@@ -1,14 +1,42 @@
 /** What a shape looks like: from its canonical bytes, described, to triangles of unit scale in the shape's frame. */
 import {
-  BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, ExtrudeGeometry, PlaneGeometry, Quaternion, Shape,
-  SphereGeometry, Vector3,
+  BoxGeometry, BufferAttribute, BufferGeometry, CanvasTexture, CapsuleGeometry, ExtrudeGeometry, PlaneGeometry, Quaternion,
+  RepeatWrapping, SRGBColorSpace, Shape, SphereGeometry, Vector3,
 } from "three";
 import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
 
 /** Half-spaces are drawn as a square of this size, metres. */
-const GROUND = 400;
+const GROUND = 2000;
+/** Metres of ground in one picture of its lines, and pixels of a metre. */
+const TILE = 10;
+const TILE_PIXELS = 64;
 const PLANAR_DEPTH = 0.5;
 const ROUNDING_STEPS = 6;
+
+let ground = null;
+
+/** Lines for every metre, stronger ones for every ten: one texture for all half-spaces. */
+export function groundTexture() {
+  if (ground !== null) return ground;
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = TILE * TILE_PIXELS;
+  const context = canvas.getContext("2d");
+  context.fillStyle = "#c8cdd2";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  for (let metre = 0; metre <= TILE; metre++) {
+    const strong = metre % TILE === 0;
+    context.fillStyle = strong ? "#ffffff" : "#dde2e7";
+    const width = strong ? 3 : 1.5, at = metre * TILE_PIXELS - width / 2;
+    context.fillRect(at, 0, width, canvas.height);
+    context.fillRect(0, at, canvas.width, width);
+  }
+  ground = new CanvasTexture(canvas);
+  ground.wrapS = ground.wrapT = RepeatWrapping;
+  ground.repeat.set(GROUND / TILE, GROUND / TILE);
+  ground.anisotropy = 2;
+  ground.colorSpace = SRGBColorSpace;
+  return ground;
+}
 
 function planeGeometry({ normal, offset }) {
   const n = new Vector3(...normal), geometry = new PlaneGeometry(GROUND, GROUND, 1, 1);

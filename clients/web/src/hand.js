@@ -21,7 +21,7 @@ export class Hand {
   #grip = null;
   #sent = 0;
 
-  /** @param viewer {stage, crowd, world(), mirror(), moment(), mayCommand(), choose(id), report(error)} */
+  /** @param viewer {stage, crowd, world(), mirror(), moment(), connected(), mayCommand(), choose(id), report(error)} */
   constructor(viewer) {
     this.viewer = viewer;
     this.line = new Line(new BufferGeometry().setFromPoints([new Vector3(), new Vector3()]),
@@ -90,7 +90,7 @@ export class Hand {
 
   /** Pulls what is held: once a picture; sends no more often than it must. */
   pull(now) {
-    const grip = this.#grip, { crowd, mirror, moment, world, report } = this.viewer;
+    const grip = this.#grip, { crowd, mirror, moment, world, connected, report } = this.viewer;
     if (grip === null || mirror() === null) return;
     const pose = crowd.poseOf(mirror(), moment(), grip.id);
     if (pose === null) {
@@ -101,6 +101,7 @@ export class Hand {
     this.line.geometry.setFromPoints([held, grip.target]);
     this.line.visible = true;
     if (grip.mass === undefined || now - this.#sent < 1000 / SENDS || world().mode !== "running") return;
+    if (!connected()) return; // what is said now would all be heard at once, later
     this.#sent = now;
     const slot = mirror().slots.get(grip.id) * 3, velocity = new Vector3().fromArray(mirror().velocity, slot);
     const force = grip.target.clone().sub(held).multiplyScalar(PULL * PULL).addScaledVector(velocity, -2 * PULL)

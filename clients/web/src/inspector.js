@@ -1,6 +1,27 @@
-/** The panel of the chosen body. */
+/** The panel of the chosen body: what the mirror says, what a query adds, and what it touches. */
 const ASK_MS = 500;
-const VECTOR = (v) => v.map((x) => x.toFixed(3)).join("  ");
+const TOUCHING_MAX = 6;
+const VECTOR = (v) => v.map((x) => (Math.abs(x) < 5e-4 ? 0 : x).toFixed(3)).join("  ");
+
+/** Newtons, short. */
+function newtons(force) {
+  return force >= 10000 ? `${(force / 1000).toFixed(1)} kN` : `${force.toFixed(force < 100 ? 2 : 0)} N`;
+}
+
+/** By the other body, strongest first: [{body, points, force (N), gap (m)}, …]. */
+export function touching(contacts, id, rate) {
+  const others = new Map();
+  for (const { a, b, impulse, separation } of contacts) {
+    if (a !== id && b !== id) continue;
+    const body = a === id ? b : a;
+    const entry = others.get(body) ?? { body, points: 0, force: 0, gap: Infinity };
+    entry.points++;
+    entry.force += impulse * rate;
+    entry.gap = Math.min(entry.gap, separation);
+    others.set(body, entry);
+  }
+  return [...others.values()].sort((x, y) => y.force - x.force || x.body - y.body);
+}
 
 export class Inspector {
   #asked = 0;
@@ -10,20 +31,27 @@ export class Inspector {
     this.root = root;
     this.list = root.querySelector("dl");
     this.title = root.querySelector("output");
+    this.table = root.querySelector("table");
+    this.rows = root.querySelector("tbody");
     this.id = 0;
+    /** What the chosen body touches. */
+    this.touching = [];
   }
 
   choose(id) {
     this.id = id;
     this.#facts = null;
     this.#asked = 0;
+    this.touching = [];
     this.root.hidden = id === 0;
     this.title.textContent = id || "";
     this.list.replaceChildren();
+    this.rows.replaceChildren();
+    this.table.hidden = true;
   }
 
-  /** Once a picture: what the mirror says, and now and then what a query adds. */
-  refresh(world, mirror, now) {
+  /** Once a picture. */
+  refresh(world, mirror, contacts, now) {
     if (this.id === 0) return;
     const body = mirror.body(this.id);
     if (body === null) {
@@ -35,16 +63,22 @@ export class Inspector {
       const { id } = this;
       world.facts(id).then((facts) => { if (this.id === id) this.#facts = facts; }, () => {});
     }
+    this.touching = touching(contacts.list, this.id, world.rate || 60);
+    const points = this.touching.reduce((sum, entry) => sum + entry.points, 0);
+    const pressed = this.touching.reduce((sum, entry) => sum + entry.force, 0);
     this.#write({
       Status: body.quarantine ? "in quarantine" : `${body.status}${body.asleep ? ", asleep" : ""}`,
       Position: `${VECTOR(body.position)} m`,
       Velocity: `${VECTOR(body.velocity)} m/s`,
+      Speed: `${Math.hypot(...body.velocity).toFixed(3)} m/s`,
       Spin: `${VECTOR(body.spin)} rad/s`,
-      Mass: this.#facts ? `${this.#facts.mass.toPrecision(6)} kg` : "…",
-      Owner: body.owner || "nobody",
+      Mass: this.#facts ? `${Number(this.#facts.mass.toPrecision(6))} kg` : "…",
+      Owner: body.owner ? `session ${body.owner}` : "nobody",
       Tag: body.tag,
       Shapes: body.shapes?.length ?? 0,
+      Contacts: points > 0 ? `${points} points, ${newtons(pressed)}` : "none",
     });
+    this.#writeTouching();
   }
 
   #write(rows) {
@@ -52,6 +86,18 @@ export class Inspector {
       if (this.list.children.length <= i * 2) this.list.append(document.createElement("dt"), document.createElement("dd"));
       this.list.children[i * 2].textContent = name;
       this.list.children[i * 2 + 1].textContent = value;
+    });
+  }
+
+  #writeTouching() {
+    const shown = this.touching.slice(0, TOUCHING_MAX);
+    this.table.hidden = shown.length === 0;
+    while (this.rows.children.length > shown.length) this.rows.lastChild.remove();
+    shown.forEach(({ body, force, gap }, i) => {
+      if (this.rows.children.length <= i) this.rows.insertRow().append(...[0, 1, 2].map(() => document.createElement("td")));
+      [body, newtons(force), `${(gap * 1000).toFixed(2)} mm`].forEach((text, k) => {
+        this.rows.children[i].children[k].textContent = text;
+      });
     });
   }
 }

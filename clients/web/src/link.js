@@ -1,26 +1,40 @@
 /**
- * The connection, kept up: connects, joins a world, subscribes; when the connection ends, tries again until it is there.
- * The page's address says where: #world=NAME&token=TEXT&profile=exact in the fragment, which no server is sent.
+ * The connection, kept up: connects, joins a world, subscribes. A connection that is lost is resumed: the mirror goes on and
+ * nobody sees more than a pause. Where the session is gone too (the daemon was started anew) it joins anew. The page's
+ * address says where: #world=NAME&token=TEXT&profile=exact in the fragment, which no server is sent.
  */
-import { ALL, ALL_EVENTS, PROFILE, connect } from "cairn-client";
+import { ALL, ALL_EVENTS, PROFILE, Refused, connect } from "cairn-client";
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
+/** Refusals that waiting does not mend. */
+const FINAL = ["auth", "forbidden", "version"];
+/** How often a server without a world is asked for one. */
+const LOOK_MS = 2000;
 /** All columns; the world's whole. */
 const FIELDS = ALL;
 
 export class Link {
-  /** @param events {joined(client, world, worlds), frame(mirror, bytes, ms), notice(notice), lost(error, waitMs)} */
+  #wait = FIRST_WAIT_MS;
+  #timer = 0;
+  #busy = false;
+
+  /**
+   * @param events {joined(client, world, worlds), resumed(world), frame(mirror, bytes, ms, first), notice(notice),
+   *   lost(error, waitMs or null where it is not tried again), empty()}
+   */
   constructor(events) {
     this.events = events;
     this.options = new URLSearchParams(location.hash.slice(1));
     this.client = null;
     this.world = null;
     this.mirror = null;
+    this.subscription = null;
     this.wanted = this.options.get("world");
+    /** Times the session was taken up again, and begun anew. */
+    this.resumes = 0;
+    this.joins = 0;
   }
-
-  #wait = FIRST_WAIT_MS;
 
   get address() {
     const url = new URL("ws", location.href);
@@ -29,31 +43,75 @@ export class Link {
     return url.href;
   }
 
+  get connected() { return this.client?.connected ?? false; }
+
+  /** One attempt, now. */
   async start() {
+    if (this.#busy || this.connected) return;
+    clearTimeout(this.#timer);
+    this.#busy = true;
     try {
-      const token = this.options.get("token");
-      this.client = await connect(this.address, {
-        name: "cairn-viewer",
-        role: this.options.get("role") ?? undefined,
-        token: token ? new TextEncoder().encode(token) : undefined,
-        onClosed: (error) => this.#lost(error),
-      });
+      if (!await this.#resume()) await this.#begin();
       this.#wait = FIRST_WAIT_MS;
-      await this.join(this.wanted);
     } catch (error) {
-      this.#lost(error);
+      this.#busy = false;
+      this.#again(error);
+      return;
     }
+    this.#busy = false;
+    // It may have been lost meanwhile.
+    if (this.client !== null && !this.connected) this.#again(new Error("the connection has ended"));
   }
 
-  /** Watches a world by name; without a name, the first there is. */
+  /** @returns {Promise<boolean>} false where there is no session to take up */
+  async #resume() {
+    if (!this.client?.welcome?.resume_token || this.subscription === null) return false;
+    try {
+      await this.client.resume();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.client.close();
+      this.client = null;
+      return false;
+    }
+    this.resumes++;
+    this.events.resumed(this.world);
+    return true;
+  }
+
+  async #begin() {
+    const token = this.options.get("token");
+    this.client?.close();
+    this.client = null;
+    this.subscription = null;
+    const client = await connect(this.address, {
+      name: "cairn-viewer",
+      role: this.options.get("role") ?? undefined,
+      token: token ? new TextEncoder().encode(token) : undefined,
+      resumes: true,
+      onClosed: (error) => { if (this.client === client && !this.#busy) this.#again(error, Math.max(client.retry, 0)); },
+    });
+    this.client = client;
+    this.joins++;
+    await this.join(this.wanted);
+  }
+
+  /** Watches a world by name; without a name, or where that one is gone, the first there is. */
   async join(name) {
     const worlds = await this.client.list();
-    if (worlds.length === 0) throw new Error("the server has no world");
+    if (worlds.length === 0) {
+      this.mirror = null;
+      this.world = this.subscription = null;
+      this.events.empty();
+      this.#later(LOOK_MS, () => this.join(name));
+      return;
+    }
     const chosen = worlds.find((world) => world.name === name) ?? worlds[0];
     const old = this.subscription, from = this.world;
     this.wanted = chosen.name;
+    this.subscription = null;
+    if (old && from?.client === this.client) await from.unsubscribe(old).catch(() => {});
     this.world = await this.client.join(chosen.name);
-    if (old && from?.client === this.client) await from.unsubscribe(old);
     this.mirror = null;
     this.events.joined(this.client, this.world, worlds);
     this.subscription = await this.world.subscribe({
@@ -66,20 +124,34 @@ export class Link {
         this.events.frame(mirror, bytes, ms, first);
       },
       onNotice: (notice) => this.events.notice(notice),
+      onEnd: () => this.#ended(),
     });
   }
 
-  #lost(error) {
-    if (this.client === null && this.#retrying) return;
-    this.client = null;
-    this.world = null;
+  /** The world that was watched is gone: another one. */
+  #ended() {
     this.subscription = null;
-    const wait = this.#wait;
-    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
-    this.#retrying = true;
-    this.events.lost(error, wait);
-    setTimeout(() => { this.#retrying = false; this.start(); }, wait);
+    this.#later(FIRST_WAIT_MS, () => this.join(null));
   }
 
-  #retrying = false;
+  #later(ms, what) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => { if (this.connected) what().catch((error) => this.#again(error)); }, ms);
+  }
+
+  #again(error, least = 0) {
+    clearTimeout(this.#timer);
+    if (FINAL.includes(error.status)) {
+      this.events.lost(error, null);
+      return;
+    }
+    const wait = Math.max(this.#wait, least);
+    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
+    this.#timer = setTimeout(() => {
+      // A connection that stands but whose world could not be had.
+      if (this.connected) this.join(this.wanted).catch((wrong) => this.#again(wrong));
+      else this.start();
+    }, wait);
+    this.events.lost(error, wait);
+  }
 }

@@ -1,7 +1,9 @@
 /** The viewer's page: who does what when. */
 import { Vector3 } from "three";
+import { Banner } from "./banner.js";
 import { Contacts } from "./contacts.js";
 import { Crowd } from "./crowd.js";
+import { Focus } from "./focus.js";
 import { Hand } from "./hand.js";
 import { Inspector } from "./inspector.js";
 import { Link } from "./link.js";
@@ -16,8 +18,13 @@ const statistics = new Statistics(element("statistics").querySelector("dl"));
 const inspector = new Inspector(element("inspector"));
 const contacts = new Contacts(stage.scene);
 const crowd = new Crowd(stage.scene, (name) => link.world.geometry(name));
+const focus = new Focus(stage);
+const banner = new Banner(element("banner"), () => link.start());
 let moment = null;
 let following = false;
+/** A loss shorter than this is told in the state alone, ms. */
+const BANNER_MS = 800;
+let bannerTimer = 0;
 
 // ---- the connection --------------------------------------------------------------------------------
 
@@ -37,15 +44,44 @@ function showPace(world) {
   say(`${link.client.role}, ${world.method}, ${world.mode}`, world.mode);
 }
 
-function joined(client, world, worlds) {
+function well() {
+  clearTimeout(bannerTimer);
+  banner.hide();
+}
+
+function trouble(error, wait) {
+  const at = performance.now();
+  clearTimeout(bannerTimer);
+  say(wait === null ? error.message : `${error.message}; again in ${(wait / 1000).toFixed(1)} s`, "lost");
+  if (wait === null || !banner.root.hidden) banner.show(error, wait, true);
+  else bannerTimer = setTimeout(() => banner.show(error, Math.max(wait - (performance.now() - at), 0), true), BANNER_MS);
+}
+
+function clear(rate) {
   crowd.clear();
-  playback.clear(world.rate);
+  playback.clear(rate);
+  focus.clear();
+  element("focus").checked = false;
   moment = null;
   choose(0);
+}
+
+function joined(client, world, worlds) {
+  well();
+  clear(world.rate);
+  document.title = `${world.name} · Cairn`;
   element("world").replaceChildren(...worlds.map(({ name }) => new Option(name, name, false, name === world.name)));
   world.onInfo = showPace;
   showPace(world);
   contacts.watch(world);
+}
+
+function empty() {
+  clear(60);
+  contacts.watch(null);
+  element("world").replaceChildren(new Option("none"));
+  say(`${link.client.role}, no world`, "empty");
+  banner.show(new Error("The server has no world yet. It will be shown as soon as there is one."));
 }
 
 /** Where most bodies that may move are, for the first look: a tenth at each end does not count. */
@@ -70,14 +106,24 @@ function frame(mirror, bytes, ms, first) {
 
 const link = new Link({
   joined,
+  empty,
+  resumed: (world) => {
+    well();
+    showPace(world);
+  },
   frame,
   notice: (notice) => statistics.notice(notice),
-  lost: (error, wait) => say(`${error.message}; again in ${(wait / 1000).toFixed(1)} s`, "lost"),
+  lost: trouble,
 });
 
 // ---- what the user does ------------------------------------------------------------------------------
 
-const report = (error) => say(error.message, "lost");
+/** What was refused, for a while. */
+function report(error) {
+  banner.show(error);
+  clearTimeout(bannerTimer);
+  bannerTimer = setTimeout(() => banner.hide(), 5000);
+}
 
 function choose(id) {
   crowd.chosen = id;
@@ -88,6 +134,7 @@ function choose(id) {
 
 const hand = new Hand({
   stage, crowd, choose, report, mayCommand,
+  connected: () => link.connected,
   world: () => link.world,
   mirror: () => (moment === null ? null : link.mirror),
   moment: () => moment,
@@ -97,28 +144,52 @@ const pace = (action, value) => link.world?.control(action, value).then(() => sh
 const pauseOrResume = () => pace(link.world?.mode === "running" ? "pause" : "resume");
 const step = () => link.world?.step(1).catch(report);
 
+function follow() {
+  following = !following && inspector.id !== 0;
+  element("follow").setAttribute("aria-pressed", following);
+}
+
+function toggle(id) {
+  element(id).click();
+}
+
 element("pause").onclick = pauseOrResume;
 element("step").onclick = step;
-element("speed").onchange = ({ target }) => pace("speed", Number(target.value));
-element("contacts").onchange = ({ target }) => { contacts.on = target.checked; };
+element("speed").onchange = ({ target }) => {
+  statistics.speed = Number(target.value);
+  pace("speed", statistics.speed);
+};
+element("contacts").onchange = ({ target }) => { contacts.on = crowd.faded = target.checked; };
+element("focus").onchange = ({ target }) => focus.set(target.checked, link);
 element("shadows").onchange = ({ target }) => { stage.shadows = target.checked; };
+element("reset").onclick = () => { if (link.mirror !== null) lookAt(link.mirror); };
 element("world").onchange = ({ target }) => link.join(target.value).catch(report);
 element("push").onclick = () => hand.push(inspector.id);
 element("leave").onclick = () => choose(0);
-element("follow").onclick = () => {
-  following = !following;
-  element("follow").setAttribute("aria-pressed", following);
+element("follow").onclick = follow;
+
+/** Keys for everybody, and for those who may command. */
+const KEYS = {
+  Escape: () => choose(0),
+  f: follow,
+  c: () => toggle("contacts"),
+  v: () => toggle("focus"),
+  r: () => toggle("reset"),
+  h: () => document.body.classList.toggle("bare"),
 };
+const COMMANDS = { " ": pauseOrResume, ".": step, p: () => { if (inspector.id !== 0) hand.push(inspector.id); } };
 window.addEventListener("keydown", (event) => {
-  if (["INPUT", "SELECT", "BUTTON"].includes(event.target.tagName)) return;
-  if (event.key === " " && mayCommand()) pauseOrResume();
-  else if (event.key === "." && mayCommand()) step();
-  else if (event.key === "Escape") choose(0);
-  else return;
+  if (["INPUT", "SELECT", "BUTTON"].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+  const does = KEYS[event.key] ?? (mayCommand() && link.connected ? COMMANDS[event.key] : undefined);
+  if (does === undefined) return;
   event.preventDefault();
+  does();
 });
 
 // ---- pictures ------------------------------------------------------------------------------------------
+
+/** Pictures that are still to be made of a world that is left: empty ones. */
+let bare = 0;
 
 function picture() {
   requestAnimationFrame(picture);
@@ -129,15 +200,21 @@ function picture() {
     const pose = following ? crowd.poseOf(mirror, moment, inspector.id) : null;
     stage.follow(pose?.position ?? null);
     hand.pull(now);
-    if (world !== null) {
-      inspector.refresh(world, mirror, now);
+    if (world !== null && link.connected) {
+      contacts.refresh(world, inspector.id, now);
+      inspector.refresh(world, mirror, contacts, now);
+      focus.refresh(link, inspector.id, now);
       statistics.picture(now, client, world, mirror, playback);
     }
   }
-  stage.render();
+  // Before there is anything to see the page has better to do.
+  if (moment !== null || bare > 0) stage.render();
+  bare = moment === null ? Math.max(bare - 1, 0) : 2;
 }
 
 // For the console, and for tests of the page.
-window.cairn = { link, stage, crowd, playback, statistics, inspector, contacts, choose, moment: () => moment };
+window.cairn = {
+  link, stage, crowd, playback, statistics, inspector, contacts, focus, choose, moment: () => moment,
+};
 link.start();
 requestAnimationFrame(picture);

@@ -1,13 +1,29 @@
 /** The picture: renderer, light and shadow, ground lines, cameras. Knows nothing of bodies. */
 import {
-  AmbientLight, Box3, Color, DirectionalLight, Fog, GridHelper, HemisphereLight, PCFShadowMap, PerspectiveCamera,
-  Raycaster, Scene, Vector2, Vector3, WebGLRenderer,
+  AmbientLight, BackSide, Box3, BufferAttribute, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshBasicMaterial,
+  PCFShadowMap, PerspectiveCamera, Raycaster, Scene, SphereGeometry, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
-const SKY = 0x1b2026;
-/** Shadows are cast within this half width of the camera's target, metres. */
-const SHADOW_REACH = 40;
+/** Overhead, and at the horizon, in which the ground is lost. */
+const ZENITH = new Color(0x2c3f54), HAZE = new Color(0x7f94a6);
+/** Shadows are cast within a half width of the camera's target that fits what is shown, metres. */
+const SHADOW_REACH = [12, 150];
+const SUN_AWAY = 2.6;
+
+/** A dome around the camera, darker the higher. */
+function sky() {
+  const geometry = new SphereGeometry(2000, 32, 24), at = geometry.attributes.position, colours = new Float32Array(at.count * 3);
+  for (let i = 0; i < at.count; i++) {
+    const height = Math.max(at.getY(i) / 2000, 0);
+    new Color().lerpColors(HAZE, ZENITH, Math.min(height ** 0.6 * 1.3, 1)).toArray(colours, i * 3);
+  }
+  geometry.setAttribute("color", new BufferAttribute(colours, 3));
+  const dome = new Mesh(geometry, new MeshBasicMaterial({ vertexColors: true, side: BackSide, fog: false, depthWrite: false }));
+  dome.renderOrder = -1;
+  dome.frustumCulled = false;
+  return dome;
+}
 
 export class Stage {
   constructor(canvas) {
@@ -17,15 +33,15 @@ export class Stage {
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
     this.scene = new Scene();
-    this.scene.background = new Color(SKY);
-    this.scene.fog = new Fog(SKY, 150, 600);
-    this.camera = new PerspectiveCamera(50, 1, 0.05, 2000);
+    this.sky = sky();
+    this.scene.add(this.sky);
+    this.scene.fog = new Fog(HAZE, 80, 500);
+    this.camera = new PerspectiveCamera(50, 1, 0.05, 3000);
     this.camera.position.set(14, 9, 18);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
     this.controls.target.set(0, 2, 0);
     this.#light();
-    this.#lines();
     this.raycaster = new Raycaster();
     window.addEventListener("resize", () => this.#resize());
     this.#resize();
@@ -39,19 +55,18 @@ export class Stage {
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.normalBias = 0.05;
-    Object.assign(this.sun.shadow.camera,
-      { left: -SHADOW_REACH, right: SHADOW_REACH, top: SHADOW_REACH, bottom: -SHADOW_REACH, near: 1, far: 250 });
     this.scene.add(this.sun, this.sun.target);
+    this.#reach(40);
   }
 
-  /** Metres, faintly, and tens of metres. */
-  #lines() {
-    for (const [size, step, opacity] of [[60, 1, 0.12], [400, 10, 0.3]]) {
-      const grid = new GridHelper(size, size / step, 0x0c1116, 0x0c1116);
-      grid.position.y = 0.003;
-      Object.assign(grid.material, { transparent: true, opacity, depthWrite: false });
-      this.scene.add(grid);
-    }
+  /** Shadows and haze for what lies within so many metres. */
+  #reach(metres) {
+    const half = Math.min(Math.max(metres * 1.6, SHADOW_REACH[0]), SHADOW_REACH[1]), { camera } = this.sun.shadow;
+    Object.assign(camera, { left: -half, right: half, top: half, bottom: -half, near: 1, far: half * SUN_AWAY * 2 });
+    camera.updateProjectionMatrix();
+    this.sunAt = new Vector3(0.42, 0.84, 0.34).multiplyScalar(half * SUN_AWAY);
+    this.scene.fog.near = 60 + metres * 4;
+    this.scene.fog.far = Math.min(300 + metres * 10, 950);
   }
 
   #resize() {
@@ -67,6 +82,7 @@ export class Stage {
   frame(min, max) {
     const box = new Box3(min, max), centre = box.getCenter(new Vector3());
     const reach = Math.min(Math.max(box.getSize(new Vector3()).length() / 2, 3), 150);
+    this.#reach(reach);
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).addScaledVector(new Vector3(0.55, 0.4, 0.75).normalize(), reach * 3.1);
   }
@@ -91,7 +107,8 @@ export class Stage {
   render() {
     this.controls.update();
     this.sun.target.position.copy(this.controls.target);
-    this.sun.position.copy(this.controls.target).add(new Vector3(45, 90, 35));
+    this.sun.position.copy(this.controls.target).add(this.sunAt);
+    this.sky.position.copy(this.camera.position);
     this.renderer.render(this.scene, this.camera);
   }
 }

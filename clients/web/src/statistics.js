@@ -1,6 +1,8 @@
 /** Numbers in the corner: what the world does, what the wire carries, what this page costs. */
 const SHOW_MS = 500;
 const PING_MS = 2000;
+/** A lag that one notices. */
+const LAG_MS = 150;
 
 export class Statistics {
   #shown = 0;
@@ -15,6 +17,8 @@ export class Statistics {
     this.values = {};
     this.skipped = this.lost = 0;
     this.lag = null;
+    /** Times real time that was asked for. */
+    this.speed = 1;
   }
 
   /** A frame of the subscription came: its bytes, and the milliseconds it took to take it in. */
@@ -41,6 +45,8 @@ export class Statistics {
     this.values = {
       tick: mirror.tick,
       bodies: mirror.count,
+      all: world.bodies,
+      partial: mirror.partial,
       dilation: world.mode === "running" && world.rate > 0 ? playback.rate / world.rate : 0,
       frames: this.#frames / seconds,
       kilobits: (this.#bytes * 8) / 1000 / seconds,
@@ -59,19 +65,21 @@ export class Statistics {
     const v = this.values;
     const rows = {
       Tick: v.tick,
-      Bodies: v.bodies,
-      "Time": v.dilation > 0 ? `${v.dilation.toFixed(2)} × nominal` : "stands",
+      Bodies: v.bodies < v.all ? `${v.bodies} of ${v.all}` : v.bodies,
+      Time: v.dilation > 0 ? `${v.dilation.toFixed(2)} × nominal` : "stands",
       Frames: `${v.frames.toFixed(0)} /s, ${v.decode.toFixed(2)} ms each`,
       Bandwidth: `${v.kilobits.toFixed(0)} kbit/s`,
       Lag: v.lag === null ? "–" : `${v.lag.toFixed(1)} ms`,
       Pictures: `${v.pictures.toFixed(0)} /s`,
       Skipped: `${v.skipped} frames, ${v.lost} events`,
     };
-    this.list.replaceChildren(...Object.entries(rows).flatMap(([name, value]) => {
-      const term = document.createElement("dt"), text = document.createElement("dd");
+    const warm = { Time: v.dilation > 0 && v.dilation < this.speed * 0.9, Lag: v.lag > LAG_MS, Pictures: v.pictures < 10 };
+    Object.entries(rows).forEach(([name, value], i) => {
+      if (this.list.children.length <= i * 2) this.list.append(document.createElement("dt"), document.createElement("dd"));
+      const [term, text] = [this.list.children[i * 2], this.list.children[i * 2 + 1]];
       term.textContent = name;
       text.textContent = value;
-      return [term, text];
-    }));
+      text.className = warm[name] ? "warm" : "";
+    });
   }
 }

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
-import { daemon } from "../../js/test/daemon.js";
+import { connect } from "../../js/src/tcp.js";
+import { daemon, relay } from "../../js/test/daemon.js";
 
 const SCENES = `${process.env.CAIRN_SRCDIR}/clients/scenes`;
 const VIEW = { width: 640, height: 400 };
@@ -18,13 +19,34 @@ const CONTROLLER = `#world=tower&token=${encodeURIComponent(TOKEN)}`;
 /** A world in which nothing moves by itself. */
 const CALM = `#world=pyramid&token=${encodeURIComponent(TOKEN)}`;
 
+/** A closed mesh that moves, upon a floor: a wedge with a slope, and one box on it, far from another. */
+const ODD = {
+  world: { rate: 60 },
+  shapes: {
+    floor: { kind: "plane" },
+    wedge: {
+      kind: "solid", form: "hull", points: [[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1], [-1, 1, -1], [-1, 1, 1]],
+      triangles: [[0, 1, 2], [0, 2, 3], [0, 4, 1], [3, 2, 5], [0, 3, 5], [0, 5, 4], [1, 4, 5], [1, 5, 2]],
+    },
+    box: { kind: "box", size: 1 },
+  },
+  bodies: [
+    { shape: "floor", status: "static" },
+    { shape: "wedge", mass: 20, at: [0, 0.01, 0] },
+    { shape: "box", mass: 2, friction: 0.8, at: [4, 0.5, 0] },
+    { shape: "box", mass: 2, friction: 0.8, at: [60, 0.5, 0] },
+  ],
+};
+
 let server, browser, home;
 before(async () => {
   home = mkdtempSync(join(tmpdir(), "cairn-web-"));
   const hash = createHash("sha256").update(TOKEN).digest("hex");
   writeFileSync(join(home, "tokens"), `bearer tester controller ${hash}\n`, { mode: 0o600 });
+  writeFileSync(join(home, "odd.yaml"), JSON.stringify(ODD));
   server = await viewerDaemon("--web", "tcp:127.0.0.1:0", "--scene", `${SCENES}/tower.yaml`, "--scene",
-    `${SCENES}/mixed.yaml`, "--scene", `${SCENES}/pyramid.yaml`);
+    `${SCENES}/mixed.yaml`, "--scene", `${SCENES}/pyramid.yaml`, "--scene", `${SCENES}/planar.yaml`, "--scene",
+    join(home, "odd.yaml"));
   browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
     args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
@@ -42,16 +64,16 @@ async function viewerDaemon(...options) {
 }
 
 /** A page that has its first picture of a world. What goes wrong on it is kept in page.wrong. */
-async function open(hash = "", { shadows = false } = {}) {
+async function open(hash = "", { shadows = false, at = server.page } = {}) {
   const page = await browser.newPage({ viewport: VIEW });
   page.wrong = [];
   page.elsewhere = [];
   page.on("pageerror", (error) => page.wrong.push(error.message));
   page.on("request", (request) => {
-    if (!request.url().startsWith(server.page) && !request.url().startsWith("data:"))
+    if (!request.url().startsWith(at) && !request.url().startsWith("data:"))
       page.elsewhere.push(request.url());
   });
-  await page.goto(server.page + hash);
+  await page.goto(at + hash);
   if (!shadows) await page.evaluate(() => { document.getElementById("shadows").click(); });
   // Bodies, their shapes, and a picture of them.
   await page.waitForFunction(() => window.cairn?.moment() && cairn.link.mirror?.count > 1 && cairn.crowd.complete, null,
@@ -84,6 +106,11 @@ const pixel = (page, { x, y }) => page.evaluate(([x, y]) => {
   return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
 }, [x, y]);
 
+/** Waits for as many pictures. */
+const pictures = (page, count = 2) => page.evaluate(async (n) => {
+  for (let i = 0; i < n; i++) await new Promise((resolve) => { requestAnimationFrame(resolve); });
+}, count);
+
 const distance = (a, b) => Math.max(...a.map((v, i) => Math.abs(v - b[i])));
 
 test("the page loads from the daemon alone and shows the world's numbers", async () => {
@@ -91,6 +118,9 @@ test("the page loads from the daemon alone and shows the world's numbers", async
   await page.waitForFunction(() => cairn.statistics.values.tick > 0 && cairn.statistics.values.kilobits > 0);
   assert.match(await page.textContent("#state"), /^observer, soft-step, running$/);
   assert.match(await page.textContent("#statistics"), /Tick\d+Bodies\d+/);
+  await page.waitForFunction(() => cairn.statistics.values.lag > 0 && cairn.statistics.values.dilation > 0);
+  for (const name of ["Time", "Bandwidth", "Lag"])
+    assert.match(await page.textContent("#statistics"), new RegExp(`${name}[\\d.]+ `));
   const first = await page.evaluate(() => cairn.link.mirror.tick);
   await page.waitForFunction((tick) => cairn.link.mirror.tick > tick + 20, first);
   assert.deepEqual(page.wrong, []);
@@ -139,6 +169,144 @@ test("every kind of shape is drawn, hulls and meshes too, each placement once", 
   await page.close();
 });
 
+for (const [world, kinds] of [["odd", ["solid", "box", "plane"]], ["planar", ["polygon"]]])
+  test(`${kinds} of ${world} are drawn where they are, and as large`, async () => {
+    const page = await open(`#world=${world}`);
+    const seen = await page.evaluate(() => {
+      const found = [];
+      cairn.stage.scene.traverse((o) => {
+        if (!o.userData.batch) return;
+        o.geometry.computeBoundingBox();
+        const { min, max } = o.geometry.boundingBox;
+        found.push({ kind: o.userData.batch.kind, count: o.count, size: max.clone().sub(min).toArray(),
+          at: Array.from({ length: o.count }, (_, i) => Array.from(o.instanceMatrix.array.subarray(i * 16 + 12, i * 16 + 15))) });
+      });
+      return found;
+    });
+    assert.deepEqual([...new Set(seen.map(({ kind }) => kind))].sort(), [...kinds].sort());
+    if (world === "odd") {
+      const { size, at } = seen.find(({ kind }) => kind === "solid");
+      assert.ok(distance(size, [2, 1, 2]) < 1e-6, `${size}`);
+      assert.ok(distance(at[0], [0, 0, 0]) < 0.1, `${at}`);
+      assert.equal(seen.find(({ kind }) => kind === "box").count, 2);
+    }
+    assert.deepEqual(page.wrong, []);
+    await page.close();
+  });
+
+test("a body throws a shadow on the ground, and none where shadows are off", async () => {
+  const page = await open("#world=odd", { shadows: true });
+  // The far box's shadow falls away from the sun, to −x and −z.
+  const spot = await page.evaluate(async () => {
+    const { stage } = cairn;
+    stage.controls.target.set(59.3, 0, -0.6);
+    stage.camera.position.set(57, 4, -3);
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => { requestAnimationFrame(resolve); });
+    const at = stage.controls.target.clone().project(stage.camera);
+    return { x: ((at.x + 1) / 2) * innerWidth, y: ((1 - at.y) / 2) * innerHeight };
+  });
+  const dark = await pixel(page, spot);
+  await page.click("#shadows");
+  await pictures(page);
+  const light = await pixel(page, spot);
+  assert.ok(light[0] > dark[0] + 15, `${light} without shadows, ${dark} with`);
+  await page.close();
+});
+
+test("dragging the empty picture turns the camera, the wheel brings it nearer, and a key brings it back", async () => {
+  const page = await open("#world=pyramid");
+  const camera = () => page.evaluate(() => {
+    const { camera, controls } = cairn.stage, away = camera.position.clone().sub(controls.target);
+    return { angle: Math.atan2(away.x, away.z), length: away.length() };
+  });
+  const first = await camera();
+  await page.mouse.move(20, 200);
+  await page.mouse.down();
+  for (let i = 1; i <= 5; i++) await page.mouse.move(20 + 30 * i, 200);
+  await page.mouse.up();
+  await pictures(page, 4);
+  const turned = await camera();
+  assert.ok(Math.abs(turned.angle - first.angle) > 0.2, `${turned.angle} after ${first.angle}`);
+  await page.mouse.move(320, 200);
+  await page.mouse.wheel(0, -600);
+  await page.waitForFunction((length) =>
+    cairn.stage.camera.position.distanceTo(cairn.stage.controls.target) < length * 0.95, turned.length);
+  await page.focus("#stage");
+  await page.keyboard.press("r");
+  await page.waitForFunction((length) =>
+    Math.abs(cairn.stage.camera.position.distanceTo(cairn.stage.controls.target) - length) < length * 0.05, first.length);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});
+
+test("the panel says what the chosen body touches and how hard, and the picture shows it", async () => {
+  const page = await open("#world=odd");
+  const id = await page.evaluate(() => {
+    const { mirror } = cairn.link;
+    return [...mirror.slots.keys()].find((k) => Math.abs(mirror.body(k).position[0] - 4) < 0.5);
+  });
+  await page.evaluate((k) => { cairn.choose(k); }, id);
+  await page.waitForFunction(() => cairn.inspector.touching.length === 1 && cairn.contacts.forces.visible);
+  const { touching, count, table } = await page.evaluate(() => ({
+    touching: cairn.inspector.touching, count: cairn.contacts.count, table: document.getElementById("touching").innerText,
+  }));
+  // It lies upon the floor with its weight.
+  assert.equal(touching[0].points, 4);
+  assert.ok(Math.abs(touching[0].force - 2 * 9.81) < 0.5, JSON.stringify(touching));
+  assert.equal(count, 4);
+  assert.match(table, /19\.\d+ N/);
+  await page.click("#leave");
+  await page.waitForFunction(() => !cairn.contacts.points.visible);
+  await page.close();
+});
+
+test("the camera goes along with a body that is followed", async () => {
+  const page = await open(`#world=odd&token=${encodeURIComponent(TOKEN)}`);
+  await page.evaluate(async () => {
+    const { mirror } = cairn.link;
+    cairn.choose([...mirror.slots.keys()].find((k) => Math.abs(mirror.body(k).position[0] - 4) < 0.5));
+  });
+  await page.focus("#stage");
+  await page.keyboard.press("f");
+  assert.equal(await page.getAttribute("#follow", "aria-pressed"), "true");
+  await pictures(page);
+  const from = await page.evaluate(() => cairn.stage.controls.target.toArray());
+  await page.keyboard.press("p");
+  await page.waitForFunction(([x, y, z]) => {
+    const { target } = cairn.stage.controls;
+    return Math.hypot(target.x - x, target.y - y, target.z - z) > 0.2;
+  }, from);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});
+
+test("only what one sees is asked for, and everything again", async () => {
+  const page = await open("#world=odd");
+  const all = await page.evaluate(() => cairn.link.mirror.count);
+  await page.evaluate(() => {
+    cairn.stage.controls.target.set(4, 0, 0);
+    cairn.stage.camera.position.set(4, 3, 8);
+  });
+  await page.click("#focus");
+  // The far box is not in the picture; the floor stays, wherever its origin is.
+  await page.waitForFunction((count) => cairn.link.mirror.count === count - 1, all);
+  assert.equal(await page.evaluate(() =>
+    [...cairn.link.mirror.slots.values()].some((slot) => cairn.link.mirror.status[slot * 2] === 1)), true);
+  await page.waitForFunction(() => document.getElementById("statistics").innerText.includes("3 of 4"));
+  await page.evaluate(() => {
+    cairn.stage.controls.target.set(60, 0, 0);
+    cairn.stage.camera.position.set(60, 3, 8);
+  });
+  await page.waitForFunction(() => {
+    const { mirror } = cairn.link;
+    return mirror.count === 2 && [...mirror.slots.keys()].some((k) => mirror.body(k).position[0] > 50);
+  });
+  await page.click("#focus");
+  await page.waitForFunction((count) => cairn.link.mirror.count === count, all);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});
+
 test("a click picks a body and the panel says what it is", async () => {
   const page = await open("#world=pyramid");
   const spot = await lookAtBody(page);
@@ -159,7 +327,7 @@ test("contact points and forces are shown on demand", async () => {
   await page.waitForFunction(() => cairn.contacts.count > 0);
   assert.ok(await page.evaluate(() => cairn.contacts.points.visible && cairn.contacts.forces.visible));
   await page.click("#contacts");
-  assert.ok(await page.evaluate(() => !cairn.contacts.points.visible));
+  await page.waitForFunction(() => !cairn.contacts.points.visible && !cairn.contacts.forces.visible);
   await page.close();
 });
 
@@ -228,9 +396,102 @@ test("a body that is dragged follows the hand, and one that is pushed flies", as
 test("a token that is wrong gives no more than no token", async () => {
   const page = await browser.newPage({ viewport: VIEW });
   await page.goto(`${server.page}#token=not-that-one-at-all`);
-  await page.waitForFunction(() => document.getElementById("state").dataset.state === "lost");
-  assert.match(await page.textContent("#state"), /auth/);
+  await page.waitForFunction(() => document.getElementById("state").textContent.startsWith("auth"));
+  assert.equal(await page.getAttribute("#state", "data-state"), "lost");
+  // In words, and what to do about it; it is not tried again by itself.
+  await page.waitForFunction(() => !document.getElementById("banner").hidden);
+  assert.match(await page.textContent("#banner"), /token.*wrong, used or expired/i);
+  assert.equal(await page.isVisible("#again"), true);
   await page.close();
+});
+
+test("on a small screen nothing lies upon anything else", async () => {
+  const page = await open(CONTROLLER);
+  for (const [width, height] of [[390, 760], [800, 500], [1280, 720]]) {
+    await page.setViewportSize({ width, height });
+    await page.evaluate(() => { cairn.choose([...cairn.link.mirror.slots.keys()].at(-1)); });
+    await pictures(page, 3);
+    const boxes = (await Promise.all(["header", "#pace", "#inspector", "#statistics", "#help"].map(async (name) =>
+      ({ name, box: await page.locator(name).boundingBox() })))).filter(({ box }) => box !== null);
+    for (const { name, box } of boxes)
+      assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= width + 1 && box.y + box.height <= height + 1,
+        `${name} of ${width} × ${height}: ${JSON.stringify(box)}`);
+    for (const [i, a] of boxes.entries())
+      for (const b of boxes.slice(i + 1))
+        assert.ok(a.box.x + a.box.width <= b.box.x || b.box.x + b.box.width <= a.box.x ||
+          a.box.y + a.box.height <= b.box.y || b.box.y + b.box.height <= a.box.y, `${a.name} and ${b.name} at ${width}`);
+  }
+  await page.close();
+});
+
+test("a cut in the network is a pause: the session goes on, without a snapshot", async () => {
+  const door = await relay(null);
+  const behind = await viewerDaemon("--web", "tcp:127.0.0.1:0", "--web-host", `127.0.0.1:${door.port}`, "--scene",
+    `${SCENES}/tower.yaml`);
+  door.to({ host: "127.0.0.1", port: Number(new URL(behind.page).port) });
+  const page = await open("#world=tower", { at: `http://127.0.0.1:${door.port}/` });
+  const before = await page.evaluate(() => {
+    const { mirror, client } = cairn.link, take = mirror.take.bind(mirror);
+    cairn.heard = [];
+    cairn.kept = mirror;
+    mirror.take = (message) => {
+      cairn.heard.push(message.type);
+      return take(message);
+    };
+    return { session: client.session, tick: mirror.tick };
+  });
+  for (let turn = 1; turn <= 2; turn++) {
+    door.cut();
+    await page.waitForFunction((n) => cairn.link.resumes === n && cairn.link.connected, turn);
+    await page.waitForFunction((n) => cairn.heard.length > n, await page.evaluate(() => cairn.heard.length));
+  }
+  // Out of reach for longer: it is said, and then all is well.
+  door.refuse(true);
+  door.cut();
+  await page.waitForFunction(() => !document.getElementById("banner").hidden);
+  assert.match(await page.textContent("#banner"), /Trying again/);
+  assert.equal(await page.getAttribute("#state", "data-state"), "lost");
+  assert.ok(await page.evaluate(() => cairn.moment() !== null), "the last picture stays");
+  door.refuse(false);
+  // It may have come back by itself meanwhile, which hides the button.
+  await page.evaluate(() => { document.getElementById("again").click(); });
+  await page.waitForFunction(() => cairn.link.resumes === 3 && cairn.link.connected);
+  await page.waitForFunction(() => document.getElementById("banner").hidden &&
+    document.getElementById("state").dataset.state === "running");
+  await page.waitForFunction((n) => cairn.heard.length > n, await page.evaluate(() => cairn.heard.length));
+  const after = await page.evaluate(() => ({
+    session: cairn.link.client.session, same: cairn.link.mirror === cairn.kept, heard: [...new Set(cairn.heard)],
+    tick: cairn.link.mirror.tick,
+  }));
+  assert.deepEqual(after, { session: before.session, same: true, heard: ["delta"], tick: after.tick });
+  assert.ok(after.tick > before.tick);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  door.close();
+  await behind.stop();
+});
+
+test("a world that ends is left for another, and a server without one is waited for", async () => {
+  const page = await open("#world=odd");
+  const admin = await connect(server.address);
+  const worlds = await admin.list(), gone = worlds.find(({ name }) => name === "odd");
+  await admin.request("world_destroy", { world: gone.world }, "reply");
+  await page.waitForFunction(() => cairn.link.world && cairn.link.world.name !== "odd" && cairn.link.mirror?.count > 1);
+  assert.equal(await page.locator("#world option", { hasText: "odd" }).count(), 0);
+  admin.close();
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  const bare = await viewerDaemon("--web", "tcp:127.0.0.1:0");
+  const waiting = await browser.newPage({ viewport: VIEW });
+  await waiting.goto(bare.page);
+  await waiting.waitForFunction(() => !document.getElementById("banner").hidden);
+  assert.match(await waiting.textContent("#banner"), /no world yet/);
+  const maker = await connect(bare.address);
+  await (await maker.create("new")).spawn({});
+  await waiting.waitForFunction(() => cairn.link.mirror?.count === 1 && document.getElementById("banner").hidden);
+  maker.close();
+  await waiting.close();
+  await bare.stop();
 });
 
 test("time in the pictures never runs back, nor ahead of the newest frame", async () => {
