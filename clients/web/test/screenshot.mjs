@@ -1,11 +1,14 @@
 /**
- * Takes the pictures that README shows: node test/screenshot.mjs OUT.png SCENE WORLD SECONDS [CONTACTS], in
- * BUILD/npm/web with CAIRN_BUILDDIR and CAIRN_SRCDIR set.
+ * Takes the pictures that README shows: node test/screenshot.mjs OUT.png SCENE SECONDS [CHOICE…], in BUILD/npm/web with
+ * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `body` chooses the topmost one that moves;
+ * `near=0.7` brings the camera nearer; WIDTHxHEIGHT.
  */
 import { chromium } from "playwright-core";
 import { daemon } from "../../js/test/daemon.js";
 
-const [out, scene, world, seconds, contacts] = process.argv.slice(2);
+const [out, scene, seconds, ...choices] = process.argv.slice(2);
+const size = choices.map((choice) => /^(\d+)x(\d+)$/.exec(choice)).find((match) => match !== null);
+const near = Number(choices.find((choice) => choice.startsWith("near="))?.slice(5) ?? 1);
 const server = await daemon("--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--scene",
   `${process.env.CAIRN_SRCDIR}/clients/scenes/${scene}.yaml`);
 const address = await server.said(/listening address=(http:\S+)/);
@@ -14,17 +17,22 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
 });
 try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-  await page.goto(`${address}#world=${world}`);
-  await page.waitForFunction(() => window.cairn?.moment());
-  if (contacts) await page.click("#contacts");
+  const page = await browser.newPage({ viewport: { width: Number(size?.[1] ?? 1280), height: Number(size?.[2] ?? 720) } });
+  page.setDefaultTimeout(120000);
+  await page.goto(`${address}#world=${scene}`);
+  await page.waitForFunction(() => window.cairn?.moment() && cairn.crowd.complete);
   await page.waitForTimeout(Number(seconds) * 1000);
-  await page.evaluate(() => {
-    const { mirror } = cairn.link;
-    cairn.choose([...mirror.slots.keys()].find((id) => mirror.body(id).status === "dynamic"));
-  });
-  await page.waitForTimeout(2500);
-  await page.screenshot({ path: out });
+  await page.evaluate(([contacts, body, share]) => {
+    const { camera, controls } = cairn.stage, { mirror } = cairn.link;
+    if (contacts) document.getElementById("contacts").click();
+    camera.position.sub(controls.target).multiplyScalar(share).add(controls.target);
+    if (!body) return;
+    const height = (id) => mirror.position[mirror.slots.get(id) * 3 + 1];
+    cairn.choose([...mirror.slots.keys()].filter((id) => mirror.body(id).status === "dynamic")
+      .reduce((top, id) => (height(id) > height(top) ? id : top)));
+  }, [choices.includes("contacts"), choices.includes("body"), near]);
+  await page.waitForTimeout(4000);
+  await page.screenshot({ path: out, timeout: 120000 });
 } finally {
   await browser.close();
   await server.stop();
