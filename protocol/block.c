@@ -278,9 +278,14 @@ static uint8_t *put_head(uint8_t *at, wire_mask fields, const struct block_row *
 {
 	struct id_source source = {.rows = rows, .count = count};
 	at = gaps_put(varint_put(at, count), &source);
+	bool wide = fields >> 8 != 0;
 	for (uint32_t i = 0; i < count; i++) {
-		ASSERT((rows[i].mask & fields) != 0);
-		at = wire_mask_put(at, rows[i].mask & fields);
+		wire_mask mask = rows[i].mask & fields;
+		ASSERT(mask != 0);
+		if (wide)
+			at = wire_mask_put(at, mask);
+		else
+			*at++ = (uint8_t)mask;
 	}
 	return at;
 }
@@ -289,9 +294,9 @@ static void pack_exact(struct wire_packer *out, wire_mask fields, const struct b
 		       uint32_t count)
 {
 	struct id_source source = {.rows = rows, .count = count};
-	uint32_t bytes = varint_bytes(count) + gaps_bytes(&source);
+	uint32_t bytes = varint_bytes(count) + gaps_bytes(&source) + count;
 	for (uint32_t i = 0; i < count; i++)
-		bytes += wire_mask_bytes(rows[i].mask & fields) +
+		bytes += (uint32_t)((rows[i].mask & fields) >> 8 != 0) +
 			 wire_columns_bytes(rows[i].body, rows[i].mask & fields);
 	wire_pack_bin_header(out, bytes);
 	uint8_t *start = wire_pack_take(out, bytes);

@@ -127,10 +127,8 @@ void wire_columns_copy(struct wire_body *to, const struct wire_body *from, wire_
 uint32_t wire_columns_bytes(const struct wire_body *body, wire_mask mask)
 {
 	uint32_t bytes = 0;
-	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
-		if (mask & COLUMNS[i].bit)
-			bytes += COLUMNS[i].bytes;
-	}
+#define COLUMN(bit, NAME, name, size, doc) bytes += mask >> (bit) & 1 ? (size) : 0;
+#include "protocol/columns.def"
 	if (mask & WIRE_COLUMN_SHAPES)
 		bytes += (uint32_t)body->shape_count * WIRE_SHAPE_BYTES;
 	if ((mask & WIRE_COLUMN_CONTACTS) && body->contact_bytes > 1)

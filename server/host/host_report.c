@@ -14,7 +14,9 @@ static enum status add_contacts(const struct world *world, struct tick_report *t
 	uint32_t count;
 	enum status status = world_held_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS,
 						 &count);
+	uint32_t held = count;
 	count = MIN_OF(count, (uint32_t)WIRE_BODY_CONTACTS);
+	ticked->contacts_cut += held - count;
 	body->first_contact = packed->count;
 	body->contact_bytes = 0;
 	if (status == STATUS_OK && count > 0)

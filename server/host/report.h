@@ -60,6 +60,7 @@ struct tick_report {
 	bool step;	/* a step was made; false: only commands, control or a restore */
 	bool contacts;	/* contacts are told: of all bodies at first, then of those where they changed */
 	bool contacts_all; /* of all */
+	uint32_t contacts_cut; /* points that were not told: beyond WIRE_BODY_CONTACTS of a body */
 	struct reason failure; /* with mode FAILED: why */
 	uint64_t stalls; /* boundaries that had to wait so far: for the loop, the journal or memory */
 	uint64_t lateness_ns, cost_ns; /* of this tick */

@@ -124,7 +124,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 39);
+	wire_pack_map(out, 40);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -160,6 +160,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "bodies_looked", fanout.looked);
 	pair(out, "groups_encoded", fanout.encoded);
 	pair(out, "events_lost", fanout.events_lost);
+	pair(out, "contacts_cut", fanout.contacts_cut);
 	pair(out, "durable_tick", world->durable_tick);
 	pair(out, "file_bytes", world->figures.file_bytes);
 	pair(out, "file_free_bytes", world->figures.free_bytes);

@@ -375,6 +375,7 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	self->standing = status == STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
+	self->counters.contacts_cut += report->contacts_cut;
 	if (report->step)
 		self->stepped_at = now;
 	/* No tick follows one that could not be made: what it has to say does not wait for one. */

@@ -26,6 +26,7 @@ struct fanout_counters {
 	uint64_t encoded;		       /* groups encoded: the work done once */
 	uint64_t looked;		       /* bodies held against interests */
 	uint64_t rows;			       /* of bodies, in the groups encoded */
+	uint64_t contacts_cut;		       /* points that the host did not tell, over all reports */
 	uint64_t bytes;
 	uint32_t subscriptions, interests;
 };

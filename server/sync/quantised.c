@@ -365,10 +365,11 @@ void quantised_refine(const struct quantised *self, const struct view *view, uin
 		} else if (!row.created) {
 			row.mask &= changed_since(values, base) | (wire_mask)~WIRE_COLUMNS_QUANTISED;
 		}
-		if (!row.created && values->contacts_changed <= base)
-			row.mask &= (wire_mask)~WIRE_COLUMN_CONTACTS;
-		if (row.mask & WIRE_COLUMN_CONTACTS)
+		if (row.mask & WIRE_COLUMN_CONTACTS) {
 			row.contacts = contacts_of(values);
+			if (!row.created && values->contacts_changed <= base)
+				row.mask &= (wire_mask)~WIRE_COLUMN_CONTACTS;
+		}
 		if (row.mask != 0)
 			delta->rows.items[kept++] = row;
 	}

@@ -69,11 +69,11 @@ struct view {
 /* Columns of a row that changed after `base`. */
 static inline wire_mask view_row_since(const struct view_row *row, uint64_t base)
 {
-	wire_mask mask = 0;
-	for (uint32_t c = 0; c < WIRE_COLUMN_COUNT; c++)
-		if (row->changed[c] > base)
-			mask |= wire_column_bit(c);
-	return mask;
+	uint32_t mask = 0;
+#define COLUMN(bit, NAME, name, bytes, doc)                                                        \
+	mask |= (uint32_t)(row->changed[(bit) - ((bit) > 7)] > base) << (bit);
+#include "protocol/columns.def"
+	return (wire_mask)mask;
 }
 
 void view_init(struct view *self);

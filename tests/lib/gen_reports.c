@@ -94,7 +94,8 @@ static void tell_contacts(struct report *report, const struct wire_body *body)
 		abort();
 }
 
-static void tell(const struct gen_reports *gen, struct report *report, const struct wire_body *body, uint8_t why)
+static void tell(const struct gen_reports *gen, struct report *report, const struct wire_body *body,
+		 uint8_t why)
 {
 	struct report_body *to = &report->ticked.bodies[report->ticked.body_count++];
 	to->why = why;

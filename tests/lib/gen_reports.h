@@ -15,7 +15,8 @@ struct gen_reports {
 	struct rng rng;
 	uint64_t tick;
 	uint32_t epoch, next_id, count;
-	struct wire_body bodies[GEN_BODIES_MAX]; /* ascending; no shapes; contacts stay as long as the program */
+	/* Ascending; no shapes; contacts stay as long as the program. */
+	struct wire_body bodies[GEN_BODIES_MAX];
 	uint32_t changes, births, deaths; /* of hundred bodies a tick, at most so many */
 	bool contacts; /* told in every report, and changing */
 };
