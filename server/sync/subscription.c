@@ -271,6 +271,7 @@ void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, 
 							 : (self->round_trip * 7 + sample) / 8;
 		self->round_trip = MIN_OF(self->round_trip, NS_PER_S);
 		self->acked = *frame;
+		self->doubted_epoch = 0;
 		self->unacked_first = (at + 1) % self->unacked_room;
 		self->unacked_count -= i + 1;
 		return;
@@ -295,6 +296,8 @@ static const struct sent_frame *sent_frame_of(const struct subscription *self, u
 					      uint64_t tick)
 {
 	const struct sent_frame *found = is_of(&self->acked, epoch, tick) ? &self->acked : NULL;
+	if (epoch != 0 && self->doubted_epoch == epoch && self->doubted_tick == tick)
+		return NULL;
 	for (uint32_t i = 0; i < self->unacked_count; i++) {
 		uint32_t at = (self->unacked_first + i) % self->unacked_room;
 		if (!is_of(&self->unacked[at], epoch, tick))
@@ -313,6 +316,8 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 	if (frame == NULL || self->ration != NULL) {
 		self->snapshot_due = true;
 		self->acked = (struct sent_frame){ 0 };
+		self->doubted_epoch = epoch;
+		self->doubted_tick = tick;
 	} else {
 		self->base = frame->serial;
 		self->base_tick = frame->tick;

@@ -91,6 +91,10 @@ struct subscription {
 	struct bytes event_bytes;
 
 	struct sent_frame acked; /* the latest; serial 0 none */
+	/* A client that came back named this state, and it was no one frame: until it acknowledges another, a
+	 * frame of the same name says nothing about what it has. Epoch 0: none. */
+	uint32_t doubted_epoch;
+	uint64_t doubted_tick;
 	/* Owned ring; it doubles as it fills, up to SUBSCRIPTION_UNACKED_MAX. Elsewhere, so that what each
 	 * tick looks at lies together, also that of several subscriptions. */
 	struct sent_frame *unacked;

@@ -136,6 +136,35 @@ START_TEST(a_resume_takes_the_place_of_a_connection_that_seems_to_live)
 }
 END_TEST
 
+/* A world at rest, a FOCUS, and connections that end with the frames of it on their way: what the
+ * client names is the name of several frames, also of the SNAPSHOT that should have ended the doubt. */
+START_TEST(of_frames_of_one_tick_none_is_taken_for_one_that_never_came)
+{
+	struct house house;
+	open_house(&house, check_seed() + (uint64_t)_i, NULL);
+	spawn(&house, 20);
+	struct wire_area areas[2] = { { .kind = WIRE_AREA_BALL, .numbers = { 2, 100, 0, 3 } },
+				      { .kind = WIRE_AREA_BALL, .numbers = { 15, 100, 0, 3 } } };
+	struct sim_subscription *sub = sim_subscribe_part(house.guest, 1, house.world,
+							  WIRE_COLUMNS_ALL, WIRE_PROFILE_SIM, 0, 0,
+							  &areas[0], 1, NULL, 0);
+	server_sim_run(house.sim, 300 * NS_PER_MS);
+	for (int n = 0; n < 12; n++) {
+		if (n % 3 == 0)
+			sim_focus(house.guest, sub, &areas[1 - n / 3 % 2], 1, NULL, 0);
+		server_sim_run(house.sim, (uint64_t)rng_below(&house.sim->rng, 4) * NS_PER_MS);
+		sim_vanish(house.guest);
+		ck_assert(sim_resumed(house.guest));
+	}
+	/* What is seen now is seen right, whatever it is. */
+	struct command body = sim_spawn(2, 101, 0, 5, false);
+	ck_assert_int_eq(sim_step(house.keeper, house.world, 3, 0, &body, 1)->type,
+			 MESSAGE_STEPPED);
+	ck_assert(sim_caught_up(house.guest, 1, NS_PER_S));
+	close_house(&house);
+}
+END_TEST
+
 START_TEST(a_token_is_good_once_and_the_one_before_until_the_new_one_has_come)
 {
 	struct house house;
@@ -376,6 +405,7 @@ static Suite *make(void)
 	tcase_set_timeout(back, 60);
 	tcase_add_loop_test(back, who_comes_back_goes_on_with_a_delta_and_all_its_numbers, 0, 6);
 	tcase_add_loop_test(back, a_resume_takes_the_place_of_a_connection_that_seems_to_live, 0, 4);
+	tcase_add_loop_test(back, of_frames_of_one_tick_none_is_taken_for_one_that_never_came, 0, 16);
 	tcase_add_loop_test(back, of_events_nothing_is_lost_but_what_notice_says, 0, 4);
 	tcase_add_loop_test(back, a_step_whose_answer_was_lost_is_answered_again_and_not_done_twice,
 			    0, 6);
