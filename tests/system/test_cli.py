@@ -103,6 +103,8 @@ def test_watch_checks_every_hash(cli, world, profile):
     assert [frame["hash"] for frame in frames] == ["right"] * 10
     assert all(frame["bodies"] == 2 for frame in frames)
     assert len(cli.text("watch", world, "--ticks", "2", "--profile", profile).splitlines()) == 2
+    touching = cli.text("watch", world, "--ticks", "1", "--contacts", "--profile", profile).splitlines()
+    assert touching[0].startswith("epoch") and all(line.startswith("  contact ") for line in touching[1:])
 
 
 def test_watch_prints_events(cli, world):
