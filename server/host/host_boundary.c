@@ -360,8 +360,7 @@ static enum status hash(struct host *host)
 	return STATUS_OK;
 }
 
-/* ---- going back
- * --------------------------------------------------------------------------------- */
+/* ---- going back -------------------------------------------------------------------------------- */
 
 static enum status record_restore(struct host *host)
 {
