@@ -73,13 +73,15 @@ static enum status post(struct host *host, struct letter *letter)
 /* Behind those that wait already, or else into the box. */
 static void post_note(struct host *host, struct letter *note)
 {
-	if (host->notes == NULL && pool_mail(&host->runnable, note->open, note) == STATUS_OK)
+	if (host->notes == NULL &&
+	    pool_mail_behind(&host->runnable, note->open, note) == STATUS_OK)
 		return;
-	struct letter **end = &host->notes;
-	while (*end != NULL)
-		end = &(*end)->next;
 	note->next = NULL;
-	*end = note;
+	if (host->notes == NULL)
+		host->notes = note;
+	else
+		host->last_note->next = note;
+	host->last_note = note;
 }
 
 void host_look_after(struct host *host)
@@ -87,7 +89,7 @@ void host_look_after(struct host *host)
 	while (host->notes != NULL) {
 		struct letter *note = host->notes, *next = note->next;
 		/* Once it is in the box, the worker may have read it and freed it. */
-		if (pool_mail(&host->runnable, note->open, note) != STATUS_OK)
+		if (pool_mail_behind(&host->runnable, note->open, note) != STATUS_OK)
 			return;
 		host->notes = next;
 	}

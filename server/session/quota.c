@@ -22,11 +22,9 @@ void quota_init(struct quota *self, enum wire_role role, uint64_t now)
 
 static void fill(struct quota *self, uint64_t now)
 {
-	/* One that was read before the last is as good as the same. */
+	/* Several buckets are asked for one frame; an instant read before the last is as good. */
 	if (now <= self->filled_at)
 		return;
-	if (now <= self->filled_at)
-		return; /* several buckets are asked for one frame */
 	double seconds = (double)(now - self->filled_at) / (double)NS_PER_S;
 	self->filled_at = now;
 	for (int k = 0; k < QUOTA_KINDS; k++) {

@@ -462,15 +462,13 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 	give_and_ring(pooled, note_bell(pooled));
 }
 
-/* Under the lock: room for one more letter, if there may be. */
+/* Under the lock: room for one more letter, which there may be. */
 static enum status make_room_for_letter(struct pooled *pooled)
 {
-	uint32_t capacity = pooled->mail.capacity, most = pooled->pool->options.mail_max;
+	uint32_t capacity = pooled->mail.capacity;
 	if (pooled->mail.count < capacity)
 		return STATUS_OK;
-	if (capacity >= most)
-		return STATUS_FULL;
-	capacity = MIN_OF(2 * capacity, most);
+	capacity = MIN_OF(2 * capacity, pooled->pool->options.mail_max);
 	struct letter *letters = heap_alloc(capacity * sizeof *letters), letter;
 	if (letters == NULL)
 		return STATUS_NO_MEMORY;
@@ -486,16 +484,31 @@ static enum status make_room_for_letter(struct pooled *pooled)
 	return STATUS_OK;
 }
 
-enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context)
+/* `room`: letters for which there shall be room still, once this one is in. */
+static enum status put_letter(struct runnable *runnable, struct letter letter, uint32_t room)
 {
 	struct pooled *pooled = runnable->pooled;
-	struct letter letter = { mail, context };
 	lock_take(&pooled->lock);
-	enum status status = pooled->leaving ? STATUS_CLOSED : make_room_for_letter(pooled);
+	enum status status = pooled->leaving ? STATUS_CLOSED : STATUS_OK;
+	if (status == STATUS_OK && pooled->mail.count + room >= pooled->pool->options.mail_max)
+		status = STATUS_FULL;
+	if (status == STATUS_OK)
+		status = make_room_for_letter(pooled);
 	if (status == STATUS_OK)
 		status = ring_push(&pooled->mail, &letter);
 	give_and_ring(pooled, status == STATUS_OK ? note_bell(pooled) : NOWHERE);
 	return status;
+}
+
+enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context)
+{
+	return put_letter(runnable, (struct letter){ mail, context }, 0);
+}
+
+enum status pool_mail_behind(struct runnable *runnable, runnable_mail *mail, void *context)
+{
+	uint32_t most = runnable->pooled->pool->options.mail_max;
+	return put_letter(runnable, (struct letter){ mail, context }, most / 2);
 }
 
 void pool_wake(struct runnable *runnable)

@@ -33,7 +33,7 @@ typedef void pool_removed(struct runnable *runnable, void *context);
 
 struct pool_options {
 	uint32_t runnables_max;
-	uint32_t mail_max; /* letters waiting per runnable; rounded up to a power of two */
+	uint32_t mail_max; /* letters waiting per runnable */
 	/* Of a turn of LOOP, which it may spend in borrowed runnables: the longest that others
 	 * have to wait for it. Above some 80 µs a worker answers as soon, beside other worlds. 0:
 	 * nothing is lent. */
@@ -62,6 +62,9 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 /* Any thread: puts a letter into the runnable's box and wakes its worker. First in, first out.
  * FULL, NO_MEMORY, or CLOSED once it is being removed. */
 enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context) MUST_CHECK;
+/* The same for what can wait: FULL already where half the box is taken, so that a thousand of them at
+ * once leave room for what somebody asks. */
+enum status pool_mail_behind(struct runnable *runnable, runnable_mail *mail, void *context) MUST_CHECK;
 /* Any thread: has its `due` asked again. Cannot fail. */
 void pool_wake(struct runnable *runnable);
 /* Moves at most one runnable from the busiest worker to the idlest, when that narrows the gap by

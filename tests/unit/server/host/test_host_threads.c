@@ -56,7 +56,7 @@ START_TEST(thousands_of_sessions_may_go_though_the_mailbox_holds_four)
 {
 	struct host_options options = host_options_default();
 	struct executor_options threads = { 2, 1, 64, 0 };
-	struct pool_options box = { 4, MAIL };
+	struct pool_options box = { .runnables_max = 4, .mail_max = MAIL };
 	struct shape_book shapes;
 	struct reason why;
 	ck_assert_int_eq(io_uv_create(&io_limits_default, &io), STATUS_OK);

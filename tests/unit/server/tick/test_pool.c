@@ -301,6 +301,28 @@ START_TEST(a_full_box_refuses_and_one_that_leaves_is_closed)
 }
 END_TEST
 
+START_TEST(what_can_wait_leaves_half_the_box_free)
+{
+	struct rig rig;
+	struct note note = { 0, 0 };
+	uint32_t taken = 0;
+	rig_open(&rig, SIM);
+	ck_assert_int_eq(pool_add(rig.pool, &worlds[0].runnable), STATUS_OK);
+	while (pool_mail_behind(&worlds[0].runnable, on_letter, &note) == STATUS_OK)
+		taken++;
+	ck_assert_uint_eq(taken, LETTERS / 2);
+	for (; taken < LETTERS; taken++)
+		ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_letter, &note), STATUS_OK);
+	ck_assert_int_eq(pool_mail_behind(&worlds[0].runnable, on_letter, &note), STATUS_FULL);
+	run_for(&rig, NS_PER_S);
+	ck_assert_uint_eq(note.times, LETTERS);
+	ck_assert_int_eq(pool_mail_behind(&worlds[0].runnable, on_letter, &note), STATUS_OK);
+	run_for(&rig, NS_PER_S);
+	worlds[0].disordered = 0; /* all carry the same number */
+	rig_close(&rig);
+}
+END_TEST
+
 START_TEST(worlds_come_and_go_while_others_run)
 {
 	struct rig rig;
@@ -592,6 +614,7 @@ static Suite *make(void)
 	TCase *mail = tcase_create("mail");
 	tcase_add_loop_test(mail, letters_come_once_in_order_while_worlds_run_and_move, 0, BACKENDS);
 	tcase_add_test(mail, a_full_box_refuses_and_one_that_leaves_is_closed);
+	tcase_add_test(mail, what_can_wait_leaves_half_the_box_free);
 	tcase_add_loop_test(mail, worlds_come_and_go_while_others_run, 0, BACKENDS);
 	suite_add_tcase(suite, mail);
 	TCase *lending = tcase_create("lending");
