@@ -152,8 +152,8 @@ struct host {
 	bool stop_due; /* LOOP's: it has stopped, but its bell is still rung, or questions are away */
 	void *stopped_context;
 
-	/* LOOP's: notes that found the mailbox half full, oldest first (last_note holds where there are some),
-	 * and the one kept for a bad day. */
+	/* LOOP's: notes that found the mailbox half full, oldest first (last_note holds where there
+	 * are some), and the one kept for a bad day. */
 	struct letter *notes, *last_note, *journal_note;
 	bool put; /* LOOP's: the inbox may hold something */
 	struct report *spare; /* LOOP's: a reply that was read, for the next request; or NULL */

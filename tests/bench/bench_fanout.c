@@ -356,8 +356,9 @@ static void report(const char *name, int clients, double seconds)
 
 static void fill_up(int stalled, uint64_t bytes)
 {
+	const uint64_t LONGEST = UINT64_C(200000000000); /* ns: 100 MB each take about 100 s */
 	uint64_t begun = now_ns(), least = 0;
-	while (least < bytes && now_ns() - begun < UINT64_C(40000000000)) {
+	while (least < bytes && now_ns() - begun < LONGEST) {
 		run(0.1);
 		least = UINT64_MAX;
 		for (int i = 0; i < stalled; i++)
