@@ -30,6 +30,7 @@ by one task, with mirrors, numbers and owned bodies as they were:
                 await client.resume()
 """
 import asyncio
+import contextlib
 import hashlib
 import ssl
 import struct
@@ -143,6 +144,11 @@ class Client(Session):
             raise self.error
         self._write(name, *fields)
 
+    async def _drain(self):
+        """Waits until most has been sent. Why the connection ended, if it did, is for the reader to say."""
+        with contextlib.suppress(ConnectionError, ssl.SSLError):
+            await self._writer.drain()
+
     async def _answer(self, kinds, matches, name, ref, send):
         """Sends, and waits for the first message of one of `kinds` for which matches(fields), or the ERROR about `name`
         with `ref`."""
@@ -151,7 +157,7 @@ class Client(Session):
         self._waiting.append(entry)
         try:
             send()
-            await self._writer.drain()
+            await self._drain()
             return await asyncio.wait_for(future, self.timeout)
         except asyncio.TimeoutError:
             raise Closed("no answer came in time") from None
@@ -332,7 +338,7 @@ class World(_World):
         part = lambda i: (ref, self.number, name, i, of, data[i * PART:(i + 1) * PART])
         for i in range(of - 1):
             self.client.send("shape_upload", *part(i))
-            await self.client._writer.drain()
+            await self.client._drain()
         return await self.client._ask_for(["shape_info"], lambda f: f[0] == ref, ref, "shape_upload", *part(of - 1))
 
     def take_results(self, items):
