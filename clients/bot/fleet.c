@@ -207,8 +207,7 @@ static enum status begin(struct fleet *fleet, uint64_t now, struct reason *why)
 	return STATUS_OK;
 }
 
-/* ---- acting
- * -------------------------------------------------------------------------------------- */
+/* ---- acting ---------------------------------------------------------------------------------- */
 
 static void ended(struct bot *bot)
 {
@@ -269,8 +268,7 @@ static void act(struct bot *bot, uint64_t now)
 	}
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------------ */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static void serve(struct fleet *fleet, struct pollfd *polls, uint64_t end)
 {

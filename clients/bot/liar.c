@@ -128,8 +128,7 @@ static void turn(const char *address, struct rng *rng, struct tally *tally)
 	transport_release(&peer);
 }
 
-/* ---- their thread
- * -------------------------------------------------------------------------------- */
+/* ---- their thread ---------------------------------------------------------------------------- */
 
 struct liars {
 	const struct bot_options *options;

@@ -77,8 +77,7 @@ bool report_print(const struct bot_options *options, const struct tally tally[BO
 	return passed;
 }
 
-/* ---- JSON
- * ---------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_histogram(FILE *file, const char *name, const struct histogram *histogram)
 {

@@ -9,11 +9,16 @@
  * row, two hand-overs with uv_async and nothing else. What a tick costs in itself shows the last:
  * a tenth of STEP(11) less STEP(1). STEP(1) is to cost no more than 1.5 echoes and one tick.
  *
+ * A round trip between two processors costs ten times that on one, and where the system puts whom is
+ * luck, so both are measured: client and servers (cairnd's loop thread) on the same processor, and on
+ * two.
+ *
  *	bench_step CAIRND [ROUNDS a row, default 5000]
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +57,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- the echo: uv and nothing else
- * ----------------------------------------------------------------- */
+/* ---- the echo: uv and nothing else ----------------------------------------------------------- */
 
 static struct {
 	uv_loop_t loop, other;
@@ -184,8 +188,7 @@ static struct server start_echo(const char *folder, bool relay, size_t ask, size
 	return server;
 }
 
-/* ---- cairnd
- * ---------------------------------------------------------------------------------------- */
+/* ---- cairnd ---------------------------------------------------------------------------------- */
 
 static int dial(const struct server *server, bool tcp)
 {
@@ -292,8 +295,7 @@ static int open_session(const struct server *server, bool tcp, bool create)
 	return fd;
 }
 
-/* ---- measuring
- * ------------------------------------------------------------------------------------- */
+/* ---- measuring --------------------------------------------------------------------------------- */
 
 struct probe {
 	int fd[ROWS];
@@ -366,6 +368,15 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* `thread`: 0 for this one, or a process for its first. */
+static void place(pid_t thread, int processor)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(processor, &set);
+	check(sched_setaffinity(thread, sizeof set, &set) == 0, "processor");
+}
+
 static void print(struct probe *probe, const char *where)
 {
 	double medians[ROWS];
@@ -374,19 +385,23 @@ static void print(struct probe *probe, const char *where)
 		uint32_t count = probe->count[row];
 		qsort(samples, count, sizeof *samples, by_value);
 		medians[row] = (double)samples[count / 2] / 1e3;
-		printf("%-5s %-22s %8.1f %8.1f %8.1f   %5.2f\n", where, NAMES[row], medians[row],
+		printf("%-11s %-22s %8.1f %8.1f %8.1f   %5.2f\n", where, NAMES[row], medians[row],
 		       (double)samples[count / 10 * 9] / 1e3, (double)samples[count / 100 * 99] / 1e3,
 		       medians[row] / medians[BARE]);
 	}
 	double tick = (medians[STEP_MORE] - medians[STEP]) / (MORE - 1);
-	printf("%-5s a tick %.2f us; STEP(1) less a tick is %.2f echoes\n", where, tick,
+	printf("%-11s a tick %.2f us; STEP(1) less a tick is %.2f echoes\n", where, tick,
 	       (medians[STEP] - tick) / medians[BARE]);
 }
 
-static void measure(const struct server servers[ROWS], bool tcp, uint32_t rounds,
+static void measure(const struct server servers[ROWS], bool tcp, int processor, uint32_t rounds,
 		    const size_t sizes[2])
 {
 	struct probe probe = { 0 };
+	char where[16];
+	snprintf(where, sizeof where, "%s, %s", tcp ? "tcp" : "unix", processor == 0 ? "one" : "two");
+	for (int row = 0; row < STEP_HASH; row++)
+		place(servers[row].pid, processor);
 	for (int row = 0; row < ROWS; row++) {
 		probe.samples[row] = malloc(rounds * sizeof *probe.samples[row]);
 		check(probe.samples[row] != NULL, "memory");
@@ -399,7 +414,7 @@ static void measure(const struct server servers[ROWS], bool tcp, uint32_t rounds
 	for (uint32_t turn = 0; turn < TURNS * ROWS; turn++)
 		for (uint32_t i = 0; i < rounds / TURNS; i++)
 			sample(&probe, turn % ROWS);
-	print(&probe, tcp ? "tcp" : "unix");
+	print(&probe, where);
 	for (int row = 0; row < ROWS; row++)
 		free(probe.samples[row]);
 	for (int row = 0; row < STEP_HASH; row++)
@@ -431,9 +446,12 @@ int main(int argc, char **argv)
 	servers[BARE] = start_echo(folder, false, sizes[0], sizes[1]);
 	servers[RELAYED] = start_echo(folder, true, sizes[0], sizes[1]);
 	printf("%zu bytes there, %zu back\n", sizes[0], sizes[1]);
-	printf("%-28s %8s %8s %8s   %s\n", "round trip", "p50 us", "p90 us", "p99 us", "to the echo");
-	measure(servers, false, (uint32_t)rounds, sizes);
-	measure(servers, true, (uint32_t)rounds, sizes);
+	printf("%-34s %8s %8s %8s   %s\n", "round trip, processors", "p50 us", "p90 us", "p99 us", "to the echo");
+	place(0, 0);
+	for (int processor = 0; processor < 2 && processor < sysconf(_SC_NPROCESSORS_ONLN); processor++) {
+		measure(servers, false, processor, (uint32_t)rounds, sizes);
+		measure(servers, true, processor, (uint32_t)rounds, sizes);
+	}
 	for (int row = 0; row < STEP_HASH; row++) {
 		kill(servers[row].pid, row == STEP ? SIGTERM : SIGKILL);
 		waitpid(servers[row].pid, NULL, 0);

@@ -116,8 +116,7 @@ bool server_sim_was(const struct server_sim *self, uint32_t world, uint64_t tick
 /* The engine's world behind a number, NULL for none. */
 struct world *server_sim_world(const struct server_sim *self, uint32_t world);
 
-/* ---- clients
- * ------------------------------------------------------------------------------------ */
+/* ---- clients --------------------------------------------------------------------------------- */
 
 struct sim_client_options {
 	const char *address; /* SIM_TCP: a controller; SIM_UNIX: an administrator */
@@ -232,8 +231,7 @@ bool sim_answers(const struct message *message, uint64_t ref);
 /* The first ERROR since the client was made with this ref, NULL none. */
 const struct msg_error *sim_error(const struct sim_client *self, uint64_t ref);
 
-/* ---- short ways; what has to succeed and does not ends the program
- * ------------------------------ */
+/* ---- short ways; what has to succeed and does not ends the program --------------------------- */
 
 /* Makes a paused world with option pairs (packed; NULL none) and joins it. */
 uint32_t sim_make_world(struct sim_client *self, const char *name, const struct wire_list *options);
