@@ -448,7 +448,8 @@ int main(int argc, char **argv)
 	printf("%zu bytes there, %zu back\n", sizes[0], sizes[1]);
 	printf("%-34s %8s %8s %8s   %s\n", "round trip, processors", "p50 us", "p90 us", "p99 us", "to the echo");
 	place(0, 0);
-	for (int processor = 0; processor < 2 && processor < sysconf(_SC_NPROCESSORS_ONLN); processor++) {
+	int processors = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 : 1;
+	for (int processor = 0; processor < processors; processor++) {
 		measure(servers, false, processor, (uint32_t)rounds, sizes);
 		measure(servers, true, processor, (uint32_t)rounds, sizes);
 	}
