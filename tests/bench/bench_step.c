@@ -446,7 +446,8 @@ int main(int argc, char **argv)
 	servers[BARE] = start_echo(folder, false, sizes[0], sizes[1]);
 	servers[RELAYED] = start_echo(folder, true, sizes[0], sizes[1]);
 	printf("%zu bytes there, %zu back\n", sizes[0], sizes[1]);
-	printf("%-34s %8s %8s %8s   %s\n", "round trip, processors", "p50 us", "p90 us", "p99 us", "to the echo");
+	printf("%-34s %8s %8s %8s   %s\n", "round trip, processors", "p50 us", "p90 us", "p99 us",
+	       "to the echo");
 	place(0, 0);
 	int processors = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 : 1;
 	for (int processor = 0; processor < processors; processor++) {
