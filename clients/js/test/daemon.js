@@ -1,10 +1,18 @@
 /** A cairnd of its own for a test, on a Unix socket in a directory that is taken away. */
 import { spawn } from "node:child_process";
 import net from "node:net";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+
+/** The file is there a moment before anybody listens. */
+function listens(path) {
+  return new Promise((resolve) => {
+    const probe = net.connect({ path }, () => { probe.destroy(); resolve(true); });
+    probe.once("error", () => resolve(false));
+  });
+}
 
 export async function daemon(...options) {
   const home = mkdtempSync(join(tmpdir(), "cairn-js-"));
@@ -14,7 +22,7 @@ export async function daemon(...options) {
   let log = "";
   child.stderr.on("data", (piece) => { log += piece; });
   const gone = new Promise((resolve) => child.once("exit", resolve));
-  for (let tries = 0; !existsSync(socket); tries++) {
+  for (let tries = 0; !(await listens(socket)); tries++) {
     if (tries > 400 || child.exitCode !== null) throw new Error(`cairnd did not come up: ${log}`);
     await sleep(25);
   }

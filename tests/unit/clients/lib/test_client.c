@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +114,17 @@ static struct cairn *dial(struct cairn_options ask)
 	return made;
 }
 
+/* The file is there a moment before anybody listens. */
+static bool listens(const char *path)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	snprintf(un.sun_path, sizeof un.sun_path, "%s", path);
+	bool there = connect(fd, (struct sockaddr *)&un, sizeof un) == 0;
+	close(fd);
+	return there;
+}
+
 static void start_with(bool keeps)
 {
 	char program[4096], path[96];
@@ -131,7 +143,7 @@ static void start_with(bool keeps)
 		      data, (char *)NULL);
 		_exit(127);
 	}
-	for (int i = 0; i < 2000 && access(path, F_OK) != 0; i++)
+	for (int i = 0; i < 2000 && !listens(path); i++)
 		usleep(5000);
 	memset(&seen, 0, sizeof seen);
 	client = dial(options());
