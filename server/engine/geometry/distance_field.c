@@ -106,13 +106,9 @@ bool distance_field_value(const struct distance_field *self, vec3 p, double *val
 	return true;
 }
 
-/* app G-06: over one cell to each side, less at the border. */
-bool distance_field_gradient(const struct distance_field *self, vec3 p, vec3 *gradient)
+vec3 distance_field_slope(const struct distance_field *self, vec3 cells)
 {
-	vec3 cells, rise = vec3_zero();
-	double length;
-	if (!to_cells(self, p, &cells))
-		return false;
+	vec3 rise = vec3_zero();
 	for (uint32_t axis = 0; axis < 3; axis++) {
 		vec3 low = cells, high = cells;
 		double below, above, at = vec3_get(cells, axis);
@@ -123,7 +119,16 @@ bool distance_field_gradient(const struct distance_field *self, vec3 p, vec3 *gr
 		distance_field_cell(self, high, &above);
 		vec3_set(&rise, axis, (above - below) / ((to - from) * self->cell));
 	}
-	*gradient = vec3_normalize_length(rise, &length);
+	return rise;
+}
+
+bool distance_field_gradient(const struct distance_field *self, vec3 p, vec3 *gradient)
+{
+	vec3 cells;
+	double length;
+	if (!to_cells(self, p, &cells))
+		return false;
+	*gradient = vec3_normalize_length(distance_field_slope(self, cells), &length);
 	return length > GRADIENT_MIN;
 }
 

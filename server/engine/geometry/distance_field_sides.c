@@ -132,23 +132,6 @@ uint32_t field_sides_of(const struct field_sides *self, vec3 normal)
 	return best;
 }
 
-/* Central differences over a cell to each side, not normalised. */
-static vec3 slope_at(const struct distance_field *self, vec3 cells)
-{
-	vec3 rise = vec3_zero();
-	for (uint32_t axis = 0; axis < 3; axis++) {
-		vec3 low = cells, high = cells;
-		double below, above, at = vec3_get(cells, axis);
-		double from = scalar_max(at - 1, 0), to = scalar_min(at + 1, self->cells[axis]);
-		vec3_set(&low, axis, from);
-		vec3_set(&high, axis, to);
-		distance_field_cell(self, low, &below);
-		distance_field_cell(self, high, &above);
-		vec3_set(&rise, axis, (above - below) / ((to - from) * self->cell));
-	}
-	return rise;
-}
-
 bool distance_field_sample(const struct distance_field *self, vec3 p, double reach,
 			   struct field_sample *out)
 {
@@ -159,7 +142,7 @@ bool distance_field_sample(const struct distance_field *self, vec3 p, double rea
 	for (uint32_t axis = 0; axis < 3; axis++)
 		vec3_set(&in, axis, scalar_clamp(vec3_get(cells, axis), 0, self->cells[axis]));
 	distance_field_cell(self, in, &out->value);
-	vec3 slope = slope_at(self, in);
+	vec3 slope = distance_field_slope(self, in);
 	if (!vec3_equal(in, cells)) {
 		vec3 on = vec3_scale(vec3_sub(cells, in), self->cell);
 		out->value = scalar_max(out->value + vec3_dot(slope, on), far);
