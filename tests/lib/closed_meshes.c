@@ -274,6 +274,16 @@ struct shape *make_ball(uint32_t steps, double radius, double bump, struct rng *
 	return shape;
 }
 
+struct shape *make_unit_cube(void)
+{
+	const uint8_t filled = 1;
+	struct shape *corner = make_voxels(1, 1, 1, &filled);
+	pose middle = pose_make(vec3_all(-0.5), quat_identity());
+	struct shape *mesh = make_moved(corner->mesh, &middle);
+	shape_release(corner);
+	return mesh;
+}
+
 struct shape *make_moved(const struct mesh *mesh, const pose *at)
 {
 	soup self = { 0 };

@@ -20,6 +20,8 @@ struct shape *make_plus(void);
 /* Unit cubes of a grid of nx × ny × nz where `filled` (x fastest) says so; NULL when an edge has
  * four faces. */
 struct shape *make_voxels(uint32_t nx, uint32_t ny, uint32_t nz, const uint8_t *filled);
+/* Edge 1, about 0. */
+struct shape *make_unit_cube(void);
 /* 3 × 3 × 1 without the middle; 3 × 3 × 3 without the middle (a void). */
 struct shape *make_ring(void);
 struct shape *make_hollow(void);

@@ -26,21 +26,11 @@ static struct shape *field_of(struct shape *mesh, uint32_t cells)
 	return field;
 }
 
-static struct shape *unit_cube(void)
-{
-	const uint8_t filled = 1;
-	struct shape *corner = make_voxels(1, 1, 1, &filled);
-	pose middle = pose_make(vec3_all(-0.5), quat_identity());
-	struct shape *mesh = make_moved(corner->mesh, &middle);
-	shape_release(corner);
-	return mesh;
-}
-
 static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
 	ball = field_of(make_ball(4, 1, 0, &rng), 48);
-	cube = field_of(unit_cube(), 32);
+	cube = field_of(make_unit_cube(), 32);
 	torus = field_of(make_torus(1, 0.25, 48, 24), 64);
 	bowl = field_of(make_bowl(1, 1.2, 48, 12), 48);
 	cell = ball->solid->field->cell;

@@ -26,16 +26,6 @@ static uint32_t field_row(struct stage *s, struct shape *mesh, uint32_t cells)
 	return row;
 }
 
-static struct shape *unit_cube(void)
-{
-	const uint8_t filled = 1;
-	struct shape *corner = make_voxels(1, 1, 1, &filled);
-	pose middle = pose_make(vec3_all(-0.5), quat_identity());
-	struct shape *mesh = make_moved(corner->mesh, &middle);
-	shape_release(corner);
-	return mesh;
-}
-
 static uint32_t floor_row(void)
 {
 	uint32_t row = stage_shape(&stage, make_plane(vec3_make(0, 1, 0), 0));
@@ -117,7 +107,7 @@ END_TEST
 START_TEST(a_stack_of_cubes_comes_to_rest_and_sleeps)
 {
 	floor_row();
-	uint32_t cube = field_row(&stage, unit_cube(), 16), bodies[4];
+	uint32_t cube = field_row(&stage, make_unit_cube(), 16), bodies[4];
 	for (uint32_t i = 0; i < 4; i++)
 		bodies[i] = drop(cube,
 				 vec3_make(0.03 * (i % 2), 0.52 + 1.02 * i, 0.02 * (i / 2)), 0);
@@ -139,7 +129,7 @@ START_TEST(fields_rest_on_a_mesh_and_on_parts)
 					  { { 0.6, 0.2, 0 }, { 0.5, 0.2, 1 } } };
 	uint32_t ground = stage_shape(&stage, make_terrain(16, 1, 0, 1));
 	uint32_t slabs = stage_shape(&stage, make_boxes_solid(SLABS, 2));
-	uint32_t cube = field_row(&stage, unit_cube(), 16);
+	uint32_t cube = field_row(&stage, make_unit_cube(), 16);
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = ground });
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = slabs });
 	uint32_t over_gap = drop(cube, vec3_make(0, 1, 0), 0);
@@ -185,7 +175,7 @@ START_TEST(a_restored_heap_of_fields_goes_on_the_same)
 	stage_init(&other, "soft-step");
 	floor_row();
 	uint32_t ring = field_row(&stage, make_torus(0.5, 0.15, 24, 12), 32);
-	uint32_t cube = field_row(&stage, unit_cube(), 16);
+	uint32_t cube = field_row(&stage, make_unit_cube(), 16);
 	uint32_t box = stage_shape(&stage, make_box(0.3, 0.2, 0.25));
 	uint32_t ball = stage_shape(&stage, make_sphere(0.2));
 	for (uint32_t i = 0; i < 5; i++)
