@@ -82,6 +82,8 @@ static void answer_bell(void *context)
 {
 	struct host *host = context;
 	host->on_reports(host, host->reports_context);
+	/* Its worker has been at its box. */
+	host_look_after(host);
 	if (host->stop_due && atomic_load(&host->away) == 0)
 		finish_stop(host);
 }

@@ -86,7 +86,7 @@ static void post_note(struct host *host, struct letter *note)
 
 void host_look_after(struct host *host)
 {
-	while (host->notes != NULL) {
+	while (host->notes != NULL && host->runnable.pooled != NULL) {
 		struct letter *note = host->notes, *next = note->next;
 		/* Once it is in the box, the worker may have read it and freed it. */
 		if (pool_mail_behind(&host->runnable, note->open, note) != STATUS_OK)
