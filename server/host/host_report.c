@@ -6,20 +6,14 @@
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
-/* Packs the contacts that a body holds; `views` has room for WIRE_BODY_CONTACTS, the rest is not told. */
-static enum status add_contacts(const struct world *world, struct tick_report *ticked,
-				struct contact_view *views, struct report_body *body)
+enum status report_put_contacts(struct tick_report *report, struct report_body *body,
+				const struct contact_view *views, uint32_t count)
 {
-	struct bytes *packed = &ticked->contacts_packed;
-	uint32_t count;
-	enum status status = world_held_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS,
-						 &count);
-	uint32_t held = count;
-	count = MIN_OF(count, (uint32_t)WIRE_BODY_CONTACTS);
-	ticked->contacts_cut += held - count;
+	struct bytes *packed = &report->contacts_packed;
 	body->first_contact = packed->count;
 	body->contact_bytes = 0;
-	if (status == STATUS_OK && count > 0)
+	enum status status = STATUS_OK;
+	if (count > 0)
 		status = bytes_reserve(packed,
 				       WIRE_TOUCHES_HEAD + (size_t)count * WIRE_TOUCH_BYTES);
 	if (status != STATUS_OK || count == 0)
@@ -40,6 +34,20 @@ static enum status add_contacts(const struct world *world, struct tick_report *t
 	body->contact_bytes = (uint32_t)(writer.at - (packed->data + packed->count));
 	packed->count += body->contact_bytes;
 	return STATUS_OK;
+}
+
+/* The contacts that a body holds; `views` has room for WIRE_BODY_CONTACTS, the rest is not told. */
+static enum status add_contacts(const struct world *world, struct tick_report *ticked,
+				struct contact_view *views, struct report_body *body)
+{
+	uint32_t held, count;
+	enum status status = world_held_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS,
+						 &held);
+	if (status != STATUS_OK)
+		return status;
+	count = MIN_OF(held, (uint32_t)WIRE_BODY_CONTACTS);
+	ticked->contacts_cut += held - count;
+	return report_put_contacts(ticked, body, views, count);
 }
 
 /* Appends one body; its shapes too when a client may not know them yet, and its contacts if they are told. */

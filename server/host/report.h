@@ -119,6 +119,10 @@ struct report {
 	};
 };
 
+/* Packs the points that `body`, one of the report's, holds (world_held_contacts) into `contacts_packed`;
+ * `count` ≤ WIRE_BODY_CONTACTS. NO_MEMORY: it has none then. */
+MUST_CHECK enum status report_put_contacts(struct tick_report *report, struct report_body *body,
+					   const struct contact_view *views, uint32_t count);
 /* Frees what a report owns; it means nothing from then on. */
 void report_release(struct report *report);
 /* Frees a report and all it owns. */

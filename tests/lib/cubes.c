@@ -177,32 +177,11 @@ static void *memory(size_t bytes)
 static void tell_contacts(const struct cubes *self, struct tick_report *to, struct report_body *body)
 {
 	struct contact_view views[CUBE_POINTS_MAX];
-	struct wire_touches_writer writer;
 	uint32_t count;
 	must(world_held_contacts(self->world, body->view.id, views, CUBE_POINTS_MAX, &count), NULL);
 	ASSERT(count <= CUBE_POINTS_MAX);
 	body->why |= REPORT_CONTACTS;
-	body->first_contact = to->contacts_packed.count;
-	if (count == 0)
-		return;
-	must(bytes_reserve(&to->contacts_packed,
-			   WIRE_TOUCHES_HEAD + (size_t)count * WIRE_TOUCH_BYTES),
-	     NULL);
-	uint8_t *start = to->contacts_packed.data + to->contacts_packed.count;
-	wire_touches_begin(&writer, WIRE_PROFILE_EXACT, start, count);
-	for (uint32_t i = 0; i < count; i++) {
-		struct wire_touch touch = { .other = views[i].a,
-					    .child = views[i].child_b,
-					    .other_child = views[i].child_a,
-					    .separation = views[i].separation,
-					    .impulse = views[i].normal_impulse };
-		memcpy(touch.point, &views[i].point, sizeof touch.point);
-		memcpy(touch.normal, &views[i].normal, sizeof touch.normal);
-		memcpy(touch.friction, &views[i].friction_impulse, sizeof touch.friction);
-		wire_touches_put(&writer, &touch);
-	}
-	body->contact_bytes = (uint32_t)(writer.at - start);
-	to->contacts_packed.count += body->contact_bytes;
+	must(report_put_contacts(to, body, views, count), NULL);
 }
 
 static void tell(const struct cubes *self, struct tick_report *to, body_id id, uint8_t why)
