@@ -7,6 +7,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/contact.h \
 	server/engine/dynamics/contact_force.c \
 	server/engine/dynamics/contact_force.h \
+	server/engine/dynamics/contact_index.c \
+	server/engine/dynamics/contact_index.h \
 	server/engine/dynamics/coupled_motion.c \
 	server/engine/dynamics/coupled_motion.h \
 	server/engine/dynamics/dynamics.c \
@@ -21,7 +23,11 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/ode.c \
 	server/engine/dynamics/ode.h \
 	server/engine/dynamics/pairs.c \
+	server/engine/dynamics/pairs.h \
 	server/engine/dynamics/row.h \
+	server/engine/dynamics/step.c \
+	server/engine/dynamics/step.h \
+	server/engine/dynamics/step_reach.c \
 	server/engine/dynamics/tuning.h
 
 tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
