@@ -59,13 +59,18 @@ void dynamics_release(struct dynamics *self)
 	broad_phase_destroy(self->broad_phase);
 	self->broad_phase = NULL;
 	arena_release(&self->scratch);
+	for (uint32_t i = 0; i < PARALLEL_WORKERS_MAX; i++)
+		arena_release(&self->rooms[i]);
 }
 
 uint64_t dynamics_memory(const struct dynamics *self)
 {
 	uint64_t sets = 2 * (uint64_t)self->awake.size + self->live.size + self->body_used.size +
 			self->placement_used.size + self->contact_used.size + self->moved.size;
-	return sizeof *self + sets / 8 + (uint64_t)self->body_index.capacity * 16 +
+	uint64_t rooms = 0;
+	for (uint32_t i = 0; i < PARALLEL_WORKERS_MAX; i++)
+		rooms += self->rooms[i].peak;
+	return sizeof *self + rooms + sets / 8 + (uint64_t)self->body_index.capacity * 16 +
 	       (uint64_t)self->contact_index.capacity * sizeof *self->contact_index.slots +
 	       (uint64_t)self->slept.capacity * sizeof *self->slept.items +
 	       (uint64_t)self->bodies.capacity * sizeof *self->bodies.items +

@@ -124,6 +124,7 @@ struct dynamics {
 		uint32_t count, capacity;
 	} triangles;
 	struct arena scratch;		   /* empty between steps */
+	struct arena rooms[PARALLEL_WORKERS_MAX]; /* of workers that solve islands; empty between steps */
 	struct event_list events;
 	struct step_report report;
 	double limit_met; /* the limit that the last step met; 0: none */

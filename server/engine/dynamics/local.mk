@@ -19,7 +19,9 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/frame_rate.h \
 	server/engine/dynamics/integrate.c \
 	server/engine/dynamics/integrate.h \
-	server/engine/dynamics/island.c \
+	server/engine/dynamics/islands.c \
+	server/engine/dynamics/islands.h \
+	server/engine/dynamics/sleep.c \
 	server/engine/dynamics/ode.c \
 	server/engine/dynamics/ode.h \
 	server/engine/dynamics/pairs.c \

@@ -1,4 +1,4 @@
-/* island.c: who rests on whom, and falling asleep.
+/* sleep.c: who rests on whom, and falling asleep.
  *
  * An island is a set of awake dynamic bodies linked by touching contacts. Union-find, links in order of
  * contact rows; the lesser row becomes the root, so the answer is a function of the set of links alone.
