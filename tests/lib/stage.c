@@ -1,6 +1,7 @@
 #include "tests/lib/stage.h"
 
 #include "server/base/hash.h"
+#include "server/engine/math/sym3.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -63,21 +64,6 @@ uint32_t stage_shape(struct stage *self, struct shape *shape)
 	return row;
 }
 
-static void put_tensor(double out[6], mat3 m)
-{
-	out[0] = m.x.x;
-	out[1] = m.y.y;
-	out[2] = m.z.z;
-	out[3] = m.x.y;
-	out[4] = m.y.z;
-	out[5] = m.z.x;
-}
-
-static mat3 get_tensor(const double *t)
-{
-	return (mat3){ { t[0], t[3], t[5] }, { t[3], t[1], t[4] }, { t[5], t[4], t[2] } };
-}
-
 static void fill_mass(struct stage *self, uint32_t row, const struct stage_body *body)
 {
 	struct body_table *table = &self->tables.body;
@@ -87,7 +73,7 @@ static void fill_mass(struct stage *self, uint32_t row, const struct stage_body 
 	table->mass[row] = mass;
 	table->centre[row] = unit->volume > 0 ? unit->centre : vec3_zero();
 	mat3 inertia = mat3_scale(unit->inertia, density), inverse = mat3_zero();
-	put_tensor(table->inertia[row], inertia);
+	sym3_store(sym3_of(inertia), table->inertia[row]);
 	if (body->status != BODY_DYNAMIC)
 		return;
 	table->mass_inv[row] = 1 / mass;
@@ -95,7 +81,7 @@ static void fill_mass(struct stage *self, uint32_t row, const struct stage_body 
 		inverse.z.z = 1 / inertia.z.z;
 	else if (!mat3_inverse(inertia, &inverse))
 		inverse = mat3_zero();
-	put_tensor(table->inertia_inv[row], inverse);
+	sym3_store(sym3_of(inverse), table->inertia_inv[row]);
 }
 
 uint32_t stage_add(struct stage *self, struct stage_body body)
@@ -213,7 +199,7 @@ static vec3 spin_momentum(const struct stage *self, uint32_t row)
 {
 	const struct body_table *body = &self->tables.body;
 	vec3 w = quat_rotate_inverse(body->rotation[row], body->angular_velocity[row]);
-	return quat_rotate(body->rotation[row], mat3_mul_vec(get_tensor(body->inertia[row]), w));
+	return quat_rotate(body->rotation[row], sym3_apply(sym3_load(body->inertia[row]), w));
 }
 
 static bool counts(const struct stage *self, uint32_t row)

@@ -8,15 +8,12 @@
  */
 #include "server/engine/dynamics/integrate.h"
 
-static mat3 tensor_of(const double *t)
-{
-	return (mat3){ { t[0], t[3], t[5] }, { t[3], t[1], t[4] }, { t[5], t[4], t[2] } };
-}
+#include "server/engine/math/sym3.h"
 
 mat3 integrate_inertia_inv(const struct dynamics *self, uint32_t body)
 {
 	return mat3_rotate_tensor(self->bodies.items[body].rotation,
-				  tensor_of(self->tables->body.inertia_inv[body]));
+				  sym3_matrix(sym3_load(self->tables->body.inertia_inv[body])));
 }
 
 static vec3 turn_freely(const struct dynamics *self, uint32_t body, double dt, vec3 spin)
@@ -25,7 +22,7 @@ static vec3 turn_freely(const struct dynamics *self, uint32_t body, double dt, v
 	if (table->inertia_inv[body][0] == 0 || self->tables->world.planar[0])
 		return spin;
 	const mat3 *rotation = &self->bodies.items[body].rotation;
-	mat3 inertia = tensor_of(table->inertia[body]);
+	mat3 inertia = sym3_matrix(sym3_load(table->inertia[body]));
 	vec3 w = mat3_transposed_mul_vec(*rotation, spin);
 	vec3 momentum = mat3_mul_vec(inertia, w);
 	mat3 change = mat3_sub(mat3_mul(mat3_skew(w), inertia), mat3_skew(momentum));

@@ -4,6 +4,8 @@ libengine_a_SOURCES += \
 	server/engine/math/vec3.h \
 	server/engine/math/vec3f.h \
 	server/engine/math/mat3.h \
+	server/engine/math/sym3.h \
+	server/engine/math/sym3f.h \
 	server/engine/math/pose.h \
 	server/engine/math/quat.h \
 	server/engine/math/quat.c \
@@ -21,6 +23,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/math/test_interpolate \
 	tests/unit/server/engine/math/test_quat \
 	tests/unit/server/engine/math/test_scalar \
+	tests/unit/server/engine/math/test_sym3 \
 	tests/unit/server/engine/math/test_trig \
 	tests/unit/server/engine/math/test_vec3 \
 	tests/unit/server/engine/math/test_wide

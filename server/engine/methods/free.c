@@ -14,16 +14,14 @@
  */
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/step.h"
+#include "server/engine/math/sym3.h"
 #include "server/engine/methods/method.h"
 
-/* The symmetric tensor kept as xx yy zz xy yz zx, in body axes, applied to a world vector. */
-static vec3 tensor_apply(const double t[6], quat rotation, vec3 world)
+/* The column's tensor, in body axes, applied to a world vector. */
+static vec3 tensor_apply(const double column[6], quat rotation, vec3 world)
 {
 	vec3 v = quat_rotate_inverse(rotation, world);
-	vec3 result = vec3_make(t[0] * v.x + t[3] * v.y + t[5] * v.z,
-				t[3] * v.x + t[1] * v.y + t[4] * v.z,
-				t[5] * v.x + t[4] * v.y + t[2] * v.z);
-	return quat_rotate(rotation, result);
+	return quat_rotate(rotation, sym3_apply(sym3_load(column), v));
 }
 
 /* Leaves alone what cannot turn, or turns as it is told. */

@@ -28,23 +28,6 @@ static vec3 widen(lanes v)
 	return vec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
-static mat3 tensor_of(const double *t)
-{
-	return (mat3){ { t[0], t[3], t[5] }, { t[3], t[1], t[4] }, { t[5], t[4], t[2] } };
-}
-
-/* R T Rᵀ for a symmetric T, in the order of the columns. */
-static void tensor_to_world(const double *tensor, const mat3 *rotation, float out[6])
-{
-	mat3 w = mat3_rotate_tensor(*rotation, tensor_of(tensor));
-	out[0] = (float)w.x.x;
-	out[1] = (float)w.y.y;
-	out[2] = (float)w.z.z;
-	out[3] = (float)w.x.y;
-	out[4] = (float)w.y.z;
-	out[5] = (float)w.z.x;
-}
-
 static bool is_spherical(const double *t)
 {
 	double spread = scalar_max(scalar_abs(t[0] - t[1]), scalar_abs(t[1] - t[2]));
@@ -66,16 +49,15 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 		return;
 	const double *inverse = table->inertia_inv[body];
 	drive->mass_inv = (float)table->mass_inv[body];
-	tensor_to_world(inverse, rotation, drive->inertia_inv);
-	mat3 inertia_inv = mat3_rotate_tensor(*rotation, tensor_of(inverse));
+	mat3 inertia_inv = mat3_rotate_tensor(*rotation, sym3_matrix(sym3_load(inverse)));
+	drive->inertia_inv = sym3f_from(sym3_of(inertia_inv));
 	drive->acceleration = lanes_of(vec3_scale(force, table->mass_inv[body]));
 	drive->spin_acceleration = lanes_of(mat3_mul_vec(inertia_inv, torque));
 	double h = self->dt / self->substeps;
 	drive->keep = (float)(1 / (1 + h * table->linear_damping[body]));
 	drive->spin_keep = (float)(1 / (1 + h * table->angular_damping[body]));
 	drive->gyroscopic = !self->planar && inverse[0] != 0 && !is_spherical(table->inertia[body]);
-	for (uint32_t i = 0; i < 6; i++)
-		drive->inertia[i] = (float)table->inertia[body][i];
+	drive->inertia = sym3f_from(sym3_load(table->inertia[body]));
 	quat q = table->rotation[body];
 	drive->rotation = (lanes){ (float)q.x, (float)q.y, (float)q.z, (float)q.w };
 }
@@ -129,12 +111,6 @@ void soft_prepare_bodies(struct soft_step *self)
 static inline vec3f vec3f_of(lanes v)
 {
 	return vec3f_make(v[0], v[1], v[2]);
-}
-
-static vec3f tensor_mul(const float *t, vec3f v)
-{
-	return vec3f_make(t[0] * v.x + t[3] * v.y + t[5] * v.z, t[3] * v.x + t[1] * v.y + t[4] * v.z,
-			  t[5] * v.x + t[4] * v.y + t[2] * v.z);
 }
 
 /* The vector turned by the unit quaternion x y z w. */
@@ -191,11 +167,11 @@ static lanes gyroscopic(const struct soft_drive *drive, lanes turn, lanes spin, 
 	lanes q = quatf_lanes(quatf_mul(quatf_of(turn), quatf_of(drive->rotation)));
 	lanes back = q * (lanes){ -1, -1, -1, 1 };
 	vec3f w = turn_vector(back, vec3f_of(spin));
-	vec3f momentum = tensor_mul(drive->inertia, w);
+	vec3f momentum = sym3f_apply(&drive->inertia, w);
 	vec3f columns[3];
 	for (uint32_t i = 0; i < 3; i++) {
 		vec3f axis = vec3f_make(i == 0, i == 1, i == 2);
-		vec3f along = tensor_mul(drive->inertia, axis);
+		vec3f along = sym3f_apply(&drive->inertia, axis);
 		vec3f change = vec3f_sub(vec3f_cross(w, along), vec3f_cross(momentum, axis));
 		columns[i] = vec3f_mul_add(along, change, h);
 	}

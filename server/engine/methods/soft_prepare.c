@@ -49,23 +49,17 @@ static struct softness softness_of(double hertz, double damping, double h)
 
 struct lane_body {
 	float mass_inv;
-	const float *inertia_inv; /* xx yy zz xy yz zx */
+	const sym3f *inertia_inv;
 };
 
-static const float NO_INERTIA[6];
+static const sym3f NO_INERTIA;
 
 static struct lane_body lane_body(const struct soft_step *self, uint32_t number)
 {
 	if (number == 0 || !self->drives[number - 1].dynamic)
-		return (struct lane_body){ 0, NO_INERTIA };
+		return (struct lane_body){ 0, &NO_INERTIA };
 	const struct soft_drive *drive = &self->drives[number - 1];
-	return (struct lane_body){ drive->mass_inv, drive->inertia_inv };
-}
-
-LANES_INLINE vec3f tensor_mul(const float *t, vec3f v)
-{
-	return vec3f_make(t[0] * v.x + t[3] * v.y + t[5] * v.z, t[3] * v.x + t[1] * v.y + t[4] * v.z,
-			  t[5] * v.x + t[4] * v.y + t[2] * v.z);
+	return (struct lane_body){ drive->mass_inv, &drive->inertia_inv };
 }
 
 static void put3(struct lane8x3 *to, uint32_t lane, vec3f v)
@@ -112,8 +106,8 @@ static void write_point(const struct lane_work *w, uint32_t p, double warm, vec3
 	uint32_t lane = w->lane;
 	vec3f arm_a = narrow(from->arm_a), arm_b = narrow(from->arm_b);
 	vec3f j_a = vec3f_cross(arm_a, w->normal), j_b = vec3f_cross(arm_b, w->normal);
-	vec3f spin_a = tensor_mul(w->a.inertia_inv, j_a);
-	vec3f spin_b = tensor_mul(w->b.inertia_inv, j_b);
+	vec3f spin_a = sym3f_apply(w->a.inertia_inv, j_a);
+	vec3f spin_b = sym3f_apply(w->b.inertia_inv, j_b);
 	float k = w->a.mass_inv + w->b.mass_inv + vec3f_dot(j_a, spin_a) + vec3f_dot(j_b, spin_b);
 	put3(&to->j_a, lane, j_a);
 	put3(&to->j_b, lane, j_b);
@@ -161,8 +155,8 @@ static void write_tangent_mass(const struct lane_work *w, vec3f arm_a, vec3f arm
 {
 	vec3f a1 = vec3f_cross(arm_a, t1), a2 = vec3f_cross(arm_a, t2);
 	vec3f b1 = vec3f_cross(arm_b, t1), b2 = vec3f_cross(arm_b, t2);
-	vec3f ia1 = tensor_mul(w->a.inertia_inv, a1), ib1 = tensor_mul(w->b.inertia_inv, b1);
-	vec3f ia2 = tensor_mul(w->a.inertia_inv, a2), ib2 = tensor_mul(w->b.inertia_inv, b2);
+	vec3f ia1 = sym3f_apply(w->a.inertia_inv, a1), ib1 = sym3f_apply(w->b.inertia_inv, b1);
+	vec3f ia2 = sym3f_apply(w->a.inertia_inv, a2), ib2 = sym3f_apply(w->b.inertia_inv, b2);
 	float masses = w->a.mass_inv + w->b.mass_inv;
 	float k11 = masses + vec3f_dot(a1, ia1) + vec3f_dot(b1, ib1);
 	float k22 = masses + vec3f_dot(a2, ia2) + vec3f_dot(b2, ib2);
@@ -189,8 +183,8 @@ static void write_friction(const struct lane_work *w, vec3 centre, const double 
 	put3(&block->arm_a, lane, arm_a);
 	put3(&block->arm_b, lane, arm_b);
 	write_tangent_mass(w, arm_a, arm_b, t1, t2);
-	vec3f twist_a = tensor_mul(w->a.inertia_inv, w->normal);
-	vec3f twist_b = tensor_mul(w->b.inertia_inv, w->normal);
+	vec3f twist_a = sym3f_apply(w->a.inertia_inv, w->normal);
+	vec3f twist_b = sym3f_apply(w->b.inertia_inv, w->normal);
 	float twist = vec3f_dot(w->normal, twist_a) + vec3f_dot(w->normal, twist_b);
 	put3(&block->twist_a, lane, twist_a);
 	put3(&block->twist_b, lane, twist_b);
@@ -215,8 +209,8 @@ static void write_shared(const struct prepare *prepare, const struct lane_work *
 	block->mass_inv_a.at[lane] = w->a.mass_inv;
 	block->mass_inv_b.at[lane] = w->b.mass_inv;
 	for (uint32_t i = 0; i < 6; i++) {
-		block->inertia_inv_a[i].at[lane] = w->a.inertia_inv[i];
-		block->inertia_inv_b[i].at[lane] = w->b.inertia_inv[i];
+		block->inertia_inv_a[i].at[lane] = w->a.inertia_inv->at[i];
+		block->inertia_inv_b[i].at[lane] = w->b.inertia_inv->at[i];
 	}
 	block->bias_rate.at[lane] = soft->bias_rate;
 	block->mass_scale.at[lane] = soft->mass_scale;

@@ -3,7 +3,7 @@
 #define CAIRN_ENGINE_METHODS_SOFT_STEP_H
 
 #include "server/engine/dynamics/step.h"
-#include "server/engine/math/vec3f.h"
+#include "server/engine/math/sym3f.h"
 #include "server/engine/methods/soft_lanes.h"
 
 /* A body as the solver sees it, relative to the step's start: one cache line. Number 0 is the world
@@ -23,9 +23,9 @@ struct soft_drive {
 	lanes spin_acceleration; /* rad/s², world axes at the step's start */
 	float keep, spin_keep; /* 1: factor of damping per sub-step */
 	float mass_inv;
-	float inertia_inv[6]; /* world axes at the step's start: xx yy zz xy yz zx */
+	sym3f inertia_inv; /* world axes at the step's start */
 	/* For the gyroscopic torque, in body axes. */
-	float inertia[6];
+	sym3f inertia;
 	lanes rotation; /* x y z w at the step's start */
 };
 

@@ -10,6 +10,7 @@
 #include "server/engine/collision/query.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/linalg/eigen3.h"
+#include "server/engine/math/sym3.h"
 #include "server/engine/world/world.h"
 
 #include <string.h>
@@ -280,12 +281,6 @@ uint32_t world_placed(const struct world *world, body_id body, struct placed_sha
 
 /* ---- mass ------------------------------------------------------------------------------------- */
 
-static mat3 tensor_of(const double t[6])
-{
-	return mat3_columns(vec3_make(t[0], t[3], t[5]), vec3_make(t[3], t[1], t[4]),
-			    vec3_make(t[5], t[4], t[2]));
-}
-
 static mat3 point_tensor(double mass, vec3 arm)
 {
 	mat3 square = mat3_scale(mat3_identity(), vec3_dot(arm, arm));
@@ -295,7 +290,7 @@ static mat3 point_tensor(double mass, vec3 arm)
 static void add_mass(const struct tables *tables, uint32_t row, vec3 centre, struct mass_view *sum)
 {
 	mat3 turn = mat3_from_quat(tables->body.rotation[row]);
-	mat3 own = mat3_rotate_tensor(turn, tensor_of(tables->body.inertia[row]));
+	mat3 own = mat3_rotate_tensor(turn, sym3_matrix(sym3_load(tables->body.inertia[row])));
 	own = mat3_scale(mat3_add(own, mat3_transpose(own)), 0.5);
 	vec3 arm = vec3_sub(dynamics_centre(tables, row), centre);
 	sum->inertia = mat3_add(sum->inertia,
@@ -571,12 +566,9 @@ struct world_energy world_energy(const struct world *world)
 		if (body->id[row] == 0 || body->status[row] != BODY_DYNAMIC)
 			continue;
 		double mass = body->mass[row];
-		const double *t = body->inertia[row];
 		vec3 v = body->velocity[row], at = dynamics_centre(tables, row);
 		vec3 w = quat_rotate_inverse(body->rotation[row], body->angular_velocity[row]);
-		vec3 spin = vec3_make(t[0] * w.x + t[3] * w.y + t[5] * w.z,
-				      t[3] * w.x + t[1] * w.y + t[4] * w.z,
-				      t[5] * w.x + t[4] * w.y + t[2] * w.z);
+		vec3 spin = sym3_apply(sym3_load(body->inertia[row]), w);
 		vec3 momentum = vec3_scale(v, mass);
 		sum.kinetic += 0.5 * mass * vec3_dot(v, v) + 0.5 * vec3_dot(w, spin);
 		sum.potential -= mass * vec3_dot(tables->world.gravity[0], at);
