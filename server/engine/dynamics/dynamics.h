@@ -43,6 +43,9 @@ struct step_report {
 	uint32_t manifolds_made, manifolds_kept; /* narrow phase run, and skipped because nothing moved */
 	uint32_t iterations;
 	uint32_t fallbacks; /* times a plan B was taken */
+	uint32_t islands_dense, islands_sparse; /* solved by which of two solvers, where a method has two */
+	uint32_t islands_dependent; /* whose impulses are one choice of many: rows that act depend on each other */
+	double push_work;   /* J: energy that taking penetration out has given to bodies against forces */
 	double residual;    /* the method's own measure; its documentation names it */
 	double penetration_max, penetration_mean; /* m, over points with separation < 0 */
 	uint32_t quarantined;

@@ -380,7 +380,8 @@ const double *step_multipliers(const struct step *self, const struct contact_lis
 			       list->made[i].multiplier;
 }
 
-void step_carry_normals(const struct step *self, struct contact_list *list)
+/* `width`: 1 for the normals alone, 3 for all of a point. */
+static void carry_features(const struct step *self, struct contact_list *list, uint32_t width)
 {
 	const struct contact_table *table = &self->dynamics->tables->contact;
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -392,12 +393,23 @@ void step_carry_normals(const struct step *self, struct contact_list *list)
 		double *to = list->made[i].multiplier;
 		memcpy(to, table->multiplier[row], sizeof table->multiplier[row]);
 		for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++) {
-			to[3 * p] = 0;
+			memset(&to[3 * p], 0, width * sizeof *to);
 			for (uint32_t k = 0; p < made->count && k < table->point_count[row]; k++)
 				if (table->feature[row][k] == made->points[p].feature)
-					to[3 * p] = table->multiplier[row][3 * k];
+					memcpy(&to[3 * p], &table->multiplier[row][3 * k],
+					       width * sizeof *to);
 		}
 	}
+}
+
+void step_carry_normals(const struct step *self, struct contact_list *list)
+{
+	carry_features(self, list, 1);
+}
+
+void step_carry_points(const struct step *self, struct contact_list *list)
+{
+	carry_features(self, list, 3);
 }
 
 /* ---- commit ----------------------------------------------------------------------------------- */

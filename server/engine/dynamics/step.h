@@ -158,6 +158,8 @@ MUST_CHECK enum status step_pairs(struct step *self, const struct contact_list *
 /* For made manifolds: the normal multipliers (entries 0, 3, 6, 9) of points whose feature was there before go on, the
  * other normals begin with none; the other entries stay as they are. */
 void step_carry_normals(const struct step *self, struct contact_list *list);
+/* For made manifolds: all three multipliers of a point go with its feature. */
+void step_carry_points(const struct step *self, struct contact_list *list);
 /* The multipliers that contact i begins with: the made manifold's, or the row's. */
 const double *step_multipliers(const struct step *self, const struct contact_list *list, uint32_t i);
 

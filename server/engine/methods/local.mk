@@ -4,13 +4,22 @@ libengine_a_SOURCES += \
 	server/engine/methods/lcp.c \
 	server/engine/methods/method.c \
 	server/engine/methods/method.h \
+	server/engine/methods/projection.c \
+	server/engine/methods/reflection.c \
 	server/engine/methods/soft_body.c \
 	server/engine/methods/soft_colour.c \
 	server/engine/methods/soft_lanes.h \
 	server/engine/methods/soft_prepare.c \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
-	server/engine/methods/soft_step.h
+	server/engine/methods/soft_step.h \
+	server/engine/methods/velocity.c \
+	server/engine/methods/velocity.h \
+	server/engine/methods/velocity_impact.c \
+	server/engine/methods/velocity_island.c \
+	server/engine/methods/velocity_reflect.c \
+	server/engine/methods/velocity_rows.c \
+	server/engine/methods/velocity_sparse.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_free \

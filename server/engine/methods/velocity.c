@@ -34,6 +34,17 @@
 
 #include <string.h>
 
+void velocity_attach(struct dynamics *dynamics)
+{
+	dynamics_contacts_reset(dynamics);
+}
+
+void velocity_detach(struct dynamics *dynamics)
+{
+	dynamics_contacts_reset(dynamics);
+	dynamics_wake_all(dynamics);
+}
+
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
 
 static uint32_t whole(double value)
@@ -153,14 +164,258 @@ static void count_push(const struct velocity_island *island)
 	island->outcome->push_work += scalar_max(work, 0);
 }
 
+/* What the contact's points carried in the last step. */
 static void first_guess(const struct velocity_island *island, double *x)
 {
 	const struct velocity_step *self = island->step;
-	for (uint32_t i = 0, point = 0; i < island->count; i++) {
-		const struct row_block *block = &self->rows.blocks[island->block[i]];
-		point = i - (i > 0 && island->block[i] == island->block[i - 1] ? 0 : 0);
-		UNUSED(point);
-		UNUSED(block);
-		x[i] = 0;
+	for (uint32_t i = 0; i < island->count; i++) {
+		uint32_t block = island->block[i];
+		uint32_t constraint = self->rows.blocks[block].constraint;
+		uint32_t point = block - self->first_block[constraint];
+		const double *from = step_multipliers(self->step, self->list, self->contact_of[constraint]);
+		double t = from[3 * point + 1], k = from[3 * point + 2];
+		double c = island->turned[i][0], s = island->turned[i][1];
+		x[i] = island->place[i] == 0 ? from[3 * point] :
+		       island->place[i] == 1 ? c * t + s * k :
+					       c * k - s * t;
 	}
+}
+
+/* x of turned tangents back to those of row_frame, by block. */
+static void keep_impulses(const struct velocity_island *island, const double *x)
+{
+	const struct velocity_step *self = island->step;
+	for (uint32_t i = 0; i < island->count; i++) {
+		struct velocity_impulse *to = &self->impulses[island->block[i]];
+		double c = island->turned[i][0], s = island->turned[i][1];
+		if (island->place[i] == 0)
+			*to = (struct velocity_impulse){ x[i], { 0, 0 } };
+		else if (island->place[i] == 1) {
+			to->tangent[0] += c * x[i];
+			to->tangent[1] += s * x[i];
+		} else {
+			to->tangent[0] -= s * x[i];
+			to->tangent[1] += c * x[i];
+		}
+	}
+}
+
+static enum status solve_way(const struct island *members, uint32_t index, struct arena *room,
+			     void *context)
+{
+	UNUSED(members);
+	struct velocity_step *self = context;
+	struct velocity_island island;
+	enum status status = velocity_island_make(&island, self, index, room);
+	if (status != STATUS_OK)
+		return status;
+	double *b = ARENA_ARRAY(room, double, island.count), *x = ARENA_ARRAY(room, double, island.count);
+	bool *taken = ARENA_ARRAY(room, bool, island.count);
+	if (b == NULL || x == NULL || taken == NULL)
+		return STATUS_NO_MEMORY;
+	want_motion(&island, b);
+	first_guess(&island, x);
+	struct velocity_question way = { NULL, b, x };
+	status = velocity_island_solve(&island, &way);
+	if (status != STATUS_OK)
+		return status;
+	row_system_apply(&island.system, x, self->moving);
+	keep_impulses(&island, x);
+	island.outcome->impact = velocity_bounces(&island, x);
+	if (!want_push(&island, taken, b))
+		return STATUS_OK;
+	memset(x, 0, island.count * sizeof *x);
+	struct velocity_question push = { taken, b, x };
+	status = velocity_island_solve(&island, &push);
+	if (status != STATUS_OK)
+		return status;
+	row_system_apply(&island.system, x, self->push);
+	count_push(&island);
+	return STATUS_OK;
+}
+
+/* ---- impacts ---------------------------------------------------------------------------------- */
+
+static bool any_impact(const struct velocity_step *self)
+{
+	for (uint32_t i = 0; i < self->islands.count; i++)
+		if (self->outcomes[i].impact)
+			return true;
+	return false;
+}
+
+/* Impulses at the end of the way, added to the blocks of the way's list that have the same feature (else the contact's
+ * first), for those who look at them. */
+static void merge_impulses(struct velocity_step *self, const struct velocity_step *end)
+{
+	for (uint32_t c = 0, at = 0; c < end->constraint_count; c++) {
+		uint32_t contact = end->contact_of[c];
+		while (at < self->constraint_count && self->contact_of[at] < contact)
+			at++;
+		if (at == self->constraint_count || self->contact_of[at] != contact)
+			continue; /* it had no points as the step began, so it has no place to be seen */
+		for (uint32_t k = end->first_block[c]; k < end->first_block[c + 1]; k++) {
+			uint32_t to = self->first_block[at];
+			for (uint32_t j = to; j < self->first_block[at + 1]; j++)
+				if (self->rows.blocks[j].key.feature == end->rows.blocks[k].key.feature)
+					to = j;
+			self->impulses[to].normal += end->impulses[k].normal;
+			self->impulses[to].tangent[0] += end->impulses[k].tangent[0];
+			self->impulses[to].tangent[1] += end->impulses[k].tangent[1];
+		}
+	}
+}
+
+/* The pairs of the step collided again where the way ends, and islands that bounce solved there. Islands are those of
+ * the way: what is impacted was within one of them. */
+static enum status solve_impacts(struct velocity_step *self)
+{
+	struct step *step = self->step;
+	struct velocity_step end = *self;
+	struct contact_list list;
+	if (step_list_copy(step, &list) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	struct collide_options options = collide_options_default(step->dt);
+	options.motions = self->motions;
+	options.anew = true;
+	step_collide(step, &list, 0, &options);
+	end.masses = ALLOCATE(struct mass_body, step->body_count);
+	if (end.masses == NULL)
+		return STATUS_NO_MEMORY;
+	mass_bodies_from_tables(step->dynamics->tables, step->bodies, step->body_count, self->motions,
+				end.masses);
+	end.mass = mass_operator_free(end.masses, step->body_count);
+	enum status status = velocity_state(&end, &list, self->motions);
+	if (status == STATUS_OK)
+		status = islands_make(&step->dynamics->scratch, &end.mass, end.constraints,
+				      end.constraint_count, &end.islands);
+	if (status != STATUS_OK)
+		return status;
+	struct velocity_impact impact = { self, &end };
+	end.outcomes = ALLOCATE(struct velocity_outcome, end.islands.count);
+	if (end.outcomes == NULL)
+		return STATUS_NO_MEMORY;
+	memset(end.outcomes, 0, end.islands.count * sizeof *end.outcomes);
+	status = islands_solve(step, &end.islands, velocity_impact_island, &impact);
+	if (status != STATUS_OK)
+		return status;
+	self->impact_outcomes = end.outcomes;
+	self->impact_count = end.islands.count;
+	merge_impulses(self, &end);
+	return STATUS_OK;
+}
+
+/* ---- the step --------------------------------------------------------------------------------- */
+
+static void merge_outcomes(struct step_report *report, const struct velocity_outcome *outcomes,
+			   uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct velocity_outcome *outcome = &outcomes[i];
+		report->residual = scalar_max(report->residual, outcome->residual);
+		report->push_work += outcome->push_work;
+		report->iterations += outcome->iterations;
+		report->fallbacks += outcome->fallbacks;
+		report->islands_dense += outcome->solved && outcome->dense;
+		report->islands_sparse += outcome->solved && !outcome->dense;
+		report->islands_dependent += outcome->dependent;
+	}
+}
+
+static void store_impulses(const struct velocity_step *self, const struct velocity_impulse *first)
+{
+	struct contact_table *table = &self->step->dynamics->tables->contact;
+	for (uint32_t c = 0; c < self->constraint_count; c++) {
+		const struct contact_state *contact = &self->list->items[self->contact_of[c]];
+		uint32_t row = contact->row;
+		vec3 t, k, friction = vec3_zero();
+		row_frame(contact->normal, &t, &k);
+		for (uint32_t p = 0; p < contact->point_count; p++) {
+			uint32_t block = self->first_block[c] + p;
+			const struct velocity_impulse *sum = &self->impulses[block];
+			table->normal_impulse[row][p] = sum->normal;
+			table->multiplier[row][3 * p] = first[block].normal;
+			table->multiplier[row][3 * p + 1] = first[block].tangent[0];
+			table->multiplier[row][3 * p + 2] = first[block].tangent[1];
+			friction = vec3_mul_add(friction, t, sum->tangent[0]);
+			friction = vec3_mul_add(friction, k, sum->tangent[1]);
+		}
+		for (uint32_t p = contact->point_count; p < MANIFOLD_POINTS_MAX; p++)
+			table->normal_impulse[row][p] = 0;
+		table->friction_impulse[row][0] = friction.x;
+		table->friction_impulse[row][1] = friction.y;
+		table->friction_impulse[row][2] = friction.z;
+	}
+}
+
+static enum status solve_step(struct velocity_step *self, struct velocity_impulse **first)
+{
+	struct step *step = self->step;
+	struct body_motion *start = ALLOCATE(struct body_motion, step->body_count);
+	if (start == NULL)
+		return STATUS_NO_MEMORY;
+	enum status status = prepare_bodies(self, start);
+	if (status == STATUS_OK)
+		status = velocity_state(self, &step->contacts, NULL);
+	if (status == STATUS_OK)
+		status = islands_make(&step->dynamics->scratch, &self->mass, self->constraints,
+				      self->constraint_count, &self->islands);
+	if (status != STATUS_OK)
+		return status;
+	self->outcomes = ALLOCATE(struct velocity_outcome, self->islands.count);
+	if (self->outcomes == NULL)
+		return STATUS_NO_MEMORY;
+	memset(self->outcomes, 0, self->islands.count * sizeof *self->outcomes);
+	status = islands_solve(step, &self->islands, solve_way, self);
+	if (status != STATUS_OK)
+		return status;
+	move_bodies(self, start);
+	*first = self->impulses;
+	if (!any_impact(self))
+		return STATUS_OK;
+	/* The way's impulses begin the next step; what is told are all of this one. */
+	uint32_t blocks = self->rows.block_count;
+	self->impulses = ALLOCATE(struct velocity_impulse, blocks);
+	if (self->impulses == NULL)
+		return STATUS_NO_MEMORY;
+	memcpy(self->impulses, *first, blocks * sizeof **first);
+	return solve_impacts(self);
+}
+
+enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velocity_method method,
+			       struct reason *why)
+{
+	struct step step;
+	enum status status = step_begin(&step, dynamics, dt, true, NULL, why);
+	if (status != STATUS_OK)
+		return status;
+	struct collide_options options = collide_options_default(dt);
+	options.anew = true;
+	step_collide(&step, &step.contacts, 0, &options);
+	step_wake_reached(&step, &options);
+	step_number(&step);
+	step_report_contacts(&step, &step.contacts);
+	step_carry_points(&step, &step.contacts);
+	struct velocity_step self = { .step = &step, .settings = settings_of(dynamics, method) };
+	struct velocity_impulse *first;
+	status = solve_step(&self, &first);
+	if (status == STATUS_NO_MEMORY)
+		return reason_set(why, status, -1, "memory", "no memory to solve %u contacts",
+				  step.contacts.count);
+	if (status == STATUS_OK)
+		status = step_commit(&step, &step.contacts, why);
+	if (status != STATUS_OK)
+		return status;
+	store_impulses(&self, first);
+	step_contacts_solved(&step, &step.contacts);
+	for (uint32_t slot = 0; slot < step.body_count; slot++) {
+		self.motions[slot].velocity = self.after[slot].linear;
+		self.motions[slot].angular_velocity = self.after[slot].angular;
+	}
+	step_store_all(&step, self.motions);
+	step_sleep(&step);
+	merge_outcomes(&dynamics->report, self.outcomes, self.islands.count);
+	merge_outcomes(&dynamics->report, self.impact_outcomes, self.impact_count);
+	step_finish(&step);
+	return STATUS_OK;
 }

@@ -35,8 +35,9 @@ struct velocity_outcome {
 	double residual;	/* m/s: the worst violation of a row */
 	double push_work;	/* J that the correction of positions did against forces; only what is gained counts */
 	uint32_t iterations, fallbacks;
-	bool dense, dependent; /* the rows that act depend on each other: their impulses are one choice of many */
-	bool impact;	       /* it bounces: it is solved again where it has come to */
+	bool solved, dense;
+	bool dependent; /* the rows that act depend on each other: their impulses are one choice of many */
+	bool impact;	/* it bounces: it is solved again where it has come to */
 };
 
 /* A contact point's share of an island's answer, N·s: along the normal and the two tangents of row_frame. */
@@ -66,6 +67,8 @@ struct velocity_step {
 	uint32_t *first_block; /* by constraint, one more */
 	struct islands islands;
 	struct velocity_outcome *outcomes; /* by island */
+	const struct velocity_outcome *impact_outcomes; /* by island of the end of the way */
+	uint32_t impact_count;
 	struct velocity_impulse *impulses; /* by block */
 };
 
@@ -77,45 +80,66 @@ MUST_CHECK enum status velocity_state(struct velocity_step *self, struct contact
 
 /* ---- velocity_island.c: one island's system, and its solution */
 
-/* Rows of one island, as solvers see them. */
+/* m. A penetration of this depth is left alone: it is rounding's. */
+#define VELOCITY_DEPTH 1e-9
+
+/* Rows of one island, as solvers see them: of each block its normal, then its tangents where there are any. */
 struct velocity_island {
 	const struct velocity_step *step;
 	const struct island *island;
 	struct arena *room;
 	struct row_system system;
 	struct constraint_row *rows; /* by row of the island */
-	struct row_part *parts;	     /* of turned tangents */
 	uint32_t *block;	     /* by row: its block in the step's list */
-	double (*turned)[2];	     /* by row of a normal: cosine and sine by which its tangents were turned */
-	uint32_t count, normals;
-	double *a;		/* dense: count × count, else NULL */
+	uint8_t *place;		     /* by row: which of its block's */
+	double (*turned)[2];	     /* by row: of tangents, the cosine and sine by which both were turned */
+	uint32_t count;
+	double *a;		/* dense: count × count; NULL: sparse */
 	struct velocity_outcome *outcome;
 };
 
-/* A question: rows taken, and what they want. */
+/* A question: which rows, what they want, and what they answer. */
 struct velocity_question {
-	const bool *taken;    /* by row; NULL: all */
-	bool friction;	      /* tangents take part */
-	const double *b;      /* by row: w = A x + b */
-	double *x;	      /* by row: in, a first guess; out, 0 for rows not taken */
+	const bool *taken; /* by row; NULL: all */
+	const double *b;   /* by row: w = A x + b, m/s */
+	double *x;	   /* by row, N·s: in, a first guess; out, 0 for rows not taken */
 };
 
+/* The island's rows, with tangents turned so that the first looks where the contact would slip. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
-					    const struct island *island, struct arena *room,
-					    struct velocity_outcome *outcome);
-/* Answers are as good as outcome->residual says; fallbacks are counted there. NO_MEMORY. */
+					    uint32_t index, struct arena *room);
+/* How good the answer is stands in the outcome: residual, fallbacks. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_solve(struct velocity_island *self,
 					     const struct velocity_question *question);
 
+/* ---- velocity_sparse.c: the same for large islands */
+MUST_CHECK enum status velocity_island_sparse(struct velocity_island *self,
+					      const struct velocity_question *question);
+
 /* ---- velocity_impact.c: what bounces */
 
-/* Whether any contact of the island bounces: it arrives faster than restitution_speed, is stopped (x > 0), and has
- * restitution. */
+/* What velocity_impact_island needs: the step with its way solved, and its state where the way ends. */
+struct velocity_impact {
+	struct velocity_step *way;
+	const struct velocity_step *end;
+};
+
+/* Whether a contact of the island arrives faster than restitution_speed, is stopped, and has restitution. */
 bool velocity_bounces(const struct velocity_island *self, const double *x);
-/* Impacts of one island, at the end of its way. */
+/* One island's impacts, where the way ends; for islands whose outcome says `impact`. */
 island_solve velocity_impact_island;
 
+/* ---- velocity_reflect.c: generalized reflections of the rows taken from speeds `u`; `b` is room for as many */
+MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *taken, const double *u,
+					double *b, double *x);
+
 /* ---- velocity.c */
+enum {
+	VELOCITY_SHAPES = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX | 1 << SHAPE_HULL | 1 << SHAPE_PLANE |
+			  1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
+};
+void velocity_attach(struct dynamics *dynamics);
+void velocity_detach(struct dynamics *dynamics);
 MUST_CHECK enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velocity_method method,
 					  struct reason *why);
 

@@ -1,0 +1,202 @@
+/* velocity_impact.c: what bounces, resolved where the step's way ends.
+ *
+ * The way stopped what arrived: bodies stand at x' with velocities v_m, and the island's impulses λ did it. They are
+ * taken back at x', along the rows as they stand there:
+ *
+ *   v⁻ = v_m − s M⁻¹ N'ᵀ λ,   s > 0 so that ½ v⁻·M v⁻ = ½ v*·M v*
+ *
+ * so bodies meet with the momentum and exactly the energy they had (s is 1 where nothing turned on the way, because
+ * then v⁻ = v*). Then the impact itself, over all contacts that touch at x':
+ *
+ *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else N' v⁺ ≥ 0; friction as on
+ *                 the way                                                                      papers C-08
+ *   reflections   solvers/reflection.h                                                         papers C-09, C-10
+ */
+#include "server/engine/methods/velocity.h"
+
+#include <string.h>
+
+/* m. Contacts no farther apart than this at the end of the way touch: a way is straight, gaps are not. */
+#define TOUCH 1e-6
+
+bool velocity_bounces(const struct velocity_island *self, const double *x)
+{
+	const struct velocity_step *step = self->step;
+	for (uint32_t i = 0; i < self->count; i++) {
+		const struct constraint_row *row = &self->rows[i];
+		if (row->set != ROW_POSITIVE || !(x[i] > 0) ||
+		    !(step->rows.blocks[self->block[i]].restitution > 0))
+			continue;
+		if (jacobian_speed(row->j, step->forced) - row->wanted < -step->settings.restitution_speed)
+			return true;
+	}
+	return false;
+}
+
+/* Whether anything of the island bounced on its way. */
+static bool was_hit(const struct velocity_impact *impact, const struct island *island)
+{
+	const struct islands *way = &impact->way->islands;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t before = way->island_of[island->slots[i]];
+		if (before != UINT32_MAX && impact->way->outcomes[before].impact)
+			return true;
+	}
+	return false;
+}
+
+/* The way's constraint of the same contact, or UINT32_MAX: both lists have their contacts in one order. */
+static uint32_t find_way(const struct velocity_step *way, uint32_t contact)
+{
+	uint32_t low = 0, high = way->constraint_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (way->contact_of[middle] < contact)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < way->constraint_count && way->contact_of[low] == contact ? low : UINT32_MAX;
+}
+
+/* Impulses of the way on the rows of blocks first … last-1 of one contact: those of equal features; what is left of the
+ * normal one goes to all points alike. */
+static void take_contact(const struct velocity_island *self, const struct velocity_step *way, uint32_t before,
+			 uint32_t first, uint32_t last, double *x)
+{
+	double left = 0;
+	uint32_t points = 0;
+	for (uint32_t b = way->first_block[before]; b < way->first_block[before + 1]; b++)
+		left += way->impulses[b].normal;
+	for (uint32_t i = first; i < last; i++) {
+		const struct row_block *block = &self->step->rows.blocks[self->block[i]];
+		const struct velocity_impulse *found = NULL;
+		for (uint32_t b = way->first_block[before]; b < way->first_block[before + 1]; b++)
+			if (way->rows.blocks[b].key.feature == block->key.feature)
+				found = &way->impulses[b];
+		points += self->place[i] == 0;
+		if (found == NULL)
+			continue;
+		double c = self->turned[i][0], s = self->turned[i][1];
+		x[i] = self->place[i] == 0 ? found->normal :
+		       self->place[i] == 1 ? c * found->tangent[0] + s * found->tangent[1] :
+		       self->place[i] == 2 ? c * found->tangent[1] - s * found->tangent[0] :
+					     0;
+		if (self->place[i] == 0)
+			left -= found->normal;
+	}
+	for (uint32_t i = first; i < last; i++)
+		if (self->place[i] == 0)
+			x[i] += left / points;
+}
+
+static void take_way(const struct velocity_island *self, const struct velocity_step *way, double *x)
+{
+	memset(x, 0, self->count * sizeof *x);
+	for (uint32_t i = 0, end; i < self->count; i = end) {
+		uint32_t constraint = self->step->rows.blocks[self->block[i]].constraint;
+		for (end = i + 1; end < self->count &&
+				  self->step->rows.blocks[self->block[end]].constraint == constraint;)
+			end++;
+		uint32_t before = find_way(way, self->step->contact_of[constraint]);
+		if (before != UINT32_MAX)
+			take_contact(self, way, before, i, end, x);
+	}
+}
+
+static double energy_of(const struct mass_body *masses, const struct spatial *velocities,
+			const struct island *island)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		const struct mass_body *mass = &masses[island->slots[i]];
+		struct spatial v = velocities[island->slots[i]];
+		sum += 0.5 * vec3_dot(vec3_mul(mass->mass, v.linear), v.linear) +
+		       0.5 * sym3_quadratic(mass->inertia, v.angular);
+	}
+	return sum;
+}
+
+/* How much of the way's impulses is taken back. */
+static double share_of(const struct velocity_island *self, const struct velocity_impact *impact,
+		       const double *x, const double *u, struct spatial *change)
+{
+	const struct velocity_step *way = impact->way;
+	double gained = energy_of(way->masses, way->forced, self->island) -
+			energy_of(self->step->masses, way->after, self->island);
+	double slope = 0, curve = 0;
+	row_system_apply(&self->system, x, change);
+	for (uint32_t i = 0; i < self->count; i++) {
+		slope += x[i] * u[i];
+		curve += x[i] * jacobian_speed(self->rows[i].j, change);
+	}
+	double square = slope * slope + 2 * curve * gained;
+	return curve > 0 && square > 0 ? (slope + scalar_sqrt(square)) / curve : 1;
+}
+
+static enum status resolve_newton(struct velocity_island *self, const bool *taken, const double *u, double *b,
+				  double *x)
+{
+	double least = -self->step->settings.restitution_speed;
+	for (uint32_t i = 0; i < self->count; i++) {
+		const struct constraint_row *row = &self->rows[i];
+		double e = self->step->rows.blocks[self->block[i]].restitution;
+		bool bounces = row->set == ROW_POSITIVE && u[i] < least;
+		b[i] = u[i] - row->wanted + (bounces ? e * u[i] : 0);
+		x[i] = 0;
+	}
+	struct velocity_question question = { taken, b, x };
+	return velocity_island_solve(self, &question);
+}
+
+/* The impulse of the impact, and what of the way it takes back, into velocities and blocks. */
+static void keep_impact(const struct velocity_island *self, struct velocity_step *way, const double *x)
+{
+	row_system_apply(&self->system, x, way->after);
+	for (uint32_t i = 0; i < self->count; i++) {
+		struct velocity_impulse *to = &self->step->impulses[self->block[i]];
+		double c = self->turned[i][0], s = self->turned[i][1];
+		to->normal += self->place[i] == 0 ? x[i] : 0;
+		to->tangent[0] += self->place[i] == 1 ? c * x[i] : self->place[i] == 2 ? -s * x[i] : 0;
+		to->tangent[1] += self->place[i] == 1 ? s * x[i] : self->place[i] == 2 ? c * x[i] : 0;
+	}
+}
+
+enum status velocity_impact_island(const struct island *members, uint32_t index, struct arena *room,
+				   void *context)
+{
+	struct velocity_impact *impact = context;
+	struct velocity_island self;
+	if (!was_hit(impact, members))
+		return STATUS_OK;
+	enum status status = velocity_island_make(&self, impact->end, index, room);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t n = self.count;
+	double *back = ARENA_ARRAY(room, double, n), *u = ARENA_ARRAY(room, double, n);
+	double *b = ARENA_ARRAY(room, double, n), *x = ARENA_ARRAY(room, double, n);
+	bool *taken = ARENA_ARRAY(room, bool, n);
+	/* The way is gone; what cannot move was never pushed. */
+	struct spatial *change = impact->end->push;
+	if (back == NULL || u == NULL || b == NULL || x == NULL || taken == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < members->slot_count; i++)
+		change[members->slots[i]] = spatial_zero();
+	take_way(&self, impact->way, back);
+	row_system_speeds(&self.system, impact->way->after, u);
+	double share = share_of(&self, impact, back, u, change);
+	for (uint32_t i = 0, normal = 0; i < n; i++) {
+		normal = self.place[i] == 0 ? i : normal;
+		taken[i] = self.rows[normal].gap <= TOUCH || back[normal] > 0;
+		back[i] *= -share;
+		u[i] -= share * jacobian_speed(self.rows[i].j, change);
+	}
+	status = (impact->end->settings.method.reflects ? velocity_reflect : resolve_newton)(&self, taken, u,
+											      b, x);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < n; i++)
+		x[i] += back[i];
+	keep_impact(&self, impact->way, x);
+	return STATUS_OK;
+}

@@ -1,0 +1,381 @@
+/* velocity_island.c: one island as a system of rows, and the solver that fits it.
+ *
+ *   small                 dense: A = J M⁻¹ Jᵀ, pivoted (lcp_dantzig); with friction Baraff's extension of it
+ *                         (lcp_friction); the projection by a dual active set over the bodies' own coordinates
+ *                         (qp_dual_active_set)
+ *   larger                sparse (lcp_sparse), which is both statements at once: x and the velocity together
+ *
+ * Tangents are turned so that the first looks where the contact would slip without friction: then the pyramid's limit
+ * is the cone's for what slides straight on, and a block on a slope holds and slides by the analytic rule.
+ *
+ * When rows contradict each other, the solver proves it (INFEASIBLE). Then every row gives way by COMPLIANCE of its own
+ * diagonal, which always has a solution, and the residual tells how far the rows are missed.
+ */
+#include "server/engine/methods/velocity.h"
+#include "server/engine/solvers/lcp_dantzig.h"
+#include "server/engine/solvers/lcp_friction.h"
+#include "server/engine/solvers/qp_dual_active_set.h"
+
+#include <string.h>
+
+/* 1, of a row's diagonal. Larger: scripted plates squeeze through sooner; smaller: forces between them grow, and with
+ * them rounding. */
+#define COMPLIANCE 1e-6
+
+/* m/s. What slips slower has no direction: below, rounding would choose it. */
+#define SLIP_MIN 1e-9
+
+/* m/s. What slips faster as the step begins slides, and has dynamic friction. Larger: a slow slide may stick; smaller:
+ * creep of a block at rest, which rounding makes, takes the lesser friction and begins to slide. */
+#define SLIDE_MIN 1e-6
+
+#define ALLOCATE(type, count) ARENA_ARRAY(self->room, type, count)
+
+/* ---- the system ------------------------------------------------------------------------------- */
+
+/* Both tangents of a block turned by the angle whose cosine and sine are given. */
+static void turn_tangents(struct constraint_row *rows, struct row_part *parts, double c, double s)
+{
+	uint32_t count = rows[0].j.count;
+	double wanted0 = rows[0].wanted, wanted1 = rows[1].wanted;
+	for (uint32_t k = 0; k < count; k++) {
+		struct row_part t = rows[0].j.parts[k], n = rows[1].j.parts[k];
+		parts[k] = (struct row_part){ t.slot, spatial_mul_add(spatial_scale(t.on, c), n.on, s) };
+		parts[count + k] =
+			(struct row_part){ t.slot, spatial_mul_add(spatial_scale(n.on, c), t.on, -s) };
+	}
+	rows[0].j.parts = parts;
+	rows[1].j.parts = parts + count;
+	rows[0].wanted = c * wanted0 + s * wanted1;
+	rows[1].wanted = c * wanted1 - s * wanted0;
+}
+
+static void align_block(struct velocity_island *self, uint32_t first, struct row_part *parts)
+{
+	const struct spatial *velocities = self->step->forced;
+	struct constraint_row *t = &self->rows[first + 1];
+	double u = jacobian_speed(t[0].j, velocities) - t[0].wanted;
+	double v = jacobian_speed(t[1].j, velocities) - t[1].wanted;
+	double speed = scalar_sqrt(u * u + v * v);
+	if (!(speed > SLIP_MIN))
+		return;
+	double c = u / speed, s = v / speed;
+	turn_tangents(t, parts, c, s);
+	for (uint32_t k = 1; k <= 2; k++) {
+		self->turned[first + k][0] = c;
+		self->turned[first + k][1] = s;
+	}
+}
+
+/* Copies the island's rows, block by block. */
+static enum status gather_rows(struct velocity_island *self)
+{
+	const struct velocity_step *step = self->step;
+	uint32_t rows = 0, at = 0;
+	for (uint32_t i = 0; i < self->island->constraint_count; i++) {
+		uint32_t c = self->island->constraints[i];
+		for (uint32_t b = step->first_block[c]; b < step->first_block[c + 1]; b++)
+			rows += step->rows.blocks[b].count;
+	}
+	self->count = rows;
+	self->rows = ALLOCATE(struct constraint_row, rows);
+	self->block = ALLOCATE(uint32_t, rows);
+	self->place = ALLOCATE(uint8_t, rows);
+	self->turned = (double(*)[2])arena_push_array(self->room, rows, 2 * sizeof(double));
+	struct row_part *parts = ALLOCATE(struct row_part, (size_t)rows * 2);
+	if (self->rows == NULL || self->block == NULL || self->place == NULL || self->turned == NULL ||
+	    parts == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < self->island->constraint_count; i++) {
+		uint32_t c = self->island->constraints[i];
+		for (uint32_t b = step->first_block[c]; b < step->first_block[c + 1]; b++) {
+			const struct row_block *block = &step->rows.blocks[b];
+			for (uint32_t k = 0; k < block->count; k++, at++) {
+				self->rows[at] = step->rows.rows[block->first + k];
+				self->block[at] = b;
+				self->place[at] = (uint8_t)k;
+				self->turned[at][0] = 1;
+				self->turned[at][1] = 0;
+			}
+			if (block->count >= 3)
+				align_block(self, at - block->count, parts + (size_t)2 * (at - block->count));
+		}
+	}
+	return STATUS_OK;
+}
+
+enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
+				 uint32_t index, struct arena *room)
+{
+	*self = (struct velocity_island){ .step = step,
+					  .island = &step->islands.items[index],
+					  .room = room,
+					  .outcome = &step->outcomes[index] };
+	enum status status = gather_rows(self);
+	if (status != STATUS_OK)
+		return status;
+	struct row_system_sizes sizes = row_system_sizes(&step->mass, self->rows, self->count);
+	void *memory = arena_push(room, row_system_bytes(sizes));
+	if (memory == NULL)
+		return STATUS_NO_MEMORY;
+	row_system_init(&self->system, memory, sizes);
+	row_system_make(&self->system, &step->mass, self->rows, self->count);
+	self->outcome->solved = true;
+	self->outcome->dense = self->count <= step->settings.dense_rows;
+	if (!self->outcome->dense)
+		return STATUS_OK;
+	self->a = arena_push_array(room, (size_t)self->count * self->count, sizeof(double));
+	if (self->a == NULL)
+		return STATUS_NO_MEMORY;
+	row_system_dense(&self->system, self->a, self->count);
+	return STATUS_OK;
+}
+
+/* ---- dense ------------------------------------------------------------------------------------ */
+
+/* The rows taken, as one problem. */
+struct picked {
+	uint32_t count;
+	uint32_t *row; /* of the island */
+	double *a, *b, *x, *lower, *upper, *friction;
+	uint8_t *kind, *state;
+	bool frictional;
+};
+
+/* Friction that a tangent resists with: less when it slips as the step begins. */
+static double friction_of(const struct constraint_row *row)
+{
+	double slip = scalar_abs(row->approach - row->wanted);
+	return slip > SLIDE_MIN ? row->dynamic_friction : row->static_friction;
+}
+
+static void pick_row(const struct velocity_island *self, const struct velocity_question *question,
+		     uint32_t i, struct picked *out)
+{
+	const struct constraint_row *row = &self->rows[i];
+	double h = self->step->step->dt;
+	uint32_t at = out->count++;
+	out->row[at] = i;
+	out->b[at] = question->b[i];
+	out->x[at] = question->x[i];
+	out->lower[at] = row->set == ROW_POSITIVE ? 0 : row->set == ROW_BOX ? h * row->lower :
+									     -__builtin_inf();
+	out->upper[at] = row->set == ROW_BOX ? h * row->upper : __builtin_inf();
+	out->friction[at] = 0;
+	out->kind[at] = row->set == ROW_POSITIVE ? FRICTION_NORMAL : FRICTION_JOINT;
+	if (row->set == ROW_PYRAMID || row->set == ROW_CONE) {
+		out->kind[at] = FRICTION_STATIC;
+		out->friction[at] = friction_of(row);
+		out->frictional = true;
+	}
+}
+
+static enum status pick_rows(const struct velocity_island *self, const struct velocity_question *question,
+			     struct picked *out)
+{
+	uint32_t n = self->count;
+	*out = (struct picked){ .row = ALLOCATE(uint32_t, n),
+				.b = ALLOCATE(double, n),
+				.x = ALLOCATE(double, n),
+				.lower = ALLOCATE(double, n),
+				.upper = ALLOCATE(double, n),
+				.friction = ALLOCATE(double, n),
+				.kind = ALLOCATE(uint8_t, n),
+				.state = ALLOCATE(uint8_t, n) };
+	if (out->row == NULL || out->b == NULL || out->x == NULL || out->lower == NULL ||
+	    out->upper == NULL || out->friction == NULL || out->kind == NULL || out->state == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < n; i++)
+		if (question->taken == NULL || question->taken[i])
+			pick_row(self, question, i, out);
+	if (out->count == n) {
+		out->a = self->a;
+		return STATUS_OK;
+	}
+	uint32_t m = out->count;
+	out->a = arena_push_array(self->room, (size_t)m * m, sizeof(double));
+	if (out->a == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < m; i++)
+		for (uint32_t k = 0; k < m; k++)
+			out->a[(size_t)i * m + k] = self->a[(size_t)out->row[i] * n + out->row[k]];
+	return STATUS_OK;
+}
+
+static void note_result(struct velocity_island *self, const struct solver_result *result)
+{
+	self->outcome->iterations += result->pivots + result->rounds;
+	self->outcome->fallbacks += result->fallbacks + (result->status != SOLVER_SOLVED);
+}
+
+static enum status pivot(struct velocity_island *self, const struct picked *picked, const double *lower,
+			 const double *upper, bool warm, struct solver_result *result)
+{
+	void *memory = arena_push(self->room, lcp_dantzig_bytes(picked->count));
+	if (memory == NULL)
+		return STATUS_NO_MEMORY;
+	struct lcp_dantzig lcp;
+	lcp_dantzig_init(&lcp, memory, picked->count);
+	struct lcp_problem problem = { picked->count, picked->count, picked->a, picked->b, lower, upper };
+	struct solver_options options = solver_options_default();
+	options.warm = warm;
+	*result = lcp_dantzig_solve(&lcp, &problem, &options, picked->x, picked->state);
+	for (uint32_t i = 0; i < picked->count; i++)
+		self->outcome->dependent |= picked->state[i] == LCP_HELD;
+	return STATUS_OK;
+}
+
+static enum status solve_lcp(struct velocity_island *self, const struct picked *picked,
+			     struct solver_result *result)
+{
+	for (uint32_t i = 0; i < picked->count; i++)
+		picked->state[i] = picked->x[i] > picked->lower[i] ? LCP_ACTIVE : LCP_LOWER;
+	return pivot(self, picked, picked->lower, picked->upper, true, result);
+}
+
+static enum status solve_friction(struct velocity_island *self, const struct picked *picked,
+				  struct solver_result *result)
+{
+	void *memory = arena_push(self->room, lcp_friction_bytes(picked->count));
+	if (memory == NULL)
+		return STATUS_NO_MEMORY;
+	struct lcp_friction lcp;
+	lcp_friction_init(&lcp, memory, picked->count);
+	struct friction_problem problem = { picked->count, picked->count, picked->a,
+					    picked->b,	   picked->kind,  picked->friction };
+	struct solver_options options = solver_options_default();
+	*result = lcp_friction_solve(&lcp, &problem, &options, picked->x, NULL);
+	for (uint32_t i = 0; i < picked->count; i++)
+		self->outcome->dependent |= lcp.state[i] == FRICTION_HELD;
+	return STATUS_OK;
+}
+
+/* The projection with friction: |x_t| at most μ times the last round's normal impulse, friction_rounds times. */
+static enum status solve_boxes(struct velocity_island *self, const struct picked *picked,
+			       struct solver_result *result)
+{
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < picked->count; i++)
+		picked->state[i] = LCP_LOWER;
+	for (uint32_t round = 0; round <= self->step->settings.friction_rounds; round++) {
+		double normal = 0;
+		for (uint32_t i = 0; i < picked->count; i++) {
+			if (picked->kind[i] == FRICTION_NORMAL)
+				normal = round == 0 ? 0 : scalar_max(picked->x[i], 0);
+			if (picked->kind[i] != FRICTION_STATIC)
+				continue;
+			picked->upper[i] = picked->friction[i] * normal;
+			picked->lower[i] = -picked->upper[i];
+		}
+		status = pivot(self, picked, picked->lower, picked->upper, round > 0, result);
+		if (status != STATUS_OK)
+			return status;
+		self->outcome->iterations++;
+	}
+	return status;
+}
+
+static enum status solve_projection(struct velocity_island *self, const struct picked *picked,
+				    struct solver_result *result)
+{
+	uint32_t n = self->system.coordinates, m = picked->count;
+	void *memory = arena_push(self->room, qp_dual_active_set_bytes(n, m));
+	double *g = arena_push_array(self->room, (size_t)n * n, sizeof(double));
+	double *rows = arena_push_zero(self->room, (size_t)n * m * sizeof(double));
+	double *c = arena_push_zero(self->room, n * sizeof *c), *v = ALLOCATE(double, n);
+	double *d = ALLOCATE(double, m);
+	bool *equal = ALLOCATE(bool, m);
+	uint32_t entries = row_system_jacobian(&self->system, NULL, NULL, NULL);
+	uint32_t *start = ALLOCATE(uint32_t, self->count + 1), *column = ALLOCATE(uint32_t, entries);
+	double *value = ALLOCATE(double, entries);
+	if (memory == NULL || g == NULL || rows == NULL || c == NULL || v == NULL || d == NULL ||
+	    equal == NULL || start == NULL || column == NULL || value == NULL)
+		return STATUS_NO_MEMORY;
+	row_system_mass(&self->system, g);
+	row_system_jacobian(&self->system, start, column, value);
+	for (uint32_t i = 0; i < m; i++) {
+		uint32_t row = picked->row[i];
+		for (uint32_t k = start[row]; k < start[row + 1]; k++)
+			rows[(size_t)i * n + column[k]] = value[k];
+		d[i] = -picked->b[i];
+		equal[i] = picked->kind[i] == FRICTION_JOINT;
+		picked->state[i] = picked->x[i] > 0 || equal[i] ? LCP_ACTIVE : LCP_LOWER;
+	}
+	struct qp_dual_active_set qp;
+	qp_dual_active_set_init(&qp, memory, n, m);
+	struct qp_problem problem = { n, m, g, c, rows, d, equal };
+	struct solver_options options = solver_options_default();
+	options.warm = true;
+	*result = qp_dual_active_set_solve(&qp, &problem, &options, v, picked->x, picked->state);
+	for (uint32_t i = 0; i < m; i++)
+		self->outcome->dependent |= picked->state[i] == LCP_HELD;
+	return STATUS_OK;
+}
+
+static enum status solve_dense(struct velocity_island *self, const struct picked *picked,
+			       struct solver_result *result)
+{
+	const struct velocity_settings *settings = &self->step->settings;
+	if (picked->frictional)
+		return (settings->method.core == VELOCITY_LCP ? solve_friction :
+								solve_boxes)(self, picked, result);
+	return (settings->method.core == VELOCITY_LCP ? solve_lcp : solve_projection)(self, picked, result);
+}
+
+/* The worst violation of a row by the answer, m/s. */
+static double violation_of(const struct velocity_island *self, const struct picked *picked)
+{
+	double worst = 0, normal = 0;
+	uint32_t m = picked->count;
+	UNUSED(self);
+	for (uint32_t i = 0; i < m; i++) {
+		double w = picked->b[i], a = picked->a[(size_t)i * m + i];
+		for (uint32_t k = 0; k < m; k++)
+			w += picked->a[(size_t)i * m + k] * picked->x[k];
+		if (picked->kind[i] == FRICTION_NORMAL)
+			normal = scalar_max(picked->x[i], 0);
+		bool tangent = picked->kind[i] == FRICTION_STATIC;
+		double limit = picked->friction[i] * normal;
+		worst = scalar_max(worst, lcp_row_violation(a, picked->x[i], w,
+							    tangent ? -limit : picked->lower[i],
+							    tangent ? limit : picked->upper[i]));
+	}
+	return worst;
+}
+
+enum status velocity_island_solve(struct velocity_island *self, const struct velocity_question *question)
+{
+	if (!self->outcome->dense)
+		return velocity_island_sparse(self, question);
+	struct picked picked;
+	struct solver_result result;
+	enum status status = pick_rows(self, question, &picked);
+	if (status == STATUS_OK)
+		status = solve_dense(self, &picked, &result);
+	if (status != STATUS_OK)
+		return status;
+	note_result(self, &result);
+	if (result.status == SOLVER_INFEASIBLE || result.status == SOLVER_UNBOUNDED) {
+		uint32_t m = picked.count;
+		double *soft = arena_push_array(self->room, (size_t)m * m, sizeof(double));
+		if (soft == NULL)
+			return STATUS_NO_MEMORY;
+		memcpy(soft, picked.a, (size_t)m * m * sizeof *soft);
+		for (uint32_t i = 0; i < m; i++)
+			soft[(size_t)i * m + i] +=
+				COMPLIANCE * (soft[(size_t)i * m + i] > 0 ? soft[(size_t)i * m + i] : 1);
+		struct picked given = picked;
+		given.a = soft;
+		status = given.frictional ? solve_friction(self, &given, &result) :
+					    solve_lcp(self, &given, &result);
+		if (status != STATUS_OK)
+			return status;
+		note_result(self, &result);
+	}
+	self->outcome->residual = scalar_max(self->outcome->residual, violation_of(self, &picked));
+	for (uint32_t i = 0; i < self->count; i++)
+		question->x[i] = 0;
+	for (uint32_t i = 0; i < picked.count; i++)
+		question->x[picked.row[i]] = picked.x[i];
+	return STATUS_OK;
+}

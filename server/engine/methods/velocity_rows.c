@@ -1,0 +1,115 @@
+/* velocity_rows.c: near contacts as constraints, and their rows at the level of velocities. */
+#include "server/engine/dynamics/contact.h"
+#include "server/engine/methods/velocity.h"
+
+#include <string.h>
+
+#define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
+
+static uint32_t slot_of(const struct step *step, uint32_t body)
+{
+	return step_takes_part(step, body) ? step->dynamics->bodies.items[body].slot : ROW_NO_BODY;
+}
+
+static struct body_motion motion_of(const struct velocity_step *self, uint32_t body,
+				    const struct body_motion *motions)
+{
+	uint32_t slot = slot_of(self->step, body);
+	return motions != NULL && slot != ROW_NO_BODY ? motions[slot] :
+							dynamics_motion(self->step->dynamics, body);
+}
+
+static bool any_moves(const struct velocity_step *self, const struct contact_state *contact)
+{
+	uint32_t a = slot_of(self->step, contact->body_a), b = slot_of(self->step, contact->body_b);
+	return (a != ROW_NO_BODY && mass_moves(&self->mass, a)) ||
+	       (b != ROW_NO_BODY && mass_moves(&self->mass, b));
+}
+
+static void find_contact(const struct velocity_step *self, const struct contact_state *contact,
+			 const struct body_motion *motions, struct contact_found *out,
+			 struct contact_found_point *points)
+{
+	struct contact_material material =
+		contact_material(self->step->dynamics->tables, contact->a, contact->b);
+	*out = (struct contact_found){
+		.a = motion_of(self, contact->body_a, motions),
+		.b = motion_of(self, contact->body_b, motions),
+		.normal = contact->normal,
+		.normal_of = CONTACT_NORMAL_GIVEN,
+		.child_a = contact->a.child,
+		.child_b = contact->b.child,
+		.surface = { .static_friction = { material.static_friction, material.static_friction },
+			     .dynamic_friction = { material.dynamic_friction, material.dynamic_friction },
+			     .restitution = material.restitution },
+		.points = points,
+		.point_count = contact->point_count,
+	};
+	for (uint32_t p = 0; p < contact->point_count; p++) {
+		const struct contact_point *from = &contact->points[p];
+		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b, from->separation,
+							  from->feature };
+	}
+}
+
+static enum status state_rows(struct velocity_step *self)
+{
+	struct constraint_options options = {
+		.level = CONSTRAINT_VELOCITY,
+		.friction = self->settings.method.friction ? CONSTRAINT_PYRAMID : CONSTRAINT_SMOOTH,
+	};
+	struct constraint_room room = constraint_room(self->constraints, self->constraint_count, &options);
+	self->rows = (struct row_list){ .rows = ALLOCATE(struct constraint_row, room.rows),
+					.blocks = ALLOCATE(struct row_block, room.blocks),
+					.parts = ALLOCATE(struct row_part, room.parts),
+					.row_capacity = room.rows,
+					.block_capacity = room.blocks,
+					.part_capacity = room.parts };
+	self->first_block = ALLOCATE(uint32_t, self->constraint_count + 1);
+	self->impulses = ALLOCATE(struct velocity_impulse, room.blocks);
+	if (self->rows.rows == NULL || self->rows.blocks == NULL || self->rows.parts == NULL ||
+	    self->first_block == NULL || self->impulses == NULL)
+		return STATUS_NO_MEMORY;
+	constraint_rows(self->constraints, self->constraint_count, NULL, &options, &self->rows);
+	memset(self->impulses, 0, self->rows.block_count * sizeof *self->impulses);
+	for (uint32_t block = 0, c = 0; c <= self->constraint_count; c++) {
+		while (block < self->rows.block_count && self->rows.blocks[block].constraint < c)
+			block++;
+		self->first_block[c] = block;
+	}
+	return STATUS_OK;
+}
+
+enum status velocity_state(struct velocity_step *self, struct contact_list *list,
+			   const struct body_motion *motions)
+{
+	uint32_t count = 0, points = 0;
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->items[i].point_count > 0 && any_moves(self, &list->items[i])) {
+			count++;
+			points += list->items[i].point_count;
+		}
+	struct contact_found *found = ALLOCATE(struct contact_found, count);
+	struct contact_found_point *point = ALLOCATE(struct contact_found_point, points);
+	self->constraints = ALLOCATE(struct constraint, count);
+	self->contact_of = ALLOCATE(uint32_t, count);
+	if (found == NULL || point == NULL || self->constraints == NULL || self->contact_of == NULL)
+		return STATUS_NO_MEMORY;
+	self->list = list;
+	self->constraint_count = 0;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct contact_state *contact = &list->items[i];
+		if (contact->point_count == 0 || !any_moves(self, contact))
+			continue;
+		uint32_t at = self->constraint_count++;
+		find_contact(self, contact, motions, &found[at], point);
+		point += contact->point_count;
+		self->contact_of[at] = i;
+		self->constraints[at] = (struct constraint){ .kind = &constraint_contact,
+							     .body_a = slot_of(self->step, contact->body_a),
+							     .body_b = slot_of(self->step, contact->body_b),
+							     .source = contact->row,
+							     .data = &found[at] };
+	}
+	return state_rows(self);
+}
