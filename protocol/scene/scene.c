@@ -14,7 +14,7 @@ static const struct {
 	const char *name;
 	double min, max;
 } PARAMETERS[] = {
-#define PARAMETER(number, NAME, name, initial, min, max, unit, doc) { name, min, max },
+#define PARAMETER(number, NAME, name, absent, initial, min, max, unit, doc) { name, min, max },
 #include "server/engine/world/parameters.def"
 #undef PARAMETER
 };

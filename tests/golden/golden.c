@@ -5,13 +5,13 @@
  *
  * FOLDER is tests/golden below $CAIRN_SRCDIR unless given. Its lists, 16 hex digits a hash:
  *
- *   motion.txt    abi NUMBER; SCENE TICK TICK_HASH        what bodies do
+ *   motion.txt    core N, METHOD N, …; SCENE TICK TICK_HASH    what bodies do
  *   state.txt     SCENE TICK STATE_HASH                   what stands in the tables
  *   answers.txt   PROBLEM COUNT VALUES WAYS               of solvers, distances, shapes, overlaps
  *
- * --print writes such a list of this build instead of TAP. Each scene runs plainly; with workers; and
- * saved and loaded at a tick of its own, with all caches made anew at another; and so that every kind of
- * broad phase has had it, two of them interrupted.
+ * --print writes such a list of this build instead of TAP. Each scene runs plainly; with workers;
+ * and saved and loaded at a tick of its own, with all caches made anew at another; and so that
+ * every kind of broad phase has had it, two of them interrupted.
  */
 #include "server/base/rng.h"
 #include "server/io/parallel_pool.h"
@@ -39,7 +39,7 @@ struct line {
 enum { LINES_MAX = 256 };
 static struct line listed[LINES_MAX];
 static uint32_t listed_count, tests, failures;
-static unsigned listed_abi;
+static char listed_numbers[MOTION_TEXT_MAX];
 static enum list printed = LISTS; /* LISTS: none */
 
 static bool read_list(const char *folder, enum list list)
@@ -51,8 +51,13 @@ static bool read_list(const char *folder, enum list list)
 		return false;
 	while (fgets(text, sizeof text, file) != NULL && listed_count < LINES_MAX) {
 		struct line *line = &listed[listed_count];
-		if (text[0] == '#' || sscanf(text, "abi %u", &listed_abi) == 1)
+		if (text[0] == '#')
 			continue;
+		if (strncmp(text, "core ", 5) == 0) {
+			text[strcspn(text, "\n")] = '\0';
+			memcpy(listed_numbers, text, strlen(text) + 1);
+			continue;
+		}
 		*line = (struct line){ .list = list };
 		if (sscanf(text, "%31s %llu %llx %llx", line->name, &line->count, &line->hashes[0],
 			   &line->hashes[1]) == (list == ANSWERS ? 4 : 3))
@@ -156,12 +161,12 @@ static void run(const struct scene *scene, const char *broad_phase, const struct
 	world_destroy(world);
 }
 
-static bool read_lists(const char *folder)
+static bool read_lists(const char *folder, const char *numbers)
 {
 	for (int list = 0; list < LISTS; list++)
 		if (!read_list(folder, (enum list)list))
 			return false;
-	return listed_abi == ENGINE_ABI;
+	return strcmp(listed_numbers, numbers) == 0;
 }
 
 static enum list list_by_name(const char *name)
@@ -188,7 +193,9 @@ static void run_scenes(const struct parallel_pool *pool)
 int main(int count, char **arguments)
 {
 	uint32_t workers = 3;
-	char folder[4000];
+	char folder[4000], numbers[MOTION_TEXT_MAX];
+	struct motion_numbers own = engine_motion();
+	motion_text(&own, numbers);
 	const char *source = getenv("CAIRN_SRCDIR");
 	snprintf(folder, sizeof folder, "%s/tests/golden", source != NULL ? source : ".");
 	for (int i = 1; i < count; i++) {
@@ -203,10 +210,10 @@ int main(int count, char **arguments)
 		printf("# Made by golden --print %s; docs/DETERMINISM.md says when this may change.\n",
 		       list_names[printed]);
 		if (printed == MOTION)
-			printf("abi %d\n", ENGINE_ABI);
-	} else if (!read_lists(folder)) {
-		printf("Bail out! the lists in %s are missing or of another abi than %d\n", folder,
-		       ENGINE_ABI);
+			printf("%s\n", numbers);
+	} else if (!read_lists(folder, numbers)) {
+		printf("Bail out! the lists in %s are missing or of other numbers than %s\n", folder,
+		       numbers);
 		return 1;
 	}
 	struct parallel_pool *pool;
