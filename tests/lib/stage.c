@@ -36,16 +36,17 @@ void stage_init(struct stage *self, const char *method)
 	}
 	self->dt = 1.0 / 60;
 	self->parallel = &parallel_serial;
-	need(dynamics_init(&self->dynamics, &self->tables, self->shapes), "dynamics");
-	self->method = method_find(method);
-	if (self->method == NULL)
+	need(dynamics_init(&self->dynamics, &self->tables, self->shapes, self->dt), "dynamics");
+	self->method.method = method_find(method);
+	if (self->method.method == NULL)
 		need(STATUS_UNKNOWN_METHOD, method);
-	world->method[0] = self->method->number;
-	self->method->attach(&self->dynamics);
+	world->method[0] = self->method.method->number;
+	self->method.method->attach(&self->dynamics);
 }
 
 void stage_release(struct stage *self)
 {
+	method_release(&self->method);
 	dynamics_release(&self->dynamics);
 	for (uint32_t i = 0; i < self->tables.shape.count; i++)
 		shape_release((struct shape *)self->shapes[i]);
@@ -135,10 +136,7 @@ void stage_method(struct stage *self, const char *method)
 		need(STATUS_UNKNOWN_METHOD, method);
 	need(dynamics_body_reserve(&self->dynamics, 0, 0), "events");
 	need(method_supports(to, &self->dynamics, &why), method);
-	self->method->detach(&self->dynamics);
-	self->method = to;
-	self->tables.world.method[0] = to->number;
-	to->attach(&self->dynamics);
+	method_switch(&self->method, to, &self->dynamics);
 }
 
 enum status stage_try(struct stage *self)
@@ -146,7 +144,7 @@ enum status stage_try(struct stage *self)
 	struct reason why;
 	self->dynamics.events.count = 0;
 	self->dynamics.parallel = self->parallel;
-	enum status status = self->method->step(&self->dynamics, self->dt, &why);
+	enum status status = method_step(&self->method, &self->dynamics, self->dt, &why);
 	if (status == STATUS_OK)
 		self->tables.world.tick[0]++;
 	return status;
@@ -174,6 +172,7 @@ uint64_t stage_hash(const struct stage *self)
 
 void stage_restore(struct stage *to, const struct stage *from)
 {
+	method_save(&from->method, (struct dynamics *)&from->dynamics);
 	tables_release(&to->tables);
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
 		enum table_index index = (enum table_index)table;
@@ -189,7 +188,8 @@ void stage_restore(struct stage *to, const struct stage *from)
 	for (uint32_t i = 0; i < from->tables.shape.count; i++)
 		if (to->shapes[i] == NULL)
 			to->shapes[i] = shape_retain(from->shapes[i]);
-	to->method = from->method;
+	method_release(&to->method);
+	to->method.method = from->method.method;
 	need(dynamics_rebuild(&to->dynamics), "rebuild");
 }
 

@@ -13,7 +13,7 @@ struct stage {
 	struct tables tables;
 	const struct shape *shapes[STAGE_SHAPES_MAX]; /* taken */
 	struct dynamics dynamics;
-	const struct method *method;
+	struct method_instance method;
 	const struct parallel *parallel;
 	double dt;
 };

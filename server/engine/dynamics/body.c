@@ -7,7 +7,7 @@
 #include "server/engine/dynamics/body.h"
 
 #include "server/engine/dynamics/contact.h"
-#include "server/engine/dynamics/tuning.h"
+#include "server/engine/dynamics/step.h"
 
 vec3 dynamics_centre(const struct tables *tables, uint32_t body)
 {
@@ -55,13 +55,15 @@ static struct aabb aabb_reach(struct aabb box, vec3 travel)
 			 vec3_add(box.max, vec3_max(travel, vec3_zero())));
 }
 
-/* Whether the placement's fat box had to be made anew. Reads and writes only rows of the one body. */
-static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t placement, bool force)
+/* Whether the placement's fat box had to be made anew; it reaches `dt` seconds ahead. Reads and writes only rows of the
+ * one body. */
+static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t placement, double dt,
+				  bool force)
 {
 	struct tables *tables = self->tables;
 	pose at = pose_mul(body_pose(tables, body), placement_pose(tables, placement));
 	struct aabb tight = shape_aabb(placement_shape(self, placement), &at);
-	vec3 travel = vec3_scale(tables->body.velocity[body], tick_seconds(tables));
+	vec3 travel = vec3_scale(tables->body.velocity[body], dt);
 	struct aabb needed = aabb_grow(aabb_reach(tight, travel), 0.5 * CONTACT_NEAR);
 	if (!force && aabb_contains(placement_box(tables, placement), needed))
 		return false;
@@ -151,7 +153,7 @@ void dynamics_body_added(struct dynamics *self, uint32_t body)
 	body_cache_init(self, body);
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1])
-		placement_refresh_box(self, body, p - 1, true);
+		placement_refresh_box(self, body, p - 1, self->ahead, true);
 	body_refresh_proxies(self, body);
 	body_refresh_awake(self, body);
 }
@@ -165,7 +167,7 @@ void dynamics_body_moved(struct dynamics *self, uint32_t body)
 	body_contacts_stale(self, body);
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1]) {
-		placement_refresh_box(self, body, p - 1, true);
+		placement_refresh_box(self, body, p - 1, self->ahead, true);
 		if (tables->placement.active[p - 1])
 			placement_moved(self, p - 1);
 	}
@@ -181,7 +183,7 @@ void dynamics_body_changed(struct dynamics *self, uint32_t body)
 	self->bodies.items[body].reach = body_reach(self, body);
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1])
-		placement_refresh_box(self, body, p - 1, true);
+		placement_refresh_box(self, body, p - 1, self->ahead, true);
 	if (!body_is_solid(tables, body))
 		body_contacts_drop(self, body);
 	body_contacts_stale(self, body);
@@ -209,14 +211,11 @@ void dynamics_body_removed(struct dynamics *self, uint32_t body)
 	tables_clear_row(tables, TABLE_BODY, body);
 }
 
-void dynamics_number_awake(struct dynamics *self, uint32_t *rows)
+struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body)
 {
-	uint32_t slot = 0;
-	for (uint32_t body = bitset_next(&self->awake, 0); body != BITSET_NONE;
-	     body = bitset_next(&self->awake, body + 1)) {
-		self->bodies.items[body].slot = slot;
-		rows[slot++] = body;
-	}
+	const struct body_table *table = &self->tables->body;
+	return (struct body_motion){ self->bodies.items[body].centre, table->rotation[body],
+				     table->velocity[body], table->angular_velocity[body] };
 }
 
 /* ---- store ------------------------------------------------------------------------------------ */
@@ -268,14 +267,14 @@ static double motion_length(const struct body_cache *before, quat rotation_befor
 #define STORE_QUARANTINE (UINT64_C(1) << 63)
 #define STORE_BIT(i) (UINT64_C(1) << MIN_OF(i, 62u))
 
-static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_motion motion)
+static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_motion motion, double dt)
 {
 	struct tables *tables = self->tables;
 	if (!motion_is_good(&motion))
 		return STORE_QUARANTINE;
 	struct body_cache *cache = &self->bodies.items[body];
 	motion_settle(tables, &motion, cache->centre.z);
-	cache->motion = motion_length(cache, tables->body.rotation[body], &motion);
+	cache->motion += motion_length(cache, tables->body.rotation[body], &motion);
 	tables->body.rotation[body] = motion.rotation;
 	tables->body.velocity[body] = motion.velocity;
 	tables->body.angular_velocity[body] = motion.angular_velocity;
@@ -286,7 +285,7 @@ static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_
 	uint32_t i = 0;
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1], i++)
-		if (placement_refresh_box(self, body, p - 1, false) ||
+		if (placement_refresh_box(self, body, p - 1, dt, false) ||
 		    shape_is_divided(placement_shape(self, p - 1)))
 			changed |= STORE_BIT(i);
 	return changed;
@@ -324,14 +323,8 @@ static void store_shared(struct dynamics *self, uint32_t body, uint64_t changed)
 			placement_moved(self, p - 1);
 }
 
-void dynamics_store(struct dynamics *self, uint32_t body, const struct body_motion *motion)
-{
-	store_shared(self, body, store_columns(self, body, *motion));
-}
-
 struct store_work {
-	struct dynamics *self;
-	const uint32_t *bodies;
+	const struct step *step;
 	const struct body_motion *motions;
 	uint64_t *changed;
 };
@@ -341,19 +334,20 @@ static void store_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	UNUSED(worker);
 	const struct store_work *work = context;
 	for (uint32_t i = first; i < last; i++)
-		work->changed[i] = store_columns(work->self, work->bodies[i], work->motions[i]);
+		work->changed[i] = store_columns(work->step->dynamics, work->step->bodies[i],
+						 work->motions[i], work->step->dt);
 }
 
-void dynamics_store_all(struct dynamics *self, const uint32_t *bodies,
-			const struct body_motion *motions, uint32_t count)
+void step_store_all(struct step *self, const struct body_motion *motions)
 {
-	struct arena_mark mark = arena_mark(&self->scratch);
-	struct store_work work = { self, bodies, motions,
-				   ARENA_ARRAY(&self->scratch, uint64_t, count) };
-	ASSERT(work.changed != NULL);
-	parallel_run(self->parallel, count, 64, store_piece, &work);
+	struct dynamics *dynamics = self->dynamics;
+	struct arena_mark mark = arena_mark(&dynamics->scratch);
+	struct store_work work = { self, motions,
+				   ARENA_ARRAY(&dynamics->scratch, uint64_t, self->body_count) };
+	ASSERT(work.changed != NULL); /* step_begin reserved it */
+	parallel_run(self->parallel, self->body_count, 64, store_piece, &work);
 	/* In order of rows, which makes the order of events, too, independent of workers. */
-	for (uint32_t i = 0; i < count; i++)
-		store_shared(self, bodies[i], work.changed[i]);
-	arena_rewind(&self->scratch, mark);
+	for (uint32_t i = 0; i < self->body_count; i++)
+		store_shared(dynamics, self->bodies[i], work.changed[i]);
+	arena_rewind(&dynamics->scratch, mark);
 }

@@ -4,12 +4,6 @@
 
 #include "server/engine/dynamics/dynamics.h"
 
-/* Seconds of a tick. */
-static inline double tick_seconds(const struct tables *tables)
-{
-	return (double)tables->world.rate_den[0] / (double)tables->world.rate_num[0];
-}
-
 static inline pose body_pose(const struct tables *tables, uint32_t body)
 {
 	return pose_make(tables->body.position[body], tables->body.rotation[body]);

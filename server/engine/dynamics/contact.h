@@ -1,10 +1,9 @@
 /* contact.h: contact rows and the lists that hang them on bodies. Private to dynamics but for the
- * materials' mixing and contact_rows, which methods use. */
+ * materials' mixing, which methods use. */
 #ifndef CAIRN_ENGINE_DYNAMICS_CONTACT_H
 #define CAIRN_ENGINE_DYNAMICS_CONTACT_H
 
 #include "server/engine/dynamics/dynamics.h"
-#include "server/engine/dynamics/row.h"
 
 static inline uint32_t placement_body(const struct tables *tables, uint32_t placement)
 {
@@ -52,31 +51,23 @@ struct contact_place contact_place(const struct tables *tables, uint32_t row, ui
 
 /* Room for `rows` contact rows in all. */
 MUST_CHECK enum status dynamics_contact_reserve(struct dynamics *self, uint32_t rows);
-/* Takes the lowest free row, which must be reserved, and fills it as new. */
-uint32_t contact_take(struct dynamics *self, struct contact_pair pair);
+/* Takes a free row, which must be reserved, and fills it as new. */
+void contact_take(struct dynamics *self, uint32_t row, const struct contact_pair *pair);
 /* Hangs a filled row on its bodies and puts it into the sets. */
 void contact_link(struct dynamics *self, uint32_t row);
 /* Notes the end event if it touched, unhangs and frees the row. */
 void contact_drop(struct dynamics *self, uint32_t row);
 /* Puts it into `live` or takes it out, as its bodies are. */
 void contact_refresh_live(struct dynamics *self, uint32_t row);
-/* Its row, or DYNAMICS_NONE. Looks through the shorter list first found to end. */
-uint32_t contact_find(const struct dynamics *self, struct contact_pair pair);
+/* Its row, or DYNAMICS_NONE. */
+uint32_t contact_find(const struct dynamics *self, const struct contact_pair *pair);
 
-/* The pair's friction and restitution from both materials. Of two rules the one with the lower number
+/* The pair's friction and restitution from the materials of both pieces. Of two rules the one with the lower number
  * holds, so that any explicit choice beats the default of friction. */
 struct contact_material {
 	double static_friction, dynamic_friction, restitution;
 };
-struct contact_material contact_material(const struct tables *tables, uint32_t body_a,
-					 uint32_t body_b);
-
-/* States a contact as rows: for each point a ROW_CONTACT, and with `friction` two ROW_FRICTION after
- * it, in the order of points. `first` is the index that the first of them gets (for friction_of).
- * Bias is left 0 and softness 0: how to correct is the method's. Returns how many were written:
- * at most CONTACT_ROWS_MAX. */
-enum { CONTACT_ROWS_MAX = 3 * MANIFOLD_POINTS_MAX };
-uint32_t contact_rows(const struct dynamics *self, const struct contact_state *contact, bool friction,
-		      uint32_t first, struct row *rows);
+struct contact_material contact_material(const struct tables *tables, struct contact_piece a,
+					 struct contact_piece b);
 
 #endif

@@ -10,11 +10,13 @@
 
 enum { EVENTS_SPARE = 16 };
 
-enum status dynamics_init(struct dynamics *self, struct tables *tables, const struct shape **shapes)
+enum status dynamics_init(struct dynamics *self, struct tables *tables, const struct shape **shapes,
+			  double ahead)
 {
 	memset(self, 0, sizeof *self);
 	self->tables = tables;
 	self->shapes = shapes;
+	self->ahead = ahead;
 	self->parallel = &parallel_serial;
 	table_init(&self->body_index);
 	bitset_init(&self->awake);
@@ -37,6 +39,7 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 void dynamics_release(struct dynamics *self)
 {
 	table_release(&self->body_index);
+	contact_index_release(&self->contact_index);
 	bitset_release(&self->awake);
 	bitset_release(&self->live);
 	bitset_release(&self->parted);
@@ -49,19 +52,27 @@ void dynamics_release(struct dynamics *self)
 	ARRAY_RELEASE(&self->near_pairs);
 	ARRAY_RELEASE(&self->new_pairs);
 	ARRAY_RELEASE(&self->gone);
+	ARRAY_RELEASE(&self->slept);
 	ARRAY_RELEASE(&self->sort_scratch);
 	ARRAY_RELEASE(&self->triangles);
 	ARRAY_RELEASE(&self->events);
 	broad_phase_destroy(self->broad_phase);
 	self->broad_phase = NULL;
 	arena_release(&self->scratch);
+	for (uint32_t i = 0; i < PARALLEL_WORKERS_MAX; i++)
+		arena_release(&self->rooms[i]);
 }
 
 uint64_t dynamics_memory(const struct dynamics *self)
 {
 	uint64_t sets = 2 * (uint64_t)self->awake.size + self->live.size + self->body_used.size +
 			self->placement_used.size + self->contact_used.size + self->moved.size;
-	return sizeof *self + sets / 8 + (uint64_t)self->body_index.capacity * 16 +
+	uint64_t rooms = 0;
+	for (uint32_t i = 0; i < PARALLEL_WORKERS_MAX; i++)
+		rooms += self->rooms[i].peak;
+	return sizeof *self + rooms + sets / 8 + (uint64_t)self->body_index.capacity * 16 +
+	       (uint64_t)self->contact_index.capacity * sizeof *self->contact_index.slots +
+	       (uint64_t)self->slept.capacity * sizeof *self->slept.items +
 	       (uint64_t)self->bodies.capacity * sizeof *self->bodies.items +
 	       (uint64_t)self->edges.capacity * sizeof *self->edges.items +
 	       (uint64_t)self->near_pairs.capacity * 8 +
@@ -112,6 +123,8 @@ enum status dynamics_contact_reserve(struct dynamics *self, uint32_t rows)
 		status = bitset_reserve(&self->contact_used, room);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->edges, (uint64_t)room * 2);
+	if (status == STATUS_OK)
+		status = contact_index_reserve(&self->contact_index, &self->tables->contact, room);
 	return status;
 }
 
@@ -165,8 +178,11 @@ uint32_t dynamics_find_body(const struct dynamics *self, body_id id)
 
 void dynamics_event(struct dynamics *self, struct event event)
 {
-	ASSERT(self->events.count < self->events.capacity);
-	self->events.items[self->events.count++] = event;
+	if (self->events.count == self->events.capacity &&
+	    ARRAY_RESERVE(&self->events, (uint64_t)self->events.count + 1) != STATUS_OK)
+		self->events.lost++;
+	else
+		self->events.items[self->events.count++] = event;
 }
 
 /* ---- rebuilding ------------------------------------------------------------------------------- */
@@ -187,6 +203,7 @@ static enum status rebuild_reserve(struct dynamics *self)
 static void rebuild_reset(struct dynamics *self)
 {
 	table_reset(&self->body_index);
+	contact_index_reset(&self->contact_index);
 	bitset_reset(&self->awake);
 	bitset_reset(&self->parted);
 	bitset_reset(&self->live);

@@ -12,16 +12,14 @@
  *   moved       placements whose box, filter or status changed since the last prepare. Taking more for
  *               moved changes nothing, because of invariant 1; after a rebuild all are.
  *
- * Invariant 1: after dynamics_prepare there is a contact row for exactly those pairs of pieces that
- * are `wanted` (pairs.c): of different solid bodies, one of them dynamic, not filtered out, with
- * overlapping fat boxes. New pairs take the lowest free rows in the order of (placement a, placement b,
- * child a, child b), so rows are a function of the tables alone.
- * Invariant 2: a sleeping body is in none of the sets a step walks, and neither is a contact of
- * sleeping and static bodies only.
+ * Invariant 1: after the commit of a step there is a contact row for exactly those pairs of pieces that were `wanted`
+ * (pairs.c) as it began: of different solid bodies, one of them dynamic, not filtered out, with overlapping fat
+ * boxes. New pairs take the lowest free rows in the order of (placement a, placement b, child a, child b), so rows
+ * are a function of the tables alone.
+ * Invariant 2: a sleeping body is in none of the sets a step walks, and neither is a contact of sleeping and static
+ * bodies only.
  *
- * A step has two halves. dynamics_prepare does everything that may fail (new pairs against the limits,
- * growth of pools and scratch) and changes nothing when it fails. After it, nothing fails and nothing
- * is allocated.
+ * How a step is made is told in step.h. Everything here that a step reads stays as it is until the step's commit.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_DYNAMICS_H
 #define CAIRN_ENGINE_DYNAMICS_DYNAMICS_H
@@ -31,7 +29,8 @@
 #include "server/base/parallel.h"
 #include "server/base/table.h"
 #include "server/engine/collision/broad_phase.h"
-#include "server/engine/collision/manifold.h"
+#include "server/engine/dynamics/contact_index.h"
+#include "server/engine/dynamics/tuning.h"
 #include "server/engine/geometry/shape.h"
 #include "server/engine/math/mat3.h"
 #include "server/engine/types.h"
@@ -49,10 +48,11 @@ struct step_report {
 	uint32_t quarantined;
 };
 
-/* Events of the step being made, in the order they happened; the world sorts them. */
+/* Events of the boundary, in the order they happened; the world sorts them, and then holds them against its limit. */
 struct event_list {
 	struct event *items; /* owned */
 	uint32_t count, capacity;
+	uint32_t lost; /* there was no memory to note them; told with EVENT_LIMIT */
 };
 
 #define DYNAMICS_NONE UINT32_MAX
@@ -68,40 +68,35 @@ struct body_cache {
 	mat3 rotation;	/* of body.rotation */
 	vec3 centre;	/* mass centre, world, m */
 	double reach;	/* m, farthest point of its shapes from the mass centre; 0 without shapes */
-	double motion;	/* m, how far its farthest point went in the last step it was stored */
+	double motion;	/* m, how far its farthest point went in the last step it was stored, over all stores */
 	uint32_t first_edge; /* DYNAMICS_NONE without contacts */
-	uint32_t slot;	/* for the method: its number among the awake, valid within a step */
+	uint32_t slot;	/* its number among those who take part, valid within a step */
 };
 
-/* A contact as it stands now, for a method to solve: all that collide found, world axes. */
-struct contact_point {
-	vec3 arm_a, arm_b; /* m, from the mass centres to the point midway between the surfaces */
-	double separation; /* m, now; negative: penetrating */
+/* A piece of a placed shape: `child` is a mesh's triangle, a solid's part, a field's side; 0 for others. */
+struct contact_piece {
+	uint32_t placement, child;
 };
-struct contact_state {
-	uint32_t row;		 /* of the contact table */
-	uint32_t body_a, body_b; /* rows */
-	uint8_t point_count;	 /* 0: nothing near enough to matter in this step */
-	uint8_t kept, wakes;	 /* manifold of an earlier step; an awake body reaches a sleeping one */
-	vec3 normal;		 /* unit, a → b */
-	struct contact_point points[MANIFOLD_POINTS_MAX];
-};
-
-/* A contact row to be made. */
+/* Two near pieces, a.placement < b.placement. */
 struct contact_pair {
-	uint64_t placements; /* a << 32 | b, a < b */
-	uint64_t children;   /* child a << 32 | child b */
+	struct contact_piece a, b;
 };
 
 struct dynamics {
 	struct tables *tables;		   /* borrowed from the world */
 	const struct shape **shapes;	   /* by row of the shape table; borrowed from the world */
 	const struct parallel *parallel;   /* for this step; borrowed */
+	double ahead; /* s: boxes of a body that a command moves reach this far along its velocity */
 	struct table body_index;	   /* body id → row */
+	struct contact_index contact_index; /* pair of pieces → contact row */
 	struct bitset awake, live;
 	struct bitset parted; /* rows of bodies that lost contact points; whoever reads it empties it */
 	struct bitset body_used, placement_used, contact_used;
 	struct bitset moved; /* placement rows */
+	struct {
+		uint32_t *items; /* rows of bodies that fell asleep in the last step, as sets, ascending in each */
+		uint32_t count, capacity;
+	} slept;
 	struct {
 		struct body_cache *items; /* by body row, owned */
 		uint32_t count, capacity;
@@ -113,7 +108,7 @@ struct dynamics {
 	struct broad_phase *broad_phase;   /* owned */
 	struct proxy_pairs near_pairs;
 	struct {
-		struct contact_pair *items;
+		struct contact_pair *items; /* by pieces, ascending */
 		uint32_t count, capacity;
 	} new_pairs;
 	struct {
@@ -128,40 +123,12 @@ struct dynamics {
 		uint32_t *items; /* triangles */
 		uint32_t count, capacity;
 	} triangles;
-	/* The live contacts of this step in order of rows; in scratch, from collide on. */
-	struct contact_state *contacts;
-	uint32_t contact_count;
 	struct arena scratch;		   /* empty between steps */
+	struct arena rooms[PARALLEL_WORKERS_MAX]; /* of workers that solve islands; empty between steps */
 	struct event_list events;
 	struct step_report report;
+	double limit_met; /* the limit that the last step met; 0: none */
 };
-
-/* A method's step calls these in this order:
- *   dynamics_prepare → dynamics_collide → forces → its own solve → its impulses into the contact table
- *   → dynamics_contacts_solved → dynamics_store_* → dynamics_sleep → dynamics_finish
- */
-
-/* Bytes that the method will push on the scratch arena in this step, at most, its pushes rounded up to
- * 64: what it asks for is there without the heap. `bodies`, `contacts`: rows in use; all may wake. */
-typedef uint64_t step_need(uint64_t bodies, uint64_t contacts);
-
-/* Broad phase over everything that moved since the last call; makes and removes contact rows; makes
- * room for the step; empties the report. LIMIT or NO_MEMORY: nothing changed. */
-MUST_CHECK enum status dynamics_prepare(struct dynamics *self, step_need *need,
-					struct reason *why);
-
-/* The same for a method without contact: room only, no pairs. */
-MUST_CHECK enum status dynamics_prepare_bodies(struct dynamics *self, step_need *need,
-					       struct reason *why);
-/* Gives the awake bodies their slots 0, 1 … in order of rows, and writes these rows. */
-void dynamics_number_awake(struct dynamics *self, uint32_t *rows);
-
-/* Narrow phase of all live contacts, in parallel; matches features to keep multipliers; wakes sleeping
- * bodies that an awake one reaches. Fills `contacts`, the report's counts and its penetrations. */
-void dynamics_collide(struct dynamics *self);
-
-/* To be called when normal_impulse is stored: settles `touching`, notes begin and end events. */
-void dynamics_contacts_solved(struct dynamics *self);
 
 /* Where a step takes a body. */
 struct body_motion {
@@ -169,35 +136,21 @@ struct body_motion {
 	quat rotation;
 	vec3 velocity, angular_velocity;
 };
-/* Stores pose (of the body's origin, from the mass centre) and velocities of an awake body, clamped to
- * SPEED_MAX and ANGULAR_SPEED_MAX, and refreshes placement boxes; in a planar world what leaves the
- * plane is dropped. If a number is not finite or the place is beyond LENGTH_MAX: quarantine, that is,
- * the body keeps its last good pose, stops, becomes inactive, and an event says so. */
-void dynamics_store(struct dynamics *self, uint32_t body, const struct body_motion *motion);
-/* The same for many, in parallel; bodies[i] ascend. Scratch: 64 + 8 a body, included in prepare's own. */
-void dynamics_store_all(struct dynamics *self, const uint32_t *bodies,
-			const struct body_motion *motions, uint32_t count);
-
-/* Islands of the awake bodies by touching contacts; islands that were slow for long enough fall asleep
- * as sets and leave `awake` and `live`. `dt` in seconds. */
-void dynamics_sleep(struct dynamics *self, double dt);
-
-/* Gives scratch back. Last of all. */
-void dynamics_finish(struct dynamics *self);
+/* As the tables have it. */
+struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body);
 
 /* Wakes a body's whole set; on one that is awake: only begins its time of being slow anew. */
 void dynamics_wake(struct dynamics *self, uint32_t body);
 /* Wakes everything and begins all times anew. */
 void dynamics_wake_all(struct dynamics *self);
 
-/* Force and torque of gravity and drives on a body now, world axes, about its mass centre. */
-void dynamics_force(const struct dynamics *self, uint32_t body, vec3 *force, vec3 *torque);
-/* The same for the awake dynamic bodies at once: forces[i], torques[i] for the body whose cache says
- * slot i; slots of others are left alone. */
-void dynamics_forces(const struct dynamics *self, vec3 *forces, vec3 *torques, uint32_t slots);
+/* Force and torque of gravity and drives on `count` bodies as the tables have them, world axes, about their mass
+ * centres: forces[i], torques[i] for bodies[i], whose cache says slot i; 0 for one that is not dynamic. */
+void dynamics_forces(const struct dynamics *self, const uint32_t *bodies, uint32_t count, vec3 *forces,
+		     vec3 *torques);
 
 /* For a method that knows no contact, and one that begins: forgets all contacts (with end events), and
- * counts everything as moved, so that the next prepare finds all pairs; or only what an earlier method
+ * counts everything as moved, so that the next step finds all pairs; or only what an earlier method
  * left in them, so that every method begins alike. */
 void dynamics_contacts_forget(struct dynamics *self);
 void dynamics_contacts_reset(struct dynamics *self);
@@ -228,8 +181,9 @@ void dynamics_body_removed(struct dynamics *self, uint32_t body);
 
 /* Makes every cache anew from the tables. */
 MUST_CHECK enum status dynamics_rebuild(struct dynamics *self);
+/* `ahead`: seconds of a step, as long as the owner makes them (struct dynamics). */
 MUST_CHECK enum status dynamics_init(struct dynamics *self, struct tables *tables,
-				     const struct shape **shapes);
+				     const struct shape **shapes, double ahead);
 void dynamics_release(struct dynamics *self);
 
 /* Row of a body id, or UINT32_MAX. */
@@ -240,7 +194,8 @@ vec3 dynamics_centre(const struct tables *tables, uint32_t body);
 /* Bytes held by the caches. */
 uint64_t dynamics_memory(const struct dynamics *self);
 
-/* Notes an event; there is room (dynamics_body_reserve, dynamics_prepare). */
+/* Notes an event. There is room after dynamics_body_reserve and step_commit; elsewhere the list grows, and where it
+ * cannot, the event is counted as lost. */
 void dynamics_event(struct dynamics *self, struct event event);
 
 #endif

@@ -24,35 +24,21 @@ static void drive_add(const struct dynamics *self, uint32_t drive, vec3 *force, 
 					     vec3_cross(arm, table->force[drive])));
 }
 
-void dynamics_force(const struct dynamics *self, uint32_t body, vec3 *force, vec3 *torque)
+void dynamics_forces(const struct dynamics *self, const uint32_t *bodies, uint32_t count, vec3 *forces,
+		     vec3 *torques)
 {
 	const struct tables *tables = self->tables;
-	*force = *torque = vec3_zero();
-	if (tables->body.status[body] != BODY_DYNAMIC)
-		return;
-	*force = weight(tables, body);
-	for (uint32_t drive = 0; drive < tables->drive.count; drive++)
-		if (tables->drive.body[drive] == body && tables->drive.ticks[drive] > 0)
-			drive_add(self, drive, force, torque);
-}
-
-void dynamics_forces(const struct dynamics *self, vec3 *forces, vec3 *torques, uint32_t slots)
-{
-	const struct tables *tables = self->tables;
-	for (uint32_t body = bitset_next(&self->awake, 0); body != BITSET_NONE;
-	     body = bitset_next(&self->awake, body + 1)) {
-		uint32_t slot = self->bodies.items[body].slot;
-		ASSERT(slot < slots);
-		bool dynamic = tables->body.status[body] == BODY_DYNAMIC;
-		forces[slot] = dynamic ? weight(tables, body) : vec3_zero();
-		torques[slot] = vec3_zero();
+	for (uint32_t i = 0; i < count; i++) {
+		bool dynamic = tables->body.status[bodies[i]] == BODY_DYNAMIC;
+		forces[i] = dynamic ? weight(tables, bodies[i]) : vec3_zero();
+		torques[i] = vec3_zero();
 	}
 	for (uint32_t drive = 0; drive < tables->drive.count; drive++) {
-		uint32_t body = tables->drive.body[drive];
-		if (tables->drive.ticks[drive] == 0 || !bitset_get(&self->awake, body) ||
+		uint32_t body = tables->drive.body[drive], slot = self->bodies.items[body].slot;
+		/* Of one that does not take part, the slot may be another's. */
+		if (tables->drive.ticks[drive] == 0 || slot >= count || bodies[slot] != body ||
 		    tables->body.status[body] != BODY_DYNAMIC)
 			continue;
-		uint32_t slot = self->bodies.items[body].slot;
 		drive_add(self, drive, &forces[slot], &torques[slot]);
 	}
 }

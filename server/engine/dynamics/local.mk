@@ -9,6 +9,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/contact.h \
 	server/engine/dynamics/contact_force.c \
 	server/engine/dynamics/contact_force.h \
+	server/engine/dynamics/contact_index.c \
+	server/engine/dynamics/contact_index.h \
 	server/engine/dynamics/coupled_motion.c \
 	server/engine/dynamics/coupled_motion.h \
 	server/engine/dynamics/dynamics.c \
@@ -19,15 +21,21 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/frame_rate.h \
 	server/engine/dynamics/integrate.c \
 	server/engine/dynamics/integrate.h \
-	server/engine/dynamics/island.c \
+	server/engine/dynamics/islands.c \
+	server/engine/dynamics/islands.h \
 	server/engine/dynamics/mass_operator.c \
 	server/engine/dynamics/mass_operator.h \
 	server/engine/dynamics/ode.c \
 	server/engine/dynamics/ode.h \
 	server/engine/dynamics/pairs.c \
+	server/engine/dynamics/pairs.h \
 	server/engine/dynamics/row.h \
 	server/engine/dynamics/row_system.c \
 	server/engine/dynamics/row_system.h \
+	server/engine/dynamics/sleep.c \
+	server/engine/dynamics/step.c \
+	server/engine/dynamics/step.h \
+	server/engine/dynamics/step_reach.c \
 	server/engine/dynamics/tuning.h
 
 tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \

@@ -25,6 +25,7 @@
 #include "server/engine/solvers/solver.h"
 
 #define MARGIN 0.8	 /* of the ideal step, when growing: a rejection costs more than it gains */
+enum { STEPS_MAX = 10000000 }; /* a run of ode_run's own */
 #define DIFFERENCE 0x1p-17 /* of 1 + |Y|, the step of J's central differences: about ε^(1/3) */
 
 static void carve(struct ode_work *self, struct solver_memory *memory, uint32_t size, bool implicit)
@@ -52,7 +53,7 @@ size_t ode_work_bytes(uint32_t size_max, bool implicit)
 
 void ode_work_init(struct ode_work *self, void *bytes, uint32_t size_max, bool implicit)
 {
-	struct solver_memory memory = { bytes, 0 };
+	struct solver_memory memory = { solver_memory_good(bytes) ? bytes : NULL, 0 };
 	carve(self, &memory, size_max, implicit);
 }
 
@@ -128,7 +129,6 @@ static void implicit_matrix(struct ode_work *self, const struct ode *ode, double
 static bool implicit_euler(struct ode_work *self, const struct ode *ode, double time, double h,
 			   const double *state)
 {
-	ASSERT(self->matrix != NULL);
 	implicit_matrix(self, ode, time + h, h, state);
 	euler(self, ode, time + h, h, state);
 	if (!lu_factor(self->matrix, ode->size, ode->size, self->pivots))
@@ -137,11 +137,19 @@ static bool implicit_euler(struct ode_work *self, const struct ode *ode, double 
 	return true;
 }
 
+bool ode_fits(const struct ode_work *self, const struct ode *ode, enum ode_method method)
+{
+	if (self->coarse == NULL || ode->size > self->size_max || (uint32_t)method >= ODE_METHODS)
+		return false;
+	return method != ODE_IMPLICIT_EULER || self->pivots != NULL;
+}
+
 bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method method, double time,
 	      double h, double *state)
 {
 	bool good = true;
-	ASSERT(ode->size <= self->size_max);
+	if (!ode_fits(self, ode, method) || !solver_finite(&time, 1) || !solver_finite(&h, 1))
+		return false;
 	if (method == ODE_EULER)
 		euler(self, ode, time, h, state);
 	else if (method == ODE_RK2)
@@ -184,11 +192,18 @@ static double step_twice(struct ode_work *self, const struct ode *ode, enum ode_
 	return worst;
 }
 
+bool ode_limits_valid(const struct ode_limits *limits)
+{
+	return limits->tolerance > 0 && limits->h_min > 0 && limits->h_min <= limits->h_max &&
+	       limits->h_max <= SCALAR_MAX && limits->growth > 1;
+}
+
 struct ode_trial ode_try(struct ode_work *self, const struct ode *ode, enum ode_method method,
 			 double time, double h, const struct ode_limits *limits, double *state)
 {
-	struct ode_trial trial = { .h_ideal = SCALAR_MAX };
-	ASSERT(limits->tolerance > 0 && limits->h_min > 0 && limits->h_min <= limits->h_max);
+	struct ode_trial trial = { .error = SCALAR_MAX, .h_ideal = SCALAR_MAX };
+	if (!ode_fits(self, ode, method) || !ode_limits_valid(limits))
+		return trial;
 	dense_copy(self->saved, state, ode->size);
 	trial.error = step_twice(self, ode, method, time, h, state);
 	bool finite = trial.error < SCALAR_MAX;
@@ -213,9 +228,12 @@ struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_me
 		       double from, double to, double h, const struct ode_limits *limits,
 		       double *state)
 {
-	struct ode_run run = { .h = scalar_clamp(h, limits->h_min, limits->h_max) };
+	struct ode_run run = { .h = scalar_clamp(h, limits->h_min, limits->h_max), .time = from };
+	uint32_t steps_max = limits->steps_max != 0 ? limits->steps_max : STEPS_MAX;
 	double time = from;
-	while (time < to && !run.failed) {
+	run.failed = !ode_fits(self, ode, method) || !ode_limits_valid(limits) || !(h > 0) ||
+		     !solver_finite(&from, 1) || scalar_is_nan(to);
+	while (time < to && !run.failed && !run.stopped) {
 		/* The last step is cut to end at `to`; a sliver is not left over for another. */
 		bool last = time + run.h * (1 + 1e-9) >= to;
 		double step = last ? to - time : run.h;
@@ -223,7 +241,12 @@ struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_me
 		here.h_min = scalar_min(limits->h_min, step);
 		here.h_max = scalar_max(limits->h_max, step);
 		bool least = step <= limits->h_min;
+		/* A step too small to change the time would be taken for ever. */
+		run.failed = !last && !(time + step > time);
+		if (run.failed)
+			break;
 		struct ode_trial trial = ode_try(self, ode, method, time, step, &here, state);
+		run.stopped = run.accepted + run.rejected + 1 >= steps_max;
 		if (!trial.accepted) {
 			run.rejected++;
 			run.failed = least;
@@ -233,10 +256,11 @@ struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_me
 		run.accepted++;
 		run.forced += trial.error > limits->tolerance;
 		run.error = scalar_max(trial.error, run.error);
-		time = last ? to : time + step;
+		time = run.time = last ? to : time + step;
 		if (!last || trial.h_next > run.h)
 			run.h = scalar_clamp(trial.h_next, limits->h_min, limits->h_max);
 	}
+	run.stopped = run.stopped && !run.failed && time < to;
 	return run;
 }
 
@@ -261,8 +285,11 @@ struct ode_frame ode_frame(struct ode_work *self, const struct ode *ode, enum od
 			   double time, double dt, double tolerance, struct ode_substeps *substeps,
 			   double *state)
 {
-	struct ode_frame frame = { 0 };
-	ASSERT(substeps->count >= 1 && substeps->count <= substeps->count_max);
+	struct ode_frame frame = { .count = substeps->count };
+	frame.failed = !ode_fits(self, ode, method) || !(tolerance > 0) || substeps->count < 1 ||
+		       substeps->count > substeps->count_max;
+	if (frame.failed)
+		return frame;
 	dense_copy(self->saved, state, ode->size);
 	for (;;) {
 		bool force = substeps->count >= substeps->count_max;

@@ -33,8 +33,13 @@ struct ode_work {
 size_t ode_work_bytes(uint32_t size_max, bool implicit);
 void ode_work_init(struct ode_work *self, void *memory, uint32_t size_max, bool implicit);
 
+/* Whether a state of this size and this method lie within the workspace: not larger than size_max, a
+ * method of the list, and room for IMPLICIT_EULER if it is that one. Each of the routines below refuses
+ * what does not, and leaves the state as it is. */
+bool ode_fits(const struct ode_work *self, const struct ode *ode, enum ode_method method);
+
 /* One step from `time` by `h`. False, and the state as it was, when IMPLICIT_EULER's matrix is singular
- * or the new state is not finite. */
+ * or the new state, the time or h is not finite, or !ode_fits. */
 bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method method, double time,
 	      double h, double *state) MUST_CHECK;
 
@@ -44,17 +49,22 @@ struct ode_limits {
 	double tolerance; /* of the scaled error of a step, > 0 */
 	double h_min, h_max; /* s, 0 < h_min ≤ h_max */
 	double growth;	  /* largest h / last h, > 1; the book has none, and needs one where Δ = 0 */
+	uint32_t steps_max; /* of one ode_run, accepted or not; 0: 10 000 000 */
 };
+
+/* In the ranges above, and finite but for the tolerance. */
+bool ode_limits_valid(const struct ode_limits *limits);
 
 struct ode_trial {
 	bool accepted; /* false: the state is what it was, bit for bit */
-	double error;  /* max |Δ_i| / scale_i of one step against two halves */
+	double error;  /* max |Δ_i| / scale_i of one step against two halves; SCALAR_MAX: not finite */
 	double h_ideal; /* h (tolerance / error)^(1/p), p the order of the local error; unlimited */
 	double h_next; /* what to try next, within the limits */
 };
 
 /* Two steps of h/2, judged by one of h. At h ≤ h_min everything finite is accepted. Not for
- * IMPLICIT_EULER, for which the book defines no exponent; it is taken as EULER's. */
+ * IMPLICIT_EULER, for which the book defines no exponent; it is taken as EULER's. Not accepted, with
+ * h_next 0: !ode_fits or !ode_limits_valid. */
 struct ode_trial ode_try(struct ode_work *self, const struct ode *ode, enum ode_method method,
 			 double time, double h, const struct ode_limits *limits, double *state);
 
@@ -62,10 +72,14 @@ struct ode_run {
 	uint32_t accepted, rejected, forced; /* steps; forced: accepted at h_min, over tolerance */
 	double error;			     /* largest of an accepted step */
 	double h;			     /* to begin with next time */
-	bool failed; /* a step at h_min was not finite: the state is that of the start */
+	double time;			     /* that the state belongs to */
+	bool failed;  /* a step at h_min was not finite, or did not move the time on; or at once, see below */
+	bool stopped; /* at steps_max, before `to` */
 };
 
-/* From `from` to `to` > from, beginning with `h`. */
+/* From `from` to `to`, beginning with `h` > 0; nothing to do when `to` is not later. A `to` of infinity
+ * ends by steps_max or where h no longer moves the time on. Fails at once: !ode_fits, !ode_limits_valid,
+ * an h that is not positive, a time that is not a number. */
 struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_method method,
 		       double from, double to, double h, const struct ode_limits *limits,
 		       double *state);
@@ -89,7 +103,8 @@ struct ode_frame {
 	uint32_t rejected; /* times it was begun again */
 	double error;	   /* largest of a sub-step */
 	bool forced;	   /* over tolerance at count_max */
-	bool failed;	   /* not finite even so: the state is that of the frame's start */
+	bool failed;	   /* not finite even so: the state is that of the frame's start; or !ode_fits, a
+			    * tolerance that is not positive, a count outside 1 … count_max */
 };
 
 /* A whole frame of dt in N sub-steps, each judged by step doubling. One over tolerance restores the

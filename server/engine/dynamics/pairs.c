@@ -1,4 +1,4 @@
-/* pairs.c: the first half of a step: which pieces are near, and room for all that follows.
+/* pairs.c: which pieces are near.
  *
  * Whether two placements are `wanted` as a pair is a function of their bodies' columns and fat boxes:
  * different solid bodies, one of them dynamic; not filtered out; kinds that can meet; boxes that
@@ -17,19 +17,16 @@
  * Only what moved is asked. That suffices because of invariant 1 (dynamics.h): of a pair of which
  * neither moved, both questions (is it there, is it wanted) had the same answer before. So the result
  * is the same when more is asked, as after a rebuild, when all count as moved.
- *
- * Everything is found first, then held against the limits, then room is made, and only then changed.
  */
+#include "server/engine/dynamics/pairs.h"
+
 #include "server/base/array.h"
 #include "server/base/sort.h"
+#include "server/engine/collision/manifold.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/tuning.h"
 #include "server/engine/geometry/mesh.h"
-
-#include <string.h>
-
-enum { EVENTS_SPARE = 16, SCRATCH_PUSHES = 32 };
 
 /* ---- what is wanted --------------------------------------------------------------------------- */
 
@@ -43,7 +40,7 @@ static bool filter_allows(const struct body_table *body, uint32_t a, uint32_t b)
 }
 
 /* Whether the box comes within CONTACT_NEAR of the half-space. */
-static bool plane_reaches(const struct dynamics *self, uint32_t plane, struct aabb box)
+static bool plane_reaches(const struct dynamics *self, uint32_t plane, struct aabb box, double motion)
 {
 	const struct tables *tables = self->tables;
 	const struct shape *shape = placement_shape(self, plane);
@@ -52,11 +49,11 @@ static bool plane_reaches(const struct dynamics *self, uint32_t plane, struct aa
 	vec3 normal = pose_vector(at, shape->plane.normal);
 	double offset = shape->plane.offset + vec3_dot(normal, at.position);
 	double lowest = vec3_dot(normal, aabb_centre(box)) - vec3_dot(vec3_abs(normal), aabb_half(box));
-	return lowest <= offset + CONTACT_NEAR;
+	return lowest <= offset + CONTACT_NEAR + motion;
 }
 
-/* All but the boxes' overlap, which the broad phase knows already. */
-static bool placements_wanted(const struct dynamics *self, uint32_t a, uint32_t b)
+/* All but the boxes' overlap and a plane's half-space. */
+static bool placements_may_meet(const struct dynamics *self, uint32_t a, uint32_t b)
 {
 	const struct tables *tables = self->tables;
 	if (!tables->placement.active[a] || !tables->placement.active[b])
@@ -67,13 +64,34 @@ static bool placements_wanted(const struct dynamics *self, uint32_t a, uint32_t 
 		return false;
 	if (!filter_allows(&tables->body, body_a, body_b))
 		return false;
-	enum shape_kind kind_a = placement_shape(self, a)->kind;
-	enum shape_kind kind_b = placement_shape(self, b)->kind;
-	if (!collide_supported(kind_a, kind_b))
-		return false;
-	if (kind_a == SHAPE_PLANE)
-		return plane_reaches(self, a, placement_box(tables, b));
-	return kind_b != SHAPE_PLANE || plane_reaches(self, b, placement_box(tables, a));
+	return collide_supported(placement_shape(self, a)->kind, placement_shape(self, b)->kind);
+}
+
+/* Of two that may meet: whether a half-space among them is reached by the other's box. */
+static bool halves_reached(const struct dynamics *self, const struct pair_reach *a,
+			   const struct pair_reach *b)
+{
+	if (placement_shape(self, a->placement)->kind == SHAPE_PLANE)
+		return plane_reaches(self, a->placement, b->box, a->motion);
+	return placement_shape(self, b->placement)->kind != SHAPE_PLANE ||
+	       plane_reaches(self, b->placement, a->box, b->motion);
+}
+
+struct pair_reach pair_reach_fat(const struct dynamics *self, uint32_t placement)
+{
+	return (struct pair_reach){ placement, placement_box(self->tables, placement), 0 };
+}
+
+/* All but the boxes' overlap, which the broad phase knows already. */
+bool pair_may_meet(const struct dynamics *self, const struct pair_reach *a, const struct pair_reach *b)
+{
+	return placements_may_meet(self, a->placement, b->placement) && halves_reached(self, a, b);
+}
+
+static bool placements_wanted(const struct dynamics *self, uint32_t a, uint32_t b)
+{
+	struct pair_reach at_a = pair_reach_fat(self, a), at_b = pair_reach_fat(self, b);
+	return pair_may_meet(self, &at_a, &at_b);
 }
 
 static bool is_mesh(const struct dynamics *self, uint32_t placement)
@@ -124,59 +142,75 @@ static struct aabb piece_box(const struct shape *shape, uint32_t piece)
 
 /* Two placements of which at least one has pieces. */
 struct meeting {
-	uint32_t frame, other; /* placements */
+	const struct pair_reach *frame, *other;
 	bool frame_first;      /* the frame's is the pair's A */
 	const struct shape *shape, *other_shape;
 	bool pieces;	       /* the other has pieces as well */
+	double motion;	       /* m: how far their points may come towards each other from where they are */
 	pose other_in_frame;
 	mat3 turn;
 };
 
-static struct meeting meeting_of(const struct dynamics *self, uint32_t a, uint32_t b)
+static struct meeting meeting_of(const struct dynamics *self, const struct pair_reach *a,
+				 const struct pair_reach *b)
 {
 	struct meeting m;
-	m.frame_first = is_mesh(self, a) || (!is_mesh(self, b) && has_pieces(self, a, b));
+	m.frame_first = is_mesh(self, a->placement) || (!is_mesh(self, b->placement) &&
+							has_pieces(self, a->placement, b->placement));
 	m.frame = m.frame_first ? a : b;
 	m.other = m.frame_first ? b : a;
-	m.shape = placement_shape(self, m.frame);
-	m.other_shape = placement_shape(self, m.other);
-	m.pieces = has_pieces(self, m.other, m.frame) && !shape_is_field(m.shape);
-	pose at = shape_pose(self, m.frame);
+	m.shape = placement_shape(self, m.frame->placement);
+	m.other_shape = placement_shape(self, m.other->placement);
+	m.pieces = has_pieces(self, m.other->placement, m.frame->placement) &&
+		   !shape_is_field(m.shape);
+	pose at = shape_pose(self, m.frame->placement);
 	if (m.pieces) {
-		m.other_in_frame = pose_relative(at, shape_pose(self, m.other));
+		m.motion = m.frame->motion + m.other->motion;
+		m.other_in_frame = pose_relative(at, shape_pose(self, m.other->placement));
 		m.turn = mat3_from_quat(m.other_in_frame.rotation);
 	} else {
+		m.motion = m.frame->motion;
 		m.other_in_frame = pose_inverse(at); /* boxes are in the world's axes */
 		m.turn = mat3_from_quat(quat_conjugate(at.rotation));
 	}
 	return m;
 }
 
-/* The other's piece, or its fat box, seen from the frame. */
+/* The other's piece, or the box it stays in, seen from the frame. */
 static struct aabb other_box(const struct dynamics *self, const struct meeting *m, uint32_t piece)
 {
+	struct aabb box;
 	if (m->pieces) {
-		struct aabb box = piece_box(m->other_shape, piece);
-		return box_turned(box, m->turn, pose_point(m->other_in_frame, aabb_centre(box)));
+		box = piece_box(m->other_shape, piece);
+		box = box_turned(box, m->turn, pose_point(m->other_in_frame, aabb_centre(box)));
+	} else {
+		box = m->other->box;
+		box = box_turned(box, m->turn,
+				 pose_inverse_point(shape_pose(self, m->frame->placement),
+						    aabb_centre(box)));
 	}
-	struct aabb box = placement_box(self->tables, m->other);
-	return box_turned(box, m->turn,
-			  pose_inverse_point(shape_pose(self, m->frame), aabb_centre(box)));
+	return m->motion > 0 ? aabb_grow(box, m->motion) : box;
 }
 
-static bool row_wanted(const struct dynamics *self, uint32_t row)
+bool pair_wanted(const struct dynamics *self, const struct contact_pair *pair)
 {
-	const struct contact_table *contact = &self->tables->contact;
-	uint32_t a = contact->placement_a[row], b = contact->placement_b[row];
+	uint32_t a = pair->a.placement, b = pair->b.placement;
 	if (!placements_wanted(self, a, b) ||
 	    !aabb_overlaps(placement_box(self->tables, a), placement_box(self->tables, b)))
 		return false;
 	if (!any_pieces(self, a, b))
 		return true;
-	struct meeting m = meeting_of(self, a, b);
-	uint32_t child_a = contact->child_a[row], child_b = contact->child_b[row];
-	uint32_t own = m.frame_first ? child_a : child_b, other = m.frame_first ? child_b : child_a;
+	struct pair_reach at_a = pair_reach_fat(self, a), at_b = pair_reach_fat(self, b);
+	struct meeting m = meeting_of(self, &at_a, &at_b);
+	uint32_t own = m.frame_first ? pair->a.child : pair->b.child;
+	uint32_t other = m.frame_first ? pair->b.child : pair->a.child;
 	return aabb_overlaps(piece_box(m.shape, own), other_box(self, &m, other));
+}
+
+static struct contact_pair row_pair(const struct contact_table *contact, uint32_t row)
+{
+	return (struct contact_pair){ { contact->placement_a[row], contact->child_a[row] },
+				      { contact->placement_b[row], contact->child_b[row] } };
 }
 
 /* For the broad phase. A pair with pieces is looked into each time: others may be near now. */
@@ -187,8 +221,8 @@ static bool pair_filter(uint32_t a, uint32_t b, const void *context)
 		return false;
 	if (any_pieces(self, a, b))
 		return true;
-	struct contact_pair pair = { (uint64_t)a << 32 | b, 0 };
-	return contact_find(self, pair) == DYNAMICS_NONE;
+	struct contact_pair pair = { { a, 0 }, { b, 0 } };
+	return contact_find(self, &pair) == DYNAMICS_NONE;
 }
 
 /* ---- finding ---------------------------------------------------------------------------------- */
@@ -207,7 +241,8 @@ static enum status find_gone(struct dynamics *self)
 			uint32_t b = tables->contact.placement_b[row];
 			if (p != a && (p != b || bitset_get(&self->moved, a)))
 				continue;
-			if (row_wanted(self, row))
+			struct contact_pair pair = row_pair(&tables->contact, row);
+			if (pair_wanted(self, &pair))
 				continue;
 			if (ARRAY_RESERVE(&self->gone, (uint64_t)self->gone.count + 1) != STATUS_OK)
 				return STATUS_NO_MEMORY;
@@ -217,12 +252,11 @@ static enum status find_gone(struct dynamics *self)
 	return STATUS_OK;
 }
 
-static enum status new_push(struct dynamics *self, uint64_t placements, uint64_t children)
+static enum status new_push(struct dynamics *self, struct contact_pair pair)
 {
 	if (ARRAY_RESERVE(&self->new_pairs, (uint64_t)self->new_pairs.count + 1) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	self->new_pairs.items[self->new_pairs.count++] =
-		(struct contact_pair){ placements, children };
+	self->new_pairs.items[self->new_pairs.count++] = pair;
 	return STATUS_OK;
 }
 
@@ -257,9 +291,12 @@ static enum status near_pieces(struct dynamics *self, const struct meeting *m, s
 	return STATUS_OK;
 }
 
-static enum status find_new_pieces(struct dynamics *self, uint64_t placements)
+enum status pairs_between(struct dynamics *self, const struct pair_reach *a, const struct pair_reach *b)
 {
-	struct meeting m = meeting_of(self, proxy_pair_a(placements), proxy_pair_b(placements));
+	struct contact_pair pair = { { a->placement, 0 }, { b->placement, 0 } };
+	if (!any_pieces(self, a->placement, b->placement))
+		return new_push(self, pair);
+	struct meeting m = meeting_of(self, a, b);
 	uint32_t others = m.pieces ? shape_piece_count(m.other_shape) : 1, count = 0;
 	struct aabb bounds = aabb_grow(aabb_make(m.shape->aabb_min, m.shape->aabb_max),
 				       CONTACT_NEAR + CONTACT_LOOK_AHEAD * m.shape->extent_min);
@@ -272,11 +309,21 @@ static enum status find_new_pieces(struct dynamics *self, uint64_t placements)
 	if (status == STATUS_OK && count > 1)
 		sort_keys(self->sort_scratch.items, NULL, self->sort_scratch.items + count, NULL, count);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
-		struct contact_pair pair = { placements, self->sort_scratch.items[i] };
-		if (contact_find(self, pair) == DYNAMICS_NONE)
-			status = new_push(self, pair.placements, pair.children);
+		pair.a.child = (uint32_t)(self->sort_scratch.items[i] >> 32);
+		pair.b.child = (uint32_t)self->sort_scratch.items[i];
+		status = new_push(self, pair);
 	}
 	return status;
+}
+
+/* Drops the pairs from `first` on that have a row. */
+static void forget_known(struct dynamics *self, uint32_t first)
+{
+	uint32_t kept = first;
+	for (uint32_t i = first; i < self->new_pairs.count; i++)
+		if (contact_find(self, &self->new_pairs.items[i]) == DYNAMICS_NONE)
+			self->new_pairs.items[kept++] = self->new_pairs.items[i];
+	self->new_pairs.count = kept;
 }
 
 /* Pairs with pieces come from the broad phase also when they bring nothing new; they must not count
@@ -300,117 +347,26 @@ static enum status find_new(struct dynamics *self, struct reason *why)
 	enum status status = broad_phase_pairs(self->broad_phase, self->parallel, pair_filter, self,
 					       (uint32_t)MIN_OF(room, (uint64_t)UINT32_MAX),
 					       &self->near_pairs);
-	if (status == STATUS_LIMIT)
+	if (status == STATUS_LIMIT) {
+		self->limit_met = most;
 		return reason_set(why, status, -1, "contacts", "more than %u pairs are near", most);
+	}
 	for (uint32_t i = 0; status == STATUS_OK && i < self->near_pairs.count; i++) {
-		uint64_t pair = self->near_pairs.items[i];
-		if (any_pieces(self, proxy_pair_a(pair), proxy_pair_b(pair)))
-			status = find_new_pieces(self, pair);
-		else
-			status = new_push(self, pair, 0);
+		uint64_t key = self->near_pairs.items[i];
+		struct pair_reach a = pair_reach_fat(self, proxy_pair_a(key));
+		struct pair_reach b = pair_reach_fat(self, proxy_pair_b(key));
+		uint32_t first = self->new_pairs.count;
+		status = pairs_between(self, &a, &b);
+		if (any_pieces(self, a.placement, b.placement))
+			forget_known(self, first);
 	}
 	return status;
 }
 
-/* ---- room ------------------------------------------------------------------------------------- */
-
-static enum status check_limits(const struct dynamics *self, uint64_t contacts, struct reason *why)
-{
-	uint32_t most = self->tables->world.contacts_max[0];
-	if (contacts > most)
-		return reason_set(why, STATUS_LIMIT, -1, "contacts", "%llu contacts, the limit is %u",
-				  (unsigned long long)contacts, most);
-	uint32_t rows = MAX_OF((uint32_t)contacts, self->tables->contact.count);
-	if (!tables_fit(self->tables, TABLE_CONTACT, rows))
-		return reason_set(why, STATUS_LIMIT, -1, "memory",
-				  "the tables would pass the limit of memory");
-	return STATUS_OK;
-}
-
-/* Bytes that a step pushes on the arena at most; SCRATCH_PUSHES covers rounding. Contacts asleep are
- * counted too, because collide may wake any of them. */
-static uint64_t scratch_bytes(const struct dynamics *self, step_need *need, uint64_t contacts)
-{
-	uint64_t own_per_body = 2 * sizeof(uint64_t) + 4 * sizeof(uint32_t) + sizeof(double);
-	uint64_t own_per_contact = sizeof(struct contact_state) + sizeof(uint32_t) + 1;
-	if (self->live.count < self->contact_used.count) /* collide may have to sort its list */
-		own_per_contact += sizeof(struct contact_state) + sizeof(uint32_t);
-	uint64_t rows = MAX_OF(contacts, (uint64_t)self->tables->contact.count);
-	uint64_t bodies = self->tables->body.count;
-	return SCRATCH_PUSHES * 64 + need(bodies, rows) + bodies * own_per_body +
-	       rows * own_per_contact;
-}
-
-static enum status make_room(struct dynamics *self, step_need *need, uint64_t contacts)
-{
-	const struct tables *tables = self->tables;
-	/* A contact may begin and, its body put out by bounds or quarantine, end; a body may wake, fall
-	 * asleep, be put out and, by a neighbour that is, wake again. */
-	uint64_t events = self->events.count + 2 * contacts + self->gone.count +
-			  4 * (uint64_t)self->body_used.count + EVENTS_SPARE;
-	enum status status = ARRAY_RESERVE(&self->events, events);
-	if (status == STATUS_OK)
-		status = dynamics_contact_reserve(
-			self, MAX_OF((uint32_t)contacts, tables->contact.count));
-	uint64_t bytes = scratch_bytes(self, need, contacts);
-	if (status == STATUS_OK)
-		status = bytes <= SIZE_MAX ? arena_reserve(&self->scratch, (size_t)bytes) :
-					     STATUS_NO_MEMORY;
-	return status;
-}
-
-/* A sleeper that something which is not awake was put beside (a wall set down in a pile). */
-static void wake_met(struct dynamics *self, uint32_t row)
-{
-	if (bitset_get(&self->live, row))
-		return;
-	dynamics_wake(self, contact_body_a(self->tables, row));
-	dynamics_wake(self, contact_body_b(self->tables, row));
-}
-
-enum status dynamics_prepare(struct dynamics *self, step_need *need, struct reason *why)
+enum status pairs_find(struct dynamics *self, struct reason *why)
 {
 	enum status status = find_gone(self);
-	if (status == STATUS_OK)
-		status = find_new(self, why);
-	if (status == STATUS_LIMIT)
-		return status;
-	uint64_t contacts = (uint64_t)self->contact_used.count - self->gone.count +
-			    self->new_pairs.count;
-	if (status == STATUS_OK)
-		status = check_limits(self, contacts, why);
-	if (status == STATUS_OK)
-		status = make_room(self, need, contacts);
-	if (status == STATUS_NO_MEMORY)
-		return reason_set(why, status, -1, "memory", "no memory for %llu contacts",
-				  (unsigned long long)contacts);
-	if (status != STATUS_OK)
-		return status;
-	self->report = (struct step_report){ .pairs_new = self->new_pairs.count,
-					     .pairs_gone = self->gone.count };
-	for (uint32_t i = 0; i < self->gone.count; i++)
-		contact_drop(self, self->gone.items[i]);
-	for (uint32_t i = 0; i < self->new_pairs.count; i++)
-		wake_met(self, contact_take(self, self->new_pairs.items[i]));
-	broad_phase_settle(self->broad_phase);
-	bitset_reset(&self->moved);
-	return STATUS_OK;
-}
-
-enum status dynamics_prepare_bodies(struct dynamics *self, step_need *need, struct reason *why)
-{
-	self->gone.count = self->new_pairs.count = 0;
-	if (make_room(self, need, self->contact_used.count) != STATUS_OK)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for a step");
-	self->report = (struct step_report){ 0 };
-	return STATUS_OK;
-}
-
-void dynamics_finish(struct dynamics *self)
-{
-	self->contacts = NULL;
-	self->contact_count = 0;
-	arena_reset(&self->scratch);
+	return status == STATUS_OK ? find_new(self, why) : status;
 }
 
 /* ---- for methods that begin ------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
  * animated goes on with its ω. There are no contacts and nobody sleeps.
  */
 #include "server/engine/dynamics/integrate.h"
+#include "server/engine/dynamics/step.h"
 #include "server/engine/math/sym3.h"
 #include "server/engine/methods/method.h"
 
@@ -54,33 +55,36 @@ static void detach(struct dynamics *dynamics)
 static uint64_t need(uint64_t bodies, uint64_t contacts)
 {
 	UNUSED(contacts);
-	return bodies * (sizeof(uint32_t) + 2 * sizeof(vec3) + sizeof(struct body_motion));
+	return bodies * (2 * sizeof(vec3) + sizeof(struct body_motion));
 }
 
-static enum status step(struct dynamics *dynamics, double dt, struct reason *why)
+static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
 {
-	enum status status = dynamics_prepare_bodies(dynamics, need, why);
+	UNUSED(state);
+	struct step step;
+	enum status status = step_begin(&step, dynamics, dt, false, need, why);
 	if (status != STATUS_OK)
 		return status;
-	uint32_t count = dynamics->awake.count, slot = 0;
-	uint32_t *rows = ARENA_ARRAY(&dynamics->scratch, uint32_t, count);
+	step_number(&step);
+	uint32_t count = step.body_count;
 	vec3 *forces = ARENA_ARRAY(&dynamics->scratch, vec3, count);
 	vec3 *torques = ARENA_ARRAY(&dynamics->scratch, vec3, count);
 	struct body_motion *motions = ARENA_ARRAY(&dynamics->scratch, struct body_motion, count);
-	ASSERT(rows != NULL && forces != NULL && torques != NULL && motions != NULL);
-	dynamics_number_awake(dynamics, rows);
-	dynamics_forces(dynamics, forces, torques, count);
-	for (slot = 0; slot < count; slot++) {
-		vec3 velocity, spin, before = dynamics->tables->body.velocity[rows[slot]];
-		integrate_velocities(dynamics, rows[slot], forces[slot], torques[slot], dt, &velocity,
-				     &spin);
+	ASSERT(forces != NULL && torques != NULL && motions != NULL); /* reserved */
+	dynamics_forces(dynamics, step.bodies, count, forces, torques);
+	for (uint32_t slot = 0; slot < count; slot++) {
+		uint32_t row = step.bodies[slot];
+		vec3 velocity, spin, before = dynamics->tables->body.velocity[row];
+		integrate_velocities(dynamics, row, forces[slot], torques[slot], dt, &velocity, &spin);
 		vec3 mean = vec3_scale(vec3_add(before, velocity), 0.5);
-		motions[slot] = integrate_pose(dynamics, rows[slot], dt, mean, velocity, spin);
-		turn(&dynamics->tables->body, rows[slot], torques[slot], dt, &motions[slot]);
+		motions[slot] = integrate_pose(dynamics, row, dt, mean, velocity, spin);
+		turn(&dynamics->tables->body, row, torques[slot], dt, &motions[slot]);
 	}
-	dynamics_store_all(dynamics, rows, motions, count);
-	dynamics->report.awake_bodies = count;
-	dynamics_finish(dynamics);
+	status = step_commit(&step, NULL, why);
+	if (status != STATUS_OK)
+		return status;
+	step_store_all(&step, motions);
+	step_finish(&step);
 	return STATUS_OK;
 }
 

@@ -10,6 +10,8 @@
  */
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/integrate.h"
+#include "server/engine/dynamics/row.h"
+#include "server/engine/dynamics/step.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/world/parameters.h"
 
@@ -17,17 +19,67 @@
 #define SETTLED 1e-12 /* m/s */
 #define SHAPES (1u << SHAPE_SPHERE | 1u << SHAPE_PLANE | 1u << SHAPE_POLYGON)
 
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+static struct row row_along(const struct contact_state *contact, const struct contact_point *point,
+			    vec3 axis)
+{
+	return (struct row){
+		.body_a = contact->body_a,
+		.body_b = contact->body_b,
+		.linear_a = vec3_negate(axis),
+		.angular_a = vec3_negate(vec3_cross(point->arm_a, axis)),
+		.linear_b = axis,
+		.angular_b = vec3_cross(point->arm_b, axis),
+		.source = contact->row,
+	};
+}
+
+enum { CONTACT_ROWS_MAX = 3 * MANIFOLD_POINTS_MAX };
+static uint32_t contact_rows(const struct dynamics *self, const struct contact_state *contact, bool friction,
+		      uint32_t first, struct row *rows)
+{
+	struct contact_material material =
+		contact_material(self->tables, contact->a, contact->b);
+	vec3 tangents[2];
+	vec3_frame(contact->normal, &tangents[0], &tangents[1]);
+	uint32_t count = 0;
+	for (uint8_t p = 0; p < contact->point_count; p++) {
+		const struct contact_point *point = &contact->points[p];
+		uint32_t normal = first + count;
+		struct row *row = &rows[count++];
+		*row = row_along(contact, point, contact->normal);
+		row->kind = ROW_CONTACT;
+		row->point = p;
+		row->gap = point->separation;
+		row->upper = __builtin_inf();
+		for (uint32_t t = 0; friction && t < 2; t++) {
+			row = &rows[count++];
+			*row = row_along(contact, point, tangents[t]);
+			row->kind = ROW_FRICTION;
+			row->point = p;
+			row->friction = material.dynamic_friction;
+			row->friction_of = normal;
+			row->lower = -__builtin_inf();
+			row->upper = __builtin_inf();
+		}
+	}
+	return count;
+}
+
 struct velocity {
 	vec3 linear, angular;
 	mat3 inertia_inv;
 	double mass_inv;
 };
 struct problem {
+	struct step *step;
 	struct dynamics *dynamics;
 	double dt;
 	struct velocity *bodies; /* by slot + 1; 0 is the world */
 	struct row *rows;
 	double *lambda, *mass;
+	uint32_t *listed;
 	uint32_t row_count;
 };
 
@@ -82,7 +134,7 @@ static uint64_t need(uint64_t bodies, uint64_t contacts)
 
 static struct velocity *velocity_of(const struct problem *self, uint32_t body)
 {
-	bool awake = bitset_get(&self->dynamics->awake, body);
+	bool awake = step_takes_part(self->step, body);
 	return &self->bodies[awake ? self->dynamics->bodies.items[body].slot + 1 : 0];
 }
 
@@ -100,8 +152,9 @@ static void state(struct problem *self)
 {
 	struct dynamics *dynamics = self->dynamics;
 	double push = dynamics->tables->parameter.value[PARAMETER_PUSH_SPEED];
-	for (uint32_t i = 0; i < dynamics->contact_count; i++) {
-		const struct contact_state *contact = &dynamics->contacts[i];
+	for (uint32_t i = 0; i < self->step->contacts.count; i++) {
+		const struct contact_state *contact = &self->step->contacts.items[i];
+		self->listed[contact->row] = i;
 		self->row_count += contact_rows(dynamics, contact, true, self->row_count,
 						&self->rows[self->row_count]);
 	}
@@ -115,7 +168,7 @@ static void state(struct problem *self)
 		self->mass[i] = k > 0 ? 1 / k : 0;
 		uint32_t axis = row->kind == ROW_CONTACT ? 0 : i - row->friction_of;
 		self->lambda[i] =
-			dynamics->tables->contact.multiplier[row->source][3 * row->point + axis];
+			step_multipliers(self->step, &self->step->contacts, self->listed[row->source])[3 * row->point + axis];
 		if (row->kind == ROW_CONTACT)
 			row->bias = row->gap > 0 ? row->gap / self->dt :
 						   scalar_max(PART * row->gap / self->dt, -push);
@@ -178,7 +231,6 @@ static void solve(struct problem *self)
 		report->residual = sweep(self);
 		report->iterations++;
 	}
-	store_impulses(self);
 }
 
 /* Velocities after forces, of the awake; slot 0 is the world. */
@@ -188,7 +240,7 @@ static void begin(struct problem *self, const uint32_t *rows, uint32_t count)
 	vec3 *forces = ARENA_ARRAY(&dynamics->scratch, vec3, count);
 	vec3 *torques = ARENA_ARRAY(&dynamics->scratch, vec3, count);
 	ASSERT(forces != NULL && torques != NULL);
-	dynamics_forces(dynamics, forces, torques, count);
+	dynamics_forces(dynamics, rows, count, forces, torques);
 	self->bodies[0] = (struct velocity){ .mass_inv = 0 };
 	for (uint32_t i = 0; i < count; i++) {
 		struct velocity *to = &self->bodies[i + 1];
@@ -199,35 +251,44 @@ static void begin(struct problem *self, const uint32_t *rows, uint32_t count)
 	}
 }
 
-static enum status step(struct dynamics *dynamics, double dt, struct reason *why)
+static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
 {
-	enum status status = dynamics_prepare(dynamics, need, why);
+	UNUSED(state);
+	struct step step;
+	enum status status = step_begin(&step, dynamics, dt, true, need, why);
 	if (status != STATUS_OK)
 		return status;
-	dynamics_collide(dynamics);
+	struct collide_options options = collide_options_default(dt);
+	step_collide(&step, &step.contacts, 0, &options);
+	step_wake_reached(&step, &options);
+	step_number(&step);
+	step_report_contacts(&step, &step.contacts);
+	step_carry_normals(&step, &step.contacts);
 	struct arena *scratch = &dynamics->scratch;
-	uint32_t count = dynamics->awake.count;
-	uint32_t rows_max = dynamics->contact_count * CONTACT_ROWS_MAX;
-	uint32_t *rows = ARENA_ARRAY(scratch, uint32_t, count);
-	struct problem self = { .dynamics = dynamics,
+	uint32_t count = step.body_count, rows_max = step.contacts.count * CONTACT_ROWS_MAX;
+	struct problem self = { .step = &step, .dynamics = dynamics,
 				.dt = dt,
 				.bodies = ARENA_ARRAY(scratch, struct velocity, count + 1),
 				.rows = ARENA_ARRAY(scratch, struct row, rows_max),
 				.lambda = ARENA_ARRAY(scratch, double, rows_max),
+				.listed = ARENA_ARRAY(scratch, uint32_t, dynamics->contact_used.size + step.contacts.count),
 				.mass = ARENA_ARRAY(scratch, double, rows_max) };
 	struct body_motion *motions = ARENA_ARRAY(scratch, struct body_motion, count);
-	ASSERT(rows != NULL && self.bodies != NULL && self.rows != NULL && self.lambda != NULL);
+	ASSERT(self.bodies != NULL && self.rows != NULL && self.lambda != NULL);
 	ASSERT(self.mass != NULL && motions != NULL);
-	dynamics_number_awake(dynamics, rows);
-	begin(&self, rows, count);
+	begin(&self, step.bodies, count);
 	solve(&self);
-	dynamics_contacts_solved(dynamics);
+	status = step_commit(&step, &step.contacts, why);
+	if (status != STATUS_OK)
+		return status;
+	store_impulses(&self);
+	step_contacts_solved(&step, &step.contacts);
 	for (uint32_t i = 0; i < count; i++)
-		motions[i] = integrate_pose(dynamics, rows[i], dt, self.bodies[i + 1].linear,
+		motions[i] = integrate_pose(dynamics, step.bodies[i], dt, self.bodies[i + 1].linear,
 					    self.bodies[i + 1].linear, self.bodies[i + 1].angular);
-	dynamics_store_all(dynamics, rows, motions, count);
-	dynamics_sleep(dynamics, dt);
-	dynamics_finish(dynamics);
+	step_store_all(&step, motions);
+	step_sleep(&step);
+	step_finish(&step);
 	return STATUS_OK;
 }
 

@@ -1,4 +1,7 @@
+/* method.c: the list of methods, and the life of the one at work. */
 #include "server/engine/methods/method.h"
+
+#include "server/engine/dynamics/step.h"
 
 #include <string.h>
 
@@ -40,4 +43,54 @@ enum status method_admit(const struct method *method, const struct dynamics *dyn
 	return method->admit != NULL ? method->admit(dynamics, command, spawn_shapes,
 						     spawn_shape_count, why)
 				     : STATUS_OK;
+}
+
+/* ---- at work ---------------------------------------------------------------------------------- */
+
+enum status method_ready(struct method_instance *self, const struct dynamics *dynamics, struct reason *why)
+{
+	const struct method *method = self->method;
+	if (self->state != NULL || method->create == NULL)
+		return STATUS_OK;
+	const struct method_block_table *block = &dynamics->tables->method_block;
+	return method->create(dynamics, block->byte, block->count, &self->state, why);
+}
+
+enum status method_step(struct method_instance *self, struct dynamics *dynamics, double dt,
+			struct reason *why)
+{
+	enum status status = method_ready(self, dynamics, why);
+	if (status == STATUS_OK)
+		status = self->method->step(self->state, dynamics, dt, why);
+	if (status != STATUS_OK) {
+		arena_reset(&dynamics->scratch);
+		return status;
+	}
+	if (self->method->slept != NULL && dynamics->slept.count > 0)
+		self->method->slept(self->state, dynamics, dynamics->slept.items, dynamics->slept.count);
+	return STATUS_OK;
+}
+
+void method_save(const struct method_instance *self, struct dynamics *dynamics)
+{
+	/* Without a state the block is still what the state would be made of. */
+	if (self->state != NULL && self->method->save != NULL)
+		self->method->save(self->state, dynamics, dynamics->tables->method_block.byte);
+}
+
+void method_release(struct method_instance *self)
+{
+	if (self->state != NULL)
+		self->method->destroy(self->state);
+	self->state = NULL;
+}
+
+void method_switch(struct method_instance *self, const struct method *to, struct dynamics *dynamics)
+{
+	method_release(self);
+	self->method->detach(dynamics);
+	tables_truncate(dynamics->tables, TABLE_METHOD_BLOCK, 0);
+	self->method = to;
+	dynamics->tables->world.method[0] = to->number;
+	to->attach(dynamics);
 }

@@ -1,9 +1,17 @@
 /* method.h: one scene, several answers: the interface of everything that can make a step.
  *
- * World state is neutral (the tables). A method may keep state of its own between steps; it saves that
- * as bytes into the method_block table, from which it can be loaded: nothing else survives. Switching
- * happens at a tick boundary: detach writes neutral velocities and wakes everything; attach is a pure
- * function of neutral state; when `supports` refuses, the old method stays.
+ * World state is neutral (the tables). What a method keeps of its own between steps is its state: an object that it
+ * makes from the tables and its block, the bytes that it saved, and from nothing else. So a state may be destroyed
+ * and made anew at any boundary without any effect on what follows; a world that is restored, forked or loaded does
+ * so. What is history and no function of the tables (a basis, an active set) stands in the block.
+ *
+ *   attach       a method begins: neutral state only, no block; its state is made when it is first needed
+ *   create       makes the state from tables and block
+ *   step         one tick; says how large the block is that it would save
+ *   save         writes the block, when an image or a hash asks for it
+ *   slept        tells which bodies fell asleep in the last step
+ *   destroy      the state goes: with the world, before a restore, before detach
+ *   detach       the method ends: writes neutral velocities and wakes everything
  */
 #ifndef CAIRN_ENGINE_METHODS_METHOD_H
 #define CAIRN_ENGINE_METHODS_METHOD_H
@@ -23,12 +31,23 @@ struct method {
 	enum status (*admit)(const struct dynamics *dynamics, const struct command *command,
 			     const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
 			     struct reason *why);
-	/* Never fails and never allocates: memory is taken by `step`, which may refuse. Not called after a
-	 * restore: what a method left in the tables and in method_block is all there is. */
+	/* Of the tables alone; neither fails nor allocates. Not called after a restore: what a method left in the
+	 * tables and in its block is all there is. */
 	void (*attach)(struct dynamics *dynamics);
 	void (*detach)(struct dynamics *dynamics);
-	/* One tick of dt seconds. LIMIT, NO_MEMORY: nothing changed. Fills dynamics->report. */
-	enum status (*step)(struct dynamics *dynamics, double dt, struct reason *why);
+	/* NULL for a method without a state; the following then get NULL for it. Makes the state of the tables and a
+	 * block of `bytes` (0 after attach). *state is returned owned, to be given to destroy. NO_MEMORY: asked again at
+	 * the next step; CORRUPT: no such block was ever saved. */
+	enum status (*create)(const struct dynamics *dynamics, const uint8_t *block, uint32_t bytes,
+			      void **state, struct reason *why);
+	void (*destroy)(void *state);
+	/* One tick of dt seconds. LIMIT, NO_MEMORY: nothing changed, method_step abandons the rest. Fills
+	 * dynamics->report, and says in step.block_bytes how large its block is from now on. */
+	enum status (*step)(void *state, struct dynamics *dynamics, double dt, struct reason *why);
+	/* Writes the block, as many bytes as the table method_block has rows. NULL where there is no create. */
+	void (*save)(const void *state, const struct dynamics *dynamics, uint8_t *block);
+	/* Rows of bodies that fell asleep in the last step, set by set. NULL: it does not care. */
+	void (*slept)(void *state, const struct dynamics *dynamics, const uint32_t *bodies, uint32_t count);
 	/* What it can do, for the generated table of methods. */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d;
@@ -42,6 +61,24 @@ MUST_CHECK enum status method_admit(const struct method *method, const struct dy
 				    const struct command *command,
 				    const struct shape *const *spawn_shapes,
 				    uint32_t spawn_shape_count, struct reason *why);
+
+/* A method at work: what a world holds. */
+struct method_instance {
+	const struct method *method;
+	void *state; /* owned; NULL until it is needed */
+};
+/* Makes the state if there is none. Errors as create's. */
+MUST_CHECK enum status method_ready(struct method_instance *self, const struct dynamics *dynamics,
+				    struct reason *why);
+/* One tick; on LIMIT and NO_MEMORY nothing changed. */
+MUST_CHECK enum status method_step(struct method_instance *self, struct dynamics *dynamics, double dt,
+				   struct reason *why);
+/* Brings the table method_block up to date, which has its size already. */
+void method_save(const struct method_instance *self, struct dynamics *dynamics);
+/* The present method ends and another begins. */
+void method_switch(struct method_instance *self, const struct method *to, struct dynamics *dynamics);
+/* Destroys the state; the method stays. */
+void method_release(struct method_instance *self);
 
 extern const struct method method_free, method_soft_step, method_lcp;
 

@@ -89,18 +89,17 @@ void soft_prepare_bodies(struct soft_step *self)
 {
 	struct dynamics *dynamics = self->dynamics;
 	struct arena *scratch = &dynamics->scratch;
-	uint32_t count = dynamics->awake.count;
+	uint32_t count = self->step->body_count;
 	self->body_count = count;
+	self->rows = self->step->bodies;
 	self->bodies = ARENA_ARRAY(scratch, struct soft_body, count + 1);
 	self->drives = ARENA_ARRAY(scratch, struct soft_drive, count);
-	self->rows = ARENA_ARRAY(scratch, uint32_t, count);
 	struct arena_mark mark = arena_mark(scratch);
 	vec3 *forces = ARENA_ARRAY(scratch, vec3, count);
 	vec3 *torques = ARENA_ARRAY(scratch, vec3, count);
-	ASSERT(self->bodies != NULL && self->drives != NULL && self->rows != NULL);
+	ASSERT(self->bodies != NULL && self->drives != NULL);
 	ASSERT(forces != NULL && torques != NULL);
-	dynamics_number_awake(dynamics, self->rows);
-	dynamics_forces(dynamics, forces, torques, count);
+	dynamics_forces(dynamics, self->rows, count, forces, torques);
 	self->bodies[0] = (struct soft_body){ .turn = { 0, 0, 0, 1 } };
 	struct body_work work = { self, forces, torques, NULL };
 	parallel_run(dynamics->parallel, count, BODY_GRAIN, prepare_piece, &work);
@@ -279,5 +278,5 @@ void soft_store_bodies(struct soft_step *self)
 	ASSERT(motions != NULL);
 	struct body_work work = { self, NULL, NULL, motions };
 	parallel_run(dynamics->parallel, self->body_count, BODY_GRAIN, motion_piece, &work);
-	dynamics_store_all(dynamics, self->rows, motions, self->body_count);
+	step_store_all(self->step, motions);
 }

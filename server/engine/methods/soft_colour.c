@@ -31,7 +31,7 @@ struct colouring {
 /* Number of a soft body, 0 for one that does not take part. */
 static uint32_t number_of(const struct soft_step *self, uint32_t body)
 {
-	if (!bitset_get(&self->dynamics->awake, body))
+	if (!step_takes_part(self->step, body))
 		return 0;
 	return self->dynamics->bodies.items[body].slot + 1;
 }
@@ -53,7 +53,7 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 	memset(c->taken, 0, (self->body_count + 1) * sizeof *c->taken);
 	for (uint32_t i = 0; i < c->waiting_count; i++) {
 		uint32_t index = c->waiting[i];
-		const struct contact_state *contact = &self->dynamics->contacts[index];
+		const struct contact_state *contact = &self->step->contacts.items[index];
 		uint32_t a = number_of(self, contact->body_a);
 		uint32_t b = number_of(self, contact->body_b);
 		bool dynamic_a = is_dynamic(self, a), dynamic_b = is_dynamic(self, b);
@@ -76,9 +76,9 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 /* Contacts that take part wait in order; the rest get no group. */
 static void gather(struct soft_step *self, struct colouring *c)
 {
-	const struct dynamics *dynamics = self->dynamics;
-	for (uint32_t i = 0; i < dynamics->contact_count; i++) {
-		const struct contact_state *contact = &dynamics->contacts[i];
+	const struct contact_list *contacts = &self->step->contacts;
+	for (uint32_t i = 0; i < contacts->count; i++) {
+		const struct contact_state *contact = &contacts->items[i];
 		c->group[i] = UINT16_MAX;
 		if (contact->point_count > 0 &&
 		    (is_dynamic(self, number_of(self, contact->body_a)) ||
@@ -119,11 +119,11 @@ static void fill(struct soft_step *self, struct colouring *c)
 {
 	for (uint32_t b = 0; b < self->block_count; b++)
 		block_init(&self->blocks[b]);
-	for (uint32_t i = 0; i < self->dynamics->contact_count; i++) {
+	for (uint32_t i = 0; i < self->step->contacts.count; i++) {
 		uint32_t group = c->group[i];
 		if (group == UINT16_MAX)
 			continue;
-		const struct contact_state *contact = &self->dynamics->contacts[i];
+		const struct contact_state *contact = &self->step->contacts.items[i];
 		uint32_t at = c->counts[group]++, lane = at % BLOCK_LANES;
 		struct soft_block *block = &self->blocks[c->first_block[group] + at / BLOCK_LANES];
 		uint32_t a = number_of(self, contact->body_a);
@@ -141,7 +141,7 @@ static void fill(struct soft_step *self, struct colouring *c)
 void soft_colour(struct soft_step *self)
 {
 	struct arena *scratch = &self->dynamics->scratch;
-	uint32_t contacts = self->dynamics->contact_count;
+	uint32_t contacts = self->step->contacts.count;
 	self->dynamics->report.colours = 0;
 	if (contacts == 0)
 		return; /* nor is room reserved for it */
@@ -156,7 +156,7 @@ void soft_colour(struct soft_step *self)
 	for (uint32_t round = 0; round < COLOUR_ROUNDS && c->waiting_count > 0; round++)
 		colour_round(self, c, round);
 	for (uint32_t i = 0; i < c->waiting_count; i++) {
-		uint32_t group = class_of(&self->dynamics->contacts[c->waiting[i]]);
+		uint32_t group = class_of(&self->step->contacts.items[c->waiting[i]]);
 		c->group[c->waiting[i]] = (uint16_t)group;
 		c->counts[group]++;
 	}

@@ -203,8 +203,8 @@ static void write_shared(const struct prepare *prepare, const struct lane_work *
 	uint32_t lane = w->lane;
 	bool both = w->a.mass_inv > 0 && w->b.mass_inv > 0;
 	const struct softness *soft = both ? &prepare->dynamic : &prepare->fixed;
-	struct contact_material material = contact_material(
-		w->step->dynamics->tables, w->contact->body_a, w->contact->body_b);
+	struct contact_material material =
+		contact_material(w->step->dynamics->tables, w->contact->a, w->contact->b);
 	put3(&block->normal, lane, w->normal);
 	block->mass_inv_a.at[lane] = w->a.mass_inv;
 	block->mass_inv_b.at[lane] = w->b.mass_inv;
@@ -224,7 +224,7 @@ static void write_shared(const struct prepare *prepare, const struct lane_work *
 static void write_lane(const struct prepare *prepare, struct soft_block *block, uint32_t lane)
 {
 	struct soft_step *self = prepare->step;
-	const struct contact_state *contact = &self->dynamics->contacts[block->contact[lane]];
+	const struct contact_state *contact = &self->step->contacts.items[block->contact[lane]];
 	struct lane_work w = {
 		.step = self,
 		.block = block,
@@ -236,7 +236,8 @@ static void write_lane(const struct prepare *prepare, struct soft_block *block, 
 		.soft_b = &self->bodies[block->body_b[lane]],
 		.normal = narrow(contact->normal),
 	};
-	const double *multiplier = self->dynamics->tables->contact.multiplier[contact->row];
+	const double *multiplier =
+		step_multipliers(self->step, &self->step->contacts, block->contact[lane]);
 	vec3 centre = friction_centre(contact);
 	write_shared(prepare, &w);
 	write_friction(&w, centre, multiplier);
@@ -290,7 +291,7 @@ void soft_prepare_contacts(struct soft_step *self)
 static void store_lane(const struct soft_step *self, const struct soft_block *block, uint32_t lane)
 {
 	const struct dynamics *dynamics = self->dynamics;
-	const struct contact_state *contact = &dynamics->contacts[block->contact[lane]];
+	const struct contact_state *contact = &self->step->contacts.items[block->contact[lane]];
 	struct contact_table *table = &dynamics->tables->contact;
 	uint32_t row = contact->row;
 	for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++) {

@@ -54,10 +54,12 @@ static uint64_t need(uint64_t bodies, uint64_t contacts)
 	       (contacts > 0 ? COLOURING_BYTES : 0);
 }
 
-static struct soft_step soft_step_of(struct dynamics *dynamics, double dt)
+static struct soft_step soft_step_of(struct step *step)
 {
+	struct dynamics *dynamics = step->dynamics;
 	const double *parameter = dynamics->tables->parameter.value;
-	struct soft_step self = { .dynamics = dynamics, .dt = dt };
+	double dt = step->dt;
+	struct soft_step self = { .step = step, .dynamics = dynamics, .dt = dt };
 	uint32_t substeps = 1;
 	if (scalar_to_u32(parameter[PARAMETER_SUBSTEPS], &substeps))
 		substeps = MAX_OF(substeps, 1u);
@@ -72,13 +74,20 @@ static struct soft_step soft_step_of(struct dynamics *dynamics, double dt)
 	return self;
 }
 
-static enum status step(struct dynamics *dynamics, double dt, struct reason *why)
+static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
 {
-	enum status status = dynamics_prepare(dynamics, need, why);
+	UNUSED(state);
+	struct step step;
+	enum status status = step_begin(&step, dynamics, dt, true, need, why);
 	if (status != STATUS_OK)
 		return status;
-	struct soft_step self = soft_step_of(dynamics, dt);
-	dynamics_collide(dynamics);
+	struct collide_options options = collide_options_default(dt);
+	step_collide(&step, &step.contacts, 0, &options);
+	step_wake_reached(&step, &options);
+	step_number(&step);
+	step_report_contacts(&step, &step.contacts);
+	step_carry_normals(&step, &step.contacts);
+	struct soft_step self = soft_step_of(&step);
 	soft_prepare_bodies(&self);
 	soft_colour(&self);
 	soft_prepare_contacts(&self);
@@ -91,12 +100,15 @@ static enum status step(struct dynamics *dynamics, double dt, struct reason *why
 	}
 	soft_residual(&self);
 	soft_restitution(&self);
+	status = step_commit(&step, &step.contacts, why);
+	if (status != STATUS_OK)
+		return status;
 	soft_store_contacts(&self);
-	dynamics_contacts_solved(dynamics);
+	step_contacts_solved(&step, &step.contacts);
 	soft_store_bodies(&self);
-	dynamics_sleep(dynamics, dt);
+	step_sleep(&step);
 	dynamics->report.iterations = self.substeps;
-	dynamics_finish(dynamics);
+	step_finish(&step);
 	return STATUS_OK;
 }
 

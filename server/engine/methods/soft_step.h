@@ -2,7 +2,7 @@
 #ifndef CAIRN_ENGINE_METHODS_SOFT_STEP_H
 #define CAIRN_ENGINE_METHODS_SOFT_STEP_H
 
-#include "server/engine/dynamics/dynamics.h"
+#include "server/engine/dynamics/step.h"
 #include "server/engine/math/sym3f.h"
 #include "server/engine/methods/soft_lanes.h"
 
@@ -44,7 +44,7 @@ struct soft_point {
  * zero, and do nothing to body 0. */
 struct soft_block {
 	uint32_t body_a[BLOCK_LANES], body_b[BLOCK_LANES]; /* numbers of soft bodies */
-	uint32_t contact[BLOCK_LANES]; /* index into dynamics.contacts, DYNAMICS_NONE for none */
+	uint32_t contact[BLOCK_LANES]; /* index into the step's contacts, DYNAMICS_NONE for none */
 	uint8_t writes_a, writes_b; /* bit per lane: the body is dynamic */
 	uint8_t point_count;	    /* of the lane that has most */
 	bool serial;		    /* lanes share bodies: solved one lane after the other */
@@ -79,6 +79,7 @@ enum {
 };
 
 struct soft_step {
+	struct step *step;
 	struct dynamics *dynamics;
 	double dt;
 	uint32_t substeps;
@@ -88,7 +89,7 @@ struct soft_step {
 	bool planar;
 	struct soft_body *bodies; /* body_count + 1; number 0 is the world */
 	struct soft_drive *drives; /* of body i + 1 */
-	uint32_t *rows; /* of body i + 1, ascending */
+	const uint32_t *rows; /* of body i + 1, ascending */
 	uint32_t body_count;
 	struct soft_block *blocks;
 	uint32_t block_count;

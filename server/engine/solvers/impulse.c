@@ -44,6 +44,8 @@ static void carve(struct impulse *self, struct solver_memory *memory, uint32_t b
 {
 	size_t n = 3 * (size_t)m;
 	*self = (struct impulse){ .bodies_max = bodies, .contacts_max = m };
+	if (m > UINT32_MAX / 3)
+		solver_carve_none(memory);
 	self->a = SOLVER_CARVE(memory, double, n * n);
 	self->system = SOLVER_CARVE(memory, double, n * n);
 	self->b = SOLVER_CARVE(memory, double, n);
@@ -59,9 +61,7 @@ static void carve(struct impulse *self, struct solver_memory *memory, uint32_t b
 	self->slides = SOLVER_CARVE(memory, int8_t, 2 * (size_t)m);
 	self->kind = SOLVER_CARVE(memory, uint8_t, n);
 	size_t inner = lcp_friction_bytes((uint32_t)n);
-	void *at = SOLVER_CARVE(memory, uint8_t, inner);
-	if (at != NULL)
-		lcp_friction_init(&self->lcp, at, (uint32_t)n);
+	lcp_friction_init(&self->lcp, SOLVER_CARVE(memory, uint8_t, inner), (uint32_t)n);
 }
 
 size_t impulse_bytes(uint32_t bodies_max, uint32_t contacts_max)
@@ -74,7 +74,7 @@ size_t impulse_bytes(uint32_t bodies_max, uint32_t contacts_max)
 
 void impulse_init(struct impulse *self, void *bytes, uint32_t bodies_max, uint32_t contacts_max)
 {
-	struct solver_memory memory = { bytes, 0 };
+	struct solver_memory memory = { solver_memory_good(bytes) ? bytes : NULL, 0 };
 	carve(self, &memory, bodies_max, contacts_max);
 }
 
@@ -398,7 +398,9 @@ static void solve_cluster(struct cluster *cluster, const struct solver_options *
 	const struct impulse *self = cluster->self;
 	assemble(cluster);
 	find_impulses(cluster, options, result);
-	result->residual = scalar_max(residual_of(cluster), result->residual);
+	double residual = residual_of(cluster), speed = cluster->speed > 0 ? cluster->speed : 1;
+	result->residual = scalar_max(residual, result->residual);
+	result->violation = scalar_max(residual * speed, result->violation);
 	result->rounds += cluster->rounds;
 	for (uint32_t c = 0; c < cluster->count; c++)
 		impulses[cluster->contacts[c]] =
@@ -409,13 +411,13 @@ static void solve_cluster(struct cluster *cluster, const struct solver_options *
 struct solver_result impulse_solve(struct impulse *self, const struct impact_problem *problem,
 				   const struct solver_options *options, vec3 *impulses)
 {
-	struct solver_result result = { .status = SOLVER_NOT_FINITE };
-	ASSERT(problem->contact_count <= self->contacts_max);
-	ASSERT(problem->body_count <= self->bodies_max);
+	struct solver_result result = { .status = SOLVER_SOLVED };
+	const struct solver_options used = solver_options_used(options);
 	for (uint32_t c = 0; c < problem->contact_count; c++)
 		impulses[c] = vec3_zero();
-	if (!impact_valid(problem))
-		return result;
+	if (self->kind == NULL || problem->contact_count > self->contacts_max ||
+	    problem->body_count > self->bodies_max || !impact_valid(problem))
+		return solver_invalid();
 	uint32_t clusters = impact_clusters(problem, self->order, self->starts, self->scratch);
 	for (uint32_t k = 0; k < clusters; k++) {
 		struct cluster cluster = {
@@ -425,8 +427,8 @@ struct solver_result impulse_solve(struct impulse *self, const struct impact_pro
 			.count = self->starts[k + 1] - self->starts[k],
 		};
 		cluster.rows = 3 * cluster.count;
-		solve_cluster(&cluster, options, &result, impulses);
+		solve_cluster(&cluster, &used, &result, impulses);
 	}
-	result.status = result.residual <= options->tolerance ? SOLVER_SOLVED : SOLVER_INEXACT;
+	result.status = result.residual <= used.tolerance ? SOLVER_SOLVED : SOLVER_INEXACT;
 	return result;
 }

@@ -30,7 +30,8 @@ double impulse_critical_friction(mat3 k, vec3 u, double restitution, uint32_t ax
  * friction over its limit, relative to P_n. result.rounds counts systems solved, result.fallbacks
  * clusters for which no case of the book's linear system was found acceptable and complementarity
  * decided, regularisations those whose restitution (then friction) was taken away because energy would have
- * grown. Limits are those of lcp_friction. NOT_FINITE: !impact_valid; impulses are 0. */
+ * grown. Limits are those of lcp_friction. INVALID: !impact_valid, or larger than
+ * the workspace; impulses are 0. */
 struct solver_result impulse_solve(struct impulse *self, const struct impact_problem *problem,
 				   const struct solver_options *options, vec3 *impulses);
 

@@ -15,6 +15,8 @@ double lcp_upper(const struct lcp_problem *self, uint32_t row)
 
 bool lcp_valid(const struct lcp_problem *self)
 {
+	if (self->stride < self->count)
+		return false;
 	for (uint32_t i = 0; i < self->count; i++) {
 		double low = lcp_lower(self, i), high = lcp_upper(self, i);
 		if (!solver_finite(self->a + (size_t)i * self->stride, self->count) ||
@@ -66,4 +68,22 @@ double lcp_residual(const struct lcp_problem *self, const double *x, double *w)
 	if (!lcp_trust_holds(&trust, worst, scale))
 		return wide_residual(self, x);
 	return worst == 0 ? 0 : worst / scale;
+}
+
+double lcp_row_violation(double a, double x, double w, double low, double high)
+{
+	double unit = a > 0 ? a : 1;
+	double gap = scalar_min(scalar_max(w, (x - high) * unit), (x - low) * unit);
+	return scalar_is_finite(gap) && scalar_is_finite(w) ? scalar_abs(gap) : __builtin_inf();
+}
+
+double lcp_violation(const struct lcp_problem *self, const double *x, const double *w)
+{
+	double worst = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		double a = self->a[(size_t)i * self->stride + i];
+		double off = lcp_row_violation(a, x[i], w[i], lcp_lower(self, i), lcp_upper(self, i));
+		worst = scalar_max(off, worst);
+	}
+	return worst;
 }

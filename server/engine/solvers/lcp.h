@@ -30,11 +30,16 @@ enum lcp_state {
 
 double lcp_lower(const struct lcp_problem *self, uint32_t row);
 double lcp_upper(const struct lcp_problem *self, uint32_t row);
-/* Finite a and b, bounds in order and not both on one infinity. */
+/* A stride that holds a row, finite a and b, bounds in order and not both on one infinity. */
 bool lcp_valid(const struct lcp_problem *self);
 /* w := A x + b, returned with the residual: the largest |x − clamp(x − w)| of a row in units in
  * which its diagonal is 1 (x √a, w / √a; a zero diagonal counts as 1), over the largest single term
  * of w in those units, |b_i| or |a_ij x_j|. 0 for the exact solution; 0 when there are no terms. */
 double lcp_residual(const struct lcp_problem *self, const double *x, double *w);
+/* How far one row is from its conditions, in units of w: |x − clamp(x − w / a)| a, a its diagonal (1
+ * when that is not positive). Infinite when the numbers are not finite. */
+double lcp_row_violation(double a, double x, double w, double low, double high);
+/* The worst row for w = A x + b as lcp_residual left it. */
+double lcp_violation(const struct lcp_problem *self, const double *x, const double *w);
 
 #endif

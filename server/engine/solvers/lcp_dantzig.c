@@ -24,8 +24,11 @@
 #include "server/engine/solvers/lcp_dantzig.h"
 
 #include "server/engine/linalg/dense.h"
+#include "server/engine/math/double_double.h"
 
-#define PROOF 1e-9 /* relative: the curvature zᵀ A z that counts as none */
+#define PROOF 1e-9        /* relative: the curvature −zᵀ A z that is more than rounding of A */
+#define NOTHING 0x1p-43   /* of the largest |z|: rounding */
+#define SIGHT 1e8         /* of the largest |b|: INFEASIBLE says that no solution has a smaller Σ |x| */
 
 static void carve(struct lcp_dantzig *self, struct solver_memory *memory, uint32_t rows)
 {
@@ -45,25 +48,53 @@ size_t lcp_dantzig_bytes(uint32_t rows)
 
 void lcp_dantzig_init(struct lcp_dantzig *self, void *memory, uint32_t rows)
 {
-	struct solver_memory carving = {.memory = memory};
+	struct solver_memory carving = {.memory = solver_memory_good(memory) ? memory : NULL};
 	carve(self, &carving, rows);
 }
 
-/* Whether the direction in dx is what the status claims, by multiplication. */
-static bool proves(const struct lcp_core *core)
+/* The direction in dx without what has no part in a proof: rounding, and moves towards a finite bound. */
+static void clean_direction(struct lcp_core *core)
 {
-	double down = 0, curve = 0, square = 0;
+	double least = NOTHING * dense_max_abs(core->dx, core->count);
 	for (uint32_t i = 0; i < core->count; i++) {
-		double sum = 0;
-		for (uint32_t k = core->start[i]; k < core->start[i + 1]; k++)
-			sum += core->value[k] * core->dx[core->column[k]];
-		down += core->b[i] * core->dx[i];
-		curve += core->dx[i] * sum;
+		double z = core->dx[i];
+		bool finite = z > 0 ? core->upper[i] <= SCALAR_MAX : core->lower[i] >= -SCALAR_MAX;
+		if (finite || scalar_abs(z) <= least)
+			core->dx[i] = 0;
+	}
+}
+
+/* Whether the direction z in dx is what the status claims, multiplied out in twice the digits.
+ * INFEASIBLE: z moves every row only where w z ≥ 0, so a solution has 0 ≤ z·w = (Aᵀz)·x + b·z. With b·z
+ * < 0 none has Σ |x| < −b·z / max |Aᵀz|, which must be out of sight. Aᵀ, not A: a matrix that is not
+ * symmetric proves nothing false. UNBOUNDED: zᵀA z < 0. */
+static bool proves(struct lcp_core *core)
+{
+	double *high = core->work, *low = core->work + core->capacity, across = 0, square = 0;
+	double2 down = {0, 0}, curve = {0, 0};
+	dense_zero(core->work, 2 * core->capacity);
+	for (uint32_t i = 0; i < core->count; i++) {
+		down = double2_add(down, double2_product(core->b[i], core->dx[i]));
 		square += core->dx[i] * core->dx[i];
+		for (uint32_t k = core->start[i]; core->dx[i] != 0 && k < core->start[i + 1]; k++) {
+			uint32_t j = core->column[k];
+			double2 sum = {high[j], low[j]};
+			sum = double2_add(sum, double2_product(core->value[k], core->dx[i]));
+			high[j] = sum.hi;
+			low[j] = sum.lo;
+		}
+	}
+	for (uint32_t j = 0; j < core->count; j++) {
+		double2 sum = {high[j], low[j]};
+		curve = double2_add(curve, double2_mul_double(sum, core->dx[j]));
+		across = scalar_max(across, scalar_abs(high[j]));
+		if (!scalar_is_finite(high[j]))
+			return false;
 	}
 	if (core->result.status == SOLVER_UNBOUNDED)
-		return curve < -PROOF * square;
-	return down < 0 && curve <= PROOF * square;
+		return curve.hi < -PROOF * square;
+	double reach = SIGHT * dense_max_abs(core->b, core->count);
+	return down.hi < 0 && across * reach <= -down.hi;
 }
 
 static struct solver_result attempt(struct lcp_dantzig *self, const struct lcp_problem *problem,
@@ -77,15 +108,14 @@ static struct solver_result attempt(struct lcp_dantzig *self, const struct lcp_p
 		lcp_core_warm(core, state);
 	lcp_core_run(core, options->rounds_max > 0 ? options->rounds_max : 10);
 	struct solver_result *result = &core->result;
+	self->stuck = result->status == SOLVER_INFEASIBLE;
 	if (result->status == SOLVER_INFEASIBLE || result->status == SOLVER_UNBOUNDED) {
+		if (result->status == SOLVER_INFEASIBLE)
+			clean_direction(core);
 		if (!proves(core))
 			result->status = SOLVER_INEXACT;
 		for (uint32_t i = 0; i < problem->count; i++)
 			self->certificate[i] = core->dx[i] * core->scale[i];
-		if (result->status != SOLVER_INEXACT) {
-			result->certificate = self->certificate;
-			result->certificate_count = problem->count;
-		}
 	}
 	lcp_core_end(core, x, state);
 	result->residual = lcp_residual(problem, x, self->w);
@@ -94,6 +124,10 @@ static struct solver_result attempt(struct lcp_dantzig *self, const struct lcp_p
 		result->status = SOLVER_SOLVED;
 	else if (!exact && result->status == SOLVER_SOLVED)
 		result->status = SOLVER_INEXACT;
+	if (result->status == SOLVER_INFEASIBLE || result->status == SOLVER_UNBOUNDED) {
+		result->certificate = self->certificate;
+		result->certificate_count = problem->count;
+	}
 	return *result;
 }
 
@@ -112,31 +146,42 @@ static struct solver_result look_far(struct lcp_dantzig *self, const struct lcp_
 	return second;
 }
 
-struct solver_result lcp_dantzig_solve(struct lcp_dantzig *self, const struct lcp_problem *problem,
-				       const struct solver_options *options, double *x,
-				       uint8_t *state)
+static struct solver_result solve(struct lcp_dantzig *self, const struct lcp_problem *problem,
+				  const struct solver_options *options, double *x, uint8_t *state)
 {
-	if (!lcp_valid(problem)) {
-		dense_zero(x, problem->count);
-		return (struct solver_result){.status = SOLVER_NOT_FINITE,
-					      .residual = __builtin_inf()};
-	}
 	struct solver_result first = attempt(self, problem, options, LCP_RULE_WORST, false, x, state);
-	if (first.status == SOLVER_INFEASIBLE)
-		return look_far(self, problem, options, x, state);
+	if (self->stuck && first.status != SOLVER_SOLVED)
+		first = look_far(self, problem, options, x, state);
 	if (first.status != SOLVER_LIMIT && first.status != SOLVER_INEXACT)
 		return first;
 	dense_copy(self->first, x, problem->count);
 	struct solver_options cold = *options;
 	cold.warm = false;
 	struct solver_result second = attempt(self, problem, &cold, LCP_RULE_INDEX, false, x, state);
-	if (!(second.residual <= first.residual)) {
+	if (second.status != SOLVER_INFEASIBLE && !(second.residual <= first.residual)) {
 		/* The first answer, and for the next warm start the second's active set. */
 		dense_copy(x, self->first, problem->count);
 		second.status = first.status;
-		second.residual = first.residual;
+		second.residual = lcp_residual(problem, x, self->w);
+		second.certificate = NULL;
+		second.certificate_count = 0;
 	}
 	second.fallbacks = 1;
 	second.pivots += first.pivots;
 	return second;
+}
+
+struct solver_result lcp_dantzig_solve(struct lcp_dantzig *self, const struct lcp_problem *problem,
+				       const struct solver_options *options, double *x,
+				       uint8_t *state)
+{
+	if (self->certificate == NULL || problem->count > self->core.capacity ||
+	    !lcp_valid(problem)) {
+		dense_zero(x, problem->count);
+		return solver_invalid();
+	}
+	const struct solver_options used = solver_options_used(options);
+	struct solver_result result = solve(self, problem, &used, x, state);
+	result.violation = lcp_violation(problem, x, self->w);
+	return result;
 }

@@ -47,6 +47,8 @@ static void carve(struct lcp_friction *self, struct solver_memory *memory, uint3
 	self->state = SOLVER_CARVE(memory, uint8_t, n);
 	self->lcp_state = SOLVER_CARVE(memory, uint8_t, n);
 	self->out = SOLVER_CARVE(memory, uint8_t, n);
+	void *inner = SOLVER_CARVE(memory, uint8_t, lcp_dantzig_bytes(rows));
+	lcp_dantzig_init(&self->lcp, inner, rows);
 }
 
 size_t lcp_friction_bytes(uint32_t rows)
@@ -54,18 +56,19 @@ size_t lcp_friction_bytes(uint32_t rows)
 	struct lcp_friction self;
 	struct solver_memory memory = {0};
 	carve(&self, &memory, rows);
-	return memory.used + lcp_dantzig_bytes(rows);
+	return memory.used;
 }
 
 void lcp_friction_init(struct lcp_friction *self, void *memory, uint32_t rows)
 {
-	struct solver_memory carving = {.memory = memory};
+	struct solver_memory carving = {.memory = solver_memory_good(memory) ? memory : NULL};
 	carve(self, &carving, rows);
-	lcp_dantzig_init(&self->lcp, (unsigned char *)memory + carving.used, rows);
 }
 
 static bool valid(const struct friction_problem *problem)
 {
+	if (problem->stride < problem->count)
+		return false;
 	for (uint32_t i = 0; i < problem->count; i++) {
 		bool tangent =
 			problem->kind[i] != FRICTION_NORMAL && problem->kind[i] != FRICTION_JOINT;
@@ -94,7 +97,6 @@ static double scale_of(double a)
 static void take(struct lcp_friction *self, const struct friction_problem *problem)
 {
 	uint32_t n = problem->count;
-	ASSERT(n <= self->capacity);
 	self->count = n;
 	for (uint32_t i = 0; i < n; i++) {
 		bool own =
@@ -187,6 +189,29 @@ double lcp_friction_residual(const struct friction_problem *problem, const doubl
 	if (!lcp_trust_holds(&trust, worst, most))
 		return wide_residual(problem, x, collision);
 	return worst == 0 ? 0 : worst / most;
+}
+
+double lcp_friction_violation(const struct friction_problem *problem, const double *x,
+			      const double *w, const uint8_t *collision)
+{
+	double worst = 0, inf = __builtin_inf();
+	uint32_t normal = 0;
+	for (uint32_t i = 0; i < problem->count; i++) {
+		uint8_t kind = problem->kind[i];
+		double low = kind == FRICTION_NORMAL ? 0 : -inf, high = inf;
+		if (kind == FRICTION_NORMAL || kind == FRICTION_JOINT) {
+			normal = i;
+		} else {
+			double limit = problem->friction[i] * x[normal];
+			low = kind == FRICTION_FORWARD ? limit : -limit;
+			high = kind == FRICTION_BACKWARD ? -limit : limit;
+		}
+		double a = problem->a[(size_t)normal * problem->stride + normal];
+		double off = lcp_row_violation(a, x[i], w[i], low, high);
+		if (off == inf || collision == NULL || !collision[normal])
+			worst = scalar_max(off, worst);
+	}
+	return worst;
 }
 
 double lcp_friction_energy(const struct friction_problem *problem, const double *x)
@@ -373,29 +398,16 @@ static bool slides(const struct lcp_friction *self, uint32_t normal)
 	return false;
 }
 
-struct solver_result lcp_friction_solve(struct lcp_friction *self,
-					const struct friction_problem *problem,
-					const struct solver_options *options, double *x,
-					uint8_t *collision)
+static void solve(struct lcp_friction *self, const struct friction_problem *problem,
+		  const struct solver_options *options, double *x, uint8_t *out)
 {
-	self->result =
-		(struct solver_result){.status = SOLVER_NOT_FINITE, .residual = __builtin_inf()};
-	dense_zero(x, problem->count);
-	for (uint32_t i = 0; collision != NULL && i < problem->count; i++)
-		collision[i] = 0;
-	if (!valid(problem))
-		return self->result;
-	take(self, problem);
-	uint8_t *out = collision != NULL ? collision : self->out;
-	for (uint32_t i = 0; i < self->count; i++)
-		out[i] = 0;
 	uint32_t orders = options->rounds_max > 0 ? options->rounds_max : ORDERS_MAX;
 	for (uint32_t left = self->count + 1; left > 0; left--) {
 		begin_order(self);
 		for (uint32_t round = 0; round < orders; round++) {
 			self->result.rounds++;
 			if (attempt(self, problem, options, x, out))
-				return self->result;
+				return;
 			change_order(self, round);
 		}
 		if (self->stuck == UINT32_MAX || !self->ray || !slides(self, self->stuck))
@@ -403,5 +415,25 @@ struct solver_result lcp_friction_solve(struct lcp_friction *self,
 		out[self->stuck] = 1;
 	}
 	plan_b(self, problem, options, x, out);
+}
+
+struct solver_result lcp_friction_solve(struct lcp_friction *self,
+					const struct friction_problem *problem,
+					const struct solver_options *options, double *x,
+					uint8_t *collision)
+{
+	dense_zero(x, problem->count);
+	for (uint32_t i = 0; collision != NULL && i < problem->count; i++)
+		collision[i] = 0;
+	if (self->lcp.certificate == NULL || problem->count > self->capacity || !valid(problem))
+		return solver_invalid();
+	const struct solver_options used = solver_options_used(options);
+	uint8_t *out = collision != NULL ? collision : self->out;
+	self->result = (struct solver_result){.residual = __builtin_inf()};
+	take(self, problem);
+	for (uint32_t i = 0; i < self->count; i++)
+		out[i] = 0;
+	solve(self, problem, &used, x, out);
+	self->result.violation = lcp_friction_violation(problem, x, self->w, out);
 	return self->result;
 }

@@ -64,6 +64,9 @@ struct solver_result lcp_friction_solve(struct lcp_friction *self,
 /* w := A x + b; residual as lcp_residual's, with the bounds −μ x_n … μ x_n. */
 double lcp_friction_residual(const struct friction_problem *problem, const double *x, double *w,
 			     const uint8_t *collision);
+/* The worst row in units of w, as lcp_row_violation, for w as lcp_friction_residual left it. */
+double lcp_friction_violation(const struct friction_problem *problem, const double *x,
+			      const double *w, const uint8_t *collision);
 /* Energy the impulses add: ½ xᵀA x + bᵀx. */
 double lcp_friction_energy(const struct friction_problem *problem, const double *x);
 

@@ -93,14 +93,22 @@ static bool bounds_valid(const double *low, const double *high, uint32_t count)
 	return true;
 }
 
+bool lp_starts_valid(const struct lp_matrix *matrix, uint32_t nonzeros)
+{
+	if (matrix->starts[0] != 0 || matrix->starts[matrix->columns] > nonzeros)
+		return false;
+	for (uint32_t j = 0; j < matrix->columns; j++)
+		if (matrix->starts[j] > matrix->starts[j + 1])
+			return false;
+	return true;
+}
+
 bool lp_valid(const struct lp_problem *problem)
 {
 	const struct lp_matrix *a = &problem->matrix;
-	if (a->starts[0] != 0)
+	if (!lp_starts_valid(a, UINT32_MAX))
 		return false;
 	for (uint32_t j = 0; j < a->columns; j++) {
-		if (a->starts[j] > a->starts[j + 1])
-			return false;
 		for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++)
 			if (a->index[k] >= a->rows ||
 			    (k > a->starts[j] && a->index[k] <= a->index[k - 1]))
@@ -192,6 +200,29 @@ double lp_residual(const struct lp_problem *problem, const double *x, const doub
 		worst = scalar_max(wrong, worst);
 	}
 	return worst;
+}
+
+void lp_violations(const struct lp_problem *problem, const double *x, const double *dual,
+		   double *scratch, double *bound, double *price)
+{
+	const struct lp_matrix *a = &problem->matrix;
+	const double *value = scratch, *size = scratch + a->rows;
+	row_products(a, x, scratch, scratch + a->rows);
+	*bound = *price = 0;
+	for (uint32_t v = 0; v < a->columns + a->rows; v++) {
+		uint32_t i = v - a->columns;
+		bool row = v >= a->columns;
+		double low = row ? problem->row_low[i] : problem->column_low[v];
+		double high = row ? problem->row_high[i] : problem->column_high[v];
+		struct sum at = row ? row_sum(a, x, value, size, i) : sum_of(x[v]);
+		struct sum cost = row ? sum_of(dual[i]) : column_price(problem, v, dual);
+		double d = row ? cost.value : -cost.value;
+		double out = outside(at, low, high) * ((at.unit + at.size) / at.unit);
+		double wrong = mispriced(d, cost, at, low, high);
+		*bound = scalar_max(out, *bound);
+		if (wrong > 0 && scalar_abs(d) / (cost.unit + cost.size) <= wrong)
+			*price = scalar_max(scalar_abs(d) / cost.unit, *price);
+	}
 }
 
 /* Adds the largest value of coefficient × variable over the bounds; false when there is none. */

@@ -43,7 +43,10 @@ struct lp_solution {
 	uint8_t *places; /* columns, then rows; read when options.warm, written always */
 };
 
-/* Whether indices ascend and numbers make sense: finite values and costs, no NaN in a bound. */
+/* Whether starts ascend to a number of entries that is at most `nonzeros`: then `index` and `values` are
+ * read no further than that. */
+bool lp_starts_valid(const struct lp_matrix *matrix, uint32_t nonzeros);
+/* Whether starts and indices ascend and numbers make sense: finite values and costs, no NaN in a bound. */
 bool lp_valid(const struct lp_problem *problem);
 /* Crossed bounds: the first column, or columns + row, whose low > high; UINT32_MAX when none. */
 uint32_t lp_crossed(const struct lp_problem *problem);
@@ -55,6 +58,10 @@ double lp_violation(const struct lp_problem *problem, const double *x, double *s
  * zero stands at its bound", both relative. 0 is a proof that x is optimal. */
 double lp_residual(const struct lp_problem *problem, const double *x, const double *dual,
 		   double *scratch);
+/* The same two in the problem's units: the worst distance outside a bound, and the worst price that
+ * counts as wrong beside its variable's way to the bound. */
+void lp_violations(const struct lp_problem *problem, const double *x, const double *dual,
+		   double *scratch, double *bound, double *price);
 /* Farkas: y combines the rows to yᵀA x = yᵀ(row activities), which the bounds forbid. Returns how
  * far apart the two sides stay at least, relative to their size: > 0 proves infeasibility. Numbers
  * below 1e-12 of what they were summed from count as zero where a bound is missing. */

@@ -35,7 +35,8 @@ static uint32_t default_fill(struct lp_sizes sizes)
 static void carve(struct lp_dual_simplex *self, struct solver_memory *memory, struct lp_sizes sizes)
 {
 	uint32_t m = sizes.rows, n = sizes.columns, all = m + n;
-	ASSERT(n <= UINT32_MAX / 4 && m <= UINT32_MAX / 4);
+	if (n > UINT32_MAX / 4 || m > UINT32_MAX / 4)
+		solver_carve_none(memory);
 	sizes.fill = MAX_OF(sizes.fill != 0 ? sizes.fill : default_fill(sizes), sizes.nonzeros);
 	*self = (struct lp_dual_simplex){ .sizes = sizes };
 	self->starts = SOLVER_CARVE(memory, uint32_t, n + 1);
@@ -81,9 +82,9 @@ size_t lp_dual_simplex_bytes(struct lp_sizes sizes)
 
 void lp_dual_simplex_init(struct lp_dual_simplex *self, void *bytes, struct lp_sizes sizes)
 {
-	struct solver_memory memory = { bytes, 0 };
+	struct solver_memory memory = { solver_memory_good(bytes) ? bytes : NULL, 0 };
 	carve(self, &memory, sizes);
-	for (uint32_t j = 0; j < sizes.rows + sizes.columns; j++)
+	for (uint32_t j = 0; self->factor.queue != NULL && j < sizes.rows + sizes.columns; j++)
 		self->listed[j] = false;
 }
 
@@ -174,6 +175,8 @@ static void judge(struct lp_dual_simplex *self, const struct lp_problem *problem
 	result->objective = lp_objective(problem, solution->x);
 	result->residual = lp_residual(problem, solution->x, solution->dual, self->scratch);
 	result->status = result->residual <= options->tolerance ? SOLVER_SOLVED : SOLVER_INEXACT;
+	lp_violations(problem, solution->x, solution->dual, self->scratch, &result->violation,
+		      &result->stationarity);
 	if (outcome == LP_OPTIMAL || result->status == SOLVER_SOLVED)
 		return;
 	result->residual = lp_violation(problem, solution->x, self->scratch);
@@ -196,6 +199,13 @@ static void judge(struct lp_dual_simplex *self, const struct lp_problem *problem
 		result->status = SOLVER_LIMIT;
 }
 
+static bool fits(const struct lp_dual_simplex *self, const struct lp_matrix *matrix)
+{
+	return self->factor.queue != NULL && matrix->rows <= self->sizes.rows &&
+	       matrix->columns <= self->sizes.columns &&
+	       lp_starts_valid(matrix, self->sizes.nonzeros);
+}
+
 static void answer_nothing(const struct lp_problem *problem, struct lp_solution *solution)
 {
 	dense_zero(solution->x, problem->matrix.columns);
@@ -209,26 +219,29 @@ struct solver_result lp_dual_simplex_solve(struct lp_dual_simplex *self,
 					   const struct solver_options *options,
 					   struct lp_solution *solution)
 {
+	const struct solver_options used = solver_options_used(options);
+	if (!fits(self, &problem->matrix) || !lp_valid(problem)) {
+		answer_nothing(problem, solution);
+		return solver_invalid();
+	}
 	uint32_t all = problem->matrix.rows + problem->matrix.columns;
-	self->result = (struct solver_result){ .status = SOLVER_NOT_FINITE };
-	self->tolerance = scalar_max(SLACK_SHARE * options->tolerance, SLACK_MIN);
-	self->pivots_max = options->pivots_max != 0 ? options->pivots_max : 1000 + 50 * all;
+	self->result = (struct solver_result){ .status = SOLVER_SOLVED };
+	self->tolerance = scalar_max(SLACK_SHARE * used.tolerance, SLACK_MIN);
+	self->pivots_max = used.pivots_max != 0 ? used.pivots_max : 1000 + 50 * all;
 	self->shifts = self->perturbed = self->least_index = false;
 	self->stalls = 0;
-	if (!lp_valid(problem)) {
-		answer_nothing(problem, solution);
-		return self->result;
-	}
 	if (lp_crossed(problem) != UINT32_MAX) {
 		answer_nothing(problem, solution);
 		self->result.status = SOLVER_INFEASIBLE;
 		self->result.residual = lp_violation(problem, solution->x, self->scratch);
+		lp_violations(problem, solution->x, solution->dual, self->scratch,
+			      &self->result.violation, &self->result.stationarity);
 		return self->result;
 	}
 	lp_load(self, problem);
 	bool feasible = start_at_point(self, problem);
 	if (!feasible)
-		lp_basis_start(self, options->warm ? solution->places : NULL);
-	judge(self, problem, options, run(self, feasible), solution);
+		lp_basis_start(self, used.warm ? solution->places : NULL);
+	judge(self, problem, &used, run(self, feasible), solution);
 	return self->result;
 }

@@ -9,7 +9,7 @@
  *   INEXACT     ended, but the residual says that it is not good enough
  *   INFEASIBLE  certificate: one number a row, lp_infeasibility > 0; NULL when lp_crossed says why
  *   UNBOUNDED   certificate: one number a column, lp_unboundedness > 0; x is feasible
- *   NOT_FINITE  !lp_valid
+ *   INVALID     !lp_valid, or larger than the workspace
  * result.fallbacks counts where rounding forced a second look (costs shifted, pivots refused).
  * options.rounds_max and .regularisation are not used. With options.warm the basis is taken from
  * solution->places; any bytes are allowed there, what is no basis is completed.
@@ -63,7 +63,6 @@ struct lp_dual_simplex {
 
 size_t lp_dual_simplex_bytes(struct lp_sizes sizes);
 void lp_dual_simplex_init(struct lp_dual_simplex *self, void *memory, struct lp_sizes sizes);
-/* The problem's sizes must not exceed the workspace's. */
 struct solver_result lp_dual_simplex_solve(struct lp_dual_simplex *self,
 					   const struct lp_problem *problem,
 					   const struct solver_options *options,

@@ -191,3 +191,22 @@ double qp_residual(const struct qp_problem *self, const double *x, const double 
 	double plain = plain_residual(self, x, lambda, &safe);
 	return safe ? plain : wide_residual(self, x, lambda);
 }
+
+void qp_violations(const struct qp_problem *self, const double *x, const double *lambda, double *row,
+		   double *stationarity)
+{
+	uint32_t n = self->variables;
+	*row = *stationarity = 0;
+	for (uint32_t k = 0; k < self->rows; k++) {
+		double s = dense_dot(self->matrix + (size_t)k * n, x, n) - self->d[k];
+		double off = qp_equal(self, k) ? scalar_abs(s) : -s;
+		*row = scalar_max(scalar_is_finite(off) ? off : __builtin_inf(), *row);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		double sum = dense_dot(self->g + (size_t)i * n, x, n) + self->c[i];
+		for (uint32_t k = 0; k < self->rows; k++)
+			sum -= self->matrix[(size_t)k * n + i] * lambda[k];
+		sum = scalar_is_finite(sum) ? scalar_abs(sum) : __builtin_inf();
+		*stationarity = scalar_max(sum, *stationarity);
+	}
+}

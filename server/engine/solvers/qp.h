@@ -27,5 +27,9 @@ double qp_objective(const struct qp_problem *self, const double *x);
  * the planes' distances |d| / max |C_k|, and of max |c| / max G_ii); λ to the largest |λ|. Where s
  * and λ are both positive the smaller counts. 0 for the exact solution. */
 double qp_residual(const struct qp_problem *self, const double *x, const double *lambda);
+/* In the problem's units: how far the worst row is below d (off d where equal), and the largest entry of
+ * |G x + c − Cᵀλ|. */
+void qp_violations(const struct qp_problem *self, const double *x, const double *lambda, double *row,
+		   double *stationarity);
 
 #endif

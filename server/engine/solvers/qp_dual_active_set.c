@@ -49,6 +49,8 @@ static void carve(struct qp_dual_active_set *self, struct solver_memory *memory,
 	self->gradient = SOLVER_CARVE(memory, double, n);
 	self->certificate = SOLVER_CARVE(memory, double, MAX_OF(n, m));
 	self->state = SOLVER_CARVE(memory, uint8_t, m);
+	void *inner = SOLVER_CARVE(memory, uint8_t, lcp_dantzig_bytes(rows));
+	lcp_dantzig_init(&self->lcp, inner, rows);
 }
 
 size_t qp_dual_active_set_bytes(uint32_t variables, uint32_t rows)
@@ -56,15 +58,14 @@ size_t qp_dual_active_set_bytes(uint32_t variables, uint32_t rows)
 	struct qp_dual_active_set self;
 	struct solver_memory memory = {0};
 	carve(&self, &memory, variables, rows);
-	return memory.used + lcp_dantzig_bytes(rows);
+	return memory.used;
 }
 
 void qp_dual_active_set_init(struct qp_dual_active_set *self, void *memory, uint32_t variables,
 			     uint32_t rows)
 {
-	struct solver_memory carving = {.memory = memory};
+	struct solver_memory carving = {.memory = solver_memory_good(memory) ? memory : NULL};
 	carve(self, &carving, variables, rows);
-	lcp_dantzig_init(&self->lcp, (unsigned char *)memory + carving.used, rows);
 }
 
 /* G + ρ = L Lᵀ; false when not even that has a factor. A pivot that is rounding counts as none. */
@@ -278,11 +279,11 @@ struct solver_result qp_dual_active_set_solve(struct qp_dual_active_set *self,
 					      const struct solver_options *options, double *x,
 					      double *lambda, uint8_t *state)
 {
-	ASSERT(problem->variables <= self->variables_max && problem->rows <= self->rows_max);
 	dense_zero(x, problem->variables);
 	dense_zero(lambda, problem->rows);
-	struct solver_result bad = {.status = SOLVER_NOT_FINITE, .residual = __builtin_inf()};
-	if (!qp_valid(problem))
+	struct solver_result bad = solver_invalid();
+	if (self->lcp.certificate == NULL || problem->variables > self->variables_max ||
+	    problem->rows > self->rows_max || !qp_valid(problem))
 		return bad;
 	bad.status = SOLVER_INEXACT;
 	if (!factor(self, problem))
@@ -290,7 +291,7 @@ struct solver_result qp_dual_active_set_solve(struct qp_dual_active_set *self,
 	make_dual(self, problem);
 	if (!solver_finite(self->a, (size_t)problem->rows * problem->rows))
 		return bad;
-	struct solver_options inner = *options;
+	struct solver_options inner = solver_options_used(options);
 	inner.warm = options->warm && state != NULL;
 	for (uint32_t k = 0; k < problem->rows; k++)
 		self->state[k] = inner.warm ? state[k] : LCP_LOWER;
@@ -298,5 +299,6 @@ struct solver_result qp_dual_active_set_solve(struct qp_dual_active_set *self,
 	for (uint32_t k = 0; state != NULL && k < problem->rows; k++)
 		state[k] = self->state[k];
 	result.objective = qp_objective(problem, x);
+	qp_violations(problem, x, lambda, &result.violation, &result.stationarity);
 	return result;
 }

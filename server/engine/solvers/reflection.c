@@ -36,6 +36,8 @@ enum { ROUNDS = 200, BODY = 6 };
 static void carve_projection(struct reflection *self, struct solver_memory *memory)
 {
 	uint32_t m = self->sizes.island, n = BODY * self->sizes.bodies;
+	if (self->sizes.bodies > UINT32_MAX / BODY)
+		solver_carve_none(memory);
 	self->g = SOLVER_CARVE(memory, double, (size_t)n * n);
 	self->c = SOLVER_CARVE(memory, double, n);
 	self->rows = SOLVER_CARVE(memory, double, (size_t)m * n);
@@ -44,9 +46,7 @@ static void carve_projection(struct reflection *self, struct solver_memory *memo
 	self->lengths = SOLVER_CARVE(memory, double, (size_t)m * n);
 	self->local = SOLVER_CARVE(memory, uint32_t, self->sizes.bodies);
 	size_t inner = qp_dual_active_set_bytes(n, m);
-	void *at = SOLVER_CARVE(memory, uint8_t, inner);
-	if (at != NULL)
-		qp_dual_active_set_init(&self->qp, at, n, m);
+	qp_dual_active_set_init(&self->qp, SOLVER_CARVE(memory, uint8_t, inner), n, m);
 }
 
 static void carve(struct reflection *self, struct solver_memory *memory,
@@ -71,9 +71,7 @@ static void carve(struct reflection *self, struct solver_memory *memory,
 	self->state = SOLVER_CARVE(memory, uint8_t, m);
 	self->states = SOLVER_CARVE(memory, uint8_t, m);
 	size_t inner = lcp_dantzig_bytes((uint32_t)m);
-	void *at = SOLVER_CARVE(memory, uint8_t, inner);
-	if (at != NULL)
-		lcp_dantzig_init(&self->lcp, at, (uint32_t)m);
+	lcp_dantzig_init(&self->lcp, SOLVER_CARVE(memory, uint8_t, inner), (uint32_t)m);
 	if (sizes.projection)
 		carve_projection(self, memory);
 }
@@ -88,7 +86,7 @@ size_t reflection_bytes(struct reflection_sizes sizes)
 
 void reflection_init(struct reflection *self, void *bytes, struct reflection_sizes sizes)
 {
-	struct solver_memory memory = { bytes, 0 };
+	struct solver_memory memory = { solver_memory_good(bytes) ? bytes : NULL, 0 };
 	carve(self, &memory, sizes);
 }
 
@@ -329,38 +327,56 @@ static void solve_island(struct island *island, enum kind kind, double restituti
 	for (uint32_t k = 0; k < n; k++) {
 		double u = self->start[k] +
 			   dense_dot(self->a + (size_t)k * n, self->lambda, n);
+		double approach = scalar_is_finite(u) ? -u : __builtin_inf();
 		if (island->speed > 0)
 			island->result->residual =
-				scalar_max(-u / island->speed, island->result->residual);
+				scalar_max(approach / island->speed, island->result->residual);
+		island->result->violation = scalar_max(approach, island->result->violation);
 	}
+}
+
+/* Whether the problem lies within the workspace; clusters are found on the way, none too large. */
+static bool find_islands(struct reflection *self, const struct impact_problem *problem,
+			 enum reflection_core core, uint32_t *clusters)
+{
+	bool projects = core == REFLECTION_PROJECTION && self->sizes.projection;
+	if (self->lcp.certificate == NULL || (projects && self->qp.lcp.certificate == NULL) ||
+	    (core != REFLECTION_LCP && !projects) ||
+	    problem->contact_count > self->sizes.contacts ||
+	    problem->body_count > self->sizes.bodies || !impact_valid(problem))
+		return false;
+	*clusters = impact_clusters(problem, self->order, self->starts, self->scratch);
+	for (uint32_t k = 0; k < *clusters; k++)
+		if (self->starts[k + 1] - self->starts[k] > self->sizes.island)
+			return false;
+	return true;
 }
 
 static struct solver_result solve(struct reflection *self, const struct impact_problem *problem,
 				  enum reflection_core core, enum kind kind, double restitution,
 				  const struct solver_options *options, double *impulses)
 {
-	struct solver_result result = { .status = SOLVER_NOT_FINITE };
-	ASSERT(problem->contact_count <= self->sizes.contacts);
-	ASSERT(problem->body_count <= self->sizes.bodies);
-	ASSERT(core == REFLECTION_LCP || self->sizes.projection);
+	struct solver_result result = { .status = SOLVER_SOLVED };
+	const struct solver_options used = solver_options_used(options);
 	dense_zero(impulses, problem->contact_count);
-	if (!impact_valid(problem) || !(restitution >= 0 && restitution <= 1))
-		return result;
-	result.status = SOLVER_SOLVED;
-	uint32_t clusters = impact_clusters(problem, self->order, self->starts, self->scratch);
+	uint32_t clusters = 0;
+	if (!(restitution >= 0 && restitution <= 1) ||
+	    !find_islands(self, problem, core, &clusters))
+		return solver_invalid();
 	for (uint32_t k = 0; k < clusters; k++) {
 		struct island island = {
 			.self = self,
 			.problem = problem,
-			.options = options,
+			.options = &used,
 			.contacts = self->order + self->starts[k],
 			.count = self->starts[k + 1] - self->starts[k],
 			.core = core,
 			.result = &result,
 		};
-		ASSERT(island.count <= self->sizes.island);
 		solve_island(&island, kind, restitution, impulses);
 	}
+	if (result.status == SOLVER_SOLVED && !(result.residual <= used.tolerance))
+		result.status = SOLVER_INEXACT;
 	return result;
 }
 

@@ -39,7 +39,9 @@ void reflection_init(struct reflection *self, void *memory, struct reflection_si
  * reflected. result.rounds: the most rounds of a cluster; a cluster stops when no contact approaches
  * faster than 1e-14 of the fastest point. LIMIT: options.rounds_max (0: 200) did not suffice for some
  * cluster (counted in fallbacks); what was left ended inelastically. The residual is the largest
- * approach left, relative to the fastest point. INEXACT: a round's LCP or projection was. */
+ * approach left, relative to the fastest point. INEXACT: a round's LCP or projection was. INVALID:
+ * !impact_valid, a restitution outside 0 … 1, a core that is none or was not asked for, or more bodies,
+ * contacts or contacts of one cluster than the sizes. */
 struct solver_result reflection_solve(struct reflection *self, const struct impact_problem *problem,
 				      enum reflection_core core, double restitution,
 				      const struct solver_options *options, double *impulses);

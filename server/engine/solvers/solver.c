@@ -8,18 +8,50 @@ struct solver_options solver_options_default(void)
 	return (struct solver_options){.tolerance = 1e-10, .regularisation = 1e-9};
 }
 
+struct solver_options solver_options_used(const struct solver_options *options)
+{
+	struct solver_options used = *options;
+	if (!(used.tolerance > 0))
+		used.tolerance = solver_options_default().tolerance;
+	used.tolerance = scalar_min(used.tolerance, 1);
+	return used;
+}
+
+struct solver_result solver_invalid(void)
+{
+	double inf = __builtin_inf();
+	return (struct solver_result){.status = SOLVER_INVALID,
+				      .residual = inf,
+				      .violation = inf,
+				      .stationarity = inf};
+}
+
 const char *solver_status_name(enum solver_status status)
 {
 	static const char *const names[] = {
-		"solved", "stopped", "inexact", "limit", "infeasible", "unbounded", "not finite",
+		"solved", "stopped", "inexact", "limit", "infeasible", "unbounded", "invalid",
 	};
 	_Static_assert(COUNT_OF(names) == SOLVER_STATUSES, "a name for each");
 	return (uint32_t)status < SOLVER_STATUSES ? names[status] : "?";
 }
 
+bool solver_memory_good(const void *memory)
+{
+	return memory != NULL && (uintptr_t)memory % 64 == 0;
+}
+
+void solver_carve_none(struct solver_memory *self)
+{
+	self->used = SIZE_MAX;
+}
+
 void *solver_carve(struct solver_memory *self, size_t count, size_t item_bytes)
 {
-	ASSERT(item_bytes == 0 || count <= (SIZE_MAX / 2 - self->used) / item_bytes);
+	if (self->used > SIZE_MAX / 2 ||
+	    (item_bytes > 0 && count > (SIZE_MAX / 2 - self->used) / item_bytes)) {
+		solver_carve_none(self);
+		return NULL;
+	}
 	unsigned char *at = self->memory != NULL ? self->memory + self->used : NULL;
 	self->used += (count * item_bytes + 63) / 64 * 64;
 	return at;

@@ -282,11 +282,7 @@ static void apply_method(const struct doing *doing, const struct command *comman
 	struct world *world = doing->world;
 	const struct method *method = method_find(command->method.name.text);
 	dynamics_wake_all(&world->dynamics);
-	world->method->detach(&world->dynamics);
-	tables_truncate(&world->tables, TABLE_METHOD_BLOCK, 0);
-	world->method = method;
-	world->tables.world.method[0] = method->number;
-	method->attach(&world->dynamics);
+	method_switch(&world->method, method, &world->dynamics);
 }
 
 static void apply_seed(const struct doing *doing, const struct command *command)

@@ -503,7 +503,7 @@ static void plan_start(struct plan *plan, const struct world *world, const struc
 	plan->shapes_after = shapes_count(world);
 	plan->shape_bytes_after = world->shape_bytes;
 	plan->made_bodies = plan->made_placements = plan->made_shapes = plan->made_drives = 0;
-	plan->method = world->method;
+	plan->method = world->method.method;
 }
 
 /* The memory limit, counted as if no row were free: a function of state and batch alone. */

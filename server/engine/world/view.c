@@ -19,7 +19,7 @@ struct world_info world_info(const struct world *world)
 		.bounds_mode = (enum bounds_mode)t->bounds_mode[0],
 		.bounds_min = t->bounds_min[0],
 		.bounds_max = t->bounds_max[0],
-		.method = world->method->name,
+		.method = world->method.method->name,
 		.limits = { .bodies = t->bodies_max[0],
 			    .placements = t->placements_max[0],
 			    .contacts = t->contacts_max[0],

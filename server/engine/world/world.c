@@ -155,10 +155,11 @@ enum status world_make(struct tables *tables, struct shape_source source, struct
 	world->tables = *tables;
 	tables_init(tables);
 	world->source = source;
-	world->method = method_by_number(world->tables.world.method[0]);
+	world->method.method = method_by_number(world->tables.world.method[0]);
 	enum status status = shapes_rebuild(world, why);
 	if (status == STATUS_OK) {
-		status = dynamics_init(&world->dynamics, &world->tables, world->shapes);
+		status = dynamics_init(&world->dynamics, &world->tables, world->shapes,
+				       world_dt(world));
 		if (status == STATUS_OK)
 			status = changes_reserve(&world->changes, world->tables.body.capacity);
 		if (status != STATUS_OK)
@@ -192,12 +193,12 @@ enum status world_create(const struct world_options *options, struct world **out
 	status = world_make(&tables, options->shapes, &world, why);
 	if (status != STATUS_OK)
 		return status;
-	status = method_supports(world->method, &world->dynamics, why);
+	status = method_supports(world->method.method, &world->dynamics, why);
 	if (status != STATUS_OK) {
 		world_destroy(world);
 		return status;
 	}
-	world->method->attach(&world->dynamics);
+	world->method.method->attach(&world->dynamics);
 	*out = world;
 	return STATUS_OK;
 }
@@ -206,6 +207,7 @@ void world_destroy(struct world *world)
 {
 	if (world == NULL)
 		return;
+	method_release(&world->method);
 	dynamics_release(&world->dynamics);
 	shapes_release(world);
 	changes_release(&world->changes);

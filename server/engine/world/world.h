@@ -37,7 +37,7 @@ struct value_list {
 struct world {
 	struct tables tables;
 	struct dynamics dynamics;
-	const struct method *method; /* that of world.method */
+	struct method_instance method; /* that of world.method */
 
 	/* Shapes in use, by row of the shape table; each holds a reference. */
 	const struct shape **shapes; /* owned array */

@@ -72,19 +72,15 @@ static bool has_event(const struct event_list *events, uint8_t kind)
 }
 
 /* The step was not made. The world says so once a boundary, and tries again when asked. */
-static enum status refuse_step(struct world *world, enum status status, const struct reason *why)
+static enum status refuse_step(struct world *world, enum status status)
 {
 	struct world_table *table = &world->tables.world;
 	struct event_list *events = &world->dynamics.events;
 	table->stopped[0] = 1;
-	double limit = strcmp(why->field, "contacts") == 0 ? (double)table->contacts_max[0] :
-		       status == STATUS_LIMIT		   ? (double)table->memory_max[0] :
-							     0.0;
-	bool room = events->count < events->capacity ||
-		    ARRAY_RESERVE(events, events->count + 1) == STATUS_OK;
-	if (room && !has_event(events, EVENT_LIMIT))
+	if (!has_event(events, EVENT_LIMIT))
 		dynamics_event(&world->dynamics,
-			       (struct event){ .kind = EVENT_LIMIT, .value = limit });
+			       (struct event){ .kind = EVENT_LIMIT,
+					       .value = world->dynamics.limit_met });
 	world_sort_events(world);
 	return status;
 }
@@ -109,14 +105,14 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world_open_boundary(world);
 	enum status status = world_apply_due(world, NULL, 0, NULL);
 	if (status != STATUS_OK)
-		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"), why);
+		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"));
 	note_awake(world);
 	world->dynamics.parallel = parallel;
 	memset(&world->dynamics.report, 0, sizeof world->dynamics.report);
-	status = world->method->step(&world->dynamics, world_dt(world), why);
+	status = method_step(&world->method, &world->dynamics, world_dt(world), why);
 	world->dynamics.parallel = &parallel_serial;
 	if (status != STATUS_OK)
-		return refuse_step(world, status, why);
+		return refuse_step(world, status);
 	note_fallbacks(world);
 	enforce_bounds(world);
 	drives_count_down(world);

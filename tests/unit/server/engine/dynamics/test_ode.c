@@ -67,7 +67,7 @@ START_TEST(forces_are_asked_once_a_stage)
 }
 END_TEST
 
-static const struct ode_limits loose = { 1e-4, 1e-9, 10, 5 };
+static const struct ode_limits loose = { 1e-4, 1e-9, 10, 5, 0 };
 
 static struct ode_trial trial(enum ode_method method, double h)
 {
@@ -110,7 +110,7 @@ START_TEST(an_adaptive_run_keeps_its_tolerance_and_ends_on_time)
 	static const enum ode_method methods[] = { ODE_EULER, ODE_RK2, ODE_RK4 };
 	uint32_t steps[3];
 	for (uint32_t m = 0; m < 3; m++) {
-		const struct ode_limits limits = { 1e-6, 1e-6, 1, 5 };
+		const struct ode_limits limits = { 1e-6, 1e-6, 1, 5, 0 };
 		double y = 1;
 		struct ode_run run = ode_run(&work, &decay, methods[m], 0, 3, 1, &limits, &y);
 		ck_assert(!run.failed);
@@ -121,6 +121,78 @@ START_TEST(an_adaptive_run_keeps_its_tolerance_and_ends_on_time)
 	}
 	ck_assert_uint_gt(steps[0], steps[1]);
 	ck_assert_uint_gt(steps[1], steps[2]);
+}
+END_TEST
+
+START_TEST(what_cannot_be_stepped_is_refused_and_leaves_the_state)
+{
+	const enum ode_method none = (enum ode_method)ODE_METHODS;
+	struct ode large = decay;
+	struct ode_substeps substeps = ode_substeps_default();
+	double y = 1, bad[] = { NAN, INFINITY, -INFINITY };
+	large.size = work.size_max + 1;
+	ck_assert(!ode_step(&work, &decay, none, 0, 0.1, &y));
+	ck_assert(!ode_step(&work, &large, ODE_RK4, 0, 0.1, &y));
+	ck_assert(!ode_try(&work, &decay, none, 0, 0.1, &loose, &y).accepted);
+	ck_assert(!ode_try(&work, &large, ODE_RK4, 0, 0.1, &loose, &y).accepted);
+	ck_assert(ode_run(&work, &decay, none, 0, 1, 0.1, &loose, &y).failed);
+	ck_assert(ode_frame(&work, &decay, none, 0, 1, 1e-6, &substeps, &y).failed);
+	ck_assert(ode_frame(&work, &decay, ODE_RK4, 0, 1, 0, &substeps, &y).failed);
+	substeps.count = 0;
+	ck_assert(ode_frame(&work, &decay, ODE_RK4, 0, 1, 1e-6, &substeps, &y).failed);
+	for (uint32_t i = 0; i < 3; i++) {
+		substeps = ode_substeps_default();
+		ck_assert(!ode_step(&work, &decay, ODE_RK4, 0, bad[i], &y));
+		ck_assert(!ode_step(&work, &decay, ODE_RK4, bad[i], 0.1, &y));
+		ck_assert(!ode_try(&work, &decay, ODE_RK4, 0, bad[i], &loose, &y).accepted);
+		ck_assert(ode_run(&work, &decay, ODE_RK4, bad[i], 1, 0.1, &loose, &y).failed ||
+			  bad[i] > 1);
+		ck_assert(ode_frame(&work, &decay, ODE_RK4, 0, bad[i], 1e-6, &substeps, &y).failed);
+	}
+	struct ode_limits limits[] = { loose, loose, loose, loose, loose };
+	limits[0].tolerance = 0;
+	limits[1].h_min = 0;
+	limits[2].h_max = 1e-10;
+	limits[3].h_max = INFINITY;
+	limits[4].growth = NAN;
+	for (uint32_t i = 0; i < COUNT_OF(limits); i++) {
+		ck_assert(!ode_try(&work, &decay, ODE_RK4, 0, 0.1, &limits[i], &y).accepted);
+		ck_assert(ode_run(&work, &decay, ODE_RK4, 0, 1, 0.1, &limits[i], &y).failed);
+	}
+	ck_assert_mem_eq(&y, &(double){ 1 }, sizeof y);
+	/* A workspace that cannot be: of no memory, or out of line. */
+	struct ode_work other;
+	_Alignas(64) unsigned char room[1024];
+	ode_work_init(&other, NULL, 1, true);
+	ck_assert(!ode_step(&other, &decay, ODE_EULER, 0, 0.1, &y));
+	ode_work_init(&other, room + 8, 1, true);
+	ck_assert(!ode_step(&other, &decay, ODE_EULER, 0, 0.1, &y));
+	ode_work_init(&other, room, 1, false);
+	ck_assert(!ode_step(&other, &decay, ODE_IMPLICIT_EULER, 0, 0.1, &y));
+	ck_assert(ode_step(&other, &decay, ODE_EULER, 0, 0.1, &y));
+}
+END_TEST
+
+START_TEST(a_run_without_end_ends)
+{
+	struct ode_limits limits = loose;
+	limits.steps_max = 1000;
+	double y = 1;
+	struct ode_run run = ode_run(&work, &decay, ODE_RK4, 0, INFINITY, 0.1, &limits, &y);
+	ck_assert(run.stopped && !run.failed);
+	ck_assert_uint_eq(run.accepted + run.rejected, 1000);
+	ck_assert_double_gt(run.time, 1);
+	ck_assert_double_le(fabs(y), 1e-3);
+	/* At 1e17 s a step of 10 s is no step any more. */
+	y = 1;
+	run = ode_run(&work, &decay, ODE_RK4, 1e17, INFINITY, 0.1, &limits, &y);
+	ck_assert(run.failed && run.accepted == 0);
+	ck_assert_double_eq(run.time, 1e17);
+	/* Beyond the range of doubles the last step is longer than any. */
+	run = ode_run(&work, &decay, ODE_RK4, 0, 1e308, 0.1, &limits, &y);
+	ck_assert(run.stopped && run.time < 1e308);
+	run = ode_run(&work, &decay, ODE_RK4, 2, 1, 0.1, &limits, &y);
+	ck_assert(!run.failed && !run.stopped && run.accepted == 0);
 }
 END_TEST
 
@@ -437,6 +509,8 @@ static Suite *make(void)
 	tcase_add_test(numbers, step_doubling_sees_the_books_differences);
 	tcase_add_test(numbers, a_rejected_step_wants_0_02_and_restores_the_state);
 	tcase_add_test(numbers, an_adaptive_run_keeps_its_tolerance_and_ends_on_time);
+	tcase_add_test(numbers, what_cannot_be_stepped_is_refused_and_leaves_the_state);
+	tcase_add_test(numbers, a_run_without_end_ends);
 	tcase_add_test(numbers, a_stiff_spring_decays_implicitly_and_diverges_explicitly);
 	tcase_add_test(numbers, stability_ends_where_the_theory_says);
 	tcase_add_test(numbers, sub_steps_double_on_reject_and_halve_after_four_calm_frames);

@@ -1,4 +1,4 @@
-/* island.c: who rests on whom, and falling asleep.
+/* sleep.c: who rests on whom, and falling asleep.
  *
  * An island is a set of awake dynamic bodies linked by touching contacts. Union-find, links in order of
  * contact rows; the lesser row becomes the root, so the answer is a function of the set of links alone.
@@ -11,6 +11,7 @@
  */
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/step.h"
 #include "server/engine/world/parameters.h"
 
 struct islands {
@@ -97,6 +98,7 @@ static void fall_asleep(struct dynamics *self, uint32_t body, uint32_t set, uint
 	}
 	*last = body;
 	body_refresh_awake(self, body);
+	self->slept.items[self->slept.count++] = body; /* room for all who take part */
 	dynamics_event(self, (struct event){
 				     .kind = EVENT_SLEEP, .a = tables->body.id[body], .fraction = 1 });
 }
@@ -143,18 +145,19 @@ static void settle(struct dynamics *self, struct islands *islands)
 	}
 }
 
-void dynamics_sleep(struct dynamics *self, double dt)
+void step_sleep(struct step *step)
 {
+	struct dynamics *self = step->dynamics;
 	uint32_t rows = self->tables->body.count;
 	struct arena_mark mark = arena_mark(&self->scratch);
 	struct islands islands = { ARENA_ARRAY(&self->scratch, uint32_t, rows),
 				   ARENA_ARRAY(&self->scratch, double, rows),
 				   ARENA_ARRAY(&self->scratch, uint32_t, rows) };
-	ASSERT(islands.parent != NULL && islands.slow != NULL && islands.last != NULL);
+	ASSERT(islands.parent != NULL && islands.slow != NULL && islands.last != NULL); /* reserved */
 	for (uint32_t body = bitset_next(&self->awake, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->awake, body + 1))
 		islands.parent[body] = body;
-	measure(self, dt);
+	measure(self, step->dt);
 	link_touching(self, &islands);
 	settle(self, &islands);
 	arena_rewind(&self->scratch, mark);

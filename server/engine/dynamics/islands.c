@@ -1,0 +1,192 @@
+/* islands.c: union-find over groups, counting, and one arena a worker.
+ *
+ * The lesser group becomes the root, so that the root of a set is a function of the set alone.
+ */
+#include "server/engine/dynamics/islands.h"
+
+#include <string.h>
+
+#define NO_ISLAND UINT32_MAX
+
+static uint32_t root_of(uint32_t *parent, uint32_t group)
+{
+	while (parent[group] != group) {
+		parent[group] = parent[parent[group]];
+		group = parent[group];
+	}
+	return group;
+}
+
+static void join_groups(uint32_t *parent, uint32_t a, uint32_t b)
+{
+	a = root_of(parent, a);
+	b = root_of(parent, b);
+	if (a < b)
+		parent[b] = a;
+	else
+		parent[a] = b;
+}
+
+static bool slot_moves(const struct mass_operator *mass, uint32_t slot)
+{
+	return slot != ROW_NO_BODY && mass_moves(mass, slot);
+}
+
+/* The slot through which a constraint belongs to an island; ROW_NO_BODY: through none. */
+static uint32_t slot_of(const struct mass_operator *mass, const struct constraint *constraint)
+{
+	if (slot_moves(mass, constraint->body_a))
+		return constraint->body_a;
+	return slot_moves(mass, constraint->body_b) ? constraint->body_b : ROW_NO_BODY;
+}
+
+struct islands_work {
+	const struct mass_operator *mass;
+	const struct constraint *constraints;
+	uint32_t count;
+	uint32_t *parent;    /* by group */
+	uint32_t *of_root;   /* by group: the island of that root, NO_ISLAND before it has one */
+	uint8_t *linked;     /* by group: a constraint touches it */
+	uint32_t *slots, *members; /* by island, one after the other */
+	struct islands *out;
+};
+
+static void link_groups(struct islands_work *work)
+{
+	const struct mass_operator *mass = work->mass;
+	for (uint32_t g = 0; g < mass->groups; g++) {
+		work->parent[g] = g;
+		work->of_root[g] = NO_ISLAND;
+	}
+	memset(work->linked, 0, mass->groups);
+	for (uint32_t i = 0; i < work->count; i++) {
+		const struct constraint *constraint = &work->constraints[i];
+		uint32_t slot = slot_of(mass, constraint);
+		if (slot == ROW_NO_BODY)
+			continue;
+		uint32_t group = mass_group(mass, slot);
+		work->linked[group] = 1;
+		if (slot == constraint->body_b || !slot_moves(mass, constraint->body_b))
+			continue;
+		uint32_t other = mass_group(mass, constraint->body_b);
+		work->linked[other] = 1;
+		join_groups(work->parent, group, other);
+	}
+}
+
+/* Numbers islands by their lowest slot and counts their slots. */
+static void number_islands(struct islands_work *work)
+{
+	const struct mass_operator *mass = work->mass;
+	struct islands *out = work->out;
+	for (uint32_t slot = 0; slot < mass->slots; slot++) {
+		out->island_of[slot] = NO_ISLAND;
+		uint32_t group = mass_group(mass, slot);
+		if (!work->linked[group] || !mass_moves(mass, slot))
+			continue;
+		uint32_t root = root_of(work->parent, group);
+		if (work->of_root[root] == NO_ISLAND) {
+			work->of_root[root] = out->count;
+			out->items[out->count++] = (struct island){ 0 };
+		}
+		out->island_of[slot] = work->of_root[root];
+		out->items[work->of_root[root]].slot_count++;
+	}
+}
+
+static void count_constraints(const struct islands_work *work)
+{
+	for (uint32_t i = 0; i < work->count; i++) {
+		uint32_t slot = slot_of(work->mass, &work->constraints[i]);
+		if (slot != ROW_NO_BODY)
+			work->out->items[work->out->island_of[slot]].constraint_count++;
+	}
+}
+
+/* Each island gets its place; then slots and constraints go there in their order. */
+static void fill_islands(const struct islands_work *work)
+{
+	struct islands *out = work->out;
+	uint32_t *slot_end = work->parent, *member_end = work->of_root; /* not needed any more */
+	uint32_t slots = 0, members = 0;
+	for (uint32_t i = 0; i < out->count; i++) {
+		out->items[i].slots = work->slots + slots;
+		out->items[i].constraints = work->members + members;
+		slot_end[i] = slots;
+		member_end[i] = members;
+		slots += out->items[i].slot_count;
+		members += out->items[i].constraint_count;
+	}
+	for (uint32_t slot = 0; slot < work->mass->slots; slot++)
+		if (out->island_of[slot] != NO_ISLAND)
+			work->slots[slot_end[out->island_of[slot]]++] = slot;
+	for (uint32_t i = 0; i < work->count; i++) {
+		uint32_t slot = slot_of(work->mass, &work->constraints[i]);
+		if (slot != ROW_NO_BODY)
+			work->members[member_end[out->island_of[slot]]++] = i;
+	}
+}
+
+enum status islands_make(struct arena *arena, const struct mass_operator *mass,
+			 const struct constraint *constraints, uint32_t count, struct islands *out)
+{
+	uint32_t groups = mass->groups;
+	*out = (struct islands){ ARENA_ARRAY(arena, struct island, groups), 0,
+				 ARENA_ARRAY(arena, uint32_t, mass->slots) };
+	struct islands_work work = { .mass = mass,
+				     .constraints = constraints,
+				     .count = count,
+				     .parent = ARENA_ARRAY(arena, uint32_t, groups),
+				     .of_root = ARENA_ARRAY(arena, uint32_t, groups),
+				     .linked = ARENA_ARRAY(arena, uint8_t, groups),
+				     .slots = ARENA_ARRAY(arena, uint32_t, mass->slots),
+				     .members = ARENA_ARRAY(arena, uint32_t, count),
+				     .out = out };
+	if (out->items == NULL || out->island_of == NULL || work.parent == NULL || work.of_root == NULL ||
+	    work.linked == NULL || work.slots == NULL || work.members == NULL)
+		return STATUS_NO_MEMORY;
+	link_groups(&work);
+	number_islands(&work);
+	count_constraints(&work);
+	fill_islands(&work);
+	return STATUS_OK;
+}
+
+/* ---- side by side ----------------------------------------------------------------------------- */
+
+struct solve_work {
+	struct dynamics *dynamics;
+	const struct islands *islands;
+	island_solve *solve;
+	void *context;
+	enum status *statuses;
+};
+
+static void solve_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	const struct solve_work *work = context;
+	struct arena *room = &work->dynamics->rooms[worker];
+	for (uint32_t i = first; i < last; i++) {
+		work->statuses[i] = work->solve(&work->islands->items[i], i, room, work->context);
+		arena_reset(room);
+	}
+}
+
+enum status islands_solve(struct step *step, const struct islands *islands, island_solve *solve,
+			  void *context)
+{
+	struct arena *scratch = &step->dynamics->scratch;
+	struct solve_work work = { step->dynamics, islands, solve, context,
+				   ARENA_ARRAY(scratch, enum status, islands->count) };
+	if (work.statuses == NULL)
+		return STATUS_NO_MEMORY;
+	/* An arena that had to grow becomes one block again, so that a steady tick calls the heap not once. */
+	for (uint32_t i = 0; i < step->parallel->workers; i++)
+		if (arena_reserve(&step->dynamics->rooms[i], step->dynamics->rooms[i].peak) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+	parallel_run(step->parallel, islands->count, 1, solve_piece, &work);
+	for (uint32_t i = 0; i < islands->count; i++)
+		if (work.statuses[i] != STATUS_OK)
+			return work.statuses[i];
+	return STATUS_OK;
+}

@@ -1,0 +1,611 @@
+/* step.c: a step from its first question to its last: who takes part, what is near, what is committed.
+ *
+ * Which rows new pairs get is known before they are taken: with the rows of gone pairs freed, new pairs take the lowest
+ * free rows in the order of their pieces. So contacts stand in order of rows from the beginning, and a method that
+ * goes by that order sees the same before and after the commit.
+ */
+#include "server/engine/dynamics/step.h"
+
+#include "server/base/array.h"
+#include "server/base/sort.h"
+#include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/pairs.h"
+
+#include <string.h>
+
+enum { EVENTS_SPARE = 16, SCRATCH_PUSHES = 40 };
+
+static void bit_set(uint64_t *bits, uint32_t at)
+{
+	bits[at / 64] |= UINT64_C(1) << (at % 64);
+}
+
+static bool bit_get(const uint64_t *bits, uint32_t at)
+{
+	return bits[at / 64] >> (at % 64) & 1;
+}
+
+static uint32_t words_of(uint64_t bits)
+{
+	return (uint32_t)((bits + 63) / 64);
+}
+
+/* ---- room ------------------------------------------------------------------------------------- */
+
+static enum status check_limits(struct dynamics *dynamics, uint64_t contacts, struct reason *why)
+{
+	const struct world_table *world = &dynamics->tables->world;
+	if (contacts > world->contacts_max[0]) {
+		dynamics->limit_met = world->contacts_max[0];
+		return reason_set(why, STATUS_LIMIT, -1, "contacts", "%llu contacts, the limit is %u",
+				  (unsigned long long)contacts, world->contacts_max[0]);
+	}
+	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
+	if (!tables_fit(dynamics->tables, TABLE_CONTACT, rows)) {
+		dynamics->limit_met = (double)world->memory_max[0];
+		return reason_set(why, STATUS_LIMIT, -1, "memory",
+				  "the tables would pass the limit of memory");
+	}
+	return STATUS_OK;
+}
+
+enum status step_check_limits(const struct step *self, uint64_t more, struct reason *why)
+{
+	struct dynamics *dynamics = self->dynamics;
+	uint64_t count = (uint64_t)dynamics->contact_used.count - dynamics->report.pairs_gone +
+			 dynamics->report.pairs_new;
+	return check_limits(dynamics, count + more, why);
+}
+
+/* Bytes that a step pushes on the arena at most; SCRATCH_PUSHES covers rounding. Contacts asleep are counted too,
+ * because any of them may be woken. */
+static uint64_t scratch_bytes(const struct dynamics *dynamics, step_need *need, uint64_t contacts)
+{
+	uint64_t bodies = dynamics->tables->body.count;
+	uint64_t rows = MAX_OF(contacts, (uint64_t)dynamics->tables->contact.count);
+	uint64_t per_body = 2 * sizeof(uint64_t) + 6 * sizeof(uint32_t) + sizeof(double);
+	uint64_t per_contact = sizeof(struct contact_state) + sizeof(struct contact_made) + 1;
+	if (dynamics->live.count < dynamics->contact_used.count) /* the list may have to be put in order */
+		per_contact += per_contact + sizeof(uint32_t);
+	/* Bits a row, of sets that may be larger than what is used of them. */
+	uint64_t sets = 2 * (uint64_t)dynamics->contact_used.size / 8 + bodies / 8;
+	return SCRATCH_PUSHES * 64 + sets + (need != NULL ? need(bodies, rows) : 0) + bodies * per_body +
+	       rows * per_contact;
+}
+
+/* ---- who takes part --------------------------------------------------------------------------- */
+
+/* The whole set that a sleeper sleeps with takes part from now on. */
+static void wake(struct step *self, uint32_t body)
+{
+	const struct body_table *table = &self->dynamics->tables->body;
+	if (table->sleep_set[body] == 0 || bit_get(self->woken, body))
+		return;
+	for (uint32_t at = body;; at = table->sleep_next[at]) {
+		bit_set(self->woken, at);
+		self->bodies[self->woken_count++] = at;
+		if (table->sleep_next[at] == body)
+			break;
+	}
+}
+
+/* A sleeper that something which is not awake was put beside (a wall set down in a pile). */
+static void wake_met(struct step *self, struct contact_state *contact)
+{
+	contact->met = !step_takes_part(self, contact->body_a) &&
+		       !step_takes_part(self, contact->body_b);
+	if (!contact->met)
+		return;
+	wake(self, contact->body_a);
+	wake(self, contact->body_b);
+}
+
+/* ---- the list of contacts --------------------------------------------------------------------- */
+
+static struct contact_state contact_of_pair(const struct tables *tables, const struct contact_pair *pair,
+					    uint32_t row, bool is_new)
+{
+	return (struct contact_state){ .row = row,
+				       .body_a = placement_body(tables, pair->a.placement),
+				       .body_b = placement_body(tables, pair->b.placement),
+				       .a = pair->a,
+				       .b = pair->b,
+				       .is_new = is_new };
+}
+
+static void list_row(struct step *self, uint32_t row)
+{
+	const struct contact_table *table = &self->dynamics->tables->contact;
+	struct contact_state *to = &self->contacts.items[self->contacts.count++];
+	to->row = row;
+	to->a = (struct contact_piece){ table->placement_a[row], table->child_a[row] };
+	to->b = (struct contact_piece){ table->placement_b[row], table->child_b[row] };
+	to->body_a = placement_body(self->dynamics->tables, to->a.placement);
+	to->body_b = placement_body(self->dynamics->tables, to->b.placement);
+	to->is_new = to->met = false;
+	bit_set(self->listed, row);
+}
+
+/* The lowest row at or above `from` that is free, or becomes so when gone pairs are dropped. */
+static uint32_t free_row(const struct step *self, uint32_t from)
+{
+	const struct bitset *used = &self->dynamics->contact_used;
+	for (uint32_t row = from;;) {
+		if (row >= used->size)
+			return row;
+		uint64_t taken = used->words[row / 64] & ~self->gone[row / 64];
+		uint64_t free = ~taken & UINT64_MAX << (row % 64);
+		if (free != 0)
+			return row / 64 * 64 + (uint32_t)__builtin_ctzll(free);
+		row = (row / 64 + 1) * 64;
+	}
+}
+
+/* New pairs in their order, with the rows they will get; sleepers they meet take part. */
+static void list_new(struct step *self, struct contact_state *out)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	uint32_t row = 0;
+	for (uint32_t i = 0; i < dynamics->new_pairs.count; i++) {
+		row = free_row(self, row);
+		out[i] = contact_of_pair(dynamics->tables, &dynamics->new_pairs.items[i], row++, true);
+		wake_met(self, &out[i]);
+	}
+}
+
+/* All that is live and not gone, and all that is new, ascending. New pairs stand at the end of the room meanwhile. */
+static void list_contacts(struct step *self)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	struct contact_list *list = &self->contacts;
+	uint32_t fresh = dynamics->new_pairs.count, next = 0;
+	for (uint32_t i = 0; i < dynamics->gone.count; i++) {
+		bit_set(self->gone, dynamics->gone.items[i]);
+		bit_set(self->listed, dynamics->gone.items[i]);
+	}
+	struct contact_state *made = list->items + (list->capacity - fresh);
+	list_new(self, made);
+	for (uint32_t row = bitset_next(&dynamics->live, 0); row != BITSET_NONE;
+	     row = bitset_next(&dynamics->live, row + 1)) {
+		if (bit_get(self->listed, row))
+			continue;
+		while (next < fresh && made[next].row < row)
+			list->items[list->count++] = made[next++];
+		list_row(self, row);
+	}
+	while (next < fresh)
+		list->items[list->count++] = made[next++];
+}
+
+/* Contacts of bodies woken since `from`, at the end of the list. */
+static void list_woken(struct step *self, uint32_t from)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	for (uint32_t i = from; i < self->woken_count; i++) {
+		uint32_t e = dynamics->bodies.items[self->bodies[i]].first_edge;
+		for (; e != DYNAMICS_NONE; e = dynamics->edges.items[e].next)
+			if (!bit_get(self->listed, edge_row(e)))
+				list_row(self, edge_row(e));
+	}
+}
+
+/* The list in order of rows again. */
+static void sort_list(struct step *self)
+{
+	struct arena *scratch = &self->dynamics->scratch;
+	struct contact_list *list = &self->contacts, sorted = *list;
+	uint32_t rows = 0, count = 0;
+	for (uint32_t i = 0; i < list->count; i++)
+		rows = MAX_OF(rows, list->items[i].row + 1);
+	sorted.items = ARENA_ARRAY(scratch, struct contact_state, list->capacity);
+	sorted.made = ARENA_ARRAY(scratch, struct contact_made, list->capacity);
+	uint32_t *place = ARENA_ARRAY(scratch, uint32_t, rows);
+	ASSERT(sorted.items != NULL && sorted.made != NULL && place != NULL); /* step_begin reserved it */
+	memset(place, 0xff, rows * sizeof *place);
+	for (uint32_t i = 0; i < list->count; i++)
+		place[list->items[i].row] = i;
+	for (uint32_t row = 0; row < rows; row++) {
+		if (place[row] == UINT32_MAX)
+			continue;
+		sorted.items[count] = list->items[place[row]];
+		if (!sorted.items[count].kept)
+			sorted.made[count] = list->made[place[row]];
+		count++;
+	}
+	ASSERT(count == list->count);
+	*list = sorted;
+}
+
+/* ---- begin ------------------------------------------------------------------------------------ */
+
+static enum status begin_room(struct step *self, step_need *need, uint64_t contacts, struct reason *why)
+{
+	struct dynamics *dynamics = self->dynamics;
+	uint64_t bytes = scratch_bytes(dynamics, need, contacts);
+	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
+	struct arena *scratch = &dynamics->scratch;
+	if (bytes > SIZE_MAX || arena_reserve(scratch, (size_t)bytes) != STATUS_OK)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %llu contacts",
+				  (unsigned long long)contacts);
+	/* Who is woken stands in `bodies` until step_number makes it the list of all who take part. */
+	self->bodies = ARENA_ARRAY(scratch, uint32_t, dynamics->tables->body.count);
+	self->woken = arena_push_zero(scratch, words_of(dynamics->tables->body.count) * sizeof(uint64_t));
+	self->gone = arena_push_zero(scratch, words_of(dynamics->contact_used.size) * sizeof(uint64_t));
+	self->listed = arena_push_zero(scratch, words_of(rows) * sizeof(uint64_t));
+	self->contacts.capacity = (uint32_t)contacts;
+	self->contacts.items = ARENA_ARRAY(scratch, struct contact_state, contacts);
+	self->contacts.made = ARENA_ARRAY(scratch, struct contact_made, contacts);
+	ASSERT(self->bodies != NULL && self->woken != NULL && self->gone != NULL && self->listed != NULL);
+	ASSERT(self->contacts.items != NULL && self->contacts.made != NULL);
+	return STATUS_OK;
+}
+
+enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, bool contacts,
+		       step_need *need, struct reason *why)
+{
+	*self = (struct step){ .dynamics = dynamics,
+			       .parallel = dynamics->parallel,
+			       .dt = dt,
+			       .block_bytes = dynamics->tables->method_block.count };
+	ASSERT(arena_used(&dynamics->scratch) == 0);
+	dynamics->slept.count = dynamics->gone.count = dynamics->new_pairs.count = 0;
+	dynamics->limit_met = 0;
+	enum status status = contacts ? pairs_find(dynamics, why) : STATUS_OK;
+	if (status == STATUS_NO_MEMORY)
+		return reason_set(why, status, -1, "memory", "no memory to look for near pairs");
+	if (status != STATUS_OK)
+		return status;
+	uint64_t count = (uint64_t)dynamics->contact_used.count - dynamics->gone.count +
+			 dynamics->new_pairs.count;
+	if (contacts)
+		status = check_limits(dynamics, count, why);
+	if (status == STATUS_OK)
+		status = begin_room(self, need, contacts ? count : 0, why);
+	if (status != STATUS_OK)
+		return status;
+	dynamics->report = (struct step_report){ .pairs_new = dynamics->new_pairs.count,
+						 .pairs_gone = dynamics->gone.count };
+	if (contacts) {
+		list_contacts(self);
+		uint32_t live = self->contacts.count;
+		list_woken(self, 0);
+		self->unsorted = self->contacts.count > live;
+	}
+	return STATUS_OK;
+}
+
+void step_wake_reached(struct step *self, const struct collide_options *options)
+{
+	struct contact_list *list = &self->contacts;
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (!list->items[i].reaches)
+			continue;
+		uint32_t before = self->woken_count, first = list->count;
+		wake(self, list->items[i].body_a);
+		wake(self, list->items[i].body_b);
+		list_woken(self, before);
+		self->unsorted |= list->count > first;
+		step_collide(self, list, first, options);
+	}
+	if (self->unsorted)
+		sort_list(self);
+	self->unsorted = false;
+}
+
+void step_number(struct step *self)
+{
+	struct dynamics *dynamics = self->dynamics;
+	const struct bitset *awake = &dynamics->awake;
+	uint32_t count = 0, words = words_of(dynamics->tables->body.count);
+	for (uint32_t w = 0; w < words; w++) {
+		uint64_t bits = (w < awake->size / 64 ? awake->words[w] : 0) | self->woken[w];
+		for (; bits != 0; bits &= bits - 1) {
+			uint32_t body = w * 64 + (uint32_t)__builtin_ctzll(bits);
+			dynamics->bodies.items[body].slot = count;
+			self->bodies[count++] = body;
+		}
+	}
+	self->body_count = count;
+	dynamics->report.awake_bodies = count;
+}
+
+/* ---- views and copies ------------------------------------------------------------------------- */
+
+enum status step_list_copy(struct step *self, struct contact_list *out)
+{
+	struct arena *scratch = &self->dynamics->scratch;
+	const struct contact_list *from = &self->contacts;
+	*out = (struct contact_list){ ARENA_ARRAY(scratch, struct contact_state, from->count),
+				      ARENA_ARRAY(scratch, struct contact_made, from->count),
+				      from->count, from->count };
+	if (out->items == NULL || out->made == NULL)
+		return STATUS_NO_MEMORY;
+	if (from->count > 0)
+		memcpy(out->items, from->items, from->count * sizeof *out->items);
+	return STATUS_OK;
+}
+
+static int compare_pieces(const struct contact_state *x, const struct contact_state *y)
+{
+	if (x->a.placement != y->a.placement)
+		return x->a.placement < y->a.placement ? -1 : 1;
+	if (x->b.placement != y->b.placement)
+		return x->b.placement < y->b.placement ? -1 : 1;
+	if (x->a.child != y->a.child)
+		return x->a.child < y->a.child ? -1 : 1;
+	return x->b.child < y->b.child ? -1 : x->b.child > y->b.child;
+}
+
+static int compare_listed(const void *a, const void *b, void *context)
+{
+	const struct contact_state *items = context;
+	return compare_pieces(&items[*(const uint32_t *)a], &items[*(const uint32_t *)b]);
+}
+
+enum status step_pairs(struct step *self, const struct contact_list *list, uint32_t **order,
+		       struct contact_pair_view **views, uint32_t *view_count)
+{
+	struct arena *scratch = &self->dynamics->scratch;
+	uint32_t *by_pair = ARENA_ARRAY(scratch, uint32_t, list->count);
+	struct contact_pair_view *out = ARENA_ARRAY(scratch, struct contact_pair_view, list->count);
+	struct arena_mark mark = arena_mark(scratch);
+	uint32_t *merged = ARENA_ARRAY(scratch, uint32_t, list->count);
+	if (by_pair == NULL || out == NULL || merged == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < list->count; i++)
+		by_pair[i] = i;
+	sort_items(by_pair, merged, list->count, sizeof *by_pair, compare_listed, list->items);
+	arena_rewind(scratch, mark);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct contact_state *contact = &list->items[by_pair[i]];
+		uint32_t a = contact->a.placement, b = contact->b.placement;
+		if (count == 0 || out[count - 1].placement_a != a || out[count - 1].placement_b != b)
+			out[count++] = (struct contact_pair_view){ a, b, i, 0 };
+		out[count - 1].count++;
+	}
+	*order = by_pair;
+	*views = out;
+	*view_count = count;
+	return STATUS_OK;
+}
+
+/* ---- multipliers ------------------------------------------------------------------------------ */
+
+const double *step_multipliers(const struct step *self, const struct contact_list *list, uint32_t i)
+{
+	const struct contact_state *contact = &list->items[i];
+	return contact->kept ? self->dynamics->tables->contact.multiplier[contact->row] :
+			       list->made[i].multiplier;
+}
+
+void step_carry_normals(const struct step *self, struct contact_list *list)
+{
+	const struct contact_table *table = &self->dynamics->tables->contact;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct contact_state *contact = &list->items[i];
+		if (contact->kept || contact->is_new)
+			continue;
+		uint32_t row = contact->row;
+		const struct manifold *made = &list->made[i].manifold;
+		double *to = list->made[i].multiplier;
+		memcpy(to, table->multiplier[row], sizeof table->multiplier[row]);
+		for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++) {
+			to[3 * p] = 0;
+			for (uint32_t k = 0; p < made->count && k < table->point_count[row]; k++)
+				if (table->feature[row][k] == made->points[p].feature)
+					to[3 * p] = table->multiplier[row][3 * k];
+		}
+	}
+}
+
+/* ---- commit ----------------------------------------------------------------------------------- */
+
+/* *contact_rows: at most so many rows the contact table has after the commit. */
+static enum status commit_room(struct step *self, const struct contact_list *list, uint64_t *contact_rows)
+{
+	struct dynamics *dynamics = self->dynamics;
+	uint64_t rows = dynamics->tables->contact.count, scratch = 0;
+	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
+		if (list->items[i].row == STEP_NO_ROW)
+			scratch++; /* takes any free row, or the next */
+		else
+			rows = MAX_OF(rows, (uint64_t)list->items[i].row + 1);
+	}
+	*contact_rows = rows + scratch;
+	if (rows + scratch >= BITSET_NONE)
+		return STATUS_NO_MEMORY;
+	/* A contact may begin and, its body put out by bounds or quarantine, end; a body may wake, fall asleep, be
+	 * put out and, by a neighbour that is, wake again. */
+	uint64_t contacts = dynamics->contact_used.count + dynamics->new_pairs.count + scratch;
+	uint64_t events = dynamics->events.count + 2 * contacts + dynamics->gone.count +
+			  4 * (uint64_t)dynamics->body_used.count + EVENTS_SPARE;
+	enum status status = ARRAY_RESERVE(&dynamics->events, events);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&dynamics->slept, self->body_count);
+	if (status == STATUS_OK && list != NULL)
+		status = dynamics_contact_reserve(dynamics, (uint32_t)(rows + scratch));
+	if (status == STATUS_OK)
+		status = tables_reserve(dynamics->tables, TABLE_METHOD_BLOCK, self->block_bytes);
+	return status;
+}
+
+/* The block counts against the limit beside the rows that step_begin let in. */
+static enum status check_block(const struct step *self, uint64_t rows, struct reason *why)
+{
+	struct dynamics *dynamics = self->dynamics;
+	const struct tables *tables = dynamics->tables;
+	if (self->block_bytes <= tables->method_block.count)
+		return STATUS_OK;
+	uint64_t more = rows > tables->contact.count ? rows - tables->contact.count : 0;
+	uint64_t bytes = tables_row_bytes(tables) + more * table_row_bytes(TABLE_CONTACT) +
+			 self->block_bytes - tables->method_block.count;
+	if (bytes <= tables->world.memory_max[0])
+		return STATUS_OK;
+	dynamics->limit_met = (double)tables->world.memory_max[0];
+	return reason_set(why, STATUS_LIMIT, -1, "memory",
+			  "what the method keeps (%u bytes) would pass the limit of memory",
+			  self->block_bytes);
+}
+
+static void commit_block(const struct step *self)
+{
+	struct tables *tables = self->dynamics->tables;
+	if (self->block_bytes < tables->method_block.count)
+		tables_truncate(tables, TABLE_METHOD_BLOCK, self->block_bytes);
+	while (tables->method_block.count < self->block_bytes)
+		tables_append(tables, TABLE_METHOD_BLOCK);
+}
+
+static void commit_made(struct contact_table *table, uint32_t row, const struct contact_made *made)
+{
+	const struct manifold *manifold = &made->manifold;
+	table->point_count[row] = (uint8_t)manifold->count;
+	table->normal[row] = manifold->count > 0 ? manifold->normal : vec3_zero();
+	for (uint32_t i = 0; i < MANIFOLD_POINTS_MAX; i++) {
+		bool used = i < manifold->count;
+		vec3 point = used ? manifold->points[i].point : vec3_zero();
+		table->anchor[row][3 * i] = point.x;
+		table->anchor[row][3 * i + 1] = point.y;
+		table->anchor[row][3 * i + 2] = point.z;
+		table->separation[row][i] = used ? manifold->points[i].separation : 0;
+		table->feature[row][i] = used ? manifold->points[i].feature : 0;
+	}
+	if (manifold->count == 0)
+		table->separation[row][0] = made->margin;
+	table->relative_position[row] = made->b_in_a.position;
+	table->relative_rotation[row] = made->b_in_a.rotation;
+	table->cache_kind[row] = made->cache.kind;
+	table->cache_a[row] = made->cache.feature_a;
+	table->cache_b[row] = made->cache.feature_b;
+	table->fresh[row] = 0;
+	memcpy(table->multiplier[row], made->multiplier, sizeof made->multiplier);
+}
+
+/* Rows of pairs that are gone are free again before new pairs take theirs; scratch pairs take theirs last. */
+static void commit_rows(struct step *self, struct contact_list *list)
+{
+	struct dynamics *dynamics = self->dynamics;
+	for (uint32_t i = 0; i < dynamics->gone.count; i++)
+		contact_drop(dynamics, dynamics->gone.items[i]);
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct contact_state *contact = &list->items[i];
+		if (!contact->is_new)
+			continue;
+		if (contact->row == STEP_NO_ROW) {
+			contact->row = bitset_lowest_clear(&dynamics->contact_used);
+			contact->scratch = true;
+		}
+		struct contact_pair pair = { contact->a, contact->b };
+		contact_take(dynamics, contact->row, &pair);
+	}
+	broad_phase_settle(dynamics->broad_phase);
+	bitset_reset(&dynamics->moved);
+}
+
+enum status step_commit(struct step *self, struct contact_list *list, struct reason *why)
+{
+	struct dynamics *dynamics = self->dynamics;
+	uint64_t rows;
+	if (commit_room(self, list, &rows) != STATUS_OK)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory to store a step");
+	enum status status = check_block(self, rows, why);
+	if (status != STATUS_OK)
+		return status;
+	commit_block(self);
+	for (uint32_t i = 0; i < self->body_count; i++)
+		dynamics->bodies.items[self->bodies[i]].motion = 0;
+	if (list == NULL)
+		return STATUS_OK;
+	commit_rows(self, list);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct contact_state *contact = &list->items[i];
+		if (contact->met || contact->reaches) {
+			dynamics_wake(dynamics, contact->body_a);
+			dynamics_wake(dynamics, contact->body_b);
+		}
+		if (!contact->kept)
+			commit_made(&dynamics->tables->contact, contact->row, &list->made[i]);
+	}
+	self->committed = list;
+	return STATUS_OK;
+}
+
+/* ---- after the solve -------------------------------------------------------------------------- */
+
+static void note_change(struct dynamics *dynamics, const struct contact_state *contact, bool begins,
+			double impulse)
+{
+	const struct tables *tables = dynamics->tables;
+	struct event event = { .kind = begins ? EVENT_CONTACT_BEGIN : EVENT_CONTACT_END,
+			       .a = tables->body.id[contact->body_a],
+			       .b = tables->body.id[contact->body_b],
+			       .child = contact->a.child | contact->b.child,
+			       .fraction = 1 };
+	if (begins) {
+		event.value = impulse;
+		event.point = vec3_add(dynamics->bodies.items[contact->body_a].centre,
+				       contact->points[0].arm_a);
+		event.normal = contact->normal;
+	}
+	dynamics_event(dynamics, event);
+}
+
+/* What a method left in a contact that is too far apart to be solved now. */
+static void clear_impulses(struct contact_table *table, uint32_t row)
+{
+	memset(table->normal_impulse[row], 0, sizeof table->normal_impulse[row]);
+	memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
+	memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
+}
+
+void step_contacts_solved(struct step *self, const struct contact_list *list)
+{
+	struct dynamics *dynamics = self->dynamics;
+	struct contact_table *table = &dynamics->tables->contact;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct contact_state *contact = &list->items[i];
+		bool touched = table->touching[contact->row], touching = false;
+		if (touched && contact->point_count == 0)
+			clear_impulses(table, contact->row);
+		double impulse = 0;
+		for (uint32_t k = 0; k < contact->point_count; k++) {
+			impulse += table->normal_impulse[contact->row][k];
+			touching |= contact->points[k].separation <= 0;
+		}
+		touching |= impulse > 0;
+		dynamics->report.touching += touching;
+		if (touching != touched)
+			note_change(dynamics, contact, touching, impulse);
+		table->touching[contact->row] = touching;
+	}
+}
+
+/* Rows of scratch pairs that no fat boxes hold would not be found again by a rebuild: they go at once. */
+static void drop_scratch(struct step *self)
+{
+	struct dynamics *dynamics = self->dynamics;
+	for (uint32_t i = 0; i < self->committed->count; i++) {
+		const struct contact_state *contact = &self->committed->items[i];
+		struct contact_pair pair = { contact->a, contact->b };
+		/* It may be gone already, with a body put out of the world. */
+		if (contact->scratch && contact_find(dynamics, &pair) == contact->row &&
+		    !pair_wanted(dynamics, &pair))
+			contact_drop(dynamics, contact->row);
+	}
+}
+
+void step_finish(struct step *self)
+{
+	if (self->committed != NULL && self->reached)
+		drop_scratch(self);
+	arena_reset(&self->dynamics->scratch);
+	*self = (struct step){ 0 };
+}
+
+void step_abandon(struct step *self)
+{
+	arena_reset(&self->dynamics->scratch);
+	*self = (struct step){ 0 };
+}
