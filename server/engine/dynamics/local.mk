@@ -3,6 +3,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/body.c \
 	server/engine/dynamics/body.h \
 	server/engine/dynamics/collide.c \
+	server/engine/dynamics/constraint.c \
+	server/engine/dynamics/constraint.h \
 	server/engine/dynamics/contact.c \
 	server/engine/dynamics/contact.h \
 	server/engine/dynamics/contact_force.c \
@@ -21,12 +23,16 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/integrate.h \
 	server/engine/dynamics/islands.c \
 	server/engine/dynamics/islands.h \
-	server/engine/dynamics/sleep.c \
+	server/engine/dynamics/mass_operator.c \
+	server/engine/dynamics/mass_operator.h \
 	server/engine/dynamics/ode.c \
 	server/engine/dynamics/ode.h \
 	server/engine/dynamics/pairs.c \
 	server/engine/dynamics/pairs.h \
 	server/engine/dynamics/row.h \
+	server/engine/dynamics/row_system.c \
+	server/engine/dynamics/row_system.h \
+	server/engine/dynamics/sleep.c \
 	server/engine/dynamics/step.c \
 	server/engine/dynamics/step.h \
 	server/engine/dynamics/step_reach.c \
@@ -36,9 +42,11 @@ tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
 	tests/lib/stage_scenes.h tests/lib/stage_scenes.c
 
 UNIT_TESTS += \
+	tests/unit/server/engine/dynamics/test_constraint \
 	tests/unit/server/engine/dynamics/test_contact_force \
 	tests/unit/server/engine/dynamics/test_dynamics \
 	tests/unit/server/engine/dynamics/test_frame_rate \
+	tests/unit/server/engine/dynamics/test_mass_operator \
 	tests/unit/server/engine/dynamics/test_ode \
 	tests/unit/server/engine/dynamics/test_field \
 	tests/unit/server/engine/dynamics/test_solid \

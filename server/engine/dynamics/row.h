@@ -1,14 +1,212 @@
-/* row.h: one scalar constraint between two bodies, the same for every method.
+/* row.h: scalar constraints, the same for every method, and the blocks that they come in.
  *
- *   J v + softness·λ = −bias,   lower <= λ <= upper,   J = (linear_a, angular_a, linear_b, angular_b)
+ * A row says something about one number q of a few bodies: a gap between surfaces, a distance, an
+ * angle, or only a speed along something (a tangent has no q worth naming).
  *
- * with v the velocities of both mass centres and both angular velocities (world axes) and λ the
- * impulse. Contacts and joints state their rows once; a method decides how to enforce them.
+ *   q' = J v      J in parts, one a body that can move; v = velocity of its mass centre and its spin
+ *   q'' = J a + bias                bias = J' v
+ *   Jᵀ λ          the force of multiplier λ: N (or N·m) at the level of accelerations, N·s at that of
+ *                 velocities
+ *
+ * What λ must obey is the row's set. With w the row's residual (q'' − wanted, q' − wanted or q):
+ *
+ *   ROW_FREE      any λ, w = 0                                       joints, bars, rods
+ *   ROW_POSITIVE  λ ≥ 0, w ≥ 0, λ w = 0                              contacts, limits, ropes
+ *   ROW_BOX       lower ≤ λ ≤ upper; w = 0 inside, w ≥ 0 at lower, w ≤ 0 at upper
+ *                                                                    motors, springs with a greatest force
+ *   ROW_PYRAMID   the same with ∓ limit, limit = μ λ_of + limit_min  friction, one axis for itself
+ *   ROW_CONE      the row and the next: (λ₁/μ₁)² + (λ₂/μ₂)² ≤ λ_of², w against λ on the border
+ *                                                                    friction, both axes together
+ *
+ * Normals point from the constraint's body a to its body b: positive λ parts them.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_ROW_H
 #define CAIRN_ENGINE_DYNAMICS_ROW_H
 
+#include "server/base/base.h"
 #include "server/engine/math/vec3.h"
+
+/* In place of a body's slot: the world, which does not move. */
+#define ROW_NO_BODY UINT32_MAX
+
+/* A velocity (m/s, rad/s), a force (N, N·m), or one body's part of J; about the mass centre, world
+ * axes. */
+struct spatial {
+	vec3 linear, angular;
+};
+
+static inline struct spatial spatial_zero(void)
+{
+	return (struct spatial){ vec3_zero(), vec3_zero() };
+}
+
+static inline double spatial_dot(struct spatial a, struct spatial b)
+{
+	return vec3_dot(a.linear, b.linear) + vec3_dot(a.angular, b.angular);
+}
+
+/* a + s b. */
+static inline struct spatial spatial_mul_add(struct spatial a, struct spatial b, double s)
+{
+	return (struct spatial){ vec3_mul_add(a.linear, b.linear, s),
+				 vec3_mul_add(a.angular, b.angular, s) };
+}
+
+/* J on one body; slots are what the step numbers the bodies by. The world has no part, because it
+ * does not move. Two parts are the rule; a particle on a triangle has four. A body has one part at
+ * most. */
+struct row_part {
+	uint32_t slot;
+	struct spatial on;
+};
+
+enum { ROW_PARTS_MAX = 4 };
+
+struct jacobian {
+	const struct row_part *parts; /* borrowed from the list that the row stands in */
+	uint32_t count;		      /* 0 … ROW_PARTS_MAX */
+};
+
+/* J v, with velocities by slot. */
+static inline double jacobian_speed(struct jacobian j, const struct spatial *velocities)
+{
+	double speed = 0;
+	for (uint32_t k = 0; k < j.count; k++)
+		speed += spatial_dot(j.parts[k].on, velocities[j.parts[k].slot]);
+	return speed;
+}
+
+/* Adds Jᵀ λ to forces (or impulses) by slot. */
+static inline void jacobian_push(struct jacobian j, double lambda, struct spatial *forces)
+{
+	for (uint32_t k = 0; k < j.count; k++) {
+		struct spatial *force = &forces[j.parts[k].slot];
+		*force = spatial_mul_add(*force, j.parts[k].on, lambda);
+	}
+}
+
+/* Two tangents of a unit normal that are the same for n and −n, so that they do not turn when a and
+ * b are swapped: those of vec3_frame for whichever of n and −n has its largest component (of equal
+ * ones the first) above zero. (n, t, k) is right-handed for that one. Largest, because the sign of
+ * a small component is rounding's: a floor's tangents must not turn over from step to step. */
+static inline vec3 row_frame_side(vec3 n)
+{
+	return vec3_get(n, vec3_largest_axis(vec3_abs(n))) < 0 ? vec3_negate(n) : n;
+}
+
+static inline void row_frame(vec3 n, vec3 *t, vec3 *k)
+{
+	vec3_frame(row_frame_side(n), t, k);
+}
+
+enum row_set { ROW_FREE, ROW_POSITIVE, ROW_BOX, ROW_PYRAMID, ROW_CONE };
+
+/* How a row gives way. Whoever solves multiplies by its own h. */
+enum row_softness {
+	ROW_RIGID,
+	ROW_SPRING,    /* λ = −stiffness q − damping q': N/m (N·m/rad), N·s/m */
+	ROW_FREQUENCY, /* hertz and ratio: the spring that the mass along the row makes of them */
+};
+
+struct constraint_row {
+	struct jacobian j;
+	/* What is wrong with q, m or rad: 0 when satisfied, > 0 apart, < 0 violated (of a free row:
+	 * off either way). 0 where the row has no q. */
+	double gap;
+	/* q' that is wanted, m/s or rad/s: a motor's, a moving surface's. Against J v. */
+	double wanted;
+	/* J v at the motions that were given, m/s: what a contact arrives with, how fast it
+	 * slips. */
+	double approach;
+	/* J' v, m/s²; stated at ROW_ACCELERATION, else 0. */
+	double bias;
+	/* Of a tangent, 1: the part of the unit direction of slip along it (of a cone), its sign
+	 * (of a pyramid); 0 where it slips slower than asked. Where it is not 0, λ = −slip
+	 * μ_dynamic λ_of is data. */
+	double slip;
+	double lower, upper; /* of ROW_BOX: N or N·m, ±infinity allowed */
+	/* Of ROW_PYRAMID and ROW_CONE: μ of `of`, 1; of a row about an axis (twist, rolling) a
+	 * length, m. */
+	double static_friction, dynamic_friction;
+	double limit_min; /* N or N·m: a limit that holds without any λ_of (a joint's dry friction) */
+	double stiffness, damping; /* or hertz, ratio: as `softness` says */
+	uint8_t set;	  /* enum row_set */
+	uint8_t softness; /* enum row_softness */
+	uint8_t of;	  /* of a friction: which row of its block bounds it */
+};
+
+/* What a block is of, from tick to tick: whoever keeps multipliers finds them again by it. */
+struct row_key {
+	uint32_t child_a, child_b; /* pieces of the two shapes; 0 of a joint */
+	uint32_t feature;	   /* of a contact's point; number of a joint's block */
+};
+
+/* Rows that belong together: one point of a contact (normal, then its tangents, then what turns),
+ * the equalities of a joint, one limit, one motor. */
+struct row_block {
+	uint32_t constraint; /* index that the caller gave it */
+	uint32_t first, count; /* in the list of rows */
+	struct row_key key;
+	double restitution; /* 0 … 1, of its first row; what it meets is that row's `approach` */
+};
+
+/* A list to be filled; the caller gives the room. */
+struct row_list {
+	struct constraint_row *rows; /* borrowed, as the others are */
+	struct row_block *blocks;
+	struct row_part *parts;
+	uint32_t row_count, block_count, part_count;
+	uint32_t row_capacity, block_capacity, part_capacity;
+};
+
+/* The next block, with no rows yet. */
+static inline struct row_block *row_list_block(struct row_list *self, uint32_t constraint,
+					       struct row_key key)
+{
+	ASSERT(self->block_count < self->block_capacity);
+	struct row_block *block = &self->blocks[self->block_count++];
+	*block = (struct row_block){ .constraint = constraint, .first = self->row_count, .key = key };
+	return block;
+}
+
+/* The next row of the last block: free and rigid, all else 0, without parts. */
+static inline struct constraint_row *row_list_row(struct row_list *self)
+{
+	ASSERT(self->block_count > 0);
+	ASSERT(self->row_count < self->row_capacity);
+	struct constraint_row *row = &self->rows[self->row_count++];
+	self->blocks[self->block_count - 1].count++;
+	*row = (struct constraint_row){ .j = { self->parts + self->part_count, 0 } };
+	return row;
+}
+
+/* The next part of the last row; of the world (ROW_NO_BODY) none. */
+static inline void row_list_part(struct row_list *self, uint32_t slot, struct spatial on)
+{
+	ASSERT(self->row_count > 0);
+	if (slot == ROW_NO_BODY)
+		return;
+	ASSERT(self->part_count < self->part_capacity);
+	self->parts[self->part_count++] = (struct row_part){ slot, on };
+	self->rows[self->row_count - 1].j.count++;
+}
+
+/* J on a body of what moves its point at `arm` along `axis`, and of what turns it about `axis`. On
+ * the body that the axis points away from (a), the negative of it. */
+static inline struct spatial spatial_along(vec3 arm, vec3 axis)
+{
+	return (struct spatial){ axis, vec3_cross(arm, axis) };
+}
+static inline struct spatial spatial_about(vec3 axis)
+{
+	return (struct spatial){ vec3_zero(), axis };
+}
+static inline struct spatial spatial_negate(struct spatial a)
+{
+	return (struct spatial){ vec3_negate(a.linear), vec3_negate(a.angular) };
+}
+
+/* ---- rows of contact.h's contact_rows --------------------------------------------------------------- */
 
 enum row_kind {
 	ROW_EQUALITY = 0, /* unbounded: joints */
@@ -17,8 +215,6 @@ enum row_kind {
 	ROW_LIMIT = 3,	  /* λ >= 0 */
 	ROW_MOTOR = 4,	  /* bounded both ways */
 };
-
-#define ROW_NO_BODY UINT32_MAX
 
 struct row {
 	uint32_t body_a, body_b; /* rows of the body table; ROW_NO_BODY for the world */

@@ -1,0 +1,415 @@
+/* constraint.c: constraints as rows; contacts.
+ *
+ * A contact's point lies midway between two surface points, p_a on a and p_b on b, which are kept
+ * with their bodies. With D = p_b − p_a and n the normal where the bodies are now:
+ *
+ *   gap = n·D                    gap' = n·D' + n'·D          gap'' = n·D'' + 2 n'·D' + n''·D
+ *
+ * n turns with a face (n' = ω × n), with two edges (n = N/|N|, N = e_a × e_b), or with the line of
+ * two centres. Where it was found, D lies along n, so that n'·D = 0 and J is the plain one;
+ * elsewhere J on the body whose face it is has n × D more, which makes it the exact derivative. Of
+ * two centres a distance |Q| apart gap = |Q| − what |Q| has to be, and gap'' = n·Q'' + |Q'_⊥|²/|Q|
+ * (ch. 3 P-30, ch. 4 K2).
+ *
+ * Tangents have no q. Their bias t·D'' + 2 D'·t' is the book's (K2), with t' of the turning frame.
+ */
+#include "server/engine/dynamics/constraint.h"
+
+#include "server/engine/dynamics/frame_rate.h"
+
+struct constraint_room constraint_room(const struct constraint *constraints, uint32_t count,
+				       const struct constraint_options *options)
+{
+	struct constraint_room sum = { 0, 0, 0 };
+	for (uint32_t i = 0; i < count; i++) {
+		struct constraint_room room = constraints[i].kind->room(&constraints[i], options);
+		sum.rows += room.rows;
+		sum.blocks += room.blocks;
+		sum.parts += room.parts;
+	}
+	return sum;
+}
+
+void constraint_rows(const struct constraint *constraints, uint32_t count,
+		     const struct body_motion *motions, const struct constraint_options *options,
+		     struct row_list *out)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct constraint *self = &constraints[i];
+		bool found_a = motions == NULL || self->body_a == ROW_NO_BODY;
+		bool found_b = motions == NULL || self->body_b == ROW_NO_BODY;
+		self->kind->rows(self, i, found_a ? NULL : &motions[self->body_a],
+				 found_b ? NULL : &motions[self->body_b], options, out);
+	}
+}
+
+/* ---- a contact where its bodies are ----------------------------------------------------------------- */
+
+/* What all points of a contact share at the motions asked for. */
+struct contact_at {
+	const struct constraint *constraint;
+	const struct contact_found *found;
+	const struct constraint_options *options;
+	const struct body_motion *a, *b;
+	bool moved;	     /* these are not the motions it was found at */
+	quat turn_a, turn_b; /* since then */
+	vec3 normal, tangent[2];
+	/* Rates: n' and t', and the part of n'' that no angular acceleration makes. Only for
+	 * accelerations. */
+	vec3 normal_rate, normal_bend, tangent_rate[2];
+	vec3 edge_a, edge_b; /* now; their cross product's length, with the sign of the normal against it */
+	double edges;
+};
+
+static vec3 carry(const struct contact_at *at, quat turn, vec3 found)
+{
+	return at->moved ? quat_rotate(turn, found) : found;
+}
+
+static vec3 centre_line(const struct contact_at *at)
+{
+	vec3 to = vec3_add(at->b->centre, carry(at, at->turn_b, at->found->ball_b));
+	return vec3_sub(to, vec3_add(at->a->centre, carry(at, at->turn_a, at->found->ball_a)));
+}
+
+static vec3 spin_of(const struct body_motion *motion)
+{
+	return motion->angular_velocity;
+}
+
+static vec3 point_velocity(const struct body_motion *motion, vec3 arm)
+{
+	return vec3_add(motion->velocity, vec3_cross(motion->angular_velocity, arm));
+}
+
+/* ω × (ω × arm): the acceleration of a point without the body's own. */
+static vec3 point_turning(const struct body_motion *motion, vec3 arm)
+{
+	vec3 spin = motion->angular_velocity;
+	return vec3_cross(spin, vec3_cross(spin, arm));
+}
+
+/* The normal where the bodies are; the found one where what it stands on has vanished. */
+static void find_normal(struct contact_at *at)
+{
+	const struct contact_found *found = at->found;
+	vec3 along = vec3_zero();
+	double length = 0;
+	at->normal = found->normal;
+	if (found->normal_of == CONTACT_NORMAL_OF_EDGES) {
+		at->edge_a = carry(at, at->turn_a, found->edge_a);
+		at->edge_b = carry(at, at->turn_b, found->edge_b);
+		along = vec3_normalize_length(vec3_cross(at->edge_a, at->edge_b), &length);
+		bool against = vec3_dot(vec3_cross(found->edge_a, found->edge_b), found->normal) < 0;
+		at->edges = against ? -length : length;
+		if (against)
+			along = vec3_negate(along);
+	}
+	if (!at->moved)
+		return;
+	if (found->normal_of == CONTACT_NORMAL_OF_CENTRES)
+		along = vec3_normalize_length(centre_line(at), &length);
+	if (length > 0)
+		at->normal = along;
+	else if (found->normal_of == CONTACT_NORMAL_OF_A)
+		at->normal = quat_rotate(at->turn_a, found->normal);
+	else if (found->normal_of == CONTACT_NORMAL_OF_B)
+		at->normal = quat_rotate(at->turn_b, found->normal);
+}
+
+/* n' and n'' of n = N/|N| from N, N', N''. */
+static void bend_unit(struct contact_at *at, double length, vec3 rate, vec3 bend)
+{
+	double grows = vec3_dot(at->normal, rate);
+	vec3 n1 = vec3_scale(vec3_mul_sub(rate, at->normal, grows), 1 / length);
+	double grows_more = vec3_dot(n1, rate) + vec3_dot(at->normal, bend);
+	vec3 n2 = vec3_mul_sub(vec3_mul_sub(bend, n1, 2 * grows), at->normal, grows_more);
+	at->normal_rate = n1;
+	at->normal_bend = vec3_scale(n2, 1 / length);
+}
+
+static void find_edge_rates(struct contact_at *at)
+{
+	vec3 wa = spin_of(at->a), wb = spin_of(at->b);
+	vec3 a1 = vec3_cross(wa, at->edge_a), b1 = vec3_cross(wb, at->edge_b);
+	vec3 a2 = vec3_cross(wa, a1), b2 = vec3_cross(wb, b1);
+	vec3 rate = vec3_add(vec3_cross(a1, at->edge_b), vec3_cross(at->edge_a, b1));
+	vec3 bend = vec3_add(vec3_cross(a2, at->edge_b), vec3_cross(at->edge_a, b2));
+	bend = vec3_mul_add(bend, vec3_cross(a1, b1), 2);
+	/* N and the normal may be opposite: then n = N/(−|N|). */
+	bend_unit(at, at->edges, rate, bend);
+}
+
+static void find_rates(struct contact_at *at)
+{
+	const struct contact_found *found = at->found;
+	vec3 spin = spin_of(found->normal_of == CONTACT_NORMAL_OF_A ? at->a : at->b);
+	vec3 line, u;
+	switch (found->normal_of) {
+	case CONTACT_NORMAL_OF_A:
+	case CONTACT_NORMAL_OF_B:
+		at->normal_rate = vec3_cross(spin, at->normal);
+		at->normal_bend = vec3_cross(spin, at->normal_rate);
+		break;
+	case CONTACT_NORMAL_OF_EDGES:
+		if (at->edges != 0)
+			find_edge_rates(at);
+		break;
+	case CONTACT_NORMAL_OF_CENTRES:
+		line = centre_line(at);
+		u = vec3_sub(point_velocity(at->b, carry(at, at->turn_b, found->ball_b)),
+			     point_velocity(at->a, carry(at, at->turn_a, found->ball_a)));
+		at->normal_rate = frame_rate_unit(line, u);
+		break;
+	case CONTACT_NORMAL_GIVEN:
+		at->normal_rate = found->normal_rate;
+		at->normal_bend = vec3_scale(at->normal, -vec3_length_squared(found->normal_rate));
+		break;
+	}
+	vec3 side = row_frame_side(at->normal);
+	bool mirrored = !vec3_equal(side, at->normal);
+	frame_rate_tangents(side, mirrored ? vec3_negate(at->normal_rate) : at->normal_rate,
+			    &at->tangent_rate[0], &at->tangent_rate[1]);
+}
+
+static struct contact_at contact_at(const struct constraint *self, const struct body_motion *a,
+				    const struct body_motion *b,
+				    const struct constraint_options *options)
+{
+	const struct contact_found *found = self->data;
+	struct contact_at at = { .constraint = self, .found = found, .options = options };
+	at.moved = a != NULL || b != NULL;
+	at.a = a != NULL ? a : &found->a;
+	at.b = b != NULL ? b : &found->b;
+	at.turn_a = quat_mul(at.a->rotation, quat_conjugate(found->a.rotation));
+	at.turn_b = quat_mul(at.b->rotation, quat_conjugate(found->b.rotation));
+	find_normal(&at);
+	row_frame(at.normal, &at.tangent[0], &at.tangent[1]);
+	if (options->level == CONSTRAINT_ACCELERATION)
+		find_rates(&at);
+	return at;
+}
+
+/* ---- its rows --------------------------------------------------------------------------------------- */
+
+/* One point where the bodies are: arms to the surfaces (or centres of balls), and to the point
+ * midway. */
+struct point_place {
+	vec3 on_a, on_b, middle_a, middle_b;
+	vec3 apart; /* D */
+	double gap;
+};
+
+static struct point_place place_point(const struct contact_at *at,
+					const struct contact_found_point *point)
+{
+	const struct contact_found *found = at->found;
+	vec3 half = vec3_scale(found->normal, 0.5 * point->separation);
+	vec3 on_a = vec3_sub(point->arm_a, half), on_b = vec3_add(point->arm_b, half);
+	if (!at->moved)
+		return (struct point_place){ on_a, on_b, point->arm_a, point->arm_b,
+					       vec3_scale(found->normal, point->separation),
+					       point->separation };
+	struct point_place place = { .on_a = quat_rotate(at->turn_a, on_a),
+				       .on_b = quat_rotate(at->turn_b, on_b) };
+	vec3 between = vec3_sub(at->b->centre, at->a->centre);
+	place.apart = vec3_sub(vec3_add(between, place.on_b), place.on_a);
+	place.middle_a = vec3_mul_add(place.on_a, place.apart, 0.5);
+	place.middle_b = vec3_mul_sub(place.on_b, place.apart, 0.5);
+	place.gap = vec3_dot(at->normal, place.apart);
+	if (found->normal_of == CONTACT_NORMAL_OF_CENTRES) {
+		vec3 line = vec3_sub(vec3_add(found->b.centre, found->ball_b),
+				     vec3_add(found->a.centre, found->ball_a));
+		place.gap = vec3_length(centre_line(at)) -
+			    (vec3_length(line) - point->separation);
+	}
+	return place;
+}
+
+/* Parts on a and b of what moves their points along the axis; the approach from their motions. */
+static struct constraint_row *add_row(const struct contact_at *at, struct row_list *out,
+				      struct spatial on_a, struct spatial on_b)
+{
+	struct constraint_row *row = row_list_row(out);
+	row_list_part(out, at->constraint->body_a, on_a);
+	row_list_part(out, at->constraint->body_b, on_b);
+	if (at->options->level == CONSTRAINT_POSITION)
+		return row;
+	struct spatial a = { at->a->velocity, at->a->angular_velocity };
+	struct spatial b = { at->b->velocity, at->b->angular_velocity };
+	row->approach = spatial_dot(on_a, a) + spatial_dot(on_b, b);
+	return row;
+}
+
+/* What turning does to the gap through the normal, where D has a part across it. */
+static void turn_normal(const struct contact_at *at, vec3 apart, struct spatial *on_a,
+			struct spatial *on_b)
+{
+	vec3 across = vec3_mul_sub(apart, at->normal, vec3_dot(apart, at->normal));
+	enum contact_normal of = at->found->normal_of;
+	if (of == CONTACT_NORMAL_OF_A)
+		on_a->angular = vec3_add(on_a->angular, vec3_cross(at->normal, across));
+	if (of == CONTACT_NORMAL_OF_B)
+		on_b->angular = vec3_add(on_b->angular, vec3_cross(at->normal, across));
+	if (of != CONTACT_NORMAL_OF_EDGES || at->edges == 0)
+		return;
+	vec3 by_a = vec3_cross(at->edge_a, vec3_cross(at->edge_b, across));
+	vec3 by_b = vec3_cross(at->edge_b, vec3_cross(at->edge_a, across));
+	on_a->angular = vec3_mul_add(on_a->angular, by_a, 1 / at->edges);
+	on_b->angular = vec3_mul_sub(on_b->angular, by_b, 1 / at->edges);
+}
+
+static double normal_bias(const struct contact_at *at, const struct point_place *place)
+{
+	bool centres = at->found->normal_of == CONTACT_NORMAL_OF_CENTRES;
+	vec3 arm_a = centres ? carry(at, at->turn_a, at->found->ball_a) : place->on_a;
+	vec3 arm_b = centres ? carry(at, at->turn_b, at->found->ball_b) : place->on_b;
+	vec3 turning = vec3_sub(point_turning(at->b, arm_b), point_turning(at->a, arm_a));
+	vec3 u = vec3_sub(point_velocity(at->b, arm_b), point_velocity(at->a, arm_a));
+	if (centres)
+		return vec3_dot(at->normal, turning) + vec3_dot(at->normal_rate, u);
+	return vec3_dot(at->normal, turning) + 2 * vec3_dot(at->normal_rate, u) +
+	       vec3_dot(at->normal_bend, place->apart);
+}
+
+static void add_normal(const struct contact_at *at, const struct point_place *place,
+		       struct row_list *out)
+{
+	/* Where it was found the arms of the middle give the same J, and the bits of everybody
+	 * else. */
+	vec3 arm_a = at->moved ? place->on_a : place->middle_a;
+	vec3 arm_b = at->moved ? place->on_b : place->middle_b;
+	if (at->moved && at->found->normal_of == CONTACT_NORMAL_OF_CENTRES) {
+		arm_a = carry(at, at->turn_a, at->found->ball_a);
+		arm_b = carry(at, at->turn_b, at->found->ball_b);
+	}
+	struct spatial on_a = spatial_negate(spatial_along(arm_a, at->normal));
+	struct spatial on_b = spatial_along(arm_b, at->normal);
+	if (at->moved)
+		turn_normal(at, place->apart, &on_a, &on_b);
+	struct constraint_row *row = add_row(at, out, on_a, on_b);
+	row->set = ROW_POSITIVE;
+	row->gap = place->gap;
+	row->upper = __builtin_inf();
+	if (at->options->level == CONSTRAINT_ACCELERATION)
+		row->bias = normal_bias(at, place);
+}
+
+/* Directions of slip of two rows that resist it together or each for itself. */
+static void find_slip(const struct constraint_options *options, struct constraint_row *rows)
+{
+	double u[2], weighted[2];
+	bool rough = rows[0].dynamic_friction > 0 || rows[1].dynamic_friction > 0;
+	for (uint32_t k = 0; k < 2; k++) {
+		u[k] = rows[k].approach - rows[k].wanted;
+		weighted[k] = u[k] * (rough ? rows[k].dynamic_friction : 1);
+	}
+	double speed = scalar_sqrt(u[0] * u[0] + u[1] * u[1]);
+	double length = scalar_sqrt(weighted[0] * weighted[0] + weighted[1] * weighted[1]);
+	for (uint32_t k = 0; k < 2; k++)
+		if (options->friction == CONSTRAINT_PYRAMID)
+			rows[k].slip = scalar_abs(u[k]) > options->slip_speed ? scalar_sign(u[k]) : 0;
+		else
+			rows[k].slip = speed > options->slip_speed && length > 0 ?
+					       weighted[k] / length :
+					       0;
+}
+
+static void bound_by_normal(const struct contact_at *at, struct constraint_row *row, double resting,
+			    double sliding)
+{
+	row->set = at->options->friction == CONSTRAINT_CONE ? ROW_CONE : ROW_PYRAMID;
+	row->static_friction = resting;
+	row->dynamic_friction = sliding;
+}
+
+static void add_tangents(const struct contact_at *at, const struct point_place *place,
+			 struct row_list *out)
+{
+	const struct contact_surface *surface = &at->found->surface;
+	struct constraint_row *first = out->rows + out->row_count;
+	vec3 turning = vec3_sub(point_turning(at->b, place->middle_b),
+				point_turning(at->a, place->middle_a));
+	vec3 u = vec3_sub(point_velocity(at->b, place->middle_b),
+			  point_velocity(at->a, place->middle_a));
+	for (uint32_t k = 0; k < 2; k++) {
+		vec3 axis = at->tangent[k];
+		struct constraint_row *row =
+			add_row(at, out, spatial_negate(spatial_along(place->middle_a, axis)),
+				spatial_along(place->middle_b, axis));
+		bound_by_normal(at, row, surface->static_friction[k], surface->dynamic_friction[k]);
+		row->wanted = vec3_dot(axis, surface->velocity);
+		if (at->options->level == CONSTRAINT_ACCELERATION)
+			row->bias = vec3_dot(axis, turning) + 2 * vec3_dot(u, at->tangent_rate[k]);
+	}
+	if (at->options->level == CONSTRAINT_ACCELERATION)
+		find_slip(at->options, first);
+}
+
+/* Twist and rolling resist turning: about the normal, and about the tangents. */
+static void add_turning(const struct contact_at *at, vec3 axis, vec3 rate, double friction,
+			struct row_list *out)
+{
+	struct constraint_row *row = add_row(at, out, spatial_negate(spatial_about(axis)),
+					     spatial_about(axis));
+	bound_by_normal(at, row, friction, friction);
+	if (at->options->level == CONSTRAINT_ACCELERATION)
+		row->bias = vec3_dot(rate, vec3_sub(spin_of(at->b), spin_of(at->a)));
+}
+
+static void add_resistance(const struct contact_at *at, struct row_list *out)
+{
+	const struct contact_surface *surface = &at->found->surface;
+	if (surface->twist_friction > 0) {
+		add_turning(at, at->normal, at->normal_rate, surface->twist_friction, out);
+		struct constraint_row *row = &out->rows[out->row_count - 1];
+		row->set = ROW_PYRAMID;
+		if (at->options->level == CONSTRAINT_ACCELERATION &&
+		    scalar_abs(row->approach) > at->options->slip_speed)
+			row->slip = scalar_sign(row->approach);
+	}
+	if (!(surface->rolling_friction > 0))
+		return;
+	for (uint32_t k = 0; k < 2; k++)
+		add_turning(at, at->tangent[k], at->tangent_rate[k], surface->rolling_friction, out);
+	if (at->options->level == CONSTRAINT_ACCELERATION)
+		find_slip(at->options, &out->rows[out->row_count - 2]);
+}
+
+static struct constraint_room contact_room(const struct constraint *self,
+					   const struct constraint_options *options)
+{
+	const struct contact_found *found = self->data;
+	uint32_t rows = 1;
+	if (options->friction != CONSTRAINT_SMOOTH)
+		rows += 2 + (found->surface.twist_friction > 0) +
+			2 * (found->surface.rolling_friction > 0);
+	return (struct constraint_room){ rows * found->point_count, found->point_count,
+					 2 * rows * found->point_count };
+}
+
+static void contact_rows_at(const struct constraint *self, uint32_t index,
+			    const struct body_motion *a, const struct body_motion *b,
+			    const struct constraint_options *options, struct row_list *out)
+{
+	struct contact_at at = contact_at(self, a, b, options);
+	const struct contact_found *found = at.found;
+	for (uint32_t p = 0; p < found->point_count; p++) {
+		const struct contact_found_point *point = &found->points[p];
+		struct point_place place = place_point(&at, point);
+		struct row_key key = { found->child_a, found->child_b, point->feature };
+		struct row_block *block = row_list_block(out, index, key);
+		block->restitution = found->surface.restitution;
+		add_normal(&at, &place, out);
+		if (options->friction == CONSTRAINT_SMOOTH)
+			continue;
+		add_tangents(&at, &place, out);
+		add_resistance(&at, out);
+	}
+}
+
+const struct constraint_kind constraint_contact = {
+	.name = "contact",
+	.room = contact_room,
+	.rows = contact_rows_at,
+};

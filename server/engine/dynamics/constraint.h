@@ -1,0 +1,136 @@
+/* constraint.h: what binds bodies, as rows: contacts now, joints and all others by the same door.
+ *
+ * A constraint is a kind, two bodies and data of its kind. Its rows are a pure function of the
+ * data, of the motions asked for, and of the level:
+ *
+ *   position      gap and J = ∂gap/∂(shift, turn), exact at those motions: for Newton, again at each iterate
+ *   velocity      J, the speed wanted, the speed there is (approach)
+ *   acceleration  J, bias = J' v, the direction of slip: of what slides, friction is data
+ *
+ * Each level states all that the ones before it do. A row's J is the same at every level.
+ *
+ * How kinds are stated. Blocks are in the order given; a row not named otherwise is ROW_FREE and rigid:
+ *
+ *   contact        a block a point: normal (POSITIVE, gap = separation), two tangents (PYRAMID or CONE),
+ *                  then, where the material resists it, twist about the normal (PYRAMID, μ a length) and
+ *                  rolling about the two tangents (CONE, μ a length); all `of` row 0
+ *   revolute       block 0: three rows along the axes of the frame on a, at the anchors (gap = p_b − p_a);
+ *                  two about the axes perpendicular to the hinge (gap = sine of what they lean).
+ *                  Block 1, lower limit: about the hinge, POSITIVE, gap = angle − lower. Block 2, upper
+ *                  limit: the negative of it, gap = upper − angle. Block 3, motor: about the hinge, BOX
+ *                  ± greatest torque, wanted = speed. The angle counts whole turns, which are data.
+ *   prismatic      block 0: two along the axes perpendicular to the slide, which turn with a: J on a has
+ *                  (p_b − p_a) × axis more; three about all axes. Limits and motor along the slide.
+ *   fixed          three along, three about; with ROW_FREQUENCY a weld that gives way
+ *   distance       one along the line of the anchors, gap = |p_b − p_a| − length: rod FREE, rope POSITIVE
+ *                  with J and gap negated, spring FREE with ROW_SPRING (BOX when its force is limited)
+ *   six-dof        each axis of its own: free of rows, FREE, limits, motor or spring, as prismatic and
+ *                  revolute state them
+ *   wheel          along the wheel's width FREE; along the suspension ROW_FREQUENCY and limits; about the
+ *                  axle a motor (BOX, wanted = speed); about the two others FREE or a steering spring
+ *   mouse, weld to the world, gear, pulley
+ *                  body a ROW_NO_BODY; a gear is one row with parts about both axles, ratio in J
+ *   bar            of a framework, whose points are slots with mass and no inertia: one along the bar, gap =
+ *                  |p_j − p_i| − length, at position level
+ *   vertex, edge   of frameworks or cloth: normal to the edge (face), parts on the vertex (1) and on the
+ *                  edge's ends (−α, α − 1), POSITIVE: three or four slots
+ *   pair           of a particle with a body: as a contact, the particle being a slot that does not turn
+ *   tree           in reduced coordinates: its inner joints are no rows; its limits, motors and contacts are,
+ *                  on the links' slots, and the mass operator knows how the links move together
+ */
+#ifndef CAIRN_ENGINE_DYNAMICS_CONSTRAINT_H
+#define CAIRN_ENGINE_DYNAMICS_CONSTRAINT_H
+
+#include "server/engine/dynamics/dynamics.h"
+#include "server/engine/dynamics/row.h"
+
+enum constraint_level { CONSTRAINT_POSITION, CONSTRAINT_VELOCITY, CONSTRAINT_ACCELERATION };
+
+enum constraint_friction {
+	CONSTRAINT_SMOOTH,  /* no tangents, nothing that resists turning */
+	CONSTRAINT_PYRAMID, /* each tangent for itself */
+	CONSTRAINT_CONE,    /* both tangents together */
+};
+
+struct constraint_options {
+	enum constraint_level level;
+	enum constraint_friction friction;
+	double slip_speed; /* m/s ≥ 0: at acceleration level, what slips faster has a direction of slip */
+};
+
+struct constraint;
+
+/* How much a constraint writes at most. */
+struct constraint_room {
+	uint32_t rows, blocks, parts;
+};
+
+struct constraint_kind {
+	const char *name;
+	struct constraint_room (*room)(const struct constraint *self,
+				       const struct constraint_options *options);
+	/* a and b: where the bodies are asked about; NULL: where the data have them. */
+	void (*rows)(const struct constraint *self, uint32_t index, const struct body_motion *a,
+		     const struct body_motion *b, const struct constraint_options *options,
+		     struct row_list *out);
+};
+
+struct constraint {
+	const struct constraint_kind *kind; /* borrowed */
+	uint32_t body_a, body_b; /* slots; ROW_NO_BODY: it does not move, or is not of this step */
+	uint32_t source;	 /* row of the contact (joint, …) table */
+	const void *data;	 /* borrowed: of the kind */
+};
+
+struct constraint_room constraint_room(const struct constraint *constraints, uint32_t count,
+				       const struct constraint_options *options);
+/* Appends the rows of constraints 0 … count−1, each block with its constraint's index. `motions`:
+ * by slot; NULL: where collide found the bodies. The list has room. */
+void constraint_rows(const struct constraint *constraints, uint32_t count,
+		     const struct body_motion *motions, const struct constraint_options *options,
+		     struct row_list *out);
+
+/* ---- contacts --------------------------------------------------------------------------------------- */
+
+/* What the normal turns with, for accelerations and for other motions than it was found at. */
+enum contact_normal {
+	CONTACT_NORMAL_GIVEN,	/* its rate is normal_rate; other motions do not turn it */
+	CONTACT_NORMAL_OF_A,	/* of a face of a */
+	CONTACT_NORMAL_OF_B,	/* of a face of b */
+	CONTACT_NORMAL_OF_EDGES, /* along edge_a × edge_b, or against it */
+	CONTACT_NORMAL_OF_CENTRES, /* from ball_a to ball_b: balls, capsules */
+};
+
+struct contact_surface {
+	double static_friction[2], dynamic_friction[2]; /* 1, along the first and second tangent; static ≥
+							 * dynamic ≥ 0 */
+	double twist_friction, rolling_friction; /* m ≥ 0 */
+	double restitution;			 /* 0 … 1 */
+	vec3 velocity; /* m/s: of b's point against a's when they do not slip (conveyors), world axes */
+};
+
+struct contact_found_point {
+	vec3 arm_a, arm_b; /* m, from the mass centres to the point midway between the surfaces, world axes */
+	double separation; /* m; negative: penetrating */
+	uint32_t feature;
+};
+
+/* What collide finds of a pair of pieces. */
+struct contact_found {
+	struct body_motion a, b; /* the motions it was found at; of the world as well */
+	vec3 normal;		 /* unit, a → b, world axes, as found */
+	enum contact_normal normal_of;
+	vec3 normal_rate;    /* 1/s, of GIVEN */
+	vec3 edge_a, edge_b; /* of EDGES: directions of any length, world axes, as found */
+	vec3 ball_a, ball_b; /* of CENTRES: m, from the mass centres, world axes, as found */
+	uint32_t child_a, child_b;
+	struct contact_surface surface;
+	const struct contact_found_point *points; /* borrowed; four of a manifold, all of a polygon */
+	uint32_t point_count;
+};
+
+/* Of data struct contact_found. Tangents are row_frame's. Restitution stands in the block, to be
+ * met with the normal's approach. Anisotropic friction turns with row_frame, not yet with a body. */
+extern const struct constraint_kind constraint_contact;
+
+#endif

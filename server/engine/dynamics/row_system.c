@@ -1,0 +1,295 @@
+/* row_system.c: assembly by lists of rows.
+ *
+ * An incidence is a row that a group responds to. Sorted by group they are the lists; the sort is
+ * stable and rows come ascending, so each list ascends. A row's neighbours are the merge of the lists
+ * of its groups, at most ROW_PARTS_MAX of them, which gives columns in order without a search. Each
+ * entry is computed once, for the lower row with the response of the upper one, and written twice.
+ */
+#include "server/engine/dynamics/row_system.h"
+
+#include "server/base/sort.h"
+#include "server/engine/solvers/solver.h"
+
+static void carve(struct row_system *self, struct solver_memory *memory, struct row_system_sizes sizes)
+{
+	*self = (struct row_system){ .sizes = sizes };
+	self->responses = SOLVER_CARVE(memory, struct mass_response, sizes.rows);
+	self->room = SOLVER_CARVE(memory, struct spatial, sizes.room);
+	self->group = SOLVER_CARVE(memory, uint64_t, sizes.parts);
+	self->scratch_group = SOLVER_CARVE(memory, uint64_t, sizes.parts);
+	self->row = SOLVER_CARVE(memory, uint32_t, sizes.parts);
+	self->scratch_row = SOLVER_CARVE(memory, uint32_t, sizes.parts);
+	self->list = solver_carve(memory, sizes.rows, sizeof *self->list);
+	self->list_end = SOLVER_CARVE(memory, uint32_t, sizes.parts);
+	self->groups = SOLVER_CARVE(memory, uint32_t, sizes.parts);
+	self->first = SOLVER_CARVE(memory, uint32_t, (size_t)sizes.parts + 1);
+}
+
+size_t row_system_bytes(struct row_system_sizes sizes)
+{
+	struct solver_memory memory = { NULL, 0 };
+	struct row_system self;
+	carve(&self, &memory, sizes);
+	return memory.used;
+}
+
+void row_system_init(struct row_system *self, void *bytes, struct row_system_sizes sizes)
+{
+	struct solver_memory memory = { bytes, 0 };
+	carve(self, &memory, sizes);
+}
+
+struct row_system_sizes row_system_sizes(const struct mass_operator *mass,
+					 const struct constraint_row *rows, uint32_t count)
+{
+	struct row_system_sizes sizes = { count, 0, 0 };
+	for (uint32_t i = 0; i < count; i++) {
+		sizes.parts += rows[i].j.count;
+		sizes.room += mass_room(mass, rows[i].j);
+	}
+	return sizes;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------ */
+
+static void respond_all(struct row_system *self)
+{
+	struct spatial *room = self->room;
+	self->incidences = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		struct jacobian j = self->rows[i].j;
+		struct mass_response *response = &self->responses[i];
+		ASSERT(room + mass_room(self->mass, j) <= self->room + self->sizes.room);
+		mass_respond(self->mass, j, room, response);
+		room += mass_room(self->mass, j);
+		ASSERT(self->incidences + response->count <= self->sizes.parts);
+		for (uint32_t g = 0; g < response->count; g++) {
+			self->group[self->incidences] = response->group[g];
+			self->row[self->incidences++] = i;
+		}
+	}
+}
+
+/* The lists of each row in the order of its groups, UINT32_MAX behind the last; groups and
+ * coordinates. */
+static void find_lists(struct row_system *self)
+{
+	uint32_t begin = 0;
+	self->group_count = 0;
+	self->coordinates = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		for (uint32_t k = 0; k < ROW_PARTS_MAX; k++)
+			self->list[i][k] = UINT32_MAX;
+	for (uint32_t at = 0; at < self->incidences; at++) {
+		if (at == 0 || self->group[at] != self->group[at - 1]) {
+			begin = at;
+			self->groups[self->group_count] = (uint32_t)self->group[at];
+			self->first[self->group_count++] = self->coordinates;
+			self->coordinates += mass_coordinates(self->mass, (uint32_t)self->group[at]);
+		}
+		self->list_end[begin] = at + 1;
+		uint32_t *lists = self->list[self->row[at]], k = 0;
+		while (lists[k] != UINT32_MAX)
+			k++;
+		lists[k] = begin;
+	}
+	self->first[self->group_count] = self->coordinates;
+}
+
+void row_system_make(struct row_system *self, const struct mass_operator *mass,
+		     const struct constraint_row *rows, uint32_t count)
+{
+	ASSERT(count <= self->sizes.rows);
+	self->mass = mass;
+	self->rows = rows;
+	self->count = count;
+	respond_all(self);
+	sort_keys(self->group, self->row, self->scratch_group, self->scratch_row, self->incidences);
+	find_lists(self);
+}
+
+void row_system_speeds(const struct row_system *self, const struct spatial *velocities, double *u)
+{
+	for (uint32_t i = 0; i < self->count; i++)
+		u[i] = jacobian_speed(self->rows[i].j, velocities);
+}
+
+void row_system_apply(const struct row_system *self, const double *lambda,
+		      struct spatial *velocities)
+{
+	for (uint32_t i = 0; i < self->count; i++)
+		if (lambda[i] != 0)
+			mass_apply(self->mass, &self->responses[i], lambda[i], velocities);
+}
+
+/* ---- A ---------------------------------------------------------------------------------------------- */
+
+/* Walks the neighbours of a row upwards, itself among them. */
+struct walk {
+	const struct row_system *system;
+	uint32_t at[ROW_PARTS_MAX], end[ROW_PARTS_MAX], lists;
+	uint32_t own; /* the row, once, also where it responds to nothing */
+	bool own_done;
+};
+
+static struct walk walk_from(const struct row_system *system, uint32_t row)
+{
+	struct walk walk = { .system = system, .own = row };
+	for (uint32_t k = 0; k < ROW_PARTS_MAX && system->list[row][k] != UINT32_MAX; k++) {
+		walk.at[k] = system->list[row][k];
+		walk.end[k] = system->list_end[walk.at[k]];
+		walk.lists++;
+	}
+	return walk;
+}
+
+/* The next neighbour, UINT32_MAX at the end. */
+static uint32_t walk_next(struct walk *walk)
+{
+	uint32_t least = walk->own_done ? UINT32_MAX : walk->own;
+	for (uint32_t k = 0; k < walk->lists; k++)
+		if (walk->at[k] < walk->end[k])
+			least = MIN_OF(least, walk->system->row[walk->at[k]]);
+	for (uint32_t k = 0; k < walk->lists; k++)
+		if (walk->at[k] < walk->end[k] && walk->system->row[walk->at[k]] == least)
+			walk->at[k]++;
+	walk->own_done |= least == walk->own;
+	return least;
+}
+
+/* Entry of two rows, i ≤ j. */
+static double entry_of(const struct row_system *self, uint32_t i, uint32_t j)
+{
+	return mass_couple(self->mass, self->rows[i].j, &self->responses[j]);
+}
+
+void row_system_dense(const struct row_system *self, double *a, uint32_t stride)
+{
+	ASSERT(stride >= self->count);
+	for (uint32_t i = 0; i < self->count; i++)
+		for (uint32_t j = 0; j < self->count; j++)
+			a[(size_t)i * stride + j] = 0;
+	for (uint32_t j = 0; j < self->count; j++) {
+		struct walk walk = walk_from(self, j);
+		for (uint32_t i = walk_next(&walk); i <= j; i = walk_next(&walk))
+			a[(size_t)i * stride + j] = a[(size_t)j * stride + i] = entry_of(self, i, j);
+	}
+}
+
+uint32_t row_system_entries(const struct row_system *self, uint32_t limit)
+{
+	uint64_t entries = 0;
+	for (uint32_t i = 0; i < self->count && entries <= limit; i++) {
+		struct walk walk = walk_from(self, i);
+		while (walk_next(&walk) != UINT32_MAX)
+			entries++;
+	}
+	return entries <= limit ? (uint32_t)entries : 0;
+}
+
+void row_system_sparse(const struct row_system *self, uint32_t *start, uint32_t *column,
+		       double *value)
+{
+	uint32_t count = 0;
+	for (uint32_t j = 0; j < self->count; j++) {
+		struct walk walk = walk_from(self, j);
+		start[j] = count;
+		for (uint32_t i = walk_next(&walk); i != UINT32_MAX; i = walk_next(&walk))
+			column[count++] = i;
+	}
+	start[self->count] = count;
+	/* Later rows come ascending, so row i's next place to the right of its diagonal is the
+	 * next one that is written; start[i] counts it on, and holds the start of row i + 1 in
+	 * the end. */
+	for (uint32_t j = 0; j < self->count; j++) {
+		uint32_t at = start[j];
+		for (; column[at] < j; at++) {
+			uint32_t i = column[at];
+			value[at] = entry_of(self, i, j);
+			value[start[i]++] = value[at];
+		}
+		value[at] = entry_of(self, j, j);
+		start[j] = at + 1;
+	}
+	for (uint32_t j = self->count; j > 0; j--)
+		start[j] = start[j - 1];
+	start[0] = 0;
+}
+
+/* ---- coordinates ------------------------------------------------------------------------------------ */
+
+/* Place of a group among those that move; it is one of them. */
+static uint32_t find_group(const struct row_system *self, uint32_t group)
+{
+	uint32_t low = 0, high = self->group_count;
+	while (low + 1 < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->groups[middle] <= group)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t row_system_jacobian(const struct row_system *self, uint32_t *start, uint32_t *column,
+			     double *value)
+{
+	uint32_t entries = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		start[i] = entries;
+		for (uint32_t k = 0; k < ROW_PARTS_MAX && self->list[i][k] != UINT32_MAX; k++) {
+			uint32_t group = (uint32_t)self->group[self->list[i][k]];
+			uint32_t place = find_group(self, group);
+			uint32_t n = self->first[place + 1] - self->first[place];
+			for (uint32_t c = 0; c < n && column != NULL; c++) {
+				struct jacobian j = self->rows[i].j;
+				double sum = 0;
+				for (uint32_t p = 0; p < j.count; p++)
+					if (mass_group(self->mass, j.parts[p].slot) == group)
+						sum += spatial_dot(j.parts[p].on,
+								   mass_axis(self->mass,
+									     j.parts[p].slot, c));
+				column[entries + c] = self->first[place] + c;
+				value[entries + c] = sum;
+			}
+			entries += n;
+		}
+	}
+	start[self->count] = entries;
+	return entries;
+}
+
+void row_system_mass(const struct row_system *self, double *m)
+{
+	size_t n = self->coordinates;
+	for (size_t i = 0; i < n * n; i++)
+		m[i] = 0;
+	for (uint32_t g = 0; g < self->group_count; g++) {
+		uint32_t first = self->first[g], size = self->first[g + 1] - first;
+		for (uint32_t i = 0; i < size; i++)
+			for (uint32_t j = 0; j < size; j++)
+				m[(first + i) * n + first + j] =
+					mass_entry(self->mass, self->groups[g], i, j);
+	}
+}
+
+void row_system_gather(const struct row_system *self, const struct spatial *velocities, double *x)
+{
+	for (uint32_t g = 0; g < self->group_count; g++)
+		for (uint32_t at = self->first[g]; at < self->first[g + 1]; at++)
+			x[at] = spatial_dot(velocities[self->groups[g]],
+					    mass_axis(self->mass, self->groups[g],
+						      at - self->first[g]));
+}
+
+void row_system_scatter(const struct row_system *self, const double *x, struct spatial *velocities)
+{
+	for (uint32_t g = 0; g < self->group_count; g++)
+		for (uint32_t at = self->first[g]; at < self->first[g + 1]; at++) {
+			uint32_t slot = self->groups[g];
+			struct spatial axis = mass_axis(self->mass, slot, at - self->first[g]);
+			double change = x[at] - spatial_dot(velocities[slot], axis);
+			velocities[slot] = spatial_mul_add(velocities[slot], axis, change);
+		}
+}

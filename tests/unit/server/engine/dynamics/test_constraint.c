@@ -1,0 +1,400 @@
+/* Contacts as rows: gaps, J, J'v and slip against differences of gaps along true motions, against the
+ * bias of contact_force, and under exchange of the bodies. */
+#include <math.h>
+
+#include "server/base/rng.h"
+#include "server/engine/dynamics/constraint.h"
+#include "server/engine/dynamics/contact_force.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
+
+enum { POINTS = 6, ROWS = 6 * POINTS, CASES = 200 };
+
+static struct rng rng;
+static struct contact_found found;
+static struct contact_found_point points[POINTS];
+static struct constraint constraint;
+static struct constraint_row rows[ROWS];
+static struct row_block blocks[POINTS];
+static struct row_part parts[2 * ROWS];
+static struct row_list list;
+static struct constraint_options options;
+
+static const enum contact_normal KINDS[] = { CONTACT_NORMAL_GIVEN, CONTACT_NORMAL_OF_A,
+					     CONTACT_NORMAL_OF_B, CONTACT_NORMAL_OF_EDGES,
+					     CONTACT_NORMAL_OF_CENTRES };
+enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
+
+static void seed(void)
+{
+	rng = rng_seeded(check_seed());
+	options = (struct constraint_options){ CONSTRAINT_ACCELERATION, CONSTRAINT_PYRAMID, 1e-6 };
+}
+
+static struct body_motion any_motion(void)
+{
+	struct body_motion motion = { random_vector(&rng, 2), random_rotation(&rng),
+				      random_vector(&rng, 1), random_vector(&rng, 1) };
+	return motion;
+}
+
+/* A contact whose geometry fits its kind: points lie where the surfaces are. */
+static void make_found(enum contact_normal kind, double separation)
+{
+	found = (struct contact_found){ .a = any_motion(), .b = any_motion(), .normal_of = kind };
+	found.normal = random_direction(&rng);
+	vec3 place = random_vector(&rng, 2);
+	if (kind == CONTACT_NORMAL_OF_EDGES) {
+		do {
+			found.edge_a = random_vector(&rng, 3);
+			found.edge_b = random_vector(&rng, 3);
+		} while (vec3_length(vec3_cross(found.edge_a, found.edge_b)) < 1);
+		found.normal = vec3_normalize(vec3_cross(found.edge_a, found.edge_b));
+		if (rng_below(&rng, 2) == 0)
+			found.normal = vec3_negate(found.normal);
+	}
+	found.child_a = 3;
+	found.child_b = 5;
+	found.surface.static_friction[0] = found.surface.dynamic_friction[0] = 0.5;
+	found.surface.static_friction[1] = found.surface.dynamic_friction[1] = 0.7;
+	found.surface.restitution = 0.25;
+	found.points = points;
+	found.point_count = kind == CONTACT_NORMAL_OF_CENTRES ? 1 : 1 + rng_below(&rng, POINTS);
+	for (uint32_t p = 0; p < found.point_count; p++) {
+		points[p] = (struct contact_found_point){ vec3_sub(place, found.a.centre),
+							  vec3_sub(place, found.b.centre),
+							  separation, 7 + p };
+		place = vec3_add(place, random_vector(&rng, 1));
+	}
+	if (kind == CONTACT_NORMAL_OF_CENTRES) {
+		double back = rng_range(&rng, 0.2, 1), on = rng_range(&rng, 0.2, 1);
+		found.ball_a = vec3_mul_sub(points[0].arm_a, found.normal, back);
+		found.ball_b = vec3_mul_add(points[0].arm_b, found.normal, on);
+	}
+	constraint = (struct constraint){ &constraint_contact, 0, 1, 9, &found };
+}
+
+static void state_rows(const struct body_motion *motions)
+{
+	list = (struct row_list){ rows, blocks, parts, 0, 0, 0, ROWS, POINTS, 2 * ROWS };
+	constraint_rows(&constraint, 1, motions, &options, &list);
+}
+
+/* The body after `time` with its velocities. */
+static struct body_motion after(struct body_motion from, double time)
+{
+	from.centre = vec3_mul_add(from.centre, from.velocity, time);
+	quat turn = quat_from_rotation_vector(vec3_scale(from.angular_velocity, time));
+	from.rotation = quat_normalize(quat_mul(turn, from.rotation));
+	return from;
+}
+
+/* Gaps of the first row of each block after `time`, from `motions`. */
+static void gaps_after(const struct body_motion motions[2], double time, double gaps[POINTS])
+{
+	struct body_motion moved[2] = { after(motions[0], time), after(motions[1], time) };
+	state_rows(moved);
+	for (uint32_t k = 0; k < list.block_count; k++)
+		gaps[k] = rows[blocks[k].first].gap;
+}
+
+static void expect_derivatives(const struct body_motion motions[2], bool at_found)
+{
+	/* Five points: the error is of the fourth order in the step; edges bend fastest. */
+	double gaps[5][POINTS], step = 2e-4;
+	for (uint32_t i = 0; i < 5; i++)
+		gaps_after(motions, (i - 2.0) * step, gaps[i]);
+	state_rows(at_found ? NULL : motions);
+	struct spatial velocities[2] = { { motions[0].velocity, motions[0].angular_velocity },
+					 { motions[1].velocity, motions[1].angular_velocity } };
+	for (uint32_t k = 0; k < list.block_count; k++) {
+		const struct constraint_row *row = &rows[blocks[k].first];
+		double outer = gaps[4][k] - gaps[0][k], inner = gaps[3][k] - gaps[1][k];
+		double slope = (8 * inner - outer) / (12 * step);
+		outer = gaps[4][k] + gaps[0][k];
+		inner = gaps[3][k] + gaps[1][k];
+		double bend = (16 * inner - outer - 30 * gaps[2][k]) / (12 * step * step);
+		ck_assert_double_eq_tol(row->gap, gaps[2][k], 1e-13);
+		ck_assert_double_eq_tol(row->approach, slope, 1e-8);
+		ck_assert_double_eq_tol(jacobian_speed(row->j, velocities), row->approach, 1e-13);
+		ck_assert_double_eq_tol(row->bias, bend, 1e-5);
+	}
+}
+
+START_TEST(a_gap_changes_as_j_and_bias_say_where_it_was_found_and_elsewhere)
+{
+	for (uint32_t i = 0; i < CASES; i++)
+		for (uint32_t k = 0; k < KIND_COUNT; k++) {
+			/* A given normal has a rate, but no motions that would show it. */
+			make_found(KINDS[k], rng_range(&rng, -0.1, 0.1));
+			struct body_motion motions[2] = { found.a, found.b };
+			expect_derivatives(motions, true);
+			expect_derivatives(motions, false);
+			for (uint32_t body = 0; body < 2; body++) {
+				vec3 shift = random_vector(&rng, 0.1), turn = random_vector(&rng, 0.2);
+				motions[body].centre = vec3_add(motions[body].centre, shift);
+				motions[body].rotation =
+					quat_mul(quat_from_rotation_vector(turn), motions[body].rotation);
+			}
+			expect_derivatives(motions, false);
+		}
+}
+END_TEST
+
+/* contact_force speaks of body 1 (b) against body 2 (a), with a normal from 2 to 1. */
+START_TEST(acceleration_rows_are_the_books_bias)
+{
+	for (uint32_t i = 0; i < CASES; i++)
+		for (uint32_t k = 0; k < KIND_COUNT - 1; k++) {
+			make_found(KINDS[k], 0);
+			found.normal_rate = vec3_cross(found.normal, random_vector(&rng, 1));
+			vec3 rate = found.normal_rate;
+			if (KINDS[k] == CONTACT_NORMAL_OF_A || KINDS[k] == CONTACT_NORMAL_OF_B)
+				rate = vec3_cross(KINDS[k] == CONTACT_NORMAL_OF_A ?
+							  found.a.angular_velocity :
+							  found.b.angular_velocity,
+						  found.normal);
+			if (KINDS[k] == CONTACT_NORMAL_OF_EDGES)
+				continue; /* its rate is held to differences above */
+			struct impact_body bodies[2] = {
+				{ .velocity = found.a.velocity, .spin = found.a.angular_velocity },
+				{ .velocity = found.b.velocity, .spin = found.b.angular_velocity },
+			};
+			struct contact_free free_motion[2] = {
+				{ random_vector(&rng, 1), random_vector(&rng, 1) },
+				{ random_vector(&rng, 1), random_vector(&rng, 1) },
+			};
+			struct spatial accelerations[2] = {
+				{ free_motion[0].linear, free_motion[0].angular },
+				{ free_motion[1].linear, free_motion[1].angular },
+			};
+			struct impact_contact contact = impact_contact_make(
+				1, 0, points[0].arm_b, points[0].arm_a, found.normal, 0);
+			struct impact_problem problem = { bodies, &contact, 2, 1 };
+			vec3 b = contact_force_bias(&problem, 0, free_motion, rate);
+			state_rows(NULL);
+			vec3 t, tangent;
+			row_frame(found.normal, &t, &tangent);
+			double side = vec3_dot(t, contact.tangent);
+			ck_assert_double_eq_tol(fabs(side), 1, 1e-14);
+			ck_assert_double_eq_tol(rows[0].bias + jacobian_speed(rows[0].j, accelerations),
+						b.x, 1e-12);
+			ck_assert_double_eq_tol(rows[1].bias + jacobian_speed(rows[1].j, accelerations),
+						side * b.y, 1e-12);
+			ck_assert_double_eq_tol(rows[2].bias + jacobian_speed(rows[2].j, accelerations),
+						vec3_dot(tangent, contact.binormal) * b.z, 1e-12);
+		}
+}
+END_TEST
+
+START_TEST(balls_accelerate_as_their_centres_do)
+{
+	for (uint32_t i = 0; i < CASES; i++) {
+		make_found(CONTACT_NORMAL_OF_CENTRES, 0);
+		/* Balls: the centres are the mass centres. */
+		double radius = rng_range(&rng, 0.2, 1);
+		found.ball_a = found.ball_b = vec3_zero();
+		points[0].arm_a = vec3_scale(found.normal, radius);
+		points[0].arm_b = vec3_scale(found.normal, -0.5);
+		found.b.centre = vec3_mul_add(found.a.centre, found.normal, radius + 0.5);
+		struct impact_body bodies[2] = { { .velocity = found.a.velocity },
+						 { .velocity = found.b.velocity } };
+		struct contact_free none[2] = { { vec3_zero(), vec3_zero() },
+						{ vec3_zero(), vec3_zero() } };
+		struct impact_contact contact = impact_contact_make(1, 0, points[0].arm_b,
+								    points[0].arm_a, found.normal, 0);
+		struct impact_problem problem = { bodies, &contact, 2, 1 };
+		state_rows(NULL);
+		ck_assert_double_eq_tol(rows[0].bias,
+					contact_force_bias_centres(&problem, 0, none, radius + 0.5),
+					1e-12);
+	}
+}
+END_TEST
+
+static struct contact_found exchanged(const struct contact_found *from,
+				      struct contact_found_point *to_points)
+{
+	struct contact_found to = *from;
+	to.a = from->b;
+	to.b = from->a;
+	to.normal = vec3_negate(from->normal);
+	to.normal_rate = vec3_negate(from->normal_rate);
+	to.normal_of = from->normal_of == CONTACT_NORMAL_OF_A ? CONTACT_NORMAL_OF_B :
+		       from->normal_of == CONTACT_NORMAL_OF_B ? CONTACT_NORMAL_OF_A :
+								from->normal_of;
+	to.edge_a = from->edge_b;
+	to.edge_b = from->edge_a;
+	to.ball_a = from->ball_b;
+	to.ball_b = from->ball_a;
+	for (uint32_t p = 0; p < from->point_count; p++) {
+		to_points[p] = from->points[p];
+		to_points[p].arm_a = from->points[p].arm_b;
+		to_points[p].arm_b = from->points[p].arm_a;
+	}
+	to.points = to_points;
+	return to;
+}
+
+START_TEST(exchanging_the_bodies_turns_no_tangent)
+{
+	struct constraint_row other[ROWS];
+	struct row_part kept[2 * ROWS];
+	struct contact_found_point turned[POINTS];
+	for (uint32_t i = 0; i < CASES; i++)
+		for (uint32_t k = 0; k < KIND_COUNT; k++) {
+			make_found(KINDS[k], 0.01);
+			found.surface.twist_friction = 0.1;
+			found.surface.rolling_friction = 0.2;
+			found.normal_rate = vec3_cross(found.normal, random_vector(&rng, 1));
+			struct contact_found back = exchanged(&found, turned);
+			state_rows(NULL);
+			uint32_t count = list.row_count;
+			for (uint32_t r = 0; r < count; r++)
+				other[r] = rows[r];
+			for (uint32_t p = 0; p < list.part_count; p++)
+				kept[p] = parts[p];
+			constraint = (struct constraint){ &constraint_contact, 1, 0, 9, &back };
+			state_rows(NULL);
+			ck_assert_uint_eq(list.row_count, count);
+			for (uint32_t r = 0; r < count; r++) {
+				/* Normals and twist are the same numbers, tangents and rolling the same
+				 * axes: a and b feel them the other way round. */
+				double sign = r % 6 == 0 || r % 6 == 3 ? 1 : -1;
+				const struct row_part *was = kept + 2 * r, *is = rows[r].j.parts;
+				ck_assert_uint_eq(was[0].slot, is[1].slot);
+				ck_assert_double_le(vec3_distance(was[0].on.linear,
+								  vec3_scale(is[1].on.linear, sign)),
+						    1e-14);
+				ck_assert_double_le(vec3_distance(was[1].on.angular,
+								  vec3_scale(is[0].on.angular, sign)),
+						    1e-13);
+				ck_assert_double_eq_tol(other[r].approach, sign * rows[r].approach, 1e-13);
+				ck_assert_double_eq_tol(other[r].bias, sign * rows[r].bias, 1e-12);
+				ck_assert_double_eq_tol(other[r].slip, sign * rows[r].slip, 1e-12);
+				ck_assert_double_eq(other[r].gap, rows[r].gap);
+			}
+		}
+}
+END_TEST
+
+START_TEST(tangents_of_a_normal_and_its_opposite_are_the_same_and_steady)
+{
+	for (uint32_t i = 0; i < CASES; i++) {
+		vec3 n = random_direction(&rng), t[2], k[2];
+		row_frame(n, &t[0], &k[0]);
+		row_frame(vec3_negate(n), &t[1], &k[1]);
+		ck_assert(vec3_equal(t[0], t[1]));
+		ck_assert(vec3_equal(k[0], k[1]));
+		ck_assert_double_le(fabs(vec3_dot(t[0], n)), 1e-15);
+		ck_assert_double_eq_tol(fabs(vec3_triple(n, t[0], k[0])), 1, 1e-14);
+		/* What rounding leaves of a floor's normal does not turn them. */
+		vec3 floor = vec3_normalize(vec3_make(rng_range(&rng, -1e-12, 1e-12), 1,
+						      rng_range(&rng, -1e-9, -1e-10)));
+		vec3 level[2];
+		row_frame(vec3_make(1e-13, 1, -1e-9), &level[0], &level[1]);
+		row_frame(floor, &t[0], &k[0]);
+		ck_assert_double_ge(vec3_dot(t[0], level[0]), 0.99);
+		ck_assert_double_ge(vec3_dot(k[0], level[1]), 0.99);
+	}
+}
+END_TEST
+
+START_TEST(friction_of_what_slides_opposes_it_with_a_known_force)
+{
+	for (uint32_t i = 0; i < CASES; i++)
+		for (uint32_t f = CONSTRAINT_PYRAMID; f <= CONSTRAINT_CONE; f++) {
+			make_found(CONTACT_NORMAL_OF_A, 0);
+			found.surface.velocity = random_vector(&rng, 1);
+			options.friction = (enum constraint_friction)f;
+			state_rows(NULL);
+			double power = 0, size = 0;
+			for (uint32_t k = 1; k <= 2; k++) {
+				const struct constraint_row *row = &rows[k];
+				double lambda = -row->slip * row->dynamic_friction;
+				power += lambda * (row->approach - row->wanted);
+				double part = lambda / row->dynamic_friction;
+				size += part * part;
+				ck_assert_uint_eq(row->of, 0);
+				ck_assert_int_eq(row->set, f == CONSTRAINT_CONE ? ROW_CONE : ROW_PYRAMID);
+				if (f == CONSTRAINT_PYRAMID)
+					ck_assert_double_eq(fabs(row->slip), 1);
+			}
+			ck_assert_double_lt(power, 0);
+			if (f == CONSTRAINT_PYRAMID)
+				continue;
+			/* Of all forces on the cone's border it brakes the most. */
+			ck_assert_double_eq_tol(size, 1, 1e-12);
+			for (uint32_t turn = 0; turn < 64; turn++) {
+				double c = cos(turn * 0.1), s = sin(turn * 0.1);
+				double other = rows[1].dynamic_friction * c *
+						       (rows[1].approach - rows[1].wanted) +
+					       rows[2].dynamic_friction * s *
+						       (rows[2].approach - rows[2].wanted);
+				ck_assert_double_ge(other, power - 1e-12);
+			}
+		}
+	found.b = found.a;
+	found.surface.velocity = vec3_zero();
+	for (uint32_t p = 0; p < found.point_count; p++)
+		points[p].arm_b = points[p].arm_a;
+	state_rows(NULL);
+	ck_assert_double_eq(rows[1].slip, 0);
+	ck_assert_double_eq(rows[2].slip, 0);
+}
+END_TEST
+
+START_TEST(a_constraint_writes_what_it_said_and_nothing_on_the_world)
+{
+	for (uint32_t i = 0; i < CASES; i++)
+		for (uint32_t f = CONSTRAINT_SMOOTH; f <= CONSTRAINT_CONE; f++) {
+			make_found(KINDS[i % KIND_COUNT], 0.02);
+			found.surface.twist_friction = i % 2;
+			found.surface.rolling_friction = i % 3;
+			options.friction = (enum constraint_friction)f;
+			struct constraint_room room = constraint_room(&constraint, 1, &options);
+			state_rows(NULL);
+			ck_assert_uint_eq(list.row_count, room.rows);
+			ck_assert_uint_eq(list.block_count, room.blocks);
+			ck_assert_uint_eq(list.part_count, room.parts);
+			for (uint32_t k = 0; k < list.block_count; k++) {
+				ck_assert_uint_eq(blocks[k].key.child_a, 3);
+				ck_assert_uint_eq(blocks[k].key.child_b, 5);
+				ck_assert_uint_eq(blocks[k].key.feature, 7 + k);
+				ck_assert_uint_eq(blocks[k].constraint, 0);
+				ck_assert_double_eq(blocks[k].restitution, 0.25);
+			}
+			struct constraint_row first = rows[0];
+			struct row_part part = parts[1];
+			constraint.body_a = ROW_NO_BODY;
+			found.a.velocity = found.a.angular_velocity = vec3_zero();
+			state_rows(NULL);
+			ck_assert_uint_eq(2 * list.part_count, room.parts);
+			ck_assert_uint_eq(rows[0].j.count, 1);
+			ck_assert_uint_eq(rows[0].j.parts[0].slot, 1);
+			ck_assert(vec3_equal(rows[0].j.parts[0].on.angular, part.on.angular));
+			ck_assert_double_eq(rows[0].gap, first.gap);
+		}
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("constraint");
+	TCase *tests = tcase_create("contacts as rows");
+	tcase_add_checked_fixture(tests, seed, NULL);
+	tcase_add_test(tests, a_gap_changes_as_j_and_bias_say_where_it_was_found_and_elsewhere);
+	tcase_add_test(tests, acceleration_rows_are_the_books_bias);
+	tcase_add_test(tests, balls_accelerate_as_their_centres_do);
+	tcase_add_test(tests, exchanging_the_bodies_turns_no_tangent);
+	tcase_add_test(tests, tangents_of_a_normal_and_its_opposite_are_the_same_and_steady);
+	tcase_add_test(tests, friction_of_what_slides_opposes_it_with_a_known_force);
+	tcase_add_test(tests, a_constraint_writes_what_it_said_and_nothing_on_the_world);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
