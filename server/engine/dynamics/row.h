@@ -45,6 +45,11 @@ static inline double spatial_dot(struct spatial a, struct spatial b)
 	return vec3_dot(a.linear, b.linear) + vec3_dot(a.angular, b.angular);
 }
 
+static inline struct spatial spatial_scale(struct spatial a, double s)
+{
+	return (struct spatial){ vec3_scale(a.linear, s), vec3_scale(a.angular, s) };
+}
+
 /* a + s b. */
 static inline struct spatial spatial_mul_add(struct spatial a, struct spatial b, double s)
 {

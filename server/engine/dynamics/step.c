@@ -451,7 +451,7 @@ static enum status check_block(const struct step *self, uint64_t rows, struct re
 	if (self->block_bytes <= tables->method_block.count)
 		return STATUS_OK;
 	uint64_t more = rows > tables->contact.count ? rows - tables->contact.count : 0;
-	uint64_t bytes = tables_row_bytes(tables) + more * table_row_bytes(TABLE_CONTACT) +
+	uint64_t bytes = tables_charge(tables) + more * table_row_charge(TABLE_CONTACT) +
 			 self->block_bytes - tables->method_block.count;
 	if (bytes <= tables->world.memory_max[0])
 		return STATUS_OK;

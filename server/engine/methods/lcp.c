@@ -14,6 +14,7 @@ const struct method method_lcp = {
 	.name = "lcp",
 	.summary = "velocity-level complementarity, exact, with friction",
 	.number = 3,
+	.motion = 0,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step,

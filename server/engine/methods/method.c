@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* In order of numbers. */
-static const struct method *const METHODS[] = { &method_free, &method_soft_step, &method_lcp };
+static const struct method *const METHODS[] = { &method_free, &method_soft_step, &method_lcp,
+					       &method_projection, &method_reflection };
 
 const struct method *const *method_list(uint32_t *count)
 {

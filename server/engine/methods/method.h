@@ -81,7 +81,7 @@ void method_switch(struct method_instance *self, const struct method *to, struct
 /* Destroys the state; the method stays. */
 void method_release(struct method_instance *self);
 
-extern const struct method method_free, method_soft_step, method_lcp;
+extern const struct method method_free, method_soft_step, method_lcp, method_projection, method_reflection;
 
 /* NULL when there is none. */
 const struct method *method_find(const char *name);

@@ -16,6 +16,7 @@ const struct method method_projection = {
 	.name = "projection",
 	.summary = "projection of velocities onto what contacts allow; frictionless",
 	.number = 4,
+	.motion = 0,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step,

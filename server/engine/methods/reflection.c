@@ -22,6 +22,7 @@ const struct method method_reflection = {
 	.name = "reflection",
 	.summary = "generalized reflections: elastic impacts of many contacts at once; frictionless",
 	.number = 5,
+	.motion = 0,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step,

@@ -111,7 +111,8 @@ static double energy_of(const struct mass_body *masses, const struct spatial *ve
 	for (uint32_t i = 0; i < island->slot_count; i++) {
 		const struct mass_body *mass = &masses[island->slots[i]];
 		struct spatial v = velocities[island->slots[i]];
-		sum += 0.5 * vec3_dot(vec3_mul(mass->mass, v.linear), v.linear) +
+		sum += 0.5 * (mass->mass.x * v.linear.x * v.linear.x + mass->mass.y * v.linear.y * v.linear.y +
+			      mass->mass.z * v.linear.z * v.linear.z) +
 		       0.5 * sym3_quadratic(mass->inertia, v.angular);
 	}
 	return sum;

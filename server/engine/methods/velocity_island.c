@@ -12,6 +12,7 @@
  * diagonal, which always has a solution, and the residual tells how far the rows are missed.
  */
 #include "server/engine/methods/velocity.h"
+
 #include "server/engine/solvers/lcp_dantzig.h"
 #include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/qp_dual_active_set.h"
@@ -285,11 +286,14 @@ static enum status solve_projection(struct velocity_island *self, const struct p
 	double *c = arena_push_zero(self->room, n * sizeof *c), *v = ALLOCATE(double, n);
 	double *d = ALLOCATE(double, m);
 	bool *equal = ALLOCATE(bool, m);
-	uint32_t entries = row_system_jacobian(&self->system, NULL, NULL, NULL);
-	uint32_t *start = ALLOCATE(uint32_t, self->count + 1), *column = ALLOCATE(uint32_t, entries);
+	uint32_t *start = ALLOCATE(uint32_t, self->count + 1);
+	if (start == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t entries = row_system_jacobian(&self->system, start, NULL, NULL);
+	uint32_t *column = ALLOCATE(uint32_t, entries);
 	double *value = ALLOCATE(double, entries);
 	if (memory == NULL || g == NULL || rows == NULL || c == NULL || v == NULL || d == NULL ||
-	    equal == NULL || start == NULL || column == NULL || value == NULL)
+	    equal == NULL || column == NULL || value == NULL)
 		return STATUS_NO_MEMORY;
 	row_system_mass(&self->system, g);
 	row_system_jacobian(&self->system, start, column, value);

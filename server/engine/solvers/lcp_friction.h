@@ -76,8 +76,8 @@ enum friction_state {
 	FRICTION_OFF,     /* a normal with x = 0, or a tangent of such a one */
 	FRICTION_ON,      /* w = 0, solved for */
 	FRICTION_HELD,    /* w = 0, x stays until it would move */
-	FRICTION_MAX,     /* x = +μ x_n */
-	FRICTION_MIN,     /* x = −μ x_n */
+	FRICTION_AT_MAX,     /* x = +μ x_n */
+	FRICTION_AT_MIN,     /* x = −μ x_n */
 	FRICTION_OUT,     /* a collision */
 };
 /* Drives row d until it holds; false: result.status, stuck and ray say why. */

@@ -39,9 +39,9 @@ struct step {
 /* ±μ of a tied tangent, else 0. */
 static double tie(const struct lcp_friction *self, uint32_t t)
 {
-	if (self->kind[t] == FRICTION_FORWARD || self->state[t] == FRICTION_MAX)
+	if (self->kind[t] == FRICTION_FORWARD || self->state[t] == FRICTION_AT_MAX)
 		return self->friction[t];
-	if (self->kind[t] == FRICTION_BACKWARD || self->state[t] == FRICTION_MIN)
+	if (self->kind[t] == FRICTION_BACKWARD || self->state[t] == FRICTION_AT_MIN)
 		return -self->friction[t];
 	return 0;
 }
@@ -180,9 +180,9 @@ static void offer_tangent(const struct lcp_friction *self, struct step *step, ui
 	double limit = self->friction[t] * self->x[n], grow = self->friction[t] * self->dx[n];
 	double up = self->dx[t] - grow, down = -self->dx[t] - grow;
 	if (up > step->noise)
-		offer(step, t, FRICTION_MAX, (limit - self->x[t]) / up);
+		offer(step, t, FRICTION_AT_MAX, (limit - self->x[t]) / up);
 	if (down > step->noise)
-		offer(step, t, FRICTION_MIN, (limit + self->x[t]) / down);
+		offer(step, t, FRICTION_AT_MIN, (limit + self->x[t]) / down);
 }
 
 static void offer_row(const struct lcp_friction *self, struct step *step, uint32_t i)
@@ -206,11 +206,11 @@ static void offer_row(const struct lcp_friction *self, struct step *step, uint32
 		if (self->kind[i] == FRICTION_NORMAL && moves && dw < 0)
 			offer(step, i, FRICTION_ON, -self->w[i] / dw);
 		break;
-	case FRICTION_MAX:
+	case FRICTION_AT_MAX:
 		if (self->kind[i] == FRICTION_STATIC && moves && dw > 0)
 			offer(step, i, FRICTION_ON, -self->w[i] / dw);
 		break;
-	case FRICTION_MIN:
+	case FRICTION_AT_MIN:
 		if (self->kind[i] == FRICTION_STATIC && moves && dw < 0)
 			offer(step, i, FRICTION_ON, -self->w[i] / dw);
 		break;
@@ -221,7 +221,7 @@ static void offer_row(const struct lcp_friction *self, struct step *step, uint32
 static void offer_goal(const struct lcp_friction *self, struct step *step, uint32_t d, double sigma)
 {
 	double gain = sigma * self->dw[d], room = __builtin_inf();
-	uint8_t limit = sigma > 0 ? FRICTION_MAX : FRICTION_MIN;
+	uint8_t limit = sigma > 0 ? FRICTION_AT_MAX : FRICTION_AT_MIN;
 	if (self->kind[d] == FRICTION_STATIC) {
 		uint32_t n = self->normal[d];
 		double grow = sigma * self->dx[d] - self->friction[d] * self->dx[n];
@@ -254,8 +254,8 @@ static void enter(struct lcp_friction *self, const struct step *step)
 			continue;
 		}
 		double small = step->noise * lcp_friction_size(self);
-		self->state[t] = self->w[t] < -small  ? FRICTION_MAX
-				 : self->w[t] > small ? FRICTION_MIN
+		self->state[t] = self->w[t] < -small  ? FRICTION_AT_MAX
+				 : self->w[t] > small ? FRICTION_AT_MIN
 						      : FRICTION_HELD;
 	}
 }

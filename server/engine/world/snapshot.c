@@ -79,7 +79,7 @@ enum status world_load(const uint8_t *data, size_t bytes, struct shape_source sh
 		return status;
 	status = world_check(world, why);
 	if (status == STATUS_OK)
-		status = method_supports(world->method, &world->dynamics, why);
+		status = method_supports(world->method.method, &world->dynamics, why);
 	if (status != STATUS_OK) {
 		world_destroy(world);
 		return status;
