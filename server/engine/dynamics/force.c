@@ -1,44 +1,239 @@
-/* force.c: gravity and drives, now.
+/* force.c: the list of forces; gravity and drives.
  *
- * A drive pushes with a constant force, in world axes, at a point that moves with its body, and turns
- * with a constant torque. Forces on one body are summed in the order of the drive table, which is the
- * order they were commanded in. Damping is the method's, which knows its sub-steps.
+ * A drive pushes with a constant force, in world axes, at a point that moves with its body, and turns with a constant
+ * torque. Forces on one body are summed in the order of the list, drives in the order of their table, which is
+ * the order they were commanded in. For many bodies the drives are gone through once; for single ones they are
+ * sorted by body, stably, so that the order is the same.
  */
-#include "server/engine/dynamics/dynamics.h"
+#include "server/engine/dynamics/force.h"
 
-static vec3 weight(const struct tables *tables, uint32_t body)
+#include "server/base/sort.h"
+
+struct force_state force_state_of(const struct tables *tables, uint32_t body,
+				  const struct body_motion *motion)
+{
+	const struct body_table *table = &tables->body;
+	if (motion != NULL)
+		return (struct force_state){ motion->centre, motion->rotation, motion->velocity,
+					     motion->angular_velocity, table->mass[body] };
+	return (struct force_state){ dynamics_centre(tables, body), table->rotation[body],
+				     table->velocity[body], table->angular_velocity[body],
+				     table->mass[body] };
+}
+
+static bool is_pushed(const struct tables *tables, uint32_t body)
+{
+	return tables->body.status[body] == BODY_DYNAMIC;
+}
+
+/* ---- gravity ---------------------------------------------------------------------------------- */
+
+static vec3 gravity_of(const struct tables *tables)
 {
 	vec3 gravity = tables->world.gravity[0];
 	if (tables->world.planar[0])
 		gravity.z = 0;
-	return vec3_scale(gravity, tables->body.mass[body]);
+	return gravity;
 }
 
-static void drive_add(const struct dynamics *self, uint32_t drive, vec3 *force, vec3 *torque)
+static void gravity_add(const struct force *self, uint32_t body, const struct force_state *state,
+			double time, vec3 *force, vec3 *torque)
 {
-	const struct drive_table *table = &self->tables->drive;
-	const struct body_cache *body = &self->bodies.items[table->body[drive]];
-	vec3 arm = mat3_mul_vec(body->rotation, table->point[drive]);
+	UNUSED(body);
+	UNUSED(time);
+	UNUSED(torque);
+	*force = vec3_add(*force, vec3_scale(gravity_of(self->context), state->mass));
+}
+
+static void gravity_add_all(const struct force *self, const struct force_bodies *bodies, double time,
+			    vec3 *forces, vec3 *torques)
+{
+	UNUSED(time);
+	UNUSED(torques);
+	const struct tables *tables = self->context;
+	vec3 gravity = gravity_of(tables);
+	for (uint32_t i = 0; i < bodies->count; i++)
+		if (is_pushed(tables, bodies->rows[i]))
+			forces[i] = vec3_add(forces[i],
+					     vec3_scale(gravity, tables->body.mass[bodies->rows[i]]));
+}
+
+/* ---- drives ----------------------------------------------------------------------------------- */
+
+static void drive_push(const struct drive_table *table, uint32_t drive, quat rotation, vec3 *force,
+		       vec3 *torque)
+{
+	if (table->ticks[drive] == 0)
+		return;
+	vec3 arm = mat3_mul_vec(mat3_from_quat(rotation), table->point[drive]);
 	*force = vec3_add(*force, table->force[drive]);
 	*torque = vec3_add(*torque, vec3_add(table->torque[drive],
 					     vec3_cross(arm, table->force[drive])));
 }
 
+/* The first of `count` ascending keys that is not below `key`. */
+static uint32_t lower_bound(const uint64_t *keys, uint32_t count, uint64_t key)
+{
+	uint32_t low = 0;
+	while (count > 0) {
+		uint32_t half = count / 2;
+		if (keys[low + half] < key) {
+			low += half + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	return low;
+}
+
+static void drives_add(const struct force *self, uint32_t body, const struct force_state *state,
+		       double time, vec3 *force, vec3 *torque)
+{
+	UNUSED(time);
+	const struct force_list *list = self->context;
+	const struct drive_table *table = &list->tables->drive;
+	/* Without the index, or after commands, drives would be missed. */
+	ASSERT(list->drive_count == table->count);
+	uint32_t at = lower_bound(list->drive_body, list->drive_count, body);
+	for (; at < list->drive_count && list->drive_body[at] == body; at++)
+		drive_push(table, list->drive_row[at], state->rotation, force, torque);
+}
+
+/* Place of a body among ascending rows, or `count`. */
+static uint32_t find_row(const uint32_t *rows, uint32_t count, uint32_t body)
+{
+	uint32_t low = 0, high = count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (rows[middle] < body)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && rows[low] == body ? low : count;
+}
+
+static void drives_add_all(const struct force *self, const struct force_bodies *bodies, double time,
+			   vec3 *forces, vec3 *torques)
+{
+	UNUSED(time);
+	const struct force_list *list = self->context;
+	const struct tables *tables = list->tables;
+	for (uint32_t drive = 0; drive < tables->drive.count; drive++) {
+		uint32_t body = tables->drive.body[drive];
+		uint32_t i = find_row(bodies->rows, bodies->count, body);
+		if (i == bodies->count || !is_pushed(tables, body))
+			continue;
+		quat rotation = bodies->motions != NULL ? bodies->motions[i].rotation :
+							  tables->body.rotation[body];
+		drive_push(&tables->drive, drive, rotation, &forces[i], &torques[i]);
+	}
+}
+
+/* ---- the list --------------------------------------------------------------------------------- */
+
+void force_list_init(struct force_list *self, const struct tables *tables)
+{
+	*self = (struct force_list){ .tables = tables };
+	force_list_push(self, (struct force){ .add = gravity_add,
+					      .add_all = gravity_add_all,
+					      .context = tables });
+	force_list_push(self, (struct force){ .add = drives_add,
+					      .add_all = drives_add_all,
+					      .context = self });
+}
+
+void force_list_push(struct force_list *self, struct force force)
+{
+	ASSERT(self->count < FORCES_MAX);
+	self->items[self->count++] = force;
+}
+
+enum status force_list_index(struct force_list *self, struct arena *arena)
+{
+	const struct drive_table *drives = &self->tables->drive;
+	uint32_t count = drives->count;
+	uint64_t *body = ARENA_ARRAY(arena, uint64_t, count);
+	uint32_t *row = ARENA_ARRAY(arena, uint32_t, count);
+	if (body == NULL || row == NULL)
+		return STATUS_NO_MEMORY;
+	struct arena_mark mark = arena_mark(arena);
+	uint64_t *scratch = ARENA_ARRAY(arena, uint64_t, count);
+	uint32_t *scratch_row = ARENA_ARRAY(arena, uint32_t, count);
+	if (scratch == NULL || scratch_row == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t drive = 0; drive < count; drive++) {
+		body[drive] = drives->body[drive];
+		row[drive] = drive;
+	}
+	sort_keys(body, row, scratch, scratch_row, count);
+	arena_rewind(arena, mark);
+	self->drive_body = body;
+	self->drive_row = row;
+	self->drive_count = count;
+	return STATUS_OK;
+}
+
+static bool is_of(const struct force *force, enum force_part part)
+{
+	return part == FORCES_ALL || force->stiff == (part == FORCES_STIFF);
+}
+
+/* Minus zero, because adding it to anything leaves that as it is: the sum of one force is that force. */
+static vec3 no_force(void)
+{
+	return vec3_all(-0.0);
+}
+
+static void add_one_by_one(const struct force_list *self, const struct force *force,
+			   const struct force_bodies *bodies, double time, vec3 *forces,
+			   vec3 *torques)
+{
+	for (uint32_t i = 0; i < bodies->count; i++) {
+		uint32_t body = bodies->rows[i];
+		if (!is_pushed(self->tables, body))
+			continue;
+		struct force_state state = force_state_of(
+			self->tables, body, bodies->motions != NULL ? &bodies->motions[i] : NULL);
+		force->add(force, body, &state, time, &forces[i], &torques[i]);
+	}
+}
+
+void force_list_all(const struct force_list *self, const struct force_bodies *bodies, double time,
+		    enum force_part part, vec3 *forces, vec3 *torques)
+{
+	for (uint32_t i = 0; i < bodies->count; i++) {
+		forces[i] = is_pushed(self->tables, bodies->rows[i]) ? no_force() : vec3_zero();
+		torques[i] = vec3_zero();
+	}
+	for (uint32_t k = 0; k < self->count; k++) {
+		const struct force *force = &self->items[k];
+		if (!is_of(force, part))
+			continue;
+		if (force->add_all != NULL)
+			force->add_all(force, bodies, time, forces, torques);
+		else
+			add_one_by_one(self, force, bodies, time, forces, torques);
+	}
+}
+
+void force_list_at(const struct force_list *self, uint32_t body, const struct force_state *state,
+		   double time, enum force_part part, vec3 *force, vec3 *torque)
+{
+	bool pushed = is_pushed(self->tables, body);
+	*force = pushed ? no_force() : vec3_zero();
+	*torque = vec3_zero();
+	for (uint32_t k = 0; k < self->count && pushed; k++)
+		if (is_of(&self->items[k], part))
+			self->items[k].add(&self->items[k], body, state, time, force, torque);
+}
+
 void dynamics_forces(const struct dynamics *self, const uint32_t *bodies, uint32_t count, vec3 *forces,
 		     vec3 *torques)
 {
-	const struct tables *tables = self->tables;
-	for (uint32_t i = 0; i < count; i++) {
-		bool dynamic = tables->body.status[bodies[i]] == BODY_DYNAMIC;
-		forces[i] = dynamic ? weight(tables, bodies[i]) : vec3_zero();
-		torques[i] = vec3_zero();
-	}
-	for (uint32_t drive = 0; drive < tables->drive.count; drive++) {
-		uint32_t body = tables->drive.body[drive], slot = self->bodies.items[body].slot;
-		/* Of one that does not take part, the slot may be another's. */
-		if (tables->drive.ticks[drive] == 0 || slot >= count || bodies[slot] != body ||
-		    tables->body.status[body] != BODY_DYNAMIC)
-			continue;
-		drive_add(self, drive, &forces[slot], &torques[slot]);
-	}
+	struct force_list list;
+	struct force_bodies all = { bodies, NULL, count };
+	force_list_init(&list, self->tables);
+	force_list_all(&list, &all, 0, FORCES_ALL, forces, torques);
 }

@@ -1,0 +1,189 @@
+/* Gravity and drives as a list of forces: sums written out, at the tables' motions and at others, for many bodies
+ * and for single ones. */
+#include "server/engine/dynamics/force.h"
+
+#include <string.h>
+
+#include "server/base/rng.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
+#include "tests/lib/shapes.h"
+#include "tests/lib/stage.h"
+
+enum { BODIES = 12, DRIVES = 40 };
+
+static struct rng rng;
+static struct stage stage;
+static struct arena arena;
+static struct force_list list;
+static uint32_t rows[BODIES];
+static struct body_motion motions[BODIES];
+static vec3 forces[BODIES], torques[BODIES];
+
+static void begin(void)
+{
+	rng = rng_seeded(check_seed());
+	stage_init(&stage, "soft-step");
+	ck_assert_int_eq(arena_init(&arena, 0), STATUS_OK);
+	uint32_t shape = stage_shape(&stage, make_box(0.5, 0.3, 0.4));
+	for (uint32_t i = 0; i < BODIES; i++) {
+		struct stage_body body = { BODY_DYNAMIC, shape, .rotation = random_rotation(&rng) };
+		body.position = vec3_make(5 * i, random_vector(&rng, 1).y, 0);
+		body.mass = rng_range(&rng, 1, 9);
+		body.status = i % 5 == 4 ? BODY_ANIMATED : BODY_DYNAMIC;
+		rows[i] = stage_add(&stage, body);
+		motions[i] = (struct body_motion){ random_vector(&rng, 3), random_rotation(&rng),
+						   random_vector(&rng, 1), random_vector(&rng, 1) };
+	}
+	/* A negative zero stays one. */
+	stage.tables.world.gravity[0] = vec3_make(-0.0, -9.81, 0.25);
+	ck_assert_int_eq(tables_reserve(&stage.tables, TABLE_DRIVE, DRIVES), STATUS_OK);
+	for (uint32_t d = 0; d < DRIVES; d++) {
+		uint32_t row = tables_append(&stage.tables, TABLE_DRIVE);
+		struct drive_table *drive = &stage.tables.drive;
+		drive->body[row] = rows[rng_below(&rng, BODIES)];
+		/* Of sizes so different that another order gives other sums. */
+		double size = d % 3 == 0 ? 1e16 : d % 3 == 1 ? 1 : 1e-8;
+		drive->force[row] = random_vector(&rng, size);
+		drive->point[row] = random_vector(&rng, 1);
+		drive->torque[row] = random_vector(&rng, size);
+		drive->ticks[row] = d % 7 == 6 ? 0 : 1 + d;
+	}
+	force_list_init(&list, &stage.tables);
+	ck_assert_int_eq(force_list_index(&list, &arena), STATUS_OK);
+}
+
+static void end(void)
+{
+	arena_release(&arena);
+	stage_release(&stage);
+}
+
+/* What acts on a body, by the definition and in the order of the tables. */
+static void sum_forces(uint32_t body, quat rotation, vec3 *force, vec3 *torque)
+{
+	const struct tables *tables = &stage.tables;
+	*force = *torque = vec3_zero();
+	if (tables->body.status[body] != BODY_DYNAMIC)
+		return;
+	vec3 gravity = tables->world.gravity[0];
+	if (tables->world.planar[0])
+		gravity.z = 0;
+	*force = vec3_scale(gravity, tables->body.mass[body]);
+	for (uint32_t d = 0; d < tables->drive.count; d++) {
+		if (tables->drive.body[d] != body || tables->drive.ticks[d] == 0)
+			continue;
+		vec3 arm = mat3_mul_vec(mat3_from_quat(rotation), tables->drive.point[d]);
+		*force = vec3_add(*force, tables->drive.force[d]);
+		*torque = vec3_add(*torque, vec3_add(tables->drive.torque[d],
+						     vec3_cross(arm, tables->drive.force[d])));
+	}
+}
+
+static void expect_same_bits(vec3 a, vec3 b)
+{
+	ck_assert_mem_eq(&a, &b, sizeof a);
+}
+
+START_TEST(many_and_single_bodies_feel_the_sum_to_the_bit)
+{
+	for (uint32_t planar = 0; planar < 2; planar++)
+		for (uint32_t moved = 0; moved < 2; moved++) {
+			stage.tables.world.planar[0] = (uint8_t)planar;
+			struct force_bodies all = { rows, moved ? motions : NULL, BODIES };
+			memset(forces, 0xa5, sizeof forces);
+			memset(torques, 0xa5, sizeof torques);
+			force_list_all(&list, &all, 0, FORCES_ALL, forces, torques);
+			for (uint32_t i = 0; i < BODIES; i++) {
+				vec3 force, torque, alone, turned;
+				quat rotation = moved ? motions[i].rotation :
+							stage.tables.body.rotation[rows[i]];
+				sum_forces(rows[i], rotation, &force, &torque);
+				struct force_state state = force_state_of(
+					&stage.tables, rows[i], moved ? &motions[i] : NULL);
+				force_list_at(&list, rows[i], &state, 0, FORCES_ALL, &alone, &turned);
+				expect_same_bits(forces[i], force);
+				expect_same_bits(torques[i], torque);
+				expect_same_bits(alone, force);
+				expect_same_bits(turned, torque);
+			}
+		}
+}
+END_TEST
+
+START_TEST(some_bodies_feel_what_they_feel_among_all)
+{
+	vec3 some[BODIES], turned[BODIES];
+	uint32_t few[BODIES];
+	struct force_bodies all = { rows, NULL, BODIES };
+	force_list_all(&list, &all, 0, FORCES_ALL, forces, torques);
+	for (uint32_t trial = 0; trial < 50; trial++) {
+		uint32_t count = 0, from[BODIES];
+		for (uint32_t i = 0; i < BODIES; i++)
+			if (rng_below(&rng, 2) == 0) {
+				from[count] = i;
+				few[count++] = rows[i];
+			}
+		struct force_bodies part = { few, NULL, count };
+		force_list_all(&list, &part, 0, FORCES_ALL, some, turned);
+		for (uint32_t i = 0; i < count; i++) {
+			expect_same_bits(some[i], forces[from[i]]);
+			expect_same_bits(turned[i], torques[from[i]]);
+		}
+	}
+}
+END_TEST
+
+/* A spring to the origin whose strength grows with time. */
+static void spring_add(const struct force *self, uint32_t body, const struct force_state *state,
+		       double time, vec3 *force, vec3 *torque)
+{
+	const double *stiffness = self->context;
+	UNUSED(body);
+	*force = vec3_mul_sub(*force, state->centre, *stiffness * (1 + time));
+	*torque = vec3_mul_sub(*torque, state->angular_velocity, 2);
+}
+
+START_TEST(a_forces_time_and_state_reach_it_and_stiff_ones_can_be_asked_for_alone)
+{
+	const double stiffness = 3;
+	vec3 steady[BODIES], stiff[BODIES], turned[BODIES], stiff_turned[BODIES];
+	force_list_push(&list, (struct force){ spring_add, NULL, true, &stiffness });
+	struct force_bodies all = { rows, motions, BODIES };
+	force_list_all(&list, &all, 0.5, FORCES_ALL, forces, torques);
+	force_list_all(&list, &all, 0.5, FORCES_STEADY, steady, turned);
+	force_list_all(&list, &all, 0.5, FORCES_STIFF, stiff, stiff_turned);
+	for (uint32_t i = 0; i < BODIES; i++) {
+		bool pushed = stage.tables.body.status[rows[i]] == BODY_DYNAMIC;
+		vec3 expected = vec3_scale(motions[i].centre, pushed ? -4.5 : 0);
+		ck_assert_double_le(vec3_distance(stiff[i], expected), 1e-14);
+		expected = vec3_scale(motions[i].angular_velocity, pushed ? -2 : 0);
+		ck_assert_double_le(vec3_distance(stiff_turned[i], expected), 1e-14);
+		/* The spring comes last. */
+		expect_same_bits(forces[i], pushed ? vec3_mul_sub(steady[i], motions[i].centre, 4.5) :
+						     vec3_zero());
+		struct force_state state = force_state_of(&stage.tables, rows[i], &motions[i]);
+		vec3 alone, by;
+		force_list_at(&list, rows[i], &state, 0.5, FORCES_STIFF, &alone, &by);
+		expect_same_bits(alone, stiff[i]);
+		expect_same_bits(by, stiff_turned[i]);
+	}
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("force");
+	TCase *tests = tcase_create("forces as a list");
+	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_test(tests, many_and_single_bodies_feel_the_sum_to_the_bit);
+	tcase_add_test(tests, some_bodies_feel_what_they_feel_among_all);
+	tcase_add_test(tests, a_forces_time_and_state_reach_it_and_stiff_ones_can_be_asked_for_alone);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
