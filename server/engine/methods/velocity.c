@@ -172,7 +172,12 @@ static void first_guess(const struct velocity_island *island, double *x)
 		uint32_t block = island->block[i];
 		uint32_t constraint = self->rows.blocks[block].constraint;
 		uint32_t point = block - self->first_block[constraint];
-		const double *from = step_multipliers(self->step, self->list, self->contact_of[constraint]);
+		uint32_t contact = self->contact_of[constraint];
+		const double *from = step_multipliers(self->step, self->list, contact);
+		if (velocity_prints(self, &self->list->items[contact])) {
+			x[i] = 0; /* its points are no manifold's */
+			continue;
+		}
 		double t = from[3 * point + 1], k = from[3 * point + 2];
 		double c = island->turned[i][0], s = island->turned[i][1];
 		x[i] = island->place[i] == 0 ? from[3 * point] :
@@ -248,15 +253,14 @@ static bool any_impact(const struct velocity_step *self)
  * first), for those who look at them. */
 static void merge_impulses(struct velocity_step *self, const struct velocity_step *end)
 {
-	for (uint32_t c = 0, at = 0; c < end->constraint_count; c++) {
-		uint32_t contact = end->contact_of[c];
-		while (at < self->constraint_count && self->contact_of[at] < contact)
-			at++;
-		if (at == self->constraint_count || self->contact_of[at] != contact)
+	for (uint32_t c = 0; c < end->constraint_count; c++) {
+		uint32_t first, last;
+		velocity_blocks_of(self, end->contact_of[c], &first, &last);
+		if (first == last)
 			continue; /* it had no points as the step began, so it has no place to be seen */
 		for (uint32_t k = end->first_block[c]; k < end->first_block[c + 1]; k++) {
-			uint32_t to = self->first_block[at];
-			for (uint32_t j = to; j < self->first_block[at + 1]; j++)
+			uint32_t to = first;
+			for (uint32_t j = first; j < last; j++)
 				if (self->rows.blocks[j].key.feature == end->rows.blocks[k].key.feature)
 					to = j;
 			self->impulses[to].normal += end->impulses[k].normal;
@@ -322,26 +326,34 @@ static void merge_outcomes(struct step_report *report, const struct velocity_out
 	}
 }
 
+static void forget_impulses(struct contact_table *table, uint32_t row)
+{
+	memset(table->normal_impulse[row], 0, sizeof table->normal_impulse[row]);
+	memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
+	memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
+}
+
+/* Blocks of a manifold are its points, in order; what the printed form has beyond is told with the last. */
 static void store_impulses(const struct velocity_step *self, const struct velocity_impulse *first)
 {
 	struct contact_table *table = &self->step->dynamics->tables->contact;
-	for (uint32_t c = 0; c < self->constraint_count; c++) {
-		const struct contact_state *contact = &self->list->items[self->contact_of[c]];
-		uint32_t row = contact->row;
+	for (uint32_t i = 0; i < self->list->count; i++) {
+		const struct contact_state *contact = &self->list->items[i];
+		uint32_t row = contact->row, from, last;
 		vec3 t, k, friction = vec3_zero();
+		forget_impulses(table, row);
+		velocity_blocks_of(self, i, &from, &last);
 		row_frame(contact->normal, &t, &k);
-		for (uint32_t p = 0; p < contact->point_count; p++) {
-			uint32_t block = self->first_block[c] + p;
+		for (uint32_t block = from; block < last; block++) {
+			uint32_t p = MIN_OF(block - from, contact->point_count - 1u);
 			const struct velocity_impulse *sum = &self->impulses[block];
-			table->normal_impulse[row][p] = sum->normal;
-			table->multiplier[row][3 * p] = first[block].normal;
-			table->multiplier[row][3 * p + 1] = first[block].tangent[0];
-			table->multiplier[row][3 * p + 2] = first[block].tangent[1];
+			table->normal_impulse[row][p] += sum->normal;
+			table->multiplier[row][3 * p] += first[block].normal;
+			table->multiplier[row][3 * p + 1] += first[block].tangent[0];
+			table->multiplier[row][3 * p + 2] += first[block].tangent[1];
 			friction = vec3_mul_add(friction, t, sum->tangent[0]);
 			friction = vec3_mul_add(friction, k, sum->tangent[1]);
 		}
-		for (uint32_t p = contact->point_count; p < MANIFOLD_POINTS_MAX; p++)
-			table->normal_impulse[row][p] = 0;
 		table->friction_impulse[row][0] = friction.x;
 		table->friction_impulse[row][1] = friction.y;
 		table->friction_impulse[row][2] = friction.z;

@@ -60,8 +60,8 @@ struct velocity_step {
 	struct mass_operator mass;
 	/* Constraints and their rows, at the beginning of the way or at its end. */
 	struct contact_list *list;
-	struct constraint *constraints; /* one a contact with points that involves what moves */
-	uint32_t *contact_of;		/* by constraint: its contact in the list */
+	struct constraint *constraints; /* of each contact with points that involves what moves: one, or one a point */
+	uint32_t *contact_of;		/* by constraint: its contact in the list; ascending */
 	uint32_t constraint_count;
 	struct row_list rows;
 	uint32_t *first_block; /* by constraint, one more */
@@ -77,6 +77,20 @@ struct velocity_step {
 /* The list's contacts as constraints at `motions` (by slot), with their rows at velocity level. NO_MEMORY. */
 MUST_CHECK enum status velocity_state(struct velocity_step *self, struct contact_list *list,
 				      const struct body_motion *motions);
+
+/* Blocks first … last-1 of the state's rows are of the contact `index` of its list. */
+void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32_t *first, uint32_t *last);
+
+/* ---- velocity_printed.c: contacts of the printed form */
+
+/* Whether the contact is found by velocity_print: of two polygons, where the step asks for the printed form. */
+bool velocity_prints(const struct velocity_step *self, const struct contact_state *contact);
+/* At most so many contacts come of it. */
+uint32_t velocity_printed_max(const struct velocity_step *self, const struct contact_state *contact);
+/* Each with one point of its own; all else as `like` has it. Returns how many touch. */
+uint32_t velocity_print(const struct velocity_step *self, const struct contact_state *contact,
+			const struct contact_found *like, struct contact_found *out,
+			struct contact_found_point *points);
 
 /* ---- velocity_island.c: one island's system, and its solution */
 

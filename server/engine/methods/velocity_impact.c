@@ -45,33 +45,20 @@ static bool was_hit(const struct velocity_impact *impact, const struct island *i
 	return false;
 }
 
-/* The way's constraint of the same contact, or UINT32_MAX: both lists have their contacts in one order. */
-static uint32_t find_way(const struct velocity_step *way, uint32_t contact)
-{
-	uint32_t low = 0, high = way->constraint_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (way->contact_of[middle] < contact)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < way->constraint_count && way->contact_of[low] == contact ? low : UINT32_MAX;
-}
-
-/* Impulses of the way on the rows of blocks first … last-1 of one contact: those of equal features; what is left of the
+/* Impulses of the way on rows first … last-1, which are of one contact: those of equal features; what is left of the
  * normal one goes to all points alike. */
-static void take_contact(const struct velocity_island *self, const struct velocity_step *way, uint32_t before,
-			 uint32_t first, uint32_t last, double *x)
+static void take_contact(const struct velocity_island *self, const struct velocity_step *way,
+			 uint32_t contact, uint32_t first, uint32_t last, double *x)
 {
 	double left = 0;
-	uint32_t points = 0;
-	for (uint32_t b = way->first_block[before]; b < way->first_block[before + 1]; b++)
+	uint32_t points = 0, from, to;
+	velocity_blocks_of(way, contact, &from, &to);
+	for (uint32_t b = from; b < to; b++)
 		left += way->impulses[b].normal;
 	for (uint32_t i = first; i < last; i++) {
 		const struct row_block *block = &self->step->rows.blocks[self->block[i]];
 		const struct velocity_impulse *found = NULL;
-		for (uint32_t b = way->first_block[before]; b < way->first_block[before + 1]; b++)
+		for (uint32_t b = from; b < to; b++)
 			if (way->rows.blocks[b].key.feature == block->key.feature)
 				found = &way->impulses[b];
 		points += self->place[i] == 0;
@@ -90,17 +77,18 @@ static void take_contact(const struct velocity_island *self, const struct veloci
 			x[i] += left / points;
 }
 
+static uint32_t contact_at(const struct velocity_island *self, uint32_t row)
+{
+	return self->step->contact_of[self->step->rows.blocks[self->block[row]].constraint];
+}
+
 static void take_way(const struct velocity_island *self, const struct velocity_step *way, double *x)
 {
 	memset(x, 0, self->count * sizeof *x);
 	for (uint32_t i = 0, end; i < self->count; i = end) {
-		uint32_t constraint = self->step->rows.blocks[self->block[i]].constraint;
-		for (end = i + 1; end < self->count &&
-				  self->step->rows.blocks[self->block[end]].constraint == constraint;)
+		for (end = i + 1; end < self->count && contact_at(self, end) == contact_at(self, i);)
 			end++;
-		uint32_t before = find_way(way, self->step->contact_of[constraint]);
-		if (before != UINT32_MAX)
-			take_contact(self, way, before, i, end, x);
+		take_contact(self, way, contact_at(self, i), i, end, x);
 	}
 }
 
