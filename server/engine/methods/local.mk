@@ -25,4 +25,5 @@ libengine_a_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_velocity \
+	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_soft_step

@@ -116,6 +116,8 @@ static void move_bodies(struct velocity_step *self, const struct body_motion *st
 		self->after[slot] = (struct spatial){ self->motions[slot].velocity,
 						      self->motions[slot].angular_velocity };
 	}
+	mass_bodies_from_tables(step->dynamics->tables, step->bodies, step->body_count, self->motions,
+				self->masses_end);
 }
 
 /* ---- the way ---------------------------------------------------------------------------------- */
@@ -235,8 +237,95 @@ static enum status solve_way(const struct island *members, uint32_t index, struc
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&island.system, x, self->push);
+	island.outcome->pushed = true;
 	count_push(&island);
 	return STATUS_OK;
+}
+
+/* ---- what a push does to angular momentum ----------------------------------------------------- */
+
+double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,
+		       const struct island *island)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		const struct mass_body *mass = &masses[island->slots[i]];
+		struct spatial v = velocities[island->slots[i]];
+		sum += 0.5 * (mass->mass.x * v.linear.x * v.linear.x + mass->mass.y * v.linear.y * v.linear.y +
+			      mass->mass.z * v.linear.z * v.linear.z) +
+		       0.5 * sym3_quadratic(mass->inertia, v.angular);
+	}
+	return sum;
+}
+
+static bool stands_on_nothing(const struct velocity_step *self, const struct island *island)
+{
+	for (uint32_t i = 0; i < island->constraint_count; i++) {
+		const struct constraint *constraint = &self->constraints[island->constraints[i]];
+		const uint32_t slots[2] = { constraint->body_a, constraint->body_b };
+		for (uint32_t k = 0; k < 2; k++)
+			if (slots[k] == ROW_NO_BODY || !mass_moves(&self->mass, slots[k]))
+				return false;
+	}
+	return true;
+}
+
+/* A push moves bodies across their velocities, which would change Σ x × m v. The island gets the same amount back as a
+ * rigid rotation, which changes no relative speed of any contact. Of islands that stand on nothing: with others the
+ * world's angular momentum is not kept anyway. */
+static void restore_momentum(struct velocity_step *self, const struct island *island)
+{
+	double mass = 0, h = self->step->dt;
+	vec3 centre = vec3_zero(), lost = vec3_zero();
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t slot = island->slots[i];
+		double m = self->masses_end[slot].mass.x;
+		mass += m;
+		centre = vec3_mul_add(centre, self->motions[slot].centre, m);
+		vec3 moved = vec3_scale(self->push[slot].linear, h);
+		lost = vec3_mul_add(lost, vec3_cross(moved, self->after[slot].linear), -m);
+	}
+	centre = vec3_scale(centre, 1 / mass);
+	mat3 inertia = mat3_zero(), inverse;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t slot = island->slots[i];
+		double m = self->masses_end[slot].mass.x;
+		vec3 r = vec3_sub(self->motions[slot].centre, centre);
+		mat3 skew = mat3_skew(r);
+		inertia = mat3_add(inertia, sym3_matrix(self->masses_end[slot].inertia));
+		inertia = mat3_sub(inertia, mat3_scale(mat3_mul(skew, skew), m));
+	}
+	if (self->step->dynamics->tables->world.planar[0]) {
+		double about = inertia.z.z;
+		inertia = mat3_identity();
+		inertia.z.z = about;
+		lost.x = lost.y = 0;
+	}
+	if (!mat3_inverse(inertia, &inverse))
+		return;
+	vec3 spin = mat3_mul_vec(inverse, lost);
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t slot = island->slots[i];
+		vec3 r = vec3_sub(self->motions[slot].centre, centre);
+		struct spatial rigid = { vec3_cross(spin, r), spin };
+		self->after[slot] = spatial_mul_add(self->after[slot], rigid, 1);
+	}
+}
+
+/* What a push adds to kinetic energy (by turning bodies that are not round, and by the rotation above) counts as its
+ * work. */
+static void settle_pushes(struct velocity_step *self)
+{
+	for (uint32_t i = 0; i < self->islands.count; i++) {
+		const struct island *island = &self->islands.items[i];
+		if (!self->outcomes[i].pushed)
+			continue;
+		if (stands_on_nothing(self, island))
+			restore_momentum(self, island);
+		double gained = velocity_energy(self->masses_end, self->after, island) -
+				velocity_energy(self->masses, self->moving, island);
+		self->outcomes[i].push_work += scalar_max(gained, 0);
+	}
 }
 
 /* ---- impacts ---------------------------------------------------------------------------------- */
@@ -283,11 +372,7 @@ static enum status solve_impacts(struct velocity_step *self)
 	options.motions = self->motions;
 	options.anew = true;
 	step_collide(step, &list, 0, &options);
-	end.masses = ALLOCATE(struct mass_body, step->body_count);
-	if (end.masses == NULL)
-		return STATUS_NO_MEMORY;
-	mass_bodies_from_tables(step->dynamics->tables, step->bodies, step->body_count, self->motions,
-				end.masses);
+	end.masses = self->masses_end;
 	end.mass = mass_operator_free(end.masses, step->body_count);
 	enum status status = velocity_state(&end, &list, self->motions);
 	if (status == STATUS_OK)
@@ -381,7 +466,11 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	status = islands_solve(step, &self->islands, solve_way, self);
 	if (status != STATUS_OK)
 		return status;
+	self->masses_end = ALLOCATE(struct mass_body, step->body_count);
+	if (self->masses_end == NULL)
+		return STATUS_NO_MEMORY;
 	move_bodies(self, start);
+	settle_pushes(self);
 	*first = self->impulses;
 	if (!any_impact(self))
 		return STATUS_OK;

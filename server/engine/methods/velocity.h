@@ -37,6 +37,7 @@ struct velocity_outcome {
 	uint32_t iterations, fallbacks;
 	bool solved, dense;
 	bool dependent; /* the rows that act depend on each other: their impulses are one choice of many */
+	bool pushed;	/* penetration was taken out */
 	bool impact;	/* it bounces: it is solved again where it has come to */
 };
 
@@ -49,7 +50,7 @@ struct velocity_step {
 	struct step *step;
 	struct velocity_settings settings;
 	/* By slot. */
-	struct mass_body *masses;
+	struct mass_body *masses, *masses_end; /* as the bodies are turned at the beginning and at the end of the way */
 	struct spatial *before; /* velocities as the step began */
 	struct spatial *forced; /* after forces, without contact */
 	struct spatial *moving; /* with which bodies move: no row is violated at the end of the way */
@@ -152,6 +153,9 @@ enum {
 	VELOCITY_SHAPES = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX | 1 << SHAPE_HULL | 1 << SHAPE_PLANE |
 			  1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
 };
+/* ½ v·M v of the island's slots, J. */
+double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,
+		       const struct island *island);
 void velocity_attach(struct dynamics *dynamics);
 void velocity_detach(struct dynamics *dynamics);
 MUST_CHECK enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velocity_method method,
