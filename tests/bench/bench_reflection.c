@@ -7,7 +7,7 @@
 
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
-#include "server/engine/solvers/reflection.h"
+#include "tests/lib/impact.h"
 
 enum { BODIES = 1024, CONTACTS = 2048 };
 
@@ -56,7 +56,7 @@ static void add_rack(uint32_t rows, bool closing, struct rng *rng)
 
 static void run(const char *name)
 {
-	struct reflection_sizes sizes = { BODIES, CONTACTS, 0, false };
+	struct reflection_sizes sizes = { CONTACTS, 0 };
 	struct solver_options options = solver_options_default();
 	size_t bytes = reflection_bytes(sizes);
 	void *memory = aligned_alloc(64, bytes);
@@ -69,7 +69,8 @@ static void run(const char *name)
 	reflection_init(&solver, memory, sizes);
 	for (uint32_t i = 0; i < 3; i++) {
 		double begin = now();
-		result = reflection_solve(&solver, &problem, REFLECTION_LCP, 1, &options, impulses);
+		result = impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1,
+					       &options, impulses);
 		least = scalar_min(now() - begin, least);
 	}
 	printf("%-24s %5u contacts: %9.3f ms, %4u rounds at most, %.3f ms a round, %u pivots, %s, "

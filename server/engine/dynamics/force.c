@@ -1,9 +1,10 @@
 /* force.c: the list of forces; gravity and drives.
  *
- * A drive pushes with a constant force, in world axes, at a point that moves with its body, and turns with a constant
- * torque. Forces on one body are summed in the order of the list, drives in the order of their table, which is
- * the order they were commanded in. For many bodies the drives are gone through once; for single ones they are
- * sorted by body, stably, so that the order is the same.
+ * A drive pushes with a constant force, in world axes, at a point that moves with its body, and
+ * turns with a constant torque. Forces on one body are summed in the order of the list, drives in
+ * the order of their table, which is the order they were commanded in. For many bodies the drives
+ * are gone through once; for single ones they are sorted by body, stably, so that the order is the
+ * same.
  */
 #include "server/engine/dynamics/force.h"
 
@@ -180,7 +181,8 @@ static bool is_of(const struct force *force, enum force_part part)
 	return part == FORCES_ALL || force->stiff == (part == FORCES_STIFF);
 }
 
-/* Minus zero, because adding it to anything leaves that as it is: the sum of one force is that force. */
+/* Minus zero, because adding it to anything leaves that as it is: the sum of one force is that
+ * force. */
 static vec3 no_force(void)
 {
 	return vec3_all(-0.0);

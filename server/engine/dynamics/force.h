@@ -1,8 +1,9 @@
-/* force.h: forces at any state and time, as a list: gravity and drives; fields, springs, drags as they come.
+/* force.h: forces at any state and time, as a list: gravity and drives; fields, springs, drags as
+ * they come.
  *
- * A force is a pure function of its arguments, so that multi-stage integrators may ask for it at stage states and
- * methods that go back at times within a tick. Damping is no force here: it is the method's, which knows its
- * sub-steps.
+ * A force is a pure function of its arguments, so that multi-stage integrators may ask for it at
+ * stage states and methods that go back at times within a tick. Damping is no force here: it is the
+ * method's, which knows its sub-steps.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_FORCE_H
 #define CAIRN_ENGINE_DYNAMICS_FORCE_H
@@ -26,12 +27,12 @@ struct force_bodies {
 };
 
 struct force {
-	/* Adds the force (N) and the torque about the mass centre (N·m), world axes, that act on body
-	 * row `body` at `time` seconds from the tick's start. */
+	/* Adds the force (N) and the torque about the mass centre (N·m), world axes, that act on
+	 * body row `body` at `time` seconds from the tick's start. */
 	void (*add)(const struct force *self, uint32_t body, const struct force_state *state,
 		    double time, vec3 *force, vec3 *torque);
-	/* The same for many, with the same bits: forces[i], torques[i] for rows[i]. Rows that are not dynamic are left
-	 * alone. NULL: one by one. */
+	/* The same for many, with the same bits: forces[i], torques[i] for rows[i]. Rows that are
+	 * not dynamic are left alone. NULL: one by one. */
 	void (*add_all)(const struct force *self, const struct force_bodies *bodies, double time,
 			vec3 *forces, vec3 *torques);
 	/* It changes much within a tick: methods with sub-steps ask for it in each of them. */
@@ -41,8 +42,8 @@ struct force {
 
 enum { FORCES_MAX = 8 };
 
-/* All forces of a world, in the order in which they are summed: gravity, drives in the order they were commanded,
- * then what force_list_push appends. */
+/* All forces of a world, in the order in which they are summed: gravity, drives in the order they
+ * were commanded, then what force_list_push appends. */
 struct force_list {
 	const struct tables *tables; /* borrowed */
 	struct force items[FORCES_MAX];
@@ -57,12 +58,14 @@ struct force_list {
 void force_list_init(struct force_list *self, const struct tables *tables);
 /* Appends; there is room for FORCES_MAX. */
 void force_list_push(struct force_list *self, struct force force);
-/* Makes drives findable by body, so that force_list_at may be asked; on the arena. O(drives). NO_MEMORY. */
+/* Makes drives findable by body, so that force_list_at may be asked; on the arena. O(drives).
+ * NO_MEMORY. */
 MUST_CHECK enum status force_list_index(struct force_list *self, struct arena *arena);
 
 enum force_part { FORCES_ALL, FORCES_STEADY, FORCES_STIFF };
 
-/* The sum on many bodies at `time`: forces[i], torques[i] for rows[i], 0 for one that is not dynamic. */
+/* The sum on many bodies at `time`: forces[i], torques[i] for rows[i], 0 for one that is not
+ * dynamic. */
 void force_list_all(const struct force_list *self, const struct force_bodies *bodies, double time,
 		    enum force_part part, vec3 *forces, vec3 *torques);
 /* The sum on one body, with the same bits; after force_list_index. */

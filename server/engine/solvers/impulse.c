@@ -1,7 +1,6 @@
-/* impulse.c: simultaneous impulses of a cluster of collisions.
+/* impulse.c: simultaneous impulses of an island of collisions.
  *
- * Unknown P_c = (P_n, P_t, P_k) of every contact; velocities after U = u + A P with the blocks A_cd of
- * impact_block. The book's rows:
+ * Unknown P_c = (P_n, P_t, P_k) of every contact; velocities after U = u + A P. The book's rows:
  *
  *   normal     U_n = −e u_n          (u_n < 0; else U_n = 0: it touches and is carried along)
  *   tangent    sliding:  P_a = −sign(u_a) μ_a P_n        sticking:  U_a = 0
@@ -26,8 +25,7 @@
  * singular A and answers 1e10 times their momentum, which in double are none, and make energy: then
  * friction goes too, and what is left is a frictionless problem that pivoting always solves.
  *
- * Order: clusters by their first contact, contacts ascending within; a cluster's result depends on
- * nothing outside it.
+ * Order: contacts ascending.
  */
 #include "server/engine/solvers/impulse.h"
 
@@ -40,22 +38,17 @@ enum { TOGETHER = 12, ALONE = 60 };
 #define CONSISTENT 1e-10  /* of speeds and impulses: signs below it are rounding */
 #define ENERGY 1e-11	  /* of the energy in the collision; more than that is a gain */
 
-static void carve(struct impulse *self, struct solver_memory *memory, uint32_t bodies, uint32_t m)
+static void carve(struct impulse *self, struct solver_memory *memory, uint32_t m)
 {
 	size_t n = 3 * (size_t)m;
-	*self = (struct impulse){ .bodies_max = bodies, .contacts_max = m };
+	*self = (struct impulse){ .contacts_max = m };
 	if (m > UINT32_MAX / 3)
 		solver_carve_none(memory);
-	self->a = SOLVER_CARVE(memory, double, n * n);
 	self->system = SOLVER_CARVE(memory, double, n * n);
-	self->b = SOLVER_CARVE(memory, double, n);
 	self->x = SOLVER_CARVE(memory, double, n);
 	self->right = SOLVER_CARVE(memory, double, n);
 	self->friction = SOLVER_CARVE(memory, double, n);
 	self->pivots = SOLVER_CARVE(memory, uint32_t, n);
-	self->order = SOLVER_CARVE(memory, uint32_t, m);
-	self->starts = SOLVER_CARVE(memory, uint32_t, (size_t)m + 1);
-	self->scratch = SOLVER_CARVE(memory, uint32_t, (size_t)bodies + m);
 	self->unknown = SOLVER_CARVE(memory, uint32_t, n);
 	self->parts = SOLVER_CARVE(memory, uint8_t, m);
 	self->slides = SOLVER_CARVE(memory, int8_t, 2 * (size_t)m);
@@ -64,18 +57,18 @@ static void carve(struct impulse *self, struct solver_memory *memory, uint32_t b
 	lcp_friction_init(&self->lcp, SOLVER_CARVE(memory, uint8_t, inner), (uint32_t)n);
 }
 
-size_t impulse_bytes(uint32_t bodies_max, uint32_t contacts_max)
+size_t impulse_bytes(uint32_t contacts_max)
 {
 	struct solver_memory memory = { NULL, 0 };
 	struct impulse self;
-	carve(&self, &memory, bodies_max, contacts_max);
+	carve(&self, &memory, contacts_max);
 	return memory.used;
 }
 
-void impulse_init(struct impulse *self, void *bytes, uint32_t bodies_max, uint32_t contacts_max)
+void impulse_init(struct impulse *self, void *bytes, uint32_t contacts_max)
 {
 	struct solver_memory memory = { solver_memory_good(bytes) ? bytes : NULL, 0 };
-	carve(self, &memory, bodies_max, contacts_max);
+	carve(self, &memory, contacts_max);
 }
 
 /* K_nn is (0, 0) of the frame, K_na (0, 1 + axis), as I3 has them; the print's t row has other signs. */
@@ -91,166 +84,152 @@ double impulse_critical_friction(mat3 k, vec3 u, double restitution, uint32_t ax
 	return top / bottom;
 }
 
-/* ---- one cluster -------------------------------------------------------------------------------- */
+/* ---- one island --------------------------------------------------------------------------------- */
 
-struct cluster {
+struct island {
 	struct impulse *self;
-	const struct impact_problem *problem;
-	const uint32_t *contacts; /* indices into the problem's */
-	uint32_t count, rows;	  /* rows = 3 × count */
-	double keep;		  /* 1, or 0 when restitution was taken away */
-	bool rough;		  /* false when friction was taken away */
-	double speed;		  /* largest |u| */
+	const struct impulse_problem *problem;
+	uint32_t count, rows; /* rows = 3 × count */
+	double keep;	      /* 1, or 0 when restitution was taken away */
+	bool rough;	      /* false when friction was taken away */
+	double speed;	      /* largest |u| */
 	uint32_t rounds;
 };
 
-static const struct impact_contact *contact_of(const struct cluster *cluster, uint32_t c)
+static double friction_along(const struct island *island, uint32_t c, uint32_t axis)
 {
-	return &cluster->problem->contacts[cluster->contacts[c]];
+	return island->problem->friction[2 * c + axis];
 }
 
-/* A and u. */
-static void assemble(struct cluster *cluster)
+static double restitution_at(const struct island *island, uint32_t c)
 {
-	uint32_t n = cluster->rows;
-	cluster->speed = 0;
-	for (uint32_t c = 0; c < cluster->count; c++) {
-		vec3 u = impact_velocity(cluster->problem, cluster->contacts[c]);
-		for (uint32_t i = 0; i < 3; i++) {
-			cluster->self->b[3 * c + i] = vec3_get(u, i);
-			cluster->speed = scalar_max(scalar_abs(vec3_get(u, i)), cluster->speed);
-		}
-		for (uint32_t d = 0; d < cluster->count; d++) {
-			mat3 block = impact_block(cluster->problem, cluster->contacts[c],
-						  cluster->contacts[d]);
-			for (uint32_t i = 0; i < 3; i++)
-				for (uint32_t j = 0; j < 3; j++)
-					cluster->self->a[(3 * c + i) * n + 3 * d + j] =
-						mat3_get(block, i, j);
-		}
-	}
+	return island->problem->restitution[c];
 }
 
-static double friction_of(const struct cluster *cluster, uint32_t c, uint32_t axis)
+/* A's row. */
+static const double *row_at(const struct island *island, uint32_t row)
 {
-	return cluster->rough ? contact_of(cluster, c)->friction[axis] : 0;
+	return island->problem->a + (size_t)row * island->problem->stride;
 }
 
-static double wanted(const struct cluster *cluster, uint32_t c)
+static double friction_of(const struct island *island, uint32_t c, uint32_t axis)
 {
-	double un = cluster->self->b[3 * c];
-	return un < 0 ? -cluster->keep * contact_of(cluster, c)->restitution * un : 0;
+	return island->rough ? friction_along(island, c, axis) : 0;
+}
+
+static double wanted(const struct island *island, uint32_t c)
+{
+	double un = island->problem->u[3 * c];
+	return un < 0 ? -island->keep * restitution_at(island, c) * un : 0;
 }
 
 /* μ_a with the sign that opposes the slip: P_a = μ P_n. */
-static double signed_friction(const struct cluster *cluster, uint32_t c, uint32_t axis)
+static double signed_friction(const struct island *island, uint32_t c, uint32_t axis)
 {
-	double slip = cluster->self->b[3 * c + 1 + axis];
-	return -scalar_sign(slip) * contact_of(cluster, c)->friction[axis];
+	double slip = island->problem->u[3 * c + 1 + axis];
+	return -scalar_sign(slip) * friction_along(island, c, axis);
 }
 
-static mat3 own_block(const struct cluster *cluster, uint32_t c)
+static mat3 own_block(const struct island *island, uint32_t c)
 {
 	mat3 block = mat3_zero();
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t j = 0; j < 3; j++)
 			mat3_set(&block, i, j,
-				 cluster->self->a[(3 * c + i) * cluster->rows + 3 * c + j]);
+				 row_at(island, 3 * c + i)[3 * c + j]);
 	return block;
 }
 
 /* The book's decision for each contact by itself. */
-static void guess_cases(struct cluster *cluster)
+static void guess_cases(struct island *island)
 {
-	for (uint32_t c = 0; c < cluster->count; c++) {
-		const struct impact_contact *contact = contact_of(cluster, c);
-		const double *u = cluster->self->b + 3 * c;
-		mat3 k = own_block(cluster, c);
-		cluster->self->parts[c] = u[0] >= 0;
+	for (uint32_t c = 0; c < island->count; c++) {
+		const double *u = island->problem->u + 3 * c;
+		mat3 k = own_block(island, c);
+		island->self->parts[c] = u[0] >= 0;
 		for (uint32_t axis = 0; axis < 2; axis++) {
-			double other = signed_friction(cluster, c, 1 - axis);
+			double other = signed_friction(island, c, 1 - axis);
 			double critical = impulse_critical_friction(
 				k, vec3_make(u[0], u[1], u[2]),
-				cluster->keep * contact->restitution, axis, other);
-			double mu = contact->friction[axis];
+				island->keep * restitution_at(island, c), axis, other);
+			double mu = friction_along(island, c, axis);
 			bool slides = mu == 0 || (u[1 + axis] != 0 && mu < scalar_abs(critical));
-			cluster->self->slides[2 * c + axis] =
+			island->self->slides[2 * c + axis] =
 				(int8_t)(!slides ? 0 : u[1 + axis] > 0 ? -1 : 1);
 		}
 	}
 }
 
 /* Share of the impulse along `row` in a unit of its contact's P_n; of a row solved for, 0. */
-static double share_of(const struct cluster *cluster, uint32_t c, uint32_t axis)
+static double share_of(const struct island *island, uint32_t c, uint32_t axis)
 {
-	return cluster->self->slides[2 * c + axis] * contact_of(cluster, c)->friction[axis];
+	return island->self->slides[2 * c + axis] * friction_along(island, c, axis);
 }
 
 /* The impulses that the present cases ask for: the unknowns are the normals of contacts that do not
  * part, and their tangents that stick. */
-static void solve_linear(struct cluster *cluster)
+static void solve_linear(struct island *island)
 {
-	struct impulse *self = cluster->self;
-	uint32_t n = 0, rows = cluster->rows;
+	struct impulse *self = island->self;
+	uint32_t n = 0, rows = island->rows;
 	for (uint32_t row = 0; row < rows; row++)
 		if (!self->parts[row / 3] &&
 		    (row % 3 == 0 || self->slides[2 * (row / 3) + row % 3 - 1] == 0))
 			self->unknown[n++] = row;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t row = self->unknown[i];
-		const double *a = self->a + (size_t)row * rows;
-		self->right[i] = (row % 3 == 0 ? wanted(cluster, row / 3) : 0) - self->b[row];
+		const double *a = row_at(island, row);
+		self->right[i] = (row % 3 == 0 ? wanted(island, row / 3) : 0) - island->problem->u[row];
 		for (uint32_t j = 0; j < n; j++) {
 			uint32_t column = self->unknown[j], c = column / 3;
 			double entry = a[column];
 			for (uint32_t axis = 0; axis < 2 && column % 3 == 0; axis++)
-				entry += share_of(cluster, c, axis) * a[column + 1 + axis];
+				entry += share_of(island, c, axis) * a[column + 1 + axis];
 			self->system[(size_t)i * n + j] = entry;
 		}
 	}
 	(void)lu_solve_ranked(self->system, n, n, self->pivots, self->right);
-	cluster->rounds++;
+	island->rounds++;
 	dense_zero(self->x, rows);
 	for (uint32_t i = 0; i < n; i++)
 		self->x[self->unknown[i]] = self->right[i];
 	for (uint32_t row = 0; row < rows; row++)
 		if (row % 3 != 0 && self->slides[2 * (row / 3) + row % 3 - 1] != 0)
-			self->x[row] = share_of(cluster, row / 3, row % 3 - 1) * self->x[row - row % 3];
+			self->x[row] = share_of(island, row / 3, row % 3 - 1) * self->x[row - row % 3];
 }
 
-static double velocity_after(const struct cluster *cluster, uint32_t row)
+static double velocity_after(const struct island *island, uint32_t row)
 {
-	return cluster->self->b[row] + dense_dot(cluster->self->a + (size_t)row * cluster->rows,
-						 cluster->self->x, cluster->rows);
+	return island->problem->u[row] + dense_dot(row_at(island, row), island->self->x, island->rows);
 }
 
 enum verdict { GOOD, CHANGED, HOPELESS };
 
 /* Whether the normal of contact c holds; a case that is not so is changed. */
-static enum verdict check_normal(struct cluster *cluster, uint32_t c, double largest)
+static enum verdict check_normal(struct island *island, uint32_t c, double largest)
 {
-	uint8_t *parts = &cluster->self->parts[c];
-	double off = velocity_after(cluster, 3 * c) - wanted(cluster, c);
-	double slack = CONSISTENT * cluster->speed;
+	uint8_t *parts = &island->self->parts[c];
+	double off = velocity_after(island, 3 * c) - wanted(island, c);
+	double slack = CONSISTENT * island->speed;
 	if (*parts) {
 		*parts = off >= -slack;
 		return *parts ? GOOD : CHANGED;
 	}
 	/* Faster than wanted: it depends on others that push it away. */
-	*parts = cluster->self->x[3 * c] < -CONSISTENT * largest || off > slack;
+	*parts = island->self->x[3 * c] < -CONSISTENT * largest || off > slack;
 	if (*parts)
 		return CHANGED;
 	return off >= -slack ? GOOD : HOPELESS;
 }
 
-static enum verdict check_tangent(struct cluster *cluster, uint32_t c, uint32_t axis, double largest)
+static enum verdict check_tangent(struct island *island, uint32_t c, uint32_t axis, double largest)
 {
 	uint32_t row = 3 * c + 1 + axis;
-	int8_t *slides = &cluster->self->slides[2 * c + axis];
-	double after = velocity_after(cluster, row), force = cluster->self->x[row];
-	double limit = contact_of(cluster, c)->friction[axis] * cluster->self->x[3 * c];
-	double slack = CONSISTENT * cluster->speed;
-	if (contact_of(cluster, c)->friction[axis] == 0)
+	int8_t *slides = &island->self->slides[2 * c + axis];
+	double after = velocity_after(island, row), force = island->self->x[row];
+	double limit = friction_along(island, c, axis) * island->self->x[3 * c];
+	double slack = CONSISTENT * island->speed;
+	if (friction_along(island, c, axis) == 0)
 		return GOOD;
 	if (*slides != 0) {
 		if (after * *slides <= slack)
@@ -267,16 +246,16 @@ static enum verdict check_tangent(struct cluster *cluster, uint32_t c, uint32_t 
 
 /* Whether the solution is one: no pulling, friction against the slip, sticking within its limit.
  * Cases that are not so are changed: all, or the first alone. */
-static enum verdict check_cases(struct cluster *cluster, bool alone)
+static enum verdict check_cases(struct island *island, bool alone)
 {
-	double largest = dense_max_abs(cluster->self->x, cluster->rows);
+	double largest = dense_max_abs(island->self->x, island->rows);
 	enum verdict verdict = GOOD;
-	for (uint32_t c = 0; c < cluster->count; c++)
+	for (uint32_t c = 0; c < island->count; c++)
 		for (uint32_t i = 0; i < 3; i++) {
-			if (i > 0 && cluster->self->parts[c])
+			if (i > 0 && island->self->parts[c])
 				break;
-			enum verdict one = i == 0 ? check_normal(cluster, c, largest)
-						  : check_tangent(cluster, c, i - 1, largest);
+			enum verdict one = i == 0 ? check_normal(island, c, largest)
+						  : check_tangent(island, c, i - 1, largest);
 			if (one == CHANGED && alone)
 				return CHANGED;
 			if (one == CHANGED || (one == HOPELESS && verdict == GOOD))
@@ -285,33 +264,34 @@ static enum verdict check_cases(struct cluster *cluster, bool alone)
 	return verdict;
 }
 
-static bool solve_by_cases(struct cluster *cluster)
+static bool solve_by_cases(struct island *island)
 {
-	guess_cases(cluster);
+	guess_cases(island);
 	for (uint32_t i = 0; i < TOGETHER + ALONE; i++) {
-		solve_linear(cluster);
-		if (!solver_finite(cluster->self->x, cluster->rows))
+		solve_linear(island);
+		if (!solver_finite(island->self->x, island->rows))
 			return false;
-		enum verdict verdict = check_cases(cluster, i >= TOGETHER);
+		enum verdict verdict = check_cases(island, i >= TOGETHER);
 		if (verdict != CHANGED)
 			return verdict == GOOD;
 	}
 	return false;
 }
 
-static void solve_by_complementarity(struct cluster *cluster, const struct solver_options *options,
+static void solve_by_complementarity(struct island *island, const struct solver_options *options,
 				     struct solver_result *result)
 {
-	struct impulse *self = cluster->self;
+	struct impulse *self = island->self;
 	struct solver_options inner = *options;
-	struct friction_problem friction = { cluster->rows, cluster->rows, self->a,
-					     self->right,   self->kind,	   self->friction };
-	for (uint32_t c = 0; c < cluster->count; c++)
+	struct friction_problem friction = { island->rows, island->problem->stride,
+					     island->problem->a, self->right,
+					     self->kind, self->friction };
+	for (uint32_t c = 0; c < island->count; c++)
 		for (uint32_t i = 0; i < 3; i++) {
 			uint32_t row = 3 * c + i;
 			self->kind[row] = i == 0 ? FRICTION_NORMAL : FRICTION_STATIC;
-			self->right[row] = self->b[row] - (i == 0 ? wanted(cluster, c) : 0);
-			self->friction[row] = i == 0 ? 0 : friction_of(cluster, c, i - 1);
+			self->right[row] = island->problem->u[row] - (i == 0 ? wanted(island, c) : 0);
+			self->friction[row] = i == 0 ? 0 : friction_of(island, c, i - 1);
 		}
 	inner.warm = false;
 	struct solver_result part =
@@ -322,24 +302,24 @@ static void solve_by_complementarity(struct cluster *cluster, const struct solve
 }
 
 /* How far the impulses are from the conditions. */
-static double residual_of(const struct cluster *cluster)
+static double residual_of(const struct island *island)
 {
-	const struct impulse *self = cluster->self;
-	double worst = 0, speed = cluster->speed > 0 ? cluster->speed : 1;
-	double largest = dense_max_abs(self->x, cluster->rows);
+	const struct impulse *self = island->self;
+	double worst = 0, speed = island->speed > 0 ? island->speed : 1;
+	double largest = dense_max_abs(self->x, island->rows);
 	if (largest == 0)
 		largest = 1;
-	for (uint32_t c = 0; c < cluster->count; c++) {
+	for (uint32_t c = 0; c < island->count; c++) {
 		double push = self->x[3 * c];
-		double gap = (velocity_after(cluster, 3 * c) - wanted(cluster, c)) / speed;
+		double gap = (velocity_after(island, 3 * c) - wanted(island, c)) / speed;
 		double rest = scalar_min(scalar_abs(gap), push / largest);
 		worst = scalar_max(scalar_max(-gap, rest), worst);
 		worst = scalar_max(-push / largest, worst);
 		for (uint32_t axis = 0; axis < 2; axis++) {
 			uint32_t row = 3 * c + 1 + axis;
-			double limit = friction_of(cluster, c, axis) * push;
+			double limit = friction_of(island, c, axis) * push;
 			double over = (scalar_abs(self->x[row]) - limit) / largest;
-			double inside = scalar_abs(over), slip = velocity_after(cluster, row) / speed;
+			double inside = scalar_abs(over), slip = velocity_after(island, row) / speed;
 			worst = scalar_max(over, worst);
 			if (over < 0)
 				worst = scalar_max(scalar_min(inside, scalar_abs(slip)), worst);
@@ -350,85 +330,83 @@ static double residual_of(const struct cluster *cluster)
 
 /* ½ P·(u + U) against the energy of the approach, ½ u²/A by rows: also an impulse so large that its
  * rounding would show there is refused. */
-static bool gains_energy(const struct cluster *cluster)
+static bool gains_energy(const struct island *island)
 {
 	double gain = 0, size = 0;
-	for (uint32_t row = 0; row < cluster->rows; row++) {
-		double before = cluster->self->b[row];
-		double own = cluster->self->a[(size_t)row * cluster->rows + row];
-		gain += 0.5 * cluster->self->x[row] * (before + velocity_after(cluster, row));
+	for (uint32_t row = 0; row < island->rows; row++) {
+		double before = island->problem->u[row];
+		double own = row_at(island, row)[row];
+		gain += 0.5 * island->self->x[row] * (before + velocity_after(island, row));
 		size += own > 0 ? 0.5 * before * before / own : 0;
 	}
 	return !(gain <= ENERGY * size);
 }
 
 /* Whether the impulses may go out. */
-static bool is_sound(const struct cluster *cluster, const struct solver_options *options)
+static bool is_sound(const struct island *island, const struct solver_options *options)
 {
-	return residual_of(cluster) <= options->tolerance && !gains_energy(cluster);
+	return residual_of(island) <= options->tolerance && !gains_energy(island);
 }
 
 /* The book's cases, complementarity, the same without restitution, and without friction: the first
  * that holds and makes no energy. The last cannot, P·U being 0. */
-static void find_impulses(struct cluster *cluster, const struct solver_options *options,
+static void find_impulses(struct island *island, const struct solver_options *options,
 			  struct solver_result *result)
 {
-	cluster->keep = 1;
-	cluster->rough = true;
-	if (solve_by_cases(cluster) && is_sound(cluster, options))
+	island->keep = 1;
+	island->rough = true;
+	if (solve_by_cases(island) && is_sound(island, options))
 		return;
 	result->fallbacks++;
-	solve_by_complementarity(cluster, options, result);
-	if (is_sound(cluster, options))
+	solve_by_complementarity(island, options, result);
+	if (is_sound(island, options))
 		return;
 	result->regularisations++;
-	cluster->keep = 0;
-	if (solve_by_cases(cluster) && is_sound(cluster, options))
+	island->keep = 0;
+	if (solve_by_cases(island) && is_sound(island, options))
 		return;
-	solve_by_complementarity(cluster, options, result);
-	if (is_sound(cluster, options))
+	solve_by_complementarity(island, options, result);
+	if (is_sound(island, options))
 		return;
-	cluster->rough = false;
-	solve_by_complementarity(cluster, options, result);
+	island->rough = false;
+	solve_by_complementarity(island, options, result);
 }
 
-static void solve_cluster(struct cluster *cluster, const struct solver_options *options,
-			  struct solver_result *result, vec3 *impulses)
+static bool is_valid(const struct impulse *self, const struct impulse_problem *problem)
 {
-	const struct impulse *self = cluster->self;
-	assemble(cluster);
-	find_impulses(cluster, options, result);
-	double residual = residual_of(cluster), speed = cluster->speed > 0 ? cluster->speed : 1;
-	result->residual = scalar_max(residual, result->residual);
-	result->violation = scalar_max(residual * speed, result->violation);
-	result->rounds += cluster->rounds;
-	for (uint32_t c = 0; c < cluster->count; c++)
-		impulses[cluster->contacts[c]] =
-			vec3_make(scalar_max(self->x[3 * c], 0), self->x[3 * c + 1],
-				  self->x[3 * c + 2]);
+	uint32_t contacts = problem->contacts;
+	if (self->kind == NULL || contacts > self->contacts_max || problem->stride / 3 < contacts)
+		return false;
+	size_t rows = 3 * (size_t)contacts;
+	bool valid = solver_finite(problem->u, rows);
+	for (size_t row = 0; row < rows; row++)
+		valid &= solver_finite(problem->a + row * problem->stride, rows);
+	for (size_t c = 0; c < contacts; c++)
+		valid &= problem->restitution[c] >= 0 && problem->restitution[c] <= 1;
+	for (size_t k = 0; k < 2 * (size_t)contacts; k++)
+		valid &= problem->friction[k] >= 0 && problem->friction[k] <= SCALAR_MAX;
+	return valid;
 }
 
-struct solver_result impulse_solve(struct impulse *self, const struct impact_problem *problem,
-				   const struct solver_options *options, vec3 *impulses)
+struct solver_result impulse_solve(struct impulse *self, const struct impulse_problem *problem,
+				   const struct solver_options *options, double *impulses)
 {
 	struct solver_result result = { .status = SOLVER_SOLVED };
 	const struct solver_options used = solver_options_used(options);
-	for (uint32_t c = 0; c < problem->contact_count; c++)
-		impulses[c] = vec3_zero();
-	if (self->kind == NULL || problem->contact_count > self->contacts_max ||
-	    problem->body_count > self->bodies_max || !impact_valid(problem))
+	for (size_t row = 0; row < 3 * (size_t)problem->contacts; row++)
+		impulses[row] = 0;
+	if (!is_valid(self, problem))
 		return solver_invalid();
-	uint32_t clusters = impact_clusters(problem, self->order, self->starts, self->scratch);
-	for (uint32_t k = 0; k < clusters; k++) {
-		struct cluster cluster = {
-			.self = self,
-			.problem = problem,
-			.contacts = self->order + self->starts[k],
-			.count = self->starts[k + 1] - self->starts[k],
-		};
-		cluster.rows = 3 * cluster.count;
-		solve_cluster(&cluster, &used, &result, impulses);
-	}
+	struct island island = { .self = self, .problem = problem, .count = problem->contacts };
+	island.rows = 3 * island.count;
+	island.speed = dense_max_abs(problem->u, island.rows);
+	find_impulses(&island, &used, &result);
+	result.residual = residual_of(&island);
+	result.violation = result.residual * (island.speed > 0 ? island.speed : 1);
+	result.rounds += island.rounds;
+	dense_copy(impulses, self->x, island.rows);
+	for (uint32_t c = 0; c < island.count; c++)
+		impulses[3 * c] = scalar_max(impulses[3 * c], 0);
 	result.status = result.residual <= used.tolerance ? SOLVER_SOLVED : SOLVER_INEXACT;
 	return result;
 }

@@ -75,9 +75,8 @@ soak-solvers: tests/property/test_contact_problems tests/unit/server/engine/solv
 		CK_TIMEOUT_MULTIPLIER=60 ./$$test || exit 1; done
 
 # Simultaneous impacts.
+tests_lib_libtests_a_SOURCES += tests/lib/impact.h tests/lib/impact.c
 libengine_a_SOURCES += \
-	server/engine/solvers/impact.h \
-	server/engine/solvers/impact.c \
 	server/engine/solvers/impulse.h \
 	server/engine/solvers/impulse.c \
 	server/engine/solvers/reflection.h \

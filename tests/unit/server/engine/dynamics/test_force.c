@@ -1,5 +1,5 @@
-/* Gravity and drives as a list of forces: sums written out, at the tables' motions and at others, for many bodies
- * and for single ones. */
+/* Gravity and drives as a list of forces: sums written out, at the tables' motions and at others,
+ * for many bodies and for single ones. */
 #include "server/engine/dynamics/force.h"
 
 #include <string.h>

@@ -57,7 +57,8 @@ static uint32_t any_locks(uint32_t kind)
 	}
 }
 
-/* The inverse of M with the rows and columns of locked axes struck out, by Gauss–Jordan on what is left. */
+/* The inverse of M with the rows and columns of locked axes struck out, by Gauss–Jordan on what is
+ * left. */
 static void invert_free(double m[6][6], uint32_t locks, double out[6][6])
 {
 	memset(out, 0, 36 * sizeof(double));
@@ -362,7 +363,8 @@ START_TEST(coordinates_give_the_same_system)
 }
 END_TEST
 
-/* A floor that nothing moves, under a thousand boxes with four rows each: blocks of four, no more. */
+/* A floor that nothing moves, under a thousand boxes with four rows each: blocks of four, no
+ * more. */
 START_TEST(what_nothing_moves_couples_no_rows)
 {
 	enum { BOXES = 1000, COUNT = 4 * BOXES };

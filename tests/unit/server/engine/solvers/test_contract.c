@@ -178,63 +178,63 @@ static uint32_t lp_arrays(const struct numbers *self, struct array *out)
 	return 4;
 }
 
-/* A row of balls: ball k lies on ball k − 1, the first on the fixed body 0. Numbers as they come. */
-static struct impact_problem pile_of(const struct numbers *self, struct impact_body *bodies,
-				     struct impact_contact *contacts)
+static uint32_t impulse_arrays(const struct numbers *self, struct array *out)
 {
-	for (uint32_t k = 0; k <= self->n; k++) {
-		bodies[k] = (struct impact_body){.mass_inv = 0};
-		if (k == 0)
-			continue;
-		double *mass = &self->mu[k - 1];
-		bodies[k].mass_inv = *mass;
-		bodies[k].inertia_inv = mat3_diagonal(vec3_make(*mass, *mass, *mass));
-		bodies[k].velocity = vec3_make(0, -fabs(self->b[k - 1]), self->c[k - 1]);
-		contacts[k - 1] = impact_contact_make(k, k - 1, vec3_make(0, -1, 0),
-						      vec3_make(0, 1, 0), vec3_make(0, 1, 0), 0.5);
-		contacts[k - 1].friction[0] = 0.25;
-	}
-	return (struct impact_problem){bodies, contacts, self->n + 1, self->n};
+	out[0] = (struct array){self->a, self->n * self->n, false};
+	out[1] = (struct array){self->b, self->n, false};
+	out[2] = (struct array){self->c, self->n, false};
+	out[3] = (struct array){self->mu, self->n, false};
+	return 4;
 }
 
-static uint32_t impact_arrays(const struct numbers *self, struct array *out)
-{
-	out[0] = (struct array){self->b, self->n, false};
-	out[1] = (struct array){self->c, self->n, false};
-	out[2] = (struct array){self->mu, self->n, false};
-	return 3;
-}
-
-static size_t impulse_room(uint32_t room)
-{
-	return impulse_bytes(room + (room < UINT32_MAX), room);
-}
-
+/* Each entry of `a` is a block of three equal ones; the contacts arrive with b and slip with c. */
 static struct solver_result solve_impulse(const struct numbers *self)
 {
 	struct impulse solver;
-	struct impact_body bodies[N + 1];
-	struct impact_contact contacts[N];
-	struct impact_problem problem = pile_of(self, bodies, contacts);
-	impulse_init(&solver, self->memory, self->room + 1, self->room);
-	return impulse_solve(&solver, &problem, &self->options, (vec3 *)self->x);
+	uint32_t n = self->n, rows = 3 * n;
+	double a[9 * N * N] = {0}, u[3 * N] = {0}, restitution[N], friction[2 * N] = {0};
+	for (uint32_t i = 0; i < n; i++) {
+		u[3 * i] = self->b[i];
+		u[3 * i + 1] = self->c[i];
+		restitution[i] = 0.5;
+		friction[2 * i] = self->mu[i];
+		for (uint32_t j = 0; j < n; j++)
+			for (uint32_t k = 0; k < 3; k++)
+				a[(3 * i + k) * rows + 3 * j + k] = self->a[i * n + j];
+	}
+	impulse_init(&solver, self->memory, self->room);
+	struct impulse_problem problem = {n, rows, a, u, restitution, friction};
+	return impulse_solve(&solver, &problem, &self->options, self->x);
+}
+
+static uint32_t reflection_arrays(const struct numbers *self, struct array *out)
+{
+	out[0] = (struct array){self->a, self->n * self->n, false};
+	out[1] = (struct array){self->b, self->n, false};
+	return 2;
+}
+
+static struct reflection_sizes reflection_sizes_of(uint32_t room)
+{
+	return (struct reflection_sizes){room, room + (room == 0)};
 }
 
 static size_t reflection_room(uint32_t room)
 {
-	return reflection_bytes(
-		(struct reflection_sizes){room + (room < UINT32_MAX), room, 0, true});
+	return reflection_bytes(reflection_sizes_of(room));
 }
 
+/* With coordinates in which M and N are both `a`, so that A is as well. */
 static struct solver_result solve_reflection(const struct numbers *self)
 {
 	struct reflection solver;
-	struct impact_body bodies[N + 1];
-	struct impact_contact contacts[N];
-	struct impact_problem problem = pile_of(self, bodies, contacts);
-	reflection_init(&solver, self->memory,
-			(struct reflection_sizes){self->room + 1, self->room, 0, true});
-	return reflection_solve(&solver, &problem, self->core, 0.5, &self->options, self->x);
+	struct reflection_problem problem = {self->n, self->stride, self->a, self->b,
+					     1,	      self->n,	    self->a, self->a};
+	struct solver_options options = self->options;
+	/* Matrices of all sizes at once may go round for ever. */
+	options.rounds_max = 20;
+	reflection_init(&solver, self->memory, reflection_sizes_of(self->room));
+	return reflection_solve(&solver, &problem, self->core, 0.5, &options, self->x);
 }
 
 static struct solver_result solve_projection(const struct numbers *self)
@@ -249,9 +249,9 @@ static const struct row table[] = {
 	{"lcp_friction", lcp_friction_bytes, solve_friction, friction_arrays, 1},
 	{"qp_dual_active_set", qp_bytes, solve_qp, qp_arrays, 1},
 	{"lp_dual_simplex", lp_bytes, solve_lp, lp_arrays, 1},
-	{"impulse", impulse_room, solve_impulse, impact_arrays, 3},
-	{"reflection", reflection_room, solve_reflection, impact_arrays, 1},
-	{"reflection by projection", reflection_room, solve_projection, impact_arrays, 1},
+	{"impulse", impulse_bytes, solve_impulse, impulse_arrays, 3},
+	{"reflection", reflection_room, solve_reflection, reflection_arrays, 1},
+	{"reflection by projection", reflection_room, solve_projection, reflection_arrays, 1},
 };
 
 /* A sound problem of n rows for the table's row `solver`, in a workspace for `room`. */

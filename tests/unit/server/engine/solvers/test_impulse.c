@@ -7,8 +7,8 @@
 
 #include "server/base/rng.h"
 #include "server/engine/linalg/lu.h"
-#include "server/engine/solvers/impulse.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/impact.h"
 
 enum { BODIES = 16, CONTACTS = 24, FLOOR = 0 };
 
@@ -23,10 +23,10 @@ static struct rng rng;
 
 static void setup(void)
 {
-	memory = aligned_alloc(64, impulse_bytes(BODIES, CONTACTS));
+	memory = aligned_alloc(64, impulse_bytes(CONTACTS));
 	ck_assert_ptr_nonnull(memory);
-	memset(memory, 0xa5, impulse_bytes(BODIES, CONTACTS));
-	impulse_init(&solver, memory, BODIES, CONTACTS);
+	memset(memory, 0xa5, impulse_bytes(CONTACTS));
+	impulse_init(&solver, memory, CONTACTS);
 	options = solver_options_default();
 	memset(bodies, 0, sizeof bodies);
 	problem = (struct impact_problem){ bodies, contacts, 1, 0 };
@@ -56,7 +56,7 @@ static struct impact_contact *add_contact(uint32_t body1, uint32_t body2, vec3 n
 
 static struct solver_result solve(void)
 {
-	struct solver_result result = impulse_solve(&solver, &problem, &options, impulses);
+	struct solver_result result = impact_impulses(&solver, &problem, &options, impulses);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
 	return result;
 }
@@ -564,7 +564,7 @@ START_TEST(random_clusters_gain_no_energy_and_keep_their_momentum)
 			momentum = vec3_mul_add(momentum, bodies[b].velocity, 1 / bodies[b].mass_inv);
 		double kinetic = energy();
 		struct solver_result result =
-			impulse_solve(&solver, &problem, &options, impulses);
+			impact_impulses(&solver, &problem, &options, impulses);
 		fallbacks += result.fallbacks;
 		softened += result.regularisations;
 		unsolved += result.status != SOLVER_SOLVED;
@@ -594,7 +594,7 @@ START_TEST(what_is_not_finite_is_refused)
 	uint32_t a = add_body(1, 0, vec3_make(-1, 0, 0));
 	add_contact(a, FLOOR, vec3_axis(0), 0, 0);
 	bodies[a].velocity.y = NAN;
-	struct solver_result result = impulse_solve(&solver, &problem, &options, impulses);
+	struct solver_result result = impact_impulses(&solver, &problem, &options, impulses);
 	ck_assert_int_eq(result.status, SOLVER_NOT_FINITE);
 	ck_assert_double_eq(impulses[0].x, 0);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "server/base/rng.h"
-#include "server/engine/solvers/reflection.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/impact.h"
 
 enum { BODIES = 40, CONTACTS = 80, FLOOR = 0 };
 
@@ -20,7 +20,7 @@ static struct solver_options options;
 static double impulses[CONTACTS];
 static struct rng rng;
 
-static const struct reflection_sizes sizes = { BODIES, CONTACTS, 0, true };
+static const struct reflection_sizes sizes = { CONTACTS, IMPACT_VARIABLES * BODIES };
 static const enum reflection_core cores[] = { REFLECTION_LCP, REFLECTION_PROJECTION };
 
 static void clear(void)
@@ -94,8 +94,8 @@ static struct solver_result reflect(enum reflection_core core)
 	double kinetic = energy();
 	vec3 before = momentum();
 	struct solver_result result =
-		reflection_solve(&solver, &problem, core, 1, &options, impulses);
-	reflection_apply(&problem, impulses);
+		impact_reflect(&solver, &problem, core, IMPACT_REFLECT, 1, &options, impulses);
+	impact_apply_normal(&problem, impulses);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
 	ck_assert_double_eq_tol(energy() / kinetic, 1, 1e-12);
 	if (!floor_touched())
@@ -138,19 +138,21 @@ START_TEST(a_plain_elastic_impact_makes_the_balls_stick)
 		for (uint32_t balls = 3; balls <= 5; balls += 2) {
 			cradle(balls);
 			double share = 2.0 / balls;
-			struct solver_result result = reflection_elastic(
-				&solver, &problem, cores[i], 1, &options, impulses);
+			struct solver_result result = impact_reflect(
+				&solver, &problem, cores[i], IMPACT_ELASTIC, 1, &options,
+				impulses);
 			ck_assert_int_eq(result.status, SOLVER_SOLVED);
-			reflection_apply(&problem, impulses);
+			impact_apply_normal(&problem, impulses);
 			for (uint32_t b = 0; b < balls; b++)
 				ck_assert_double_eq_tol(bodies[1 + b].velocity.x,
 							b == 0 ? share - 1 : share, 1e-14);
 			ck_assert_double_eq_tol(energy(), 0.5, 1e-13);
 			cradle(balls);
-			result = reflection_inelastic(&solver, &problem, cores[i], &options,
+			result = impact_reflect(&solver, &problem, cores[i], IMPACT_INELASTIC, 0,
+						       &options,
 						      impulses);
 			ck_assert_int_eq(result.status, SOLVER_SOLVED);
-			reflection_apply(&problem, impulses);
+			impact_apply_normal(&problem, impulses);
 			for (uint32_t b = 0; b < balls; b++)
 				ck_assert_double_eq_tol(bodies[1 + b].velocity.x, 1.0 / balls,
 							1e-14);
@@ -192,7 +194,7 @@ static void collide_in_turn(void)
 			impulses[k] = -2 * u / impact_normal_entry(&problem, k, k);
 			if (u >= -1e-14)
 				continue;
-			reflection_apply(&problem, impulses);
+			impact_apply_normal(&problem, impulses);
 			again = true;
 		}
 	}
@@ -247,9 +249,10 @@ START_TEST(a_block_tips_over_the_edge)
 		ck_assert_double_eq_tol(impact_normal_entry(&problem, 0, 1), 7 / 20.0, 1e-15);
 		ck_assert_double_eq_tol(impact_normal_entry(&problem, 1, 1), 6 / 20.0, 1e-15);
 		struct solver_result result =
-			reflection_inelastic(&solver, &problem, cores[i], &options, impulses);
+			impact_reflect(&solver, &problem, cores[i], IMPACT_INELASTIC, 0,
+						       &options, impulses);
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
-		reflection_apply(&problem, impulses);
+		impact_apply_normal(&problem, impulses);
 		ck_assert_double_eq_tol(impulses[0], 0, 1e-13);
 		ck_assert_double_eq_tol(impulses[1], 20 / 3.0, 1e-13);
 		ck_assert_double_eq_tol(bodies[block].velocity.y, -1 / 3.0, 1e-14);
@@ -271,10 +274,11 @@ START_TEST(three_legs_give_one_velocity_in_every_order)
 		for (uint32_t k = 0; k < 3; k++)
 			add_contact(block, FLOOR, vec3_axis(1))->arm[0] =
 				vec3_make(3.0 * orders[i % 6][k] - 3, -1, 0);
-		struct solver_result result = reflection_inelastic(
-			&solver, &problem, cores[i / 6], &options, impulses);
+		struct solver_result result = impact_reflect(
+			&solver, &problem, cores[i / 6], IMPACT_INELASTIC, 0, &options,
+			impulses);
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
-		reflection_apply(&problem, impulses);
+		impact_apply_normal(&problem, impulses);
 		ck_assert_double_eq_tol(bodies[block].velocity.y, 0, 1e-12);
 		ck_assert_double_eq_tol(bodies[block].spin.z, 0, 1e-12);
 	}
@@ -288,9 +292,10 @@ START_TEST(an_inelastic_impact_of_1_and_3_ends_at_a_quarter)
 	add_body(3, 0, vec3_zero());
 	add_contact(2, 1, vec3_axis(0));
 	struct solver_result result =
-		reflection_inelastic(&solver, &problem, REFLECTION_LCP, &options, impulses);
+		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_INELASTIC, 0,
+					       &options, impulses);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
-	reflection_apply(&problem, impulses);
+	impact_apply_normal(&problem, impulses);
 	ck_assert_double_eq_tol(bodies[1].velocity.x, 0.25, 1e-15);
 	ck_assert_double_eq_tol(bodies[2].velocity.x, 0.25, 1e-15);
 }
@@ -362,9 +367,10 @@ START_TEST(the_break_keeps_energy_and_mirror_and_every_contact_parts)
 	}
 	rack();
 	struct solver_result plain =
-		reflection_elastic(&solver, &problem, REFLECTION_LCP, 1, &options, impulses);
+		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_ELASTIC, 1,
+					       &options, impulses);
 	ck_assert_int_eq(plain.status, SOLVER_SOLVED);
-	reflection_apply(&problem, impulses);
+	impact_apply_normal(&problem, impulses);
 	uint32_t parts = 0;
 	for (uint32_t k = 0; k < 31; k++)
 		parts += impact_velocity(&problem, k).x > 1e-12;
@@ -420,7 +426,7 @@ static double work(void)
 	static vec3 normal[CONTACTS], after[CONTACTS];
 	struct impact_body before[BODIES];
 	memcpy(before, bodies, sizeof before);
-	reflection_apply(&problem, impulses);
+	impact_apply_normal(&problem, impulses);
 	for (uint32_t k = 0; k < problem.contact_count; k++) {
 		normal[k] = vec3_make(impulses[k], 0, 0);
 		after[k] = impact_velocity(&problem, k);
@@ -446,8 +452,9 @@ START_TEST(both_cores_agree_on_random_scenes)
 		memcpy(before, bodies, sizeof before);
 		for (uint32_t core = 0; core < 2; core++) {
 			memcpy(bodies, before, sizeof before);
-			struct solver_result result = reflection_solve(
-				&solver, &problem, cores[core], restitution, &options, impulses);
+			struct solver_result result = impact_reflect(
+				&solver, &problem, cores[core], IMPACT_REFLECT, restitution, &options,
+				impulses);
 			ck_assert_msg(result.status == SOLVER_SOLVED, "scene %u: %s", i,
 				      solver_status_name(result.status));
 			ck_assert_double_le(result.residual, 1e-10);
@@ -525,8 +532,9 @@ START_TEST(only_a_cone_that_is_shut_or_narrow_meets_the_cap)
 			contacts[k].normal = vec3_negate(contacts[k].normal);
 			vec3_frame(contacts[k].normal, &contacts[k].tangent, &contacts[k].binormal);
 		}
-		struct solver_result result = reflection_solve(&solver, &problem, REFLECTION_LCP, 1,
-							       &options, impulses);
+		struct solver_result result = impact_reflect(
+			&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1, &options,
+			impulses);
 		double gain = work(), wide = width();
 		ck_assert_double_le(gain, 1e-10);
 		/* At the cap impulses have grown with every round, and their rounding with them. */
@@ -547,9 +555,10 @@ START_TEST(partial_restitution_lies_between)
 {
 	cradle(3);
 	struct solver_result result =
-		reflection_solve(&solver, &problem, REFLECTION_LCP, 0.5, &options, impulses);
+		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 0.5,
+					       &options, impulses);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
-	reflection_apply(&problem, impulses);
+	impact_apply_normal(&problem, impulses);
 	ck_assert_double_eq_tol(bodies[1].velocity.x, 1 / 6.0, 1e-14);
 	ck_assert_double_eq_tol(bodies[2].velocity.x, 1 / 6.0, 1e-14);
 	ck_assert_double_eq_tol(bodies[3].velocity.x, 2 / 3.0, 1e-14);
@@ -562,8 +571,9 @@ START_TEST(a_cap_on_rounds_is_reported_and_what_is_left_ends_inelastically)
 	cradle(10);
 	options.rounds_max = 3;
 	struct solver_result result =
-		reflection_solve(&solver, &problem, REFLECTION_LCP, 1, &options, impulses);
-	reflection_apply(&problem, impulses);
+		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1,
+					       &options, impulses);
+	impact_apply_normal(&problem, impulses);
 	ck_assert_int_eq(result.status, SOLVER_LIMIT);
 	ck_assert_uint_eq(result.fallbacks, 1);
 	ck_assert_double_le(result.residual, 1e-14);
@@ -579,8 +589,9 @@ START_TEST(a_ball_wedged_between_walls_comes_to_rest_at_the_cap)
 	add_contact(ball, FLOOR, vec3_axis(0));
 	add_contact(ball, FLOOR, vec3_make(-1, 0, 0));
 	struct solver_result result =
-		reflection_solve(&solver, &problem, REFLECTION_LCP, 1, &options, impulses);
-	reflection_apply(&problem, impulses);
+		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1,
+					       &options, impulses);
+	impact_apply_normal(&problem, impulses);
 	ck_assert_int_eq(result.status, SOLVER_LIMIT);
 	ck_assert_double_eq_tol(bodies[ball].velocity.x, 0, 1e-12);
 }
@@ -592,9 +603,10 @@ START_TEST(the_unit_of_speed_does_not_matter)
 	for (int power = -9; power <= 9; power += 3) {
 		cradle(5);
 		bodies[1].velocity.x = pow(10, power);
-		struct solver_result result = reflection_solve(&solver, &problem, REFLECTION_LCP, 1,
-							       &options, impulses);
-		reflection_apply(&problem, impulses);
+		struct solver_result result = impact_reflect(
+			&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1, &options,
+			impulses);
+		impact_apply_normal(&problem, impulses);
 		ck_assert_uint_eq(result.rounds, 4);
 		ck_assert_double_eq_tol(bodies[5].velocity.x / pow(10, power), 1, 1e-14);
 	}
