@@ -251,6 +251,10 @@ struct image_about {
 MUST_CHECK enum status world_image_about(const uint8_t *data, size_t bytes, struct image_about *out,
 					 struct reason *why);
 
+/* The first part of it alone, without looking further. CORRUPT, VERSION. */
+MUST_CHECK enum status world_image_numbers(const uint8_t *data, size_t bytes,
+					   struct motion_numbers *out, struct reason *why);
+
 /* Names of the shapes an image needs: at most `capacity` are written; returns how many there are. */
 uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,
 			    uint32_t capacity);
