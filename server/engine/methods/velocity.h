@@ -123,6 +123,13 @@ struct velocity_question {
 /* The island's rows, with tangents turned so that the first looks where the contact would slip. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
 					    uint32_t index, struct arena *room);
+/* What the projection is stated in: M over the coordinates of what moves (count²), and J over them, a line a row. */
+struct velocity_coordinates {
+	uint32_t count;
+	double *mass, *rows;
+};
+MUST_CHECK enum status velocity_island_coordinates(struct velocity_island *self, const uint32_t *row,
+						   uint32_t count, struct velocity_coordinates *out);
 /* How good the answer is stands in the outcome: residual, fallbacks. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_solve(struct velocity_island *self,
 					     const struct velocity_question *question);
