@@ -432,6 +432,8 @@ static enum status check_serve(const struct options *options, struct reason *why
 	if (!known)
 		return reason_set(why, STATUS_RANGE, -1, "loopback-role",
 				  "--loopback-role is controller, player, observer or none");
+	if (strcmp(options->upgrade, "refuse") != 0 && strcmp(options->upgrade, "redo") != 0)
+		return reason_set(why, STATUS_RANGE, -1, "upgrade", "--upgrade is refuse or redo");
 	enum status status = options_addresses(options, addresses, &count, why);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
 		status = check_exposure(options, &addresses[i], false, "listen", why);

@@ -30,6 +30,8 @@ static enum status make_parts(struct server *self, struct reason *why)
 	struct retention retention = { (uint32_t)self->options->checkpoints_keep,
 				       self->options->journal_keep };
 	store_set_retention(self->store, &retention);
+	if (strcmp(self->options->upgrade, "redo") == 0)
+		store_redo(self->store);
 	return STATUS_OK;
 }
 

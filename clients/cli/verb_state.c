@@ -97,7 +97,7 @@ int verb_step(struct cli *cli)
 }
 
 static int print_state(const struct cli *cli, uint64_t epoch, uint64_t tick,
-		       struct wire_hash hash, uint64_t world)
+		       struct wire_hash hash, uint64_t world, bool other_bits)
 {
 	out_begin(cli);
 	if (world != 0)
@@ -105,6 +105,8 @@ static int print_state(const struct cli *cli, uint64_t epoch, uint64_t tick,
 	out_u64(cli, "epoch", epoch);
 	out_u64(cli, "tick", tick);
 	out_hash(cli, "hash", hash.value);
+	if (other_bits)
+		out_text(cli, "saved_by", "a build of other bits");
 	out_end(cli);
 	return EXIT_SUCCESS;
 }
@@ -118,7 +120,8 @@ int verb_save(struct cli *cli)
 	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
 	    cairn_save(cli->client, world.number, cli->operands[1], &saved, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
-	return print_state(cli, saved.saved.epoch, saved.saved.tick, saved.saved.hash, 0);
+	return print_state(cli, saved.saved.epoch, saved.saved.tick, saved.saved.hash, 0,
+			   false);
 }
 
 int verb_restore(struct cli *cli)
@@ -132,7 +135,7 @@ int verb_restore(struct cli *cli)
 		    STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, restored.restored.epoch, restored.restored.tick,
-			   restored.restored.hash, 0);
+			   restored.restored.hash, 0, restored.restored.other_bits != 0);
 }
 
 int verb_fork(struct cli *cli)
@@ -147,5 +150,5 @@ int verb_fork(struct cli *cli)
 		    STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, forked.forked.epoch, forked.forked.tick, forked.forked.hash,
-			   forked.forked.world);
+			   forked.forked.world, false);
 }

@@ -58,6 +58,7 @@ struct shape_source {
 
 struct world_limits {
 	uint32_t bodies, placements, contacts, shapes;
+	uint32_t events; /* of one boundary; of more, the last in their order are dropped, which an EVENT_LIMIT tells */
 	uint64_t memory_bytes, shape_bytes;
 };
 
@@ -73,7 +74,7 @@ struct world_options {
 	struct shape_source shapes;
 };
 /* 60 Hz, not planar, gravity (0,−9.81,0), seed 1, soft-step and its broad phase, limits 65536 bodies,
- * 131072 placements, 524288 contacts, 16384 shapes, 4 GiB, 1 GiB; no shape source. */
+ * 131072 placements, 524288 contacts, 16384 shapes, 1048576 events, 4 GiB, 1 GiB; no shape source. */
 struct world_options world_options_default(void);
 
 /* Errors: RANGE (why names the field), UNKNOWN_METHOD, METHOD_REFUSES, UNSUPPORTED (this machine's
@@ -249,6 +250,10 @@ struct image_about {
 /* CORRUPT, VERSION, NO_MEMORY. Invariants are not looked at. */
 MUST_CHECK enum status world_image_about(const uint8_t *data, size_t bytes, struct image_about *out,
 					 struct reason *why);
+
+/* The first part of it alone, without looking further. CORRUPT, VERSION. */
+MUST_CHECK enum status world_image_numbers(const uint8_t *data, size_t bytes,
+					   struct motion_numbers *out, struct reason *why);
 
 /* Names of the shapes an image needs: at most `capacity` are written; returns how many there are. */
 uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,

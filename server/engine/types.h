@@ -79,7 +79,9 @@ enum event_kind {
 	EVENT_OUT_OF_BOUNDS = 5, /* body a; point = its mass centre */
 	EVENT_QUARANTINE = 6,	 /* body a: a non-finite number was about to be stored */
 	EVENT_FALLBACK = 7,	 /* value = times the method took its plan B this tick */
-	EVENT_LIMIT = 8,	 /* value = the limit; the step was not made, the world pauses */
+	/* value = the limit. fraction 0: the step was not made, the world pauses; 1: it was made, and `child` events
+	 * over the limit of events were dropped */
+	EVENT_LIMIT = 8,
 	EVENT_JOINT_BREAK = 9,	 /* reserved */
 	EVENT_BIRTHS = 10,	 /* reserved: particles */
 	EVENT_DEATHS = 11,	 /* reserved: particles */

@@ -247,6 +247,8 @@ static enum status record(struct host *host)
 	enum status status = STATUS_OK;
 	if (host->journal != NULL && boundary->count > 0) {
 		struct world_info info = world_info(host->world);
+		for (uint32_t i = 0; i < boundary->count; i++)
+			boundary->records[i].result = (uint8_t)boundary->results[i].status;
 		status = journal_apply(host->journal, info.epoch, info.tick, boundary->records,
 				       boundary->count);
 	}
@@ -389,6 +391,7 @@ static void answer_restorer(struct host *host)
 	struct report *report = host_reply(host, &host->restorer);
 	report->reply.state_hash =
 		(struct wire_hash){ true, world_state_hash(host->world, NULL, NULL) };
+	report->reply.other_bits = host->restored_other_bits;
 	host_send(host, report);
 }
 

@@ -131,6 +131,16 @@ void host_do_save(struct host *host, struct asker *asker, const char *name)
 	host_send(host, report);
 }
 
+/* Whether the state was reached with other bits than those it goes on with. */
+static bool is_of_other_bits(const struct host *host, const struct snapshot *snapshot)
+{
+	struct motion_numbers numbers, own = engine_motion();
+	struct reason why;
+	return world_image_numbers(snapshot->image.data, snapshot->image.count, &numbers, &why) !=
+		       STATUS_OK ||
+	       !motion_is_same(&numbers, &own, world_info(host->world).method);
+}
+
 static enum status restore(struct host *host, const struct snapshot *snapshot, struct reason *why)
 {
 	uint32_t epoch = world_info(host->world).epoch + 1;
@@ -141,6 +151,7 @@ static enum status restore(struct host *host, const struct snapshot *snapshot, s
 					   why);
 	if (status != STATUS_OK)
 		return status;
+	host->restored_other_bits = is_of_other_bits(host, snapshot);
 	world_new_epoch(host->world, epoch);
 	host->whole_due = true;
 	host->open = false;

@@ -139,6 +139,7 @@ struct host {
 	/* A RESTORE that is done and not yet recorded, reported and answered. */
 	struct asker restorer;
 	char restored[WIRE_NAME_MAX + 1];
+	bool restored_other_bits;
 
 	struct report_queue reports; /* worker → LOOP */
 	struct bell bell;	     /* rung for LOOP when reports wait */

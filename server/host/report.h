@@ -101,6 +101,7 @@ struct reply_report {
 	uint32_t epoch;
 	uint8_t mode;
 	struct wire_hash state_hash, tick_hash;
+	bool other_bits; /* to a RESTORE: the snapshot is of a build with other numbers (engine.h) */
 	struct bytes raw;	/* packed value: answer or observation */
 	struct bytes image;	  /* REPLY_FORKED */
 	struct shape_book shapes; /* REPLY_FORKED: what the world knew */

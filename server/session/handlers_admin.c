@@ -86,7 +86,12 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	struct pool_counters pool;
 	frame_pool_counters(server->frames, &frames);
 	pool_counters(server->pool, &pool);
-	wire_pack_map(out, 26);
+	char motion[MOTION_TEXT_MAX];
+	struct motion_numbers numbers = engine_motion();
+	motion_text(&numbers, motion);
+	wire_pack_map(out, 27);
+	wire_pack_string(out, "motion");
+	wire_pack_string(out, motion);
 	wire_pack_string(out, "build");
 	wire_pack_string(out, PACKAGE_VERSION);
 	wire_pack_string(out, "abi");

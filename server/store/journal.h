@@ -24,7 +24,9 @@ struct journal_batch {
 	bool restricted;
 	const uint8_t *commands; /* borrowed */
 	uint32_t bytes, count;
+	uint8_t result; /* enum status of it; JOURNAL_RESULT_UNKNOWN in files of version 1 */
 };
+enum { JOURNAL_RESULT_UNKNOWN = 255 };
 
 /* What is known of the world's file, and what retention (store_set_retention) did to it since the start. */
 struct journal_figures {

@@ -51,35 +51,41 @@ static enum status learn_shapes_before(struct player *self, uint64_t seq, struct
 	return status;
 }
 
+/* A stored state, verified by the hash it was saved with, in place of the world's. */
 static enum status load(struct player *self, uint64_t seq, struct reason *why)
 {
 	struct recorded_checkpoint checkpoint;
+	struct image_about about;
 	struct bytes image = { 0 };
 	enum status status =
 		recording_checkpoint(self->recording, seq, &checkpoint, &image, why);
-	struct image_about about;
 	if (status == STATUS_OK)
 		status = world_image_about(image.data, image.count, &about, why);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK &&
+	    (about.saved_hash != checkpoint.state_hash || about.tick != checkpoint.tick))
+		status = reason_set(why, STATUS_CORRUPT, -1, "image",
+				    "the image of tick %llu has not the state hash it was saved with",
+				    LONG(checkpoint.tick));
+	if (status == STATUS_OK && self->world != NULL)
+		status = world_restore(self->world, image.data, image.count, why);
+	else if (status == STATUS_OK)
 		status = world_load(image.data, image.count, shape_book_source(&self->shapes),
 				    &self->world, why);
 	bytes_release(&image);
 	if (status != STATUS_OK)
 		return status;
-	if (about.saved_hash != checkpoint.state_hash || about.tick != checkpoint.tick)
-		return reason_set(why, STATUS_CORRUPT, -1, "image",
-				  "the image of tick %llu has not the state hash it was saved with",
-				  LONG(checkpoint.tick));
 	self->epoch = checkpoint.epoch;
 	world_new_epoch(self->world, checkpoint.epoch);
 	return STATUS_OK;
 }
 
 enum status player_start(struct player *self, struct recording *recording, uint64_t seq,
-			 struct reason *why)
+			 enum player_others others, struct reason *why)
 {
+	struct recorded_build build = { 0 };
 	memset(self, 0, sizeof *self);
 	self->recording = recording;
+	self->others = others;
 	shape_book_init(&self->shapes);
 	enum status status = arena_init(&self->scratch, 64u << 10);
 	if (status != STATUS_OK)
@@ -87,6 +93,9 @@ enum status player_start(struct player *self, struct recording *recording, uint6
 	status = learn_shapes_before(self, seq, why);
 	if (status == STATUS_OK)
 		status = load(self, seq, why);
+	if (status == STATUS_OK)
+		status = recording_build(recording, self->epoch, &build, why);
+	self->numbers = build.numbers;
 	if (status == STATUS_OK)
 		status = recording_seek(recording, seq, why);
 	if (status == STATUS_OK)
@@ -107,8 +116,15 @@ void player_release(struct player *self)
 
 /* ---- records ----------------------------------------------------------------------------------- */
 
+/* Whether what comes next is of other bits than this build makes. */
+static bool other_bits(const struct player *self)
+{
+	struct motion_numbers own = engine_motion();
+	return !motion_is_same(&self->numbers, &own, world_info(self->world).method);
+}
+
 static enum status take_batch(struct player *self, uint32_t position, struct batch *out,
-			      struct reason *why)
+			      uint8_t *result, struct reason *why)
 {
 	struct journal_batch from;
 	enum status status = recording_batch(self->recording, &self->next, position, &from, why);
@@ -123,6 +139,7 @@ static enum status take_batch(struct player *self, uint32_t position, struct bat
 			       : reason_set(why, STATUS_CORRUPT, -1, "batch",
 					    "commands of batch %llu of session %u are none",
 					    LONG(from.batch), (unsigned)from.session);
+	*result = from.result;
 	*out = (struct batch){
 		.session = from.session,
 		.number = from.batch,
@@ -135,33 +152,45 @@ static enum status take_batch(struct player *self, uint32_t position, struct bat
 	return STATUS_OK;
 }
 
+/* Batches do to the world what they did: each has the result it had. One that found no memory may have
+ * another. Where no result is recorded and the bits are others, a batch must not be refused. */
+static enum status check_results(const struct player *self, const struct batch_result *results,
+				 const uint8_t *recorded, uint32_t count, struct reason *why)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t wanted = recorded[i];
+		if (wanted == JOURNAL_RESULT_UNKNOWN && self->others == PLAYER_REDO && other_bits(self))
+			wanted = STATUS_OK;
+		if (wanted != JOURNAL_RESULT_UNKNOWN && wanted != STATUS_NO_MEMORY &&
+		    results[i].status != (enum status)wanted)
+			return reason_set(why, STATUS_DIVERGED, -1, "batch",
+					  "batch %llu of session %u at tick %llu: %s, recorded as %s",
+					  LONG(results[i].number), (unsigned)results[i].session,
+					  LONG(self->next.tick), status_name(results[i].status),
+					  status_name((enum status)wanted));
+	}
+	return STATUS_OK;
+}
+
 static enum status apply(struct player *self, struct reason *why)
 {
 	struct arena_mark mark = arena_mark(&self->scratch);
 	uint32_t count = self->next.batches;
 	struct batch *batches = ARENA_ARRAY(&self->scratch, struct batch, count);
 	struct batch_result *results = ARENA_ARRAY(&self->scratch, struct batch_result, count);
-	enum status status = batches != NULL && results != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	uint8_t *recorded = ARENA_ARRAY(&self->scratch, uint8_t, count);
+	enum status status = batches != NULL && results != NULL && recorded != NULL ? STATUS_OK
+										    : STATUS_NO_MEMORY;
 	reason_set(why, status, -1, "replay", "%s", status_text(status));
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-		status = take_batch(self, i, &batches[i], why);
+		status = take_batch(self, i, &batches[i], &recorded[i], why);
 	if (status == STATUS_OK) {
 		status = world_apply(self->world, batches, count, results);
 		reason_set(why, status, -1, "replay", "applying: %s", status_text(status));
 	}
-	arena_rewind(&self->scratch, mark);
-	return status;
-}
-
-static enum status restore(struct player *self, struct reason *why)
-{
-	struct recorded_checkpoint checkpoint;
-	struct bytes image = { 0 };
-	enum status status = recording_checkpoint(self->recording, self->next.checkpoint,
-						  &checkpoint, &image, why);
 	if (status == STATUS_OK)
-		status = world_restore(self->world, image.data, image.count, why);
-	bytes_release(&image);
+		status = check_results(self, results, recorded, count, why);
+	arena_rewind(&self->scratch, mark);
 	return status;
 }
 
@@ -178,26 +207,111 @@ static enum status stop(struct player *self, struct reason *why)
 			  LONG(self->next.tick));
 }
 
-/* Another epoch: by going back to an image, or by a restart, which leaves the state as it is. */
-static enum status begin_epoch(struct player *self, struct player_event *event, struct reason *why)
+/* The record at hand begins another epoch: from an image, or from the state as it is. */
+static enum status enter_epoch(struct player *self, struct player_event *event, struct reason *why)
 {
-	enum status status = STATUS_OK;
-	if (self->next.cause == EPOCH_RESTORED)
-		status = restore(self, why);
+	bool restored = self->next.cause == EPOCH_RESTORED ||
+			(self->next.cause == EPOCH_UPGRADED && self->next.checkpoint != 0);
+	enum status status = restored ? load(self, self->next.checkpoint, why) : STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
 	self->epoch = self->next.epoch;
+	self->numbers = self->next.numbers;
 	world_new_epoch(self->world, self->epoch);
-	if (world_info(self->world).tick != self->next.tick)
+	event->news = PLAYER_EPOCH;
+	event->restored = restored;
+	event->epoch = self->epoch;
+	event->tick = self->next.tick;
+	return STATUS_OK;
+}
+
+static enum status begin_epoch(struct player *self, struct player_event *event, struct reason *why)
+{
+	enum status status = enter_epoch(self, event, why);
+	if (status == STATUS_OK && world_info(self->world).tick != self->next.tick)
 		return reason_set(why, STATUS_CORRUPT, -1, "epochs",
 				  "epoch %u begins at tick %llu, the recording leads to %llu",
 				  (unsigned)self->epoch, LONG(self->next.tick),
 				  LONG(world_info(self->world).tick));
-	event->news = PLAYER_EPOCH;
-	event->restored = self->next.cause == EPOCH_RESTORED;
-	event->epoch = self->epoch;
-	event->tick = self->next.tick;
-	return STATUS_OK;
+	return status;
+}
+
+/* The record at hand cannot be reached from where the world stands. */
+static enum status out_of_order(const struct player *self, struct reason *why)
+{
+	return reason_set(why, STATUS_CORRUPT, -1, "hashes",
+			  "record %llu is of epoch %u tick %llu, the recording leads to epoch %u "
+			  "tick %llu",
+			  LONG(self->next.seq), (unsigned)self->next.epoch, LONG(self->next.tick),
+			  (unsigned)self->epoch, LONG(world_info(self->world).tick));
+}
+
+/* ---- ticks of other bits ----------------------------------------------------------------------- */
+
+/* What is told of a file that ends behind its last stored state. */
+static enum status refuse(struct player *self, struct reason *why)
+{
+	struct recorded_build build;
+	uint64_t ticks;
+	enum status status = recording_ticks_after(self->recording, self->epoch,
+						   world_info(self->world).tick, true, &ticks, why);
+	if (status == STATUS_OK)
+		status = recording_build(self->recording, self->epoch, &build, why);
+	if (status != STATUS_OK)
+		return status;
+	return reason_set(why, STATUS_VERSION, -1, "motion",
+			  "%llu ticks after the last checkpoint are of other bits (%.36s): "
+			  "end it in good order with that build, or give --upgrade redo",
+			  LONG(ticks), build.text);
+}
+
+/* On to the next stored state: a checkpoint, or an epoch that begins with one. */
+static enum status pass_over(struct player *self, struct player_event *event, struct reason *why)
+{
+	uint64_t at = world_info(self->world).tick, ticks = 0;
+	enum status status = STATUS_OK;
+	for (; status == STATUS_OK && self->has_next; status = fetch(self, why)) {
+		const struct recorded *next = &self->next;
+		if (next->kind == RECORDED_SHAPE) {
+			status = learn_shape(self, next->seq, why);
+		} else if (next->kind == RECORDED_CHECKPOINT) {
+			if (next->epoch != self->epoch || next->tick < at)
+				return out_of_order(self, why);
+			self->passed += next->tick - at;
+			*event = (struct player_event){ .news = PLAYER_STATE,
+							.epoch = next->epoch,
+							.tick = next->tick,
+							.seq = next->seq };
+			status = load(self, next->seq, why);
+			return status == STATUS_OK ? fetch(self, why) : status;
+		} else if (next->kind == RECORDED_EPOCH) {
+			status = recording_ticks_after(self->recording, self->epoch, at, false, &ticks,
+						       why);
+			self->passed += ticks;
+			at = next->tick;
+			if (status == STATUS_OK)
+				status = enter_epoch(self, event, why);
+			if (status == STATUS_OK && event->restored)
+				return fetch(self, why);
+		}
+	}
+	if (status == STATUS_OK)
+		status = recording_ticks_after(self->recording, self->epoch, at, false, &ticks, why);
+	self->passed += ticks;
+	*event = (struct player_event){ .news = PLAYER_END, .epoch = self->epoch, .tick = at + ticks };
+	return status;
+}
+
+/* Whether the work at hand can be done as it was; if not, *told when it was passed over. */
+static enum status meet_others(struct player *self, struct player_event *event, bool *told,
+			       struct reason *why)
+{
+	if (self->others == PLAYER_REDO || !other_bits(self))
+		return STATUS_OK;
+	if (self->others == PLAYER_REFUSE)
+		return refuse(self, why);
+	*told = true;
+	return pass_over(self, event, why);
 }
 
 /* Does the record at hand; *told when there is news. */
@@ -205,6 +319,10 @@ static enum status do_record(struct player *self, struct player_event *event, bo
 			     struct reason *why)
 {
 	enum status status = STATUS_OK;
+	if (self->next.kind == RECORDED_APPLY || self->next.kind == RECORDED_STOP)
+		status = meet_others(self, event, told, why);
+	if (status != STATUS_OK || *told)
+		return status;
 	switch (self->next.kind) {
 	case RECORDED_EPOCH:
 		status = begin_epoch(self, event, why);
@@ -238,29 +356,22 @@ static enum status make_tick(struct player *self, uint64_t recorded, struct play
 			     struct reason *why)
 {
 	struct reason step;
+	bool others = other_bits(self);
 	if (world_step(self->world, &parallel_serial, &step) != STATUS_OK)
 		return reason_set(why, STATUS_DIVERGED, -1, "replay",
 				  "tick %llu cannot be made again: %s",
 				  LONG(world_info(self->world).tick + 1), step.text);
 	self->ticks++;
+	self->redone += others;
 	*event = (struct player_event){
 		.news = PLAYER_TICK,
 		.epoch = self->epoch,
 		.tick = world_info(self->world).tick,
 		.recorded = recorded,
+		.redone = others,
 		.replayed = world_tick_hash(self->world),
 	};
 	return STATUS_OK;
-}
-
-/* The record at hand cannot be reached from where the world stands. */
-static enum status out_of_order(const struct player *self, struct reason *why)
-{
-	return reason_set(why, STATUS_CORRUPT, -1, "hashes",
-			  "record %llu is of epoch %u tick %llu, the recording leads to epoch %u "
-			  "tick %llu",
-			  LONG(self->next.seq), (unsigned)self->next.epoch, LONG(self->next.tick),
-			  (unsigned)self->epoch, LONG(world_info(self->world).tick));
 }
 
 /* No record is due: a tick, another epoch, or the end. */
@@ -268,8 +379,11 @@ static enum status go_on(struct player *self, struct player_event *event, struct
 {
 	uint64_t tick = world_info(self->world).tick, hash;
 	enum status status = recording_hash(self->recording, self->epoch, tick + 1, &hash, why);
+	bool told = false;
 	if (status == STATUS_OK)
-		return make_tick(self, hash, event, why);
+		status = meet_others(self, event, &told, why);
+	if (status == STATUS_OK)
+		return told ? STATUS_OK : make_tick(self, hash, event, why);
 	if (status != STATUS_MISSING)
 		return status;
 	if (!self->has_next) {

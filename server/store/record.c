@@ -85,6 +85,7 @@ enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick,
 		write_u64(&writer, batch->at);
 		write_u8(&writer, batch->late);
 		write_u8(&writer, batch->restricted);
+		write_u8(&writer, batch->result);
 		write_u32(&writer, batch->count);
 		write_blob(&writer, batch->commands, batch->bytes);
 	}
@@ -254,6 +255,7 @@ enum status record_next_batch(struct record *apply, struct journal_batch *out)
 	out->at = read_u64(reader);
 	out->late = read_u8(reader);
 	out->restricted = read_u8(reader) != 0;
+	out->result = read_u8(reader);
 	out->count = read_u32(reader);
 	out->commands = read_blob(reader, &out->bytes);
 	return reader->failed ? STATUS_MALFORMED : STATUS_OK;

@@ -4,8 +4,8 @@
  * packed behind one another, and beside them what need not be copied twice: images and shapes.
  *
  *   u8 kind, u32 epoch, u64 tick, then (little-endian)
- *   APPLY       u32 batches, each: u32 session, u64 batch, u64 at, u8 late, u8 restricted, u32 count,
- *               u32 bytes, the packed commands
+ *   APPLY       u32 batches, each: u32 session, u64 batch, u64 at, u8 late, u8 restricted, u8 result,
+ *               u32 count, u32 bytes, the packed commands
  *   TICK        u64 tick hash
  *   CHECKPOINT  u64 state hash, u32 tables, a u64 for each, u8 named, u32 bytes, the name; its image is
  *               the parcel's next one

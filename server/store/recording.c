@@ -16,6 +16,8 @@ enum statement {
 	BATCH,
 	SHAPE,
 	CHECKPOINT,
+	TICKS,
+	BUILD,
 	STATEMENTS
 };
 
@@ -26,14 +28,25 @@ static const char *const texts[STATEMENTS] = {
 		 " UNION ALL SELECT seq, 4, epoch, tick, 0 FROM checkpoints WHERE seq > ?1"
 		 " UNION ALL SELECT seq, 5, epoch, tick, status FROM stops WHERE seq > ?1"
 		 " ORDER BY 1",
-	[EPOCH] = "SELECT cause, checkpoint FROM epochs WHERE seq = ?1",
+	[EPOCH] = "SELECT cause, checkpoint, motion FROM epochs WHERE seq = ?1",
 	[HASHES] = "SELECT tick, count, hashes FROM hashes WHERE epoch = ?1 AND tick <= ?2"
 		   " ORDER BY tick DESC LIMIT 1",
-	[BATCH] = "SELECT session, batch, at, late, restricted, count, commands FROM batches"
+	[BATCH] = "SELECT session, batch, at, late, restricted, count, commands, result FROM batches"
 		  " WHERE seq = ?1 AND apply = ?2",
 	[SHAPE] = "SELECT name, canonical FROM shapes WHERE seq = ?1",
 	[CHECKPOINT] = "SELECT epoch, tick, name, state_hash, image_bytes, image_hash,"
 		       " table_hashes, image FROM checkpoints WHERE seq = ?1",
+	[TICKS] = "SELECT sum(CASE epoch WHEN ?1 THEN max(0, min(count, tick + count - 1 - ?2))"
+		  " ELSE count END) FROM hashes WHERE epoch = ?1 OR (epoch > ?1 AND ?3)",
+	[BUILD] = "SELECT build, motion FROM epochs WHERE epoch = ?1",
+};
+
+/* In files of version 1, which are read as they are. */
+static const char *const first_texts[STATEMENTS] = {
+	[EPOCH] = "SELECT cause, checkpoint, NULL FROM epochs WHERE seq = ?1",
+	[BUILD] = "SELECT build, NULL FROM epochs WHERE epoch = ?1",
+	[BATCH] = "SELECT session, batch, at, late, restricted, count, commands, NULL FROM batches"
+		  " WHERE seq = ?1 AND apply = ?2",
 };
 
 struct recording {
@@ -60,9 +73,13 @@ enum status recording_open(sqlite3 *db, struct recording **out, struct reason *w
 		return reason_set(why, STATUS_NO_MEMORY, -1, "file", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	self->db = db;
+	uint64_t version = 0;
 	enum status status = sql_exec(db, "BEGIN", why);
+	if (status == STATUS_OK)
+		status = sql_number(db, "PRAGMA user_version", 0, &version, why);
 	for (int i = 0; i < STATEMENTS && status == STATUS_OK; i++)
-		status = sql_prepare(db, texts[i], &self->statements[i], why);
+		status = sql_prepare(db, version == 1 && first_texts[i] != NULL ? first_texts[i] : texts[i],
+				     &self->statements[i], why);
 	if (status == STATUS_OK)
 		status = prune_begins(db, &self->begins, why);
 	if (status == STATUS_OK)
@@ -93,9 +110,20 @@ enum status recording_seek(struct recording *self, uint64_t seq, struct reason *
 	return STATUS_OK;
 }
 
+/* NULL in files of version 1. */
+static enum status take_motion(sqlite3_stmt *get, int column, uint32_t epoch,
+			       struct motion_numbers *out, struct reason *why)
+{
+	const char *text = (const char *)sqlite3_column_text(get, column);
+	*out = motion_of_abi_1();
+	if (text != NULL && motion_parse(text, out) != STATUS_OK)
+		return BAD("epoch %u does not say which bits it is of", (unsigned)epoch);
+	return STATUS_OK;
+}
+
 static enum status read_cause(struct recording *self, struct recorded *out, struct reason *why)
 {
-	static const char *const causes[] = { "created", "restored", "recovered" };
+	static const char *const causes[] = { "created", "restored", "recovered", "upgraded" };
 	sqlite3_stmt *get = self->statements[EPOCH];
 	sql_bind(get, 1, out->seq);
 	enum status status = sql_row(self->db, get, why);
@@ -106,9 +134,12 @@ static enum status read_cause(struct recording *self, struct recorded *out, stru
 	uint32_t known = 0;
 	while (known < COUNT_OF(causes) && (cause == NULL || strcmp(cause, causes[known]) != 0))
 		known++;
-	sqlite3_reset(get);
 	out->cause = (enum epoch_cause)known;
-	return known < COUNT_OF(causes) ? STATUS_OK : BAD("epoch %u has no known cause", out->epoch);
+	status = take_motion(get, 2, out->epoch, &out->numbers, why);
+	if (known == COUNT_OF(causes))
+		status = BAD("epoch %u has no known cause", out->epoch);
+	sqlite3_reset(get);
+	return status;
 }
 
 enum status recording_next(struct recording *self, struct recorded *out, struct reason *why)
@@ -173,6 +204,34 @@ enum status recording_hash(struct recording *self, uint32_t epoch, uint64_t tick
 	return STATUS_MISSING;
 }
 
+enum status recording_ticks_after(struct recording *self, uint32_t epoch, uint64_t tick, bool onward,
+				  uint64_t *out, struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[TICKS];
+	sql_bind(get, 1, epoch);
+	sql_bind(get, 2, tick);
+	sql_bind(get, 3, onward);
+	enum status status = sql_row(self->db, get, why);
+	*out = status == STATUS_OK ? sql_column(get, 0) : 0;
+	sqlite3_reset(get);
+	return status;
+}
+
+enum status recording_build(struct recording *self, uint32_t epoch, struct recorded_build *out,
+			    struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[BUILD];
+	sql_bind(get, 1, epoch);
+	enum status status = sql_row(self->db, get, why);
+	if (status == STATUS_OK) {
+		const char *build = (const char *)sqlite3_column_text(get, 0);
+		snprintf(out->text, sizeof out->text, "%s", build != NULL ? build : "");
+		status = take_motion(get, 1, epoch, &out->numbers, why);
+	}
+	sqlite3_reset(get);
+	return status == STATUS_MISSING ? BAD("epoch %u is gone", (unsigned)epoch) : status;
+}
+
 enum status recording_batch(struct recording *self, const struct recorded *apply,
 			    uint32_t position, struct journal_batch *out, struct reason *why)
 {
@@ -197,6 +256,11 @@ enum status recording_batch(struct recording *self, const struct recorded *apply
 		.commands = sql_column_blob(get, 6, &bytes),
 	};
 	out->bytes = (uint32_t)bytes;
+	uint64_t result = sql_column(get, 7);
+	bool known = sqlite3_column_type(get, 7) != SQLITE_NULL;
+	out->result = known ? (uint8_t)result : (uint8_t)JOURNAL_RESULT_UNKNOWN;
+	if (known && result >= JOURNAL_RESULT_UNKNOWN)
+		return BAD("batch %u applied at tick %llu has no result", position, LONG(apply->tick));
 	if (session > UINT32_MAX || late > LATE_REFUSE || count > BATCH_COMMANDS_MAX)
 		return BAD("batch %u applied at tick %llu has numbers out of range", position,
 			   LONG(apply->tick));

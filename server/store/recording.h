@@ -18,7 +18,7 @@ enum recorded_kind {
 	RECORDED_STOP = 5,
 };
 
-enum epoch_cause { EPOCH_CREATED, EPOCH_RESTORED, EPOCH_RECOVERED };
+enum epoch_cause { EPOCH_CREATED, EPOCH_RESTORED, EPOCH_RECOVERED, EPOCH_UPGRADED };
 
 struct recorded {
 	enum recorded_kind kind;
@@ -26,7 +26,8 @@ struct recorded {
 	uint32_t epoch;
 	/* EPOCH */
 	enum epoch_cause cause;
-	uint64_t checkpoint; /* RESTORED: seq of the image gone back to */
+	uint64_t checkpoint; /* RESTORED: seq of the image gone back to; UPGRADED: gone on from */
+	struct motion_numbers numbers; /* of the build that made its ticks */
 	/* APPLY */
 	uint32_t batches;
 	/* STOP */
@@ -57,6 +58,17 @@ MUST_CHECK enum status recording_next(struct recording *self, struct recorded *o
 /* The recorded hash of (epoch, tick); MISSING when that tick was never made. */
 MUST_CHECK enum status recording_hash(struct recording *self, uint32_t epoch, uint64_t tick,
 				      uint64_t *out, struct reason *why);
+
+/* How many ticks of `epoch` were made after `tick`; with `onward` also those of later epochs. */
+MUST_CHECK enum status recording_ticks_after(struct recording *self, uint32_t epoch, uint64_t tick,
+					     bool onward, uint64_t *out, struct reason *why);
+/* The build that began an epoch, and the numbers of its ticks. */
+struct recorded_build {
+	char text[64];
+	struct motion_numbers numbers;
+};
+MUST_CHECK enum status recording_build(struct recording *self, uint32_t epoch,
+				       struct recorded_build *out, struct reason *why);
 
 /* Batch `position` (from 0) of an APPLY; its commands are borrowed until the next call. */
 MUST_CHECK enum status recording_batch(struct recording *self, const struct recorded *apply,

@@ -3,6 +3,9 @@
  *	checkpoints, newest first ─► the first that is whole ─► records after it, each tick hash checked ─►
  *	a new epoch, written before anybody can see a state of it
  *
+ * Where the file's last ticks are of other bits than this build makes, every stored state is looked at
+ * first, and nothing may follow the last one, unless it is to be done again with the bits of this build.
+ *
  * What is in the file counts, whether it was called durable or not: it was accepted, and it is the
  * beginning of what happened. A checkpoint that is not whole (checksum, invariants, state hash) is told
  * in the log and counted, and an older one and a longer replay take its place.
@@ -17,15 +20,17 @@
 /* An owner beyond this was made up by a command, and is no session that ever was. */
 enum { OWNER_BELIEVED = 0x7fffffff };
 
-static enum status start(struct player *player, struct recording *recording, const char *name,
-			 struct recovered *out, struct reason *why)
+static enum status start(struct player *player, struct recording *recording,
+			 const struct journal *journal, struct recovered *out, struct reason *why)
 {
+	const char *name = journal->name;
+	enum player_others others = journal->store->redo ? PLAYER_REDO : PLAYER_REFUSE;
 	uint64_t seq = UINT64_MAX;
 	enum status status = recording_last(recording, seq, &seq, why);
 	if (status == STATUS_OK && seq == 0)
 		return reason_set(why, STATUS_CORRUPT, -1, "file", "there is no checkpoint in it");
 	while (status == STATUS_OK && seq != 0) {
-		status = player_start(player, recording, seq, why);
+		status = player_start(player, recording, seq, others, why);
 		if (status != STATUS_CORRUPT)
 			break;
 		log_warn("checkpoint_corrupt", "world=%s checkpoint=%llu text=\"%s\"", name,
@@ -47,7 +52,7 @@ static enum status replay(struct player *player, struct reason *why)
 	while ((status = player_next(player, &event, why)) == STATUS_OK) {
 		if (event.news == PLAYER_END)
 			return STATUS_OK;
-		if (event.news == PLAYER_TICK && event.recorded != event.replayed)
+		if (event.news == PLAYER_TICK && event.recorded != event.replayed && !event.redone)
 			return reason_set(why, STATUS_DIVERGED, -1, "hashes",
 					  "epoch %u tick %llu: recorded %016llx, replayed %016llx",
 					  (unsigned)event.epoch, (unsigned long long)event.tick,
@@ -103,6 +108,47 @@ static enum status take_snapshots(struct recording *recording, const char *world
 	return status;
 }
 
+/* Every checkpoint has the hash it was saved with. Of other bits they are all there is of what was. */
+static enum status check_states(struct recording *recording, const char *world, struct recovered *out,
+				struct reason *why)
+{
+	uint64_t seq = 0;
+	enum status status = recording_last(recording, UINT64_MAX, &seq, why);
+	while (status == STATUS_OK && seq != 0) {
+		struct recorded_checkpoint checkpoint;
+		struct image_about about;
+		struct bytes image = { 0 };
+		status = recording_checkpoint(recording, seq, &checkpoint, &image, why);
+		if (status == STATUS_OK)
+			status = world_image_about(image.data, image.count, &about, why);
+		if (status == STATUS_OK && about.saved_hash != checkpoint.state_hash)
+			status = reason_set(why, STATUS_CORRUPT, -1, "image", "%s",
+					    "it has not the state hash it was saved with");
+		bytes_release(&image);
+		if (status == STATUS_CORRUPT) {
+			log_warn("checkpoint_corrupt", "world=%s checkpoint=%llu text=\"%s\"", world,
+				 (unsigned long long)seq, why->text);
+			out->checkpoints_corrupt++;
+			status = STATUS_OK;
+		}
+		if (status == STATUS_OK)
+			status = recording_last(recording, seq, &seq, why);
+	}
+	return status;
+}
+
+/* Whether the file's last epoch is of other numbers than this build's, whatever the method in force. */
+static enum status compare_numbers(const struct player *player, struct recording *recording,
+				   const char *world, struct recovered *out, struct reason *why)
+{
+	char own[MOTION_TEXT_MAX];
+	struct motion_numbers numbers = engine_motion();
+	motion_text(&numbers, own);
+	motion_text(&player->numbers, out->from);
+	out->upgraded = strcmp(own, out->from) != 0;
+	return out->upgraded ? check_states(recording, world, out, why) : STATUS_OK;
+}
+
 /* Sessions of batches, and owners of bodies: a fork's bodies belong to sessions of another file. */
 static uint32_t highest_session(const struct world *world, uint32_t session_max)
 {
@@ -120,19 +166,22 @@ static uint32_t highest_session(const struct world *world, uint32_t session_max)
 	return session_max;
 }
 
-static enum status read_world(sqlite3 *db, const char *name, struct player *player,
+static enum status read_world(sqlite3 *db, const struct journal *journal, struct player *player,
 			      struct recovered *out, struct reason *why)
 {
+	const char *name = journal->name;
 	struct recording *recording;
 	struct recording_counts counts;
 	enum status status = recording_open(db, &recording, why);
 	if (status != STATUS_OK)
 		return status;
-	status = start(player, recording, name, out, why);
+	status = start(player, recording, journal, out, why);
 	if (status == STATUS_OK) {
 		out->checkpoint_tick = world_info(player->world).tick;
 		out->whole = recording_is_whole(recording);
 		status = replay(player, why);
+		if (status == STATUS_OK)
+			status = compare_numbers(player, recording, name, out, why);
 		if (status == STATUS_OK)
 			status = recording_count(recording, &counts, why);
 		if (status == STATUS_OK)
@@ -152,6 +201,7 @@ static void hand_over(struct player *player, struct recovered *out)
 	out->world = player->world;
 	out->shapes = player->shapes;
 	out->replayed = player->ticks;
+	out->redone = player->redone;
 	player->world = NULL;
 	shape_book_init(&player->shapes);
 	world_set_shape_source(out->world, shape_book_source(&out->shapes));
@@ -159,16 +209,16 @@ static void hand_over(struct player *player, struct recovered *out)
 }
 
 /* Without the right to write: what is refused stays as it was found. */
-static enum status read_file(const char *path, const char *name, struct player *player,
-			     struct recovered *out, struct reason *why)
+static enum status read_file(const char *path, const struct journal *journal,
+			     struct player *player, struct recovered *out, struct reason *why)
 {
 	sqlite3 *db;
 	enum status status = sql_open(path, SQL_ALONE, &db, why);
 	if (status != STATUS_OK)
 		return status;
-	status = schema_check(db, why);
+	status = schema_check(db, NULL, why);
 	if (status == STATUS_OK)
-		status = read_world(db, name, player, out, why);
+		status = read_world(db, journal, player, out, why);
 	sql_close(db);
 	return status;
 }
@@ -178,7 +228,7 @@ static enum status recover(struct journal *journal, struct recovered *out, struc
 	char path[STORE_PATH_MAX];
 	struct player player;
 	store_path(journal->store, journal->name, "", path);
-	enum status status = read_file(path, journal->name, &player, out, why);
+	enum status status = read_file(path, journal, &player, out, why);
 	if (status != STATUS_OK)
 		return status;
 	hand_over(&player, out);
@@ -187,6 +237,9 @@ static enum status recover(struct journal *journal, struct recovered *out, struc
 		return status;
 	uint32_t epoch = journal->file.epoch + 1;
 	world_new_epoch(out->world, epoch);
+	out->upgraded = out->upgraded || journal->file.version < SCHEMA_VERSION;
+	if (out->upgraded)
+		return world_file_upgraded(&journal->file, epoch, out->world, out->redone, why);
 	return world_file_recovered(&journal->file, epoch, world_info(out->world).tick, why);
 }
 

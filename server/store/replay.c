@@ -37,7 +37,7 @@ static enum status tape_open(struct tape *self, const char *path, struct reason 
 	memset(self, 0, sizeof *self);
 	enum status status = sql_open(path, SQL_READ, &self->db, why);
 	if (status == STATUS_OK)
-		status = schema_check(self->db, why);
+		status = schema_check(self->db, NULL, why);
 	if (status == STATUS_OK)
 		status = recording_open(self->db, &self->recording, why);
 	if (status != STATUS_OK)
@@ -46,7 +46,8 @@ static enum status tape_open(struct tape *self, const char *path, struct reason 
 }
 
 /* From the checkpoint nearest at or before `from`; 0: the first. */
-static enum status tape_play(struct tape *self, uint64_t from, struct reason *why)
+static enum status tape_play(struct tape *self, uint64_t from, enum player_others others,
+			     struct reason *why)
 {
 	uint64_t seq;
 	enum status status = from == 0 ? recording_first(self->recording, &seq, why)
@@ -58,7 +59,7 @@ static enum status tape_play(struct tape *self, uint64_t from, struct reason *wh
 					    ? ""
 					    : ": the recording's beginning was pruned");
 	if (status == STATUS_OK)
-		status = player_start(&self->player, self->recording, seq, why);
+		status = player_start(&self->player, self->recording, seq, others, why);
 	self->playing = status == STATUS_OK;
 	return status;
 }
@@ -239,6 +240,11 @@ static enum status verify_next(struct tape *tape, struct replay_report *report, 
 		status = check_checkpoint(tape, &event, report, why);
 		*over = report->verdict == REPLAY_DIFFERS;
 		break;
+	case PLAYER_STATE:
+		/* The player has held it to its hash. Whatever differed before cannot be told more of. */
+		report->states++;
+		*over = report->verdict == REPLAY_DIFFERS;
+		break;
 	case PLAYER_EPOCH:
 		/* Another state took the place of the one that differs. */
 		*over = report->verdict == REPLAY_DIFFERS && event.restored;
@@ -254,18 +260,19 @@ static void note_end(const struct tape *tape, struct replay_report *report)
 {
 	struct world_info info = world_info(tape->player.world);
 	report->ticks = tape->player.ticks;
+	report->passed = tape->player.passed;
 	report->epoch = info.epoch;
 	report->tick = info.tick;
 	report->state_hash = world_state_hash(tape->player.world, NULL, NULL);
 	if (report->verdict == REPLAY_UNCHECKED)
-		report->verdict = REPLAY_SAME;
+		report->verdict = report->passed > 0 ? REPLAY_STATES : REPLAY_SAME;
 }
 
 static enum status verify(struct tape *tape, const struct replay_options *options,
 			  struct replay_report *report, struct reason *why)
 {
 	bool over = false;
-	enum status status = tape_play(tape, options->from, why);
+	enum status status = tape_play(tape, options->from, PLAYER_PASS_OVER, why);
 	while (status == STATUS_OK && !over) {
 		status = verify_next(tape, report, &over, why);
 		tell(options, tape, report);
@@ -365,9 +372,9 @@ static enum status against(struct tape *one, struct tape *other,
 			   struct reason *why)
 {
 	bool over = false;
-	enum status status = tape_play(one, options->from, why);
+	enum status status = tape_play(one, options->from, PLAYER_REFUSE, why);
 	if (status == STATUS_OK)
-		status = tape_play(other, options->from, why);
+		status = tape_play(other, options->from, PLAYER_REFUSE, why);
 	if (status != STATUS_OK)
 		return status;
 	uint64_t start = MAX_OF(world_info(one->player.world).tick,

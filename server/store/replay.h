@@ -16,7 +16,9 @@ struct replay_options {
 	void *context;
 };
 
-enum replay_verdict { REPLAY_UNCHECKED, REPLAY_SAME, REPLAY_DIFFERS };
+/* STATES: some ticks are of other bits than this build makes and were passed over; the states stored among
+ * them have the hashes they were saved with, and every other tick is the same. */
+enum replay_verdict { REPLAY_UNCHECKED, REPLAY_SAME, REPLAY_DIFFERS, REPLAY_STATES };
 /* Where the first difference was seen. */
 enum replay_seen { REPLAY_TICK_HASH, REPLAY_STATE_HASH, REPLAY_IMAGE, REPLAY_STEP, REPLAY_LENGTH };
 
@@ -28,6 +30,7 @@ struct replay_report {
 	uint64_t begins_tick;
 	enum replay_verdict verdict;
 	uint64_t ticks, checkpoints; /* made again; compared */
+	uint64_t passed, states;     /* ticks of other bits; stored states verified among them */
 	uint32_t epoch;
 	uint64_t tick;	     /* the last one reached */
 	uint64_t state_hash; /* there */
@@ -55,7 +58,7 @@ MUST_CHECK enum status replay_file(const struct replay_options *options,
 				   struct replay_report *report, struct reason *why);
 
 /* Exit statuses of the command. */
-enum { REPLAY_EXIT_SAME = 0, REPLAY_EXIT_FAILED = 1, REPLAY_EXIT_DIFFERS = 2 };
+enum { REPLAY_EXIT_SAME = 0, REPLAY_EXIT_FAILED = 1, REPLAY_EXIT_DIFFERS = 2, REPLAY_EXIT_STATES = 3 };
 /* The command: lines for people, one JSON object on the last line of standard output. */
 int replay_command(const struct options *options);
 

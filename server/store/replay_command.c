@@ -5,7 +5,7 @@
 #include "server/base/progress_text.h"
 #include "server/store/replay.h"
 
-static const char *const verdicts[] = { "unchecked", "same", "differs" };
+static const char *const verdicts[] = { "unchecked", "same", "differs", "states" };
 static const char *const seen_by[] = { "tick_hash", "state_hash", "image", "step", "length" };
 static const char *const longer_one[] = { "null", "\"file\"", "\"against\"" };
 
@@ -73,10 +73,11 @@ static void print_json(const struct replay_options *options, const struct replay
 	       report->begins_epoch, report->begins_tick, report->whole ? "false" : "true");
 	if (report->verdict != REPLAY_UNCHECKED)
 		printf(", \"ticks\": %" PRIu64 ", \"checkpoints\": %" PRIu64
+		       ", \"not_made_again\": %" PRIu64 ", \"states\": %" PRIu64
 		       ", \"last\": {\"epoch\": %" PRIu32 ", \"tick\": %" PRIu64
 		       ", \"hash\": \"%016" PRIx64 "\"}",
-		       report->ticks, report->checkpoints, report->epoch, report->tick,
-		       report->state_hash);
+		       report->ticks, report->checkpoints, report->passed, report->states,
+		       report->epoch, report->tick, report->state_hash);
 	if (options->against != NULL)
 		printf(", \"longer\": %s", longer_one[report->longer]);
 	printf(", \"difference\": ");
@@ -103,6 +104,11 @@ static void print_lines(const struct replay_options *options, const struct repla
 		printf("same: %" PRIu64 " ticks made again, %" PRIu64 " checkpoints compared; "
 		       "state hash %016" PRIx64 " at tick %" PRIu64 "\n",
 		       report->ticks, report->checkpoints, report->state_hash, report->tick);
+	if (report->verdict == REPLAY_STATES)
+		printf("states: %" PRIu64 " stored states verified; %" PRIu64
+		       " ticks of other bits not made again; %" PRIu64 " ticks made again, %" PRIu64
+		       " checkpoints compared\n",
+		       report->states, report->passed, report->ticks, report->checkpoints);
 	if (report->verdict != REPLAY_DIFFERS)
 		return;
 	printf("differs: first at epoch %" PRIu32 " tick %" PRIu64 " (%s)\n", report->first_epoch,
@@ -150,5 +156,7 @@ int replay_command(const struct options *options)
 	}
 	print_lines(&replay, &report);
 	print_json(&replay, &report);
+	if (report.verdict == REPLAY_STATES)
+		return REPLAY_EXIT_STATES;
 	return report.verdict == REPLAY_DIFFERS ? REPLAY_EXIT_DIFFERS : REPLAY_EXIT_SAME;
 }

@@ -32,7 +32,7 @@ static const char tables_text[] =
 	"CREATE TABLE tables (place INTEGER PRIMARY KEY, name TEXT NOT NULL);"
 	"CREATE TABLE epochs (epoch INTEGER PRIMARY KEY, seq INTEGER NOT NULL UNIQUE,"
 	" tick INTEGER NOT NULL, cause TEXT NOT NULL, snapshot TEXT, checkpoint INTEGER,"
-	" build TEXT NOT NULL, at TEXT NOT NULL);"
+	" build TEXT NOT NULL, at TEXT NOT NULL, motion TEXT, redone INTEGER);"
 	"CREATE TABLE shapes (seq INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
 	" tick INTEGER NOT NULL, name BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
 	" canonical BLOB NOT NULL);"
@@ -41,7 +41,7 @@ static const char tables_text[] =
 	"CREATE TABLE batches (seq INTEGER PRIMARY KEY, apply INTEGER NOT NULL,"
 	" session INTEGER NOT NULL, batch INTEGER NOT NULL, at INTEGER NOT NULL,"
 	" late INTEGER NOT NULL, restricted INTEGER NOT NULL, count INTEGER NOT NULL,"
-	" commands BLOB NOT NULL);"
+	" commands BLOB NOT NULL, result INTEGER);"
 	"CREATE TABLE stops (seq INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
 	" tick INTEGER NOT NULL, status INTEGER NOT NULL);"
 	"CREATE TABLE hashes (epoch INTEGER NOT NULL, tick INTEGER NOT NULL,"
@@ -53,7 +53,7 @@ static const char tables_text[] =
 	"CREATE INDEX epochs_checkpoint ON epochs (checkpoint) WHERE checkpoint IS NOT NULL;"
 	"CREATE INDEX checkpoints_name ON checkpoints (name) WHERE name IS NOT NULL;";
 
-/* For people with the sqlite3 shell; nothing here reads them. */
+/* For people with the sqlite3 shell; nothing here reads them. schema_step_up makes them anew. */
 static const char views_text[] =
 	"CREATE VIEW tick_hashes AS"
 	" WITH RECURSIVE n (epoch, tick, i, count, hashes) AS"
@@ -64,7 +64,7 @@ static const char views_text[] =
 	" SELECT b.seq, a.epoch, a.tick, b.session,"
 	" CASE WHEN b.batch < 0 THEN 'step' ELSE 'commands' END AS message,"
 	" b.batch & 9223372036854775807 AS batch, b.at, b.late, b.restricted, b.count,"
-	" lower(hex(b.commands)) AS commands"
+	" lower(hex(b.commands)) AS commands, b.result"
 	" FROM batches b JOIN applies a ON a.seq = b.apply;"
 	"CREATE VIEW snapshots AS"
 	" SELECT name, max(seq) AS seq, epoch, tick, lower(hex(state_hash)) AS state_hash,"
@@ -94,12 +94,8 @@ static enum status put_meta(sqlite3 *db, sqlite3_stmt *put, const char *key, con
 static enum status create_meta(sqlite3 *db, const char *world, struct reason *why)
 {
 	static const char text[] = "INSERT INTO meta VALUES (?1, ?2)";
-	char abi[16];
-	snprintf(abi, sizeof abi, "%d", ENGINE_CORE);
 	sqlite3_stmt *put = NULL;
 	enum status status = sql_prepare(db, text, &put, why);
-	if (status == STATUS_OK)
-		status = put_meta(db, put, "abi", abi, why);
 	if (status == STATUS_OK)
 		status = put_meta(db, put, "build", schema_build(), why);
 	if (status == STATUS_OK)
@@ -143,38 +139,66 @@ enum status schema_meta(sqlite3 *db, const char *key, char *text, size_t bytes, 
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
+/* Version 1 has one number for all bits, of which 1 is the only one there was. */
 static enum status check_abi(sqlite3 *db, struct reason *why)
 {
-	char abi[16], own[16], build[64];
+	char abi[16], build[64];
 	enum status status = schema_meta(db, "abi", abi, sizeof abi, why);
 	if (status == STATUS_OK)
 		status = schema_meta(db, "build", build, sizeof build, why);
-	if (status != STATUS_OK)
-		return status;
-	snprintf(own, sizeof own, "%d", ENGINE_CORE);
-	if (strcmp(abi, own) != 0)
-		return reason_set(why, STATUS_VERSION, -1, "abi",
-				  "made with abi %s (%s), this program has %s", abi, build, own);
-	return STATUS_OK;
+	if (status == STATUS_OK && strcmp(abi, "1") != 0)
+		status = reason_set(why, STATUS_VERSION, -1, "abi",
+				    "made with abi %s (%s), this program knows 1", abi, build);
+	return status;
 }
 
-enum status schema_check(sqlite3 *db, struct reason *why)
+enum status schema_check(sqlite3 *db, uint32_t *version, struct reason *why)
 {
-	uint64_t application, version, tables;
+	uint64_t application, found, tables;
 	enum status status = sql_number(db, "SELECT count(*) FROM sqlite_schema", 0, &tables, why);
 	if (status == STATUS_OK)
 		status = sql_number(db, "PRAGMA application_id", 0, &application, why);
 	if (status == STATUS_OK)
-		status = sql_number(db, "PRAGMA user_version", 0, &version, why);
+		status = sql_number(db, "PRAGMA user_version", 0, &found, why);
 	if (status != STATUS_OK)
 		return status;
 	if (tables == 0)
 		return reason_set(why, STATUS_MISSING, -1, "file", "nothing is in it");
 	if (application != SCHEMA_APPLICATION)
 		return reason_set(why, STATUS_CORRUPT, -1, "file", "is no recording of a world");
-	if (version != SCHEMA_VERSION)
+	if (found == 0 || found > SCHEMA_VERSION)
 		return reason_set(why, STATUS_VERSION, -1, "file",
 				  "has tables of version %llu, this program knows %d",
-				  (unsigned long long)version, SCHEMA_VERSION);
-	return check_abi(db, why);
+				  (unsigned long long)found, SCHEMA_VERSION);
+	if (version != NULL)
+		*version = (uint32_t)found;
+	return found == 1 ? check_abi(db, why) : STATUS_OK;
+}
+
+enum status schema_step_up(sqlite3 *db, struct reason *why)
+{
+	char motion[MOTION_TEXT_MAX], pragma[48];
+	struct motion_numbers first = motion_of_abi_1();
+	sqlite3_stmt *put = NULL;
+	motion_text(&first, motion);
+	enum status status = sql_exec(db,
+				      "ALTER TABLE epochs ADD COLUMN motion TEXT;"
+				      "ALTER TABLE epochs ADD COLUMN redone INTEGER;"
+				      "ALTER TABLE batches ADD COLUMN result INTEGER;"
+				      "DELETE FROM meta WHERE key = 'abi';"
+				      "DROP VIEW IF EXISTS tick_hashes; DROP VIEW IF EXISTS input;"
+				      "DROP VIEW IF EXISTS snapshots;"
+				      "DROP VIEW IF EXISTS table_hashes; DROP VIEW IF EXISTS timeline;",
+				      why);
+	if (status == STATUS_OK)
+		status = sql_exec(db, views_text, why);
+	if (status == STATUS_OK)
+		status = sql_prepare(db, "UPDATE epochs SET motion = ?1", &put, why);
+	if (status == STATUS_OK) {
+		sql_bind_text(put, 1, motion);
+		status = sql_run(db, put, why);
+	}
+	sqlite3_finalize(put);
+	snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", SCHEMA_VERSION);
+	return status == STATUS_OK ? sql_exec(db, pragma, why) : status;
 }

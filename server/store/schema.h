@@ -6,13 +6,17 @@
 #include "server/store/sql.h"
 
 /* "Cair" and the version of the tables: PRAGMA application_id and user_version. */
-enum { SCHEMA_APPLICATION = 0x43616972, SCHEMA_VERSION = 1 };
+enum { SCHEMA_APPLICATION = 0x43616972, SCHEMA_VERSION = 2 };
 
 /* The commits of one transaction: tables, views, and who made them. Within the caller's transaction. */
 MUST_CHECK enum status schema_create(sqlite3 *db, const char *world, struct reason *why);
-/* MISSING: an empty file, in which nothing has begun. CORRUPT: no file of ours. VERSION: of another
- * schema, or of a build that makes other bits (`abi`). */
-MUST_CHECK enum status schema_check(sqlite3 *db, struct reason *why);
+/* Files of version 1 are read as they are; before anything is written to one it steps up. What version 2
+ * has beside it: motion and redone of an epoch, the result of a batch. */
+/* MISSING: an empty file, in which nothing has begun. CORRUPT: no file of ours. VERSION: of a schema that
+ * is not known. *version (may be NULL) is its own. */
+MUST_CHECK enum status schema_check(sqlite3 *db, uint32_t *version, struct reason *why);
+/* Version 1 becomes 2. Within the caller's transaction. */
+MUST_CHECK enum status schema_step_up(sqlite3 *db, struct reason *why);
 /* What made this program: version, compiler and processor. */
 const char *schema_build(void);
 /* The meta table's text for `key`, cut to `bytes`; empty when there is none. */

@@ -169,7 +169,7 @@ static bool has_begun(const char *path)
 	enum status status = sql_open(path, SQL_ALONE, &db, &why);
 	if (status != STATUS_OK)
 		return true;
-	status = schema_check(db, &why);
+	status = schema_check(db, NULL, &why);
 	if (status == STATUS_OK)
 		status = sql_number(db, "SELECT count(*) FROM (SELECT 1 FROM checkpoints LIMIT 1)",
 				    0, &checkpoints, &why);
@@ -266,6 +266,11 @@ enum status store_create(const char *directory, struct executor *executor, struc
 void store_set_retention(struct store *self, const struct retention *retention)
 {
 	self->retention = *retention;
+}
+
+void store_redo(struct store *self)
+{
+	self->redo = true;
 }
 
 /* Nobody else runs any more: what waits is written here, whoever forgot to close what. */

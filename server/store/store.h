@@ -3,8 +3,9 @@
  *
  * At start every file found is recovered: last good checkpoint, journal replayed on top with every
  * tick hash checked, a new epoch begun. A torn tail (crash in the middle of a transaction) is not
- * there: SQLite's own log sees to that. A file of another `abi` is opened read-only and refused
- * with VERSION.
+ * there: SQLite's own log sees to that. A file of earlier tables, or whose last ticks are of other bits
+ * (engine.h), goes on in an epoch `upgraded`; with such ticks after its last checkpoint it is refused with
+ * VERSION, unless they are to be redone.
  */
 #ifndef CAIRN_STORE_STORE_H
 #define CAIRN_STORE_STORE_H
@@ -25,6 +26,9 @@ MUST_CHECK enum status store_create(const char *directory, struct executor *exec
 				    struct store **out, struct reason *why);
 /* How much of each world's past stays (prune.h). Before executor_start; without it everything does. */
 void store_set_retention(struct store *store, const struct retention *retention);
+/* Ticks of other bits after a file's last checkpoint are made again with those of this build. Before
+ * store_recover; without it such a file is refused. */
+void store_redo(struct store *store);
 /* After the executor has stopped. What journals still hold is written, closed or not. */
 void store_destroy(struct store *store);
 
@@ -67,7 +71,10 @@ struct recovered {
 	struct shape_book shapes;
 	struct journal *journal; /* open for more */
 	uint32_t session_max;	 /* the highest session number in it: new ones must be above */
-	uint64_t checkpoint_tick, replayed; /* ticks replayed since */
+	uint64_t checkpoint_tick, replayed; /* ticks replayed since; of them */
+	uint64_t redone; /* with other bits than are recorded */
+	bool upgraded;	 /* the epoch it goes on in has that cause */
+	char from[MOTION_TEXT_MAX]; /* upgraded: the numbers of its last epoch */
 	bool whole; /* from its birth; false: its beginning was pruned */
 	uint32_t checkpoints_corrupt;	    /* passed over; the log tells which */
 	ARRAY_OF(struct recovered_snapshot) snapshots;

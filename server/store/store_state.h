@@ -65,6 +65,7 @@ struct store {
 	int lock_file; /* descriptor holding the lock on the directory, −1 none */
 	struct executor *executor;
 	struct retention retention; /* as set before executor_start */
+	bool redo;
 	struct journal *journals; /* LOOP's list */
 	ARRAY_OF(char *) names;	  /* of worlds found at the start, ascending by bytes */
 	ARRAY_OF(struct refused_file) refused; /* LOOP's */

@@ -8,11 +8,11 @@
 
 static const char *const texts[WORLD_FILE_STATEMENTS] = {
 	[PUT_EPOCH] = ("INSERT INTO epochs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-		       " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))"),
+		       " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?8, ?9)"),
 	[PUT_SHAPE] = "INSERT INTO shapes VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[HAS_SHAPE] = "SELECT 1 FROM shapes WHERE name = ?1",
 	[PUT_APPLY] = "INSERT INTO applies VALUES (?1, ?2, ?3, ?4)",
-	[PUT_BATCH] = "INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	[PUT_BATCH] = "INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
 	[PUT_HASHES] = "REPLACE INTO hashes VALUES (?1, ?2, ?3, ?4)",
 	[PUT_STOP] = "INSERT INTO stops VALUES (?1, ?2, ?3, ?4)",
 	[PUT_CHECKPOINT] = "INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -57,13 +57,13 @@ enum status world_file_create(struct world_file *self, const char *path, const c
 }
 
 /* Looked at first without the right to write: a database of somebody else is left as it was found. */
-static enum status check_is_ours(const char *path, struct reason *why)
+static enum status check_is_ours(const char *path, uint32_t *version, struct reason *why)
 {
 	sqlite3 *db;
 	enum status status = sql_open(path, SQL_ALONE, &db, why);
 	if (status != STATUS_OK)
 		return status;
-	status = schema_check(db, why);
+	status = schema_check(db, version, why);
 	sql_close(db);
 	return status;
 }
@@ -72,7 +72,7 @@ enum status world_file_open(struct world_file *self, const char *path, struct re
 {
 	uint64_t epoch = 0;
 	memset(self, 0, sizeof *self);
-	enum status status = check_is_ours(path, why);
+	enum status status = check_is_ours(path, &self->version, why);
 	if (status == STATUS_OK)
 		status = sql_open(path, SQL_WRITE, &self->db, why);
 	if (status == STATUS_OK)
@@ -81,7 +81,7 @@ enum status world_file_open(struct world_file *self, const char *path, struct re
 		status = sql_number(self->db, "SELECT max(epoch) FROM epochs", 0, &epoch, why);
 	if (status == STATUS_OK && epoch >= UINT32_MAX)
 		status = reason_set(why, STATUS_CORRUPT, -1, "epochs", "no further one is possible");
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && self->version == SCHEMA_VERSION)
 		status = prepare(self, why);
 	self->epoch = (uint32_t)epoch;
 	/* What a daemon before this one left to be taken away. */
@@ -103,21 +103,27 @@ void world_file_close(struct world_file *self)
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* `snapshot` and `checkpoint` of a RESTORE, else NULL and 0. */
+/* `snapshot` of a RESTORE, `checkpoint` that of an image gone to, `redone` of an upgrade; else NULL and 0. */
 static enum status put_epoch(struct world_file *self, uint32_t epoch, uint64_t tick,
 			     const char *cause, const char *snapshot, uint64_t checkpoint,
-			     struct reason *why)
+			     uint64_t redone, struct reason *why)
 {
+	char motion[MOTION_TEXT_MAX];
+	struct motion_numbers numbers = engine_motion();
+	motion_text(&numbers, motion);
 	sqlite3_stmt *put = self->statements[PUT_EPOCH];
 	sql_bind(put, 1, epoch);
 	sql_bind(put, 2, ++self->seq);
 	sql_bind(put, 3, tick);
 	sql_bind_text(put, 4, cause);
-	if (snapshot != NULL) {
+	if (snapshot != NULL)
 		sql_bind_text(put, 5, snapshot);
+	if (checkpoint != 0)
 		sql_bind(put, 6, checkpoint);
-	}
 	sql_bind_text(put, 7, schema_build());
+	sql_bind_text(put, 8, motion);
+	if (redone != 0)
+		sql_bind(put, 9, redone);
 	self->epoch = epoch;
 	return sql_run(self->db, put, why);
 }
@@ -177,6 +183,7 @@ static enum status put_apply(struct world_file *self, struct record *record, str
 		sql_bind(put, 7, batch.restricted);
 		sql_bind(put, 8, batch.count);
 		sql_bind_blob(put, 9, batch.commands, batch.bytes);
+		sql_bind(put, 10, batch.result);
 		status = sql_run(self->db, put, why);
 	}
 	return status;
@@ -272,7 +279,7 @@ static enum status put_restore(struct world_file *self, const struct record *rec
 	sqlite3_reset(find);
 	if (status == STATUS_OK)
 		status = put_epoch(self, record->epoch, record->tick, "restored", record->snapshot,
-				   checkpoint, why);
+				   checkpoint, 0, why);
 	return status;
 }
 
@@ -284,7 +291,7 @@ static enum status put(struct world_file *self, struct record *record, struct re
 		return put_restore(self, record, why);
 	enum status status = STATUS_OK;
 	if (record->epoch != self->epoch)
-		status = put_epoch(self, record->epoch, record->tick, "created", NULL, 0, why);
+		status = put_epoch(self, record->epoch, record->tick, "created", NULL, 0, 0, why);
 	if (status != STATUS_OK)
 		return status;
 	switch (record->kind) {
@@ -382,10 +389,54 @@ enum status world_file_recovered(struct world_file *self, uint32_t epoch, uint64
 	ASSERT(epoch > self->epoch);
 	enum status status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
 	if (status == STATUS_OK)
-		status = put_epoch(self, epoch, tick, "recovered", NULL, 0, why);
+		status = put_epoch(self, epoch, tick, "recovered", NULL, 0, 0, why);
 	if (status == STATUS_OK)
 		status = sql_exec(self->db, "COMMIT", why);
 	if (status != STATUS_OK)
 		sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
+	return status;
+}
+
+/* An epoch of redone ticks begins with its checkpoint, which has the number after its own. */
+static enum status put_upgrade(struct world_file *self, uint32_t epoch, const struct world *world,
+			       const struct record *record, uint64_t redone, struct reason *why)
+{
+	enum status status = STATUS_OK;
+	if (self->version < SCHEMA_VERSION) {
+		status = schema_step_up(self->db, why);
+		self->version = SCHEMA_VERSION;
+		if (status == STATUS_OK)
+			status = prepare(self, why);
+	}
+	if (status == STATUS_OK)
+		status = put_epoch(self, epoch, world_info(world).tick, "upgraded", NULL,
+				   redone != 0 ? self->seq + 2 : 0, redone, why);
+	return status == STATUS_OK ? put_checkpoint(self, record, why) : status;
+}
+
+enum status world_file_upgraded(struct world_file *self, uint32_t epoch, const struct world *world,
+				uint64_t redone, struct reason *why)
+{
+	ASSERT(epoch > self->epoch);
+	struct bytes image = { 0 };
+	struct record record = { .kind = RECORD_CHECKPOINT,
+				 .epoch = epoch,
+				 .tick = world_info(world).tick };
+	struct record_checkpoint *checkpoint = &record.checkpoint;
+	checkpoint->image = &image;
+	checkpoint->state_hash =
+		world_state_hash(world, checkpoint->table_hashes, &checkpoint->table_count);
+	enum status status = world_save(world, &image);
+	reason_set(why, status, -1, "image", "%s", status_text(status));
+	if (status == STATUS_OK)
+		status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
+	if (status == STATUS_OK) {
+		status = put_upgrade(self, epoch, world, &record, redone, why);
+		if (status == STATUS_OK)
+			status = sql_exec(self->db, "COMMIT", why);
+		if (status != STATUS_OK)
+			sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
+	}
+	bytes_release(&image);
 	return status;
 }

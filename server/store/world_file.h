@@ -31,6 +31,7 @@ struct world_file {
 	sqlite3_stmt *statements[WORLD_FILE_STATEMENTS];
 	uint64_t seq;	/* the last one given */
 	uint32_t epoch; /* the last one begun, 0 none */
+	uint32_t version; /* of its tables; below SCHEMA_VERSION nothing but world_file_upgraded may follow */
 	bool tables_named;
 	/* The row of hashes at the end: rewritten longer with each transaction until it is full. */
 	struct {
@@ -55,7 +56,7 @@ struct world_file_progress {
 /* Makes the tables in a new (or empty) file. */
 MUST_CHECK enum status world_file_create(struct world_file *self, const char *path,
 					 const char *world, struct reason *why);
-/* An existing file, as schema_check says. */
+/* An existing file, as schema_check says; one of an earlier version is left as it is. */
 MUST_CHECK enum status world_file_open(struct world_file *self, const char *path,
 				       struct reason *why);
 /* Any time; zero initialisation is closed. */
@@ -76,5 +77,10 @@ MUST_CHECK enum status world_file_size(struct world_file *self, uint64_t *bytes,
 /* The world stands at `tick` and begins `epoch`, recovered. Committed when this returns OK. */
 MUST_CHECK enum status world_file_recovered(struct world_file *self, uint32_t epoch, uint64_t tick,
 					    struct reason *why);
+/* The same of a file whose tables or bits were others: in one transaction its tables step up, and `epoch`
+ * begins with a checkpoint. `redone` ticks before it were made again with other bits than are recorded. */
+MUST_CHECK enum status world_file_upgraded(struct world_file *self, uint32_t epoch,
+					   const struct world *world, uint64_t redone,
+					   struct reason *why);
 
 #endif

@@ -323,6 +323,7 @@ static void reply_restored(struct session *session, const struct reply_report *r
 	message.restored.epoch = reply->epoch;
 	message.restored.tick = reply->tick;
 	message.restored.hash = reply->state_hash;
+	message.restored.other_bits = reply->other_bits;
 	session_send(session, &message);
 }
 

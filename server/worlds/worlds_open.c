@@ -50,6 +50,9 @@ static enum status open_recovered(struct server *server, const char *name, struc
 	log_info("world_recovered", "name=%s checkpoint_tick=%llu replayed=%llu", name,
 		 (unsigned long long)recovered.checkpoint_tick,
 		 (unsigned long long)recovered.replayed);
+	if (recovered.upgraded)
+		log_info("world_upgraded", "name=%s from=\"%s\" redone=%llu", name, recovered.from,
+			 (unsigned long long)recovered.redone);
 	if (server->options->journal_keep && !recovered.whole)
 		log_warn("recording_not_from_birth",
 			 "name=%s: its beginning was pruned before --journal-keep was given", name);

@@ -64,7 +64,7 @@ static void put_spawn(struct parcel *parcel, struct world *world, uint64_t numbe
 	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
 	command_pack(&packer, &command);
 	struct wire_slice slice = wire_packer_slice(&packer);
-	struct journal_batch record = { 1, number, 0, 0, false, slice.at, slice.bytes, 1 };
+	struct journal_batch record = { 1, number, 0, 0, false, slice.at, slice.bytes, 1, 0 };
 	struct batch batch = { .session = 1, .number = number, .commands = &command, .count = 1 };
 	struct batch_result result;
 	ASSERT(world_apply(world, &batch, 1, &result) == STATUS_OK);
@@ -160,6 +160,8 @@ static void read_image(const uint8_t *data, size_t bytes)
 	enum status status = world_image_difference(image, bytes, good_image.data,
 						    good_image.count, &why);
 	UNUSED(status);
+	struct image_about about;
+	status = world_image_about(image, bytes, &about, &why);
 	struct name32 names[4];
 	world_image_shapes(image, bytes, names, 4);
 	if (world_load(image, bytes, test_shape_source(), &world, &why) == STATUS_OK) {
@@ -190,9 +192,14 @@ static const char *const changes[] = {
 	"UPDATE shapes SET canonical = ?2 WHERE seq = ?3",
 	"UPDATE OR IGNORE shapes SET seq = ?1 WHERE seq = ?3",
 	"INSERT OR IGNORE INTO stops VALUES (?1, ?3, ?3, 49)",
-	"INSERT OR IGNORE INTO epochs VALUES (?3, ?1, ?3, 'recovered', NULL, NULL, '', '')",
+	"INSERT OR IGNORE INTO epochs VALUES (?3, ?1, ?3, 'recovered', NULL, NULL, '', '', NULL, NULL)",
 	"DELETE FROM batches WHERE seq = ?3",
 	"UPDATE batches SET commands = ?1, apply = ?3",
+	"UPDATE batches SET result = ?1",
+	"UPDATE epochs SET motion = CAST(?2 AS TEXT) WHERE ?1 = ?1 AND epoch = ?3",
+	"UPDATE epochs SET cause = 'upgraded', checkpoint = ?1, redone = ?1 WHERE ?2 = ?2 AND epoch = ?3",
+	"UPDATE epochs SET motion = 'core 2, free 1, soft-step 1, lcp 0'",
+	"PRAGMA user_version = 1",
 };
 
 /* A statement that is refused (a number used twice) changes nothing, which is as good. */
@@ -254,7 +261,7 @@ static void change(sqlite3 *db, struct reader *input)
 		mend_shape(db, data, bytes, row);
 }
 
-static void play(sqlite3 *db, uint64_t from)
+static void play(sqlite3 *db, uint64_t from, enum player_others others)
 {
 	struct recording *recording;
 	struct recording_counts counts;
@@ -268,7 +275,7 @@ static void play(sqlite3 *db, uint64_t from)
 	if (status == STATUS_OK)
 		status = recording_last(recording, from, &seq, &why);
 	if (status == STATUS_OK && seq != 0 &&
-	    player_start(&player, recording, seq, &why) == STATUS_OK) {
+	    player_start(&player, recording, seq, others, &why) == STATUS_OK) {
 		for (int ticks = 0; ticks < TICKS_MAX; ticks += event.news == PLAYER_TICK)
 			if (player_next(&player, &event, &why) != STATUS_OK ||
 			    event.news == PLAYER_END)
@@ -292,8 +299,8 @@ static void read_recording(const uint8_t *data, size_t bytes)
 	struct reader input = reader_over(data, bytes);
 	for (int i = 0; i < CHANGES_MAX && reader_left(&input) > 0; i++)
 		change(db, &input);
-	play(db, UINT64_MAX);
-	play(db, bytes > 0 ? data[bytes - 1] : 9);
+	play(db, UINT64_MAX, PLAYER_REDO);
+	play(db, bytes > 0 ? data[bytes - 1] : 9, PLAYER_PASS_OVER);
 	sqlite3_close(db);
 }
 

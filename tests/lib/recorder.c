@@ -268,6 +268,8 @@ void recorder_disturb(struct recorder *self)
 	for (uint32_t i = 0; i < count; i++)
 		fill_batch(self, &boundary, i);
 	ck_assert_int_eq(world_apply(self->world, boundary.batches, count, results), STATUS_OK);
+	for (uint32_t i = 0; i < count; i++)
+		boundary.packed[i].result = (uint8_t)results[i].status;
 	if (count > 0)
 		ck_assert_int_eq(journal_apply(self->journal, info.epoch, info.tick,
 					       boundary.packed, count),

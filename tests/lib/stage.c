@@ -172,7 +172,7 @@ uint64_t stage_hash(const struct stage *self)
 
 void stage_restore(struct stage *to, const struct stage *from)
 {
-	method_save(&from->method, (struct dynamics *)&from->dynamics);
+	method_save(&from->method, &from->dynamics);
 	tables_release(&to->tables);
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
 		enum table_index index = (enum table_index)table;

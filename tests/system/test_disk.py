@@ -365,9 +365,10 @@ def spoil(path, how):
             db.execute("delete from checkpoints where seq > (select min(seq) from checkpoints)")
             db.execute("update hashes set hashes = zeroblob(length(hashes))")
         db.close()
-    elif how == "other abi":
+    elif how == "other bits":
         with sqlite3.connect(path) as db:
-            db.execute("update meta set value = '999' where key = 'abi'")
+            db.execute("delete from checkpoints where seq > (select min(seq) from checkpoints)")
+            db.execute("update epochs set motion = replace(motion, 'core 1', 'core 999')")
         db.close()
     else:
         path.write_bytes(b"")
@@ -401,7 +402,7 @@ def two_worlds(data):
 
 
 REFUSALS = {"noise": "corrupt", "truncated": "corrupt", "other database": "corrupt", "diverged": "diverged",
-            "other abi": "version"}
+            "other bits": "version"}
 
 
 @pytest.mark.parametrize("how", list(REFUSALS))

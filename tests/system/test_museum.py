@@ -1,10 +1,11 @@
 """Recordings of earlier builds: every one opens, verifies as museum.json says, and goes on."""
 import json
 import lzma
+import sqlite3
 import subprocess
 
 import pytest
-from support import CLIENT, SOURCE, daemon
+from support import CLIENT, SOURCE, daemon, log_of
 
 MUSEUM = SOURCE / "tests" / "data" / "museum"
 ABOUT = json.loads((MUSEUM / "museum.json").read_text())
@@ -45,3 +46,134 @@ def test_a_recording_verifies_and_goes_on(tmp_path, name):
     code, told = replay(path, "--verify")
     assert (code, told["verdict"]) == (0, about["verdict"]), told
     assert told["ticks"] == about["ticks"] + about["after"]
+
+
+# ---- bits of another build -----------------------------------------------------------------------
+
+OTHER = "core 7, free 1, soft-step 1, lcp 0"
+
+
+def change(path, *statements):
+    with sqlite3.connect(path) as db:
+        for statement in statements:
+            db.execute(statement)
+    db.close()
+
+
+def ask(path, query):
+    with sqlite3.connect(path) as db:
+        found = db.execute(query).fetchall()
+    db.close()
+    return found
+
+
+def of_other_bits(path):
+    """A file as a build of another core would have left it: the tables of today, and its own numbers."""
+    change(path, "ALTER TABLE epochs ADD COLUMN motion TEXT", "ALTER TABLE epochs ADD COLUMN redone INTEGER",
+           "ALTER TABLE batches ADD COLUMN result INTEGER", "DELETE FROM meta WHERE key = 'abi'",
+           f"UPDATE epochs SET motion = '{OTHER}', build = 'cairn of another day'", "PRAGMA user_version = 2")
+
+
+def test_a_file_of_the_first_tables_steps_up_with_an_epoch_and_a_checkpoint(tmp_path):
+    path = unpack("restored", tmp_path)
+    assert ask(path, "PRAGMA user_version") == [(1,)]
+    with daemon("--data", str(tmp_path), "--paused", "--journal-keep"):
+        pass
+    assert ask(path, "PRAGMA user_version") == [(2,)]
+    told = ask(path, "SELECT cause, checkpoint, redone FROM epochs ORDER BY epoch")
+    assert [cause for cause, _, _ in told] == ["created", "restored", "recovered", "upgraded"]
+    assert told[-1] == ("upgraded", None, None)
+    assert {motion for motion, in ask(path, "SELECT motion FROM epochs")} == {
+        "core 1, free 1, soft-step 1, lcp 0"}
+    assert ask(path, "SELECT count(*) > 0 FROM checkpoints WHERE epoch = 4 AND tick = 140") == [(1,)]
+    assert ask(path, "SELECT value FROM meta WHERE key = 'abi'") == []
+
+
+def test_a_file_that_cannot_step_up_is_left_as_it_was(tmp_path):
+    path = unpack("planar", tmp_path)
+    change(path, "CREATE TRIGGER no BEFORE INSERT ON epochs BEGIN SELECT raise(ABORT, 'no room'); END")
+    before = path.read_bytes()
+    with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
+        assert client.list() == []
+        assert client.info("refused")["refused"][0]["name"] == "planar"
+    assert ask(path, "PRAGMA user_version") == [(1,)]
+    assert path.read_bytes() == before
+    change(path, "DROP TRIGGER no")
+    with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
+        assert client.join("planar").tick == 200
+
+
+def test_states_of_other_bits_open_and_ticks_are_not_made_again(tmp_path):
+    """An end in good order: the last state is the last checkpoint, and the world goes on from it."""
+    path = unpack("restored", tmp_path)
+    of_other_bits(path)
+    code, told = replay(path, "--verify")
+    assert (code, told["verdict"]) == (3, "states")
+    assert (told["ticks"], told["not_made_again"]) == (0, 180)
+    assert told["states"] >= 2 and told["last"]["tick"] == 140
+    with daemon("--data", str(tmp_path), "--paused", "--journal-keep") as server, server.connect() as client:
+        world = client.join("restored")
+        assert (world.epoch, world.tick) == (4, 140)
+        assert world.step(60).tick_hash == ABOUT["restored"]["tick_hash"]
+        # A snapshot of those days opens as well.
+        before = world.restore("before")
+        assert (before.tick, before.other_bits) == (60, False)
+        world.step(5)
+    code, told = replay(path, "--verify")
+    assert (code, told["verdict"]) == (3, "states"), told
+    assert (told["ticks"], told["not_made_again"]) == (65, 180)
+    assert ask(path, "SELECT cause FROM epochs ORDER BY epoch")[3] == ("upgraded",)
+
+
+def test_a_spoiled_state_of_other_bits_differs(tmp_path):
+    path = unpack("clean", tmp_path)
+    of_other_bits(path)
+    change(path, "UPDATE checkpoints SET state_hash = zeroblob(8) WHERE seq = (SELECT max(seq) FROM checkpoints)")
+    done = subprocess.run([CLIENT, "replay", str(path), "--verify"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "state hash" in done.stderr
+
+
+def test_ticks_of_other_bits_behind_the_last_checkpoint_are_refused_or_redone(tmp_path):
+    path = unpack("killed", tmp_path)
+    of_other_bits(path)
+    before = path.read_bytes()
+    with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
+        refused, = client.info("refused")["refused"]
+        assert refused["status"] == "version"
+        # Which build, what is at stake, and the two ways on.
+        for word in ("80 ticks", "cairn of another day", "in good order", "--upgrade redo"):
+            assert word in refused["text"]
+    assert path.read_bytes() == before
+    with daemon("--data", str(tmp_path), "--paused", "--upgrade", "redo", "--journal-keep") as server, \
+            server.connect() as client:
+        world = client.join("killed")
+        assert (world.epoch, world.tick) == (2, 180)
+        # Here the bits are the same after all, so what is redone is what it was.
+        assert world.step(60).tick_hash == ABOUT["killed"]["tick_hash"]
+        assert 'world_upgraded name=killed from="core 7, free 1, soft-step 1, lcp 0" redone=80' in log_of(server)
+    assert ask(path, "SELECT cause, redone FROM epochs WHERE epoch = 2") == [("upgraded", 80)]
+    code, told = replay(path, "--verify")
+    assert (code, told["verdict"], told["ticks"], told["not_made_again"]) == (3, "states", 60, 180), told
+
+
+@pytest.mark.parametrize("results, status", [(0, None), (34, "diverged")], ids=["same", "another"])
+def test_redoing_ends_with_a_batch_that_gets_another_result(tmp_path, results, status):
+    path = unpack("killed", tmp_path)
+    of_other_bits(path)
+    change(path, f"UPDATE batches SET result = {results}")
+    before = path.read_bytes()
+    with daemon("--data", str(tmp_path), "--paused", "--upgrade", "redo") as server, server.connect() as client:
+        refused = client.info("refused")["refused"]
+        assert [file["status"] for file in refused] == ([status] if status else [])
+        assert not status or "recorded as" in refused[0]["text"]
+    assert (path.read_bytes() == before) == bool(status)
+
+
+def test_tables_of_a_later_build_are_refused_and_left_alone(tmp_path):
+    path = unpack("planar", tmp_path)
+    change(path, "PRAGMA user_version = 3")
+    before = path.read_bytes()
+    with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
+        refused, = client.info("refused")["refused"]
+        assert refused["status"] == "version" and "version 3" in refused["text"]
+    assert path.read_bytes() == before

@@ -294,6 +294,7 @@ export const MESSAGE = {
     ["epoch", undefined],
     ["tick", undefined],
     ["hash", undefined],
+    ["other_bits", 0],
   ] },
   fork: { number: 67, map: false, fields: [
     ["ref", undefined],

@@ -77,11 +77,15 @@ export class World extends Questions {
     return { epoch, tick, hash: hash.slice() };
   }
 
-  /** Goes back to a state kept by name; a new epoch begins: {epoch, tick, hash}. */
+  /**
+   * Goes back to a state kept by name; a new epoch begins: {epoch, tick, hash, otherBits}, the last true where the
+   * state was saved by a build of other bits.
+   */
   async restore(name) {
-    const { epoch, tick, hash } = await this.client.request("restore", { world: this.number, name }, "restored");
+    const answer = await this.client.request("restore", { world: this.number, name }, "restored");
+    const { epoch, tick, hash, other_bits: others } = answer;
     Object.assign(this, { epoch, tick });
-    return { epoch, tick, hash: hash.slice() };
+    return { epoch, tick, hash: hash.slice(), otherBits: others !== 0 };
   }
 
   /** A copy, paused, of the present state or one kept by name. @returns {Promise<World>} joined */

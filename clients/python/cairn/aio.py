@@ -400,7 +400,7 @@ class World(_World):
     async def restore(self, name):
         fields = await self.client.ask("restored", "restore", self.number, name)
         self.epoch, self.tick = fields[1], fields[2]
-        return State(fields[1], fields[2], _hash(fields[3]))
+        return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]))
 
     async def fork(self, name, snapshot=""):
         """A copy, paused; returns it joined."""

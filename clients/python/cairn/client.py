@@ -106,6 +106,7 @@ class State:
     tick: int
     hash: str
     world: int = None
+    other_bits: bool = False  # of restore: it was saved by a build of other bits
 
 
 @dataclass
@@ -516,7 +517,7 @@ class World:
     def restore(self, name):
         fields = self.client.ask("restored", "restore", self.number, name)
         self.epoch, self.tick = fields[1], fields[2]
-        return State(fields[1], fields[2], _hash(fields[3]))
+        return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]))
 
     def fork(self, name, snapshot=""):
         """A copy, paused; returns it joined."""

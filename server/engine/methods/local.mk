@@ -17,11 +17,13 @@ libengine_a_SOURCES += \
 	server/engine/methods/velocity.h \
 	server/engine/methods/velocity_impact.c \
 	server/engine/methods/velocity_island.c \
+	server/engine/methods/velocity_printed.c \
 	server/engine/methods/velocity_reflect.c \
 	server/engine/methods/velocity_rows.c \
 	server/engine/methods/velocity_sparse.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_free \
-	tests/unit/server/engine/methods/test_lcp \
+	tests/unit/server/engine/methods/test_velocity \
+	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_soft_step

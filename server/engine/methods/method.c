@@ -2,6 +2,7 @@
 #include "server/engine/methods/method.h"
 
 #include "server/engine/dynamics/step.h"
+#include "server/engine/world/parameters.h"
 
 #include <string.h>
 
@@ -15,8 +16,31 @@ const struct method *const *method_list(uint32_t *count)
 	return METHODS;
 }
 
+/* Names of papers C-01. */
+static const struct method_alias ALIASES[] = {
+	{ "velocity-projection", "projection", UINT32_MAX, 0 },
+	{ "gr-lcp", "reflection", PARAMETER_REFLECTION_CORE, 0 },
+	{ "gr-velocity-projection", "reflection", PARAMETER_REFLECTION_CORE, 1 },
+};
+
+const struct method_alias *method_aliases(uint32_t *count)
+{
+	*count = (uint32_t)COUNT_OF(ALIASES);
+	return ALIASES;
+}
+
+const struct method_alias *method_alias(const char *name)
+{
+	for (uint32_t i = 0; i < COUNT_OF(ALIASES); i++)
+		if (strcmp(ALIASES[i].name, name) == 0)
+			return &ALIASES[i];
+	return NULL;
+}
+
 const struct method *method_find(const char *name)
 {
+	const struct method_alias *alias = method_alias(name);
+	name = alias != NULL ? alias->method : name;
 	for (uint32_t i = 0; i < COUNT_OF(METHODS); i++)
 		if (strcmp(METHODS[i]->name, name) == 0)
 			return METHODS[i];
@@ -72,7 +96,7 @@ enum status method_step(struct method_instance *self, struct dynamics *dynamics,
 	return STATUS_OK;
 }
 
-void method_save(const struct method_instance *self, struct dynamics *dynamics)
+void method_save(const struct method_instance *self, const struct dynamics *dynamics)
 {
 	/* Without a state the block is still what the state would be made of. */
 	if (self->state != NULL && self->method->save != NULL)

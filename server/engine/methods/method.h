@@ -75,7 +75,7 @@ MUST_CHECK enum status method_ready(struct method_instance *self, const struct d
 MUST_CHECK enum status method_step(struct method_instance *self, struct dynamics *dynamics, double dt,
 				   struct reason *why);
 /* Brings the table method_block up to date, which has its size already. */
-void method_save(const struct method_instance *self, struct dynamics *dynamics);
+void method_save(const struct method_instance *self, const struct dynamics *dynamics);
 /* The present method ends and another begins. */
 void method_switch(struct method_instance *self, const struct method *to, struct dynamics *dynamics);
 /* Destroys the state; the method stays. */
@@ -83,7 +83,16 @@ void method_release(struct method_instance *self);
 
 extern const struct method method_free, method_soft_step, method_lcp, method_projection, method_reflection;
 
-/* NULL when there is none. */
+/* Another name of a method, from its source; it may choose a parameter's value as well. */
+struct method_alias {
+	const char *name, *method;
+	uint32_t parameter; /* row of the parameter table; UINT32_MAX: none */
+	double value;
+};
+/* NULL when the name is no alias. */
+const struct method_alias *method_alias(const char *name);
+const struct method_alias *method_aliases(uint32_t *count);
+/* By name or alias; NULL when there is none. */
 const struct method *method_find(const char *name);
 const struct method *method_by_number(uint16_t number);
 const struct method *const *method_list(uint32_t *count);

@@ -116,6 +116,8 @@ static void move_bodies(struct velocity_step *self, const struct body_motion *st
 		self->after[slot] = (struct spatial){ self->motions[slot].velocity,
 						      self->motions[slot].angular_velocity };
 	}
+	mass_bodies_from_tables(step->dynamics->tables, step->bodies, step->body_count, self->motions,
+				self->masses_end);
 }
 
 /* ---- the way ---------------------------------------------------------------------------------- */
@@ -172,7 +174,12 @@ static void first_guess(const struct velocity_island *island, double *x)
 		uint32_t block = island->block[i];
 		uint32_t constraint = self->rows.blocks[block].constraint;
 		uint32_t point = block - self->first_block[constraint];
-		const double *from = step_multipliers(self->step, self->list, self->contact_of[constraint]);
+		uint32_t contact = self->contact_of[constraint];
+		const double *from = step_multipliers(self->step, self->list, contact);
+		if (velocity_prints(self, &self->list->items[contact])) {
+			x[i] = 0; /* its points are no manifold's */
+			continue;
+		}
 		double t = from[3 * point + 1], k = from[3 * point + 2];
 		double c = island->turned[i][0], s = island->turned[i][1];
 		x[i] = island->place[i] == 0 ? from[3 * point] :
@@ -230,8 +237,95 @@ static enum status solve_way(const struct island *members, uint32_t index, struc
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&island.system, x, self->push);
+	island.outcome->pushed = true;
 	count_push(&island);
 	return STATUS_OK;
+}
+
+/* ---- what a push does to angular momentum ----------------------------------------------------- */
+
+double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,
+		       const struct island *island)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		const struct mass_body *mass = &masses[island->slots[i]];
+		struct spatial v = velocities[island->slots[i]];
+		sum += 0.5 * (mass->mass.x * v.linear.x * v.linear.x + mass->mass.y * v.linear.y * v.linear.y +
+			      mass->mass.z * v.linear.z * v.linear.z) +
+		       0.5 * sym3_quadratic(mass->inertia, v.angular);
+	}
+	return sum;
+}
+
+static bool stands_on_nothing(const struct velocity_step *self, const struct island *island)
+{
+	for (uint32_t i = 0; i < island->constraint_count; i++) {
+		const struct constraint *constraint = &self->constraints[island->constraints[i]];
+		const uint32_t slots[2] = { constraint->body_a, constraint->body_b };
+		for (uint32_t k = 0; k < 2; k++)
+			if (slots[k] == ROW_NO_BODY || !mass_moves(&self->mass, slots[k]))
+				return false;
+	}
+	return true;
+}
+
+/* A push moves bodies across their velocities, which would change Σ x × m v. The island gets the same amount back as a
+ * rigid rotation, which changes no relative speed of any contact. Of islands that stand on nothing: with others the
+ * world's angular momentum is not kept anyway. */
+static void restore_momentum(struct velocity_step *self, const struct island *island)
+{
+	double mass = 0, h = self->step->dt;
+	vec3 centre = vec3_zero(), lost = vec3_zero();
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t slot = island->slots[i];
+		double m = self->masses_end[slot].mass.x;
+		mass += m;
+		centre = vec3_mul_add(centre, self->motions[slot].centre, m);
+		vec3 moved = vec3_scale(self->push[slot].linear, h);
+		lost = vec3_mul_add(lost, vec3_cross(moved, self->after[slot].linear), -m);
+	}
+	centre = vec3_scale(centre, 1 / mass);
+	mat3 inertia = mat3_zero(), inverse;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t slot = island->slots[i];
+		double m = self->masses_end[slot].mass.x;
+		vec3 r = vec3_sub(self->motions[slot].centre, centre);
+		mat3 skew = mat3_skew(r);
+		inertia = mat3_add(inertia, sym3_matrix(self->masses_end[slot].inertia));
+		inertia = mat3_sub(inertia, mat3_scale(mat3_mul(skew, skew), m));
+	}
+	if (self->step->dynamics->tables->world.planar[0]) {
+		double about = inertia.z.z;
+		inertia = mat3_identity();
+		inertia.z.z = about;
+		lost.x = lost.y = 0;
+	}
+	if (!mat3_inverse(inertia, &inverse))
+		return;
+	vec3 spin = mat3_mul_vec(inverse, lost);
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t slot = island->slots[i];
+		vec3 r = vec3_sub(self->motions[slot].centre, centre);
+		struct spatial rigid = { vec3_cross(spin, r), spin };
+		self->after[slot] = spatial_mul_add(self->after[slot], rigid, 1);
+	}
+}
+
+/* What a push adds to kinetic energy (by turning bodies that are not round, and by the rotation above) counts as its
+ * work. */
+static void settle_pushes(struct velocity_step *self)
+{
+	for (uint32_t i = 0; i < self->islands.count; i++) {
+		const struct island *island = &self->islands.items[i];
+		if (!self->outcomes[i].pushed)
+			continue;
+		if (stands_on_nothing(self, island))
+			restore_momentum(self, island);
+		double gained = velocity_energy(self->masses_end, self->after, island) -
+				velocity_energy(self->masses, self->moving, island);
+		self->outcomes[i].push_work += scalar_max(gained, 0);
+	}
 }
 
 /* ---- impacts ---------------------------------------------------------------------------------- */
@@ -248,15 +342,14 @@ static bool any_impact(const struct velocity_step *self)
  * first), for those who look at them. */
 static void merge_impulses(struct velocity_step *self, const struct velocity_step *end)
 {
-	for (uint32_t c = 0, at = 0; c < end->constraint_count; c++) {
-		uint32_t contact = end->contact_of[c];
-		while (at < self->constraint_count && self->contact_of[at] < contact)
-			at++;
-		if (at == self->constraint_count || self->contact_of[at] != contact)
+	for (uint32_t c = 0; c < end->constraint_count; c++) {
+		uint32_t first, last;
+		velocity_blocks_of(self, end->contact_of[c], &first, &last);
+		if (first == last)
 			continue; /* it had no points as the step began, so it has no place to be seen */
 		for (uint32_t k = end->first_block[c]; k < end->first_block[c + 1]; k++) {
-			uint32_t to = self->first_block[at];
-			for (uint32_t j = to; j < self->first_block[at + 1]; j++)
+			uint32_t to = first;
+			for (uint32_t j = first; j < last; j++)
 				if (self->rows.blocks[j].key.feature == end->rows.blocks[k].key.feature)
 					to = j;
 			self->impulses[to].normal += end->impulses[k].normal;
@@ -279,11 +372,7 @@ static enum status solve_impacts(struct velocity_step *self)
 	options.motions = self->motions;
 	options.anew = true;
 	step_collide(step, &list, 0, &options);
-	end.masses = ALLOCATE(struct mass_body, step->body_count);
-	if (end.masses == NULL)
-		return STATUS_NO_MEMORY;
-	mass_bodies_from_tables(step->dynamics->tables, step->bodies, step->body_count, self->motions,
-				end.masses);
+	end.masses = self->masses_end;
 	end.mass = mass_operator_free(end.masses, step->body_count);
 	enum status status = velocity_state(&end, &list, self->motions);
 	if (status == STATUS_OK)
@@ -322,26 +411,34 @@ static void merge_outcomes(struct step_report *report, const struct velocity_out
 	}
 }
 
+static void forget_impulses(struct contact_table *table, uint32_t row)
+{
+	memset(table->normal_impulse[row], 0, sizeof table->normal_impulse[row]);
+	memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
+	memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
+}
+
+/* Blocks of a manifold are its points, in order; what the printed form has beyond is told with the last. */
 static void store_impulses(const struct velocity_step *self, const struct velocity_impulse *first)
 {
 	struct contact_table *table = &self->step->dynamics->tables->contact;
-	for (uint32_t c = 0; c < self->constraint_count; c++) {
-		const struct contact_state *contact = &self->list->items[self->contact_of[c]];
-		uint32_t row = contact->row;
+	for (uint32_t i = 0; i < self->list->count; i++) {
+		const struct contact_state *contact = &self->list->items[i];
+		uint32_t row = contact->row, from, last;
 		vec3 t, k, friction = vec3_zero();
+		forget_impulses(table, row);
+		velocity_blocks_of(self, i, &from, &last);
 		row_frame(contact->normal, &t, &k);
-		for (uint32_t p = 0; p < contact->point_count; p++) {
-			uint32_t block = self->first_block[c] + p;
+		for (uint32_t block = from; block < last; block++) {
+			uint32_t p = MIN_OF(block - from, contact->point_count - 1u);
 			const struct velocity_impulse *sum = &self->impulses[block];
-			table->normal_impulse[row][p] = sum->normal;
-			table->multiplier[row][3 * p] = first[block].normal;
-			table->multiplier[row][3 * p + 1] = first[block].tangent[0];
-			table->multiplier[row][3 * p + 2] = first[block].tangent[1];
+			table->normal_impulse[row][p] += sum->normal;
+			table->multiplier[row][3 * p] += first[block].normal;
+			table->multiplier[row][3 * p + 1] += first[block].tangent[0];
+			table->multiplier[row][3 * p + 2] += first[block].tangent[1];
 			friction = vec3_mul_add(friction, t, sum->tangent[0]);
 			friction = vec3_mul_add(friction, k, sum->tangent[1]);
 		}
-		for (uint32_t p = contact->point_count; p < MANIFOLD_POINTS_MAX; p++)
-			table->normal_impulse[row][p] = 0;
 		table->friction_impulse[row][0] = friction.x;
 		table->friction_impulse[row][1] = friction.y;
 		table->friction_impulse[row][2] = friction.z;
@@ -369,7 +466,11 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	status = islands_solve(step, &self->islands, solve_way, self);
 	if (status != STATUS_OK)
 		return status;
+	self->masses_end = ALLOCATE(struct mass_body, step->body_count);
+	if (self->masses_end == NULL)
+		return STATUS_NO_MEMORY;
 	move_bodies(self, start);
+	settle_pushes(self);
 	*first = self->impulses;
 	if (!any_impact(self))
 		return STATUS_OK;

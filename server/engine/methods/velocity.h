@@ -37,6 +37,7 @@ struct velocity_outcome {
 	uint32_t iterations, fallbacks;
 	bool solved, dense;
 	bool dependent; /* the rows that act depend on each other: their impulses are one choice of many */
+	bool pushed;	/* penetration was taken out */
 	bool impact;	/* it bounces: it is solved again where it has come to */
 };
 
@@ -49,7 +50,7 @@ struct velocity_step {
 	struct step *step;
 	struct velocity_settings settings;
 	/* By slot. */
-	struct mass_body *masses;
+	struct mass_body *masses, *masses_end; /* as the bodies are turned at the beginning and at the end of the way */
 	struct spatial *before; /* velocities as the step began */
 	struct spatial *forced; /* after forces, without contact */
 	struct spatial *moving; /* with which bodies move: no row is violated at the end of the way */
@@ -60,8 +61,8 @@ struct velocity_step {
 	struct mass_operator mass;
 	/* Constraints and their rows, at the beginning of the way or at its end. */
 	struct contact_list *list;
-	struct constraint *constraints; /* one a contact with points that involves what moves */
-	uint32_t *contact_of;		/* by constraint: its contact in the list */
+	struct constraint *constraints; /* of each contact with points that involves what moves: one, or one a point */
+	uint32_t *contact_of;		/* by constraint: its contact in the list; ascending */
 	uint32_t constraint_count;
 	struct row_list rows;
 	uint32_t *first_block; /* by constraint, one more */
@@ -77,6 +78,20 @@ struct velocity_step {
 /* The list's contacts as constraints at `motions` (by slot), with their rows at velocity level. NO_MEMORY. */
 MUST_CHECK enum status velocity_state(struct velocity_step *self, struct contact_list *list,
 				      const struct body_motion *motions);
+
+/* Blocks first … last-1 of the state's rows are of the contact `index` of its list. */
+void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32_t *first, uint32_t *last);
+
+/* ---- velocity_printed.c: contacts of the printed form */
+
+/* Whether the contact is found by velocity_print: of two polygons, where the step asks for the printed form. */
+bool velocity_prints(const struct velocity_step *self, const struct contact_state *contact);
+/* At most so many contacts come of it. */
+uint32_t velocity_printed_max(const struct velocity_step *self, const struct contact_state *contact);
+/* Each with one point of its own; all else as `like` has it. Returns how many touch. */
+uint32_t velocity_print(const struct velocity_step *self, const struct contact_state *contact,
+			const struct contact_found *like, struct contact_found *out,
+			struct contact_found_point *points);
 
 /* ---- velocity_island.c: one island's system, and its solution */
 
@@ -108,6 +123,13 @@ struct velocity_question {
 /* The island's rows, with tangents turned so that the first looks where the contact would slip. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
 					    uint32_t index, struct arena *room);
+/* What the projection is stated in: M over the coordinates of what moves (count²), and J over them, a line a row. */
+struct velocity_coordinates {
+	uint32_t count;
+	double *mass, *rows;
+};
+MUST_CHECK enum status velocity_island_coordinates(struct velocity_island *self, const uint32_t *row,
+						   uint32_t count, struct velocity_coordinates *out);
 /* How good the answer is stands in the outcome: residual, fallbacks. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_solve(struct velocity_island *self,
 					     const struct velocity_question *question);
@@ -138,6 +160,9 @@ enum {
 	VELOCITY_SHAPES = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX | 1 << SHAPE_HULL | 1 << SHAPE_PLANE |
 			  1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
 };
+/* ½ v·M v of the island's slots, J. */
+double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,
+		       const struct island *island);
 void velocity_attach(struct dynamics *dynamics);
 void velocity_detach(struct dynamics *dynamics);
 MUST_CHECK enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velocity_method method,

@@ -45,33 +45,20 @@ static bool was_hit(const struct velocity_impact *impact, const struct island *i
 	return false;
 }
 
-/* The way's constraint of the same contact, or UINT32_MAX: both lists have their contacts in one order. */
-static uint32_t find_way(const struct velocity_step *way, uint32_t contact)
-{
-	uint32_t low = 0, high = way->constraint_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (way->contact_of[middle] < contact)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < way->constraint_count && way->contact_of[low] == contact ? low : UINT32_MAX;
-}
-
-/* Impulses of the way on the rows of blocks first … last-1 of one contact: those of equal features; what is left of the
+/* Impulses of the way on rows first … last-1, which are of one contact: those of equal features; what is left of the
  * normal one goes to all points alike. */
-static void take_contact(const struct velocity_island *self, const struct velocity_step *way, uint32_t before,
-			 uint32_t first, uint32_t last, double *x)
+static void take_contact(const struct velocity_island *self, const struct velocity_step *way,
+			 uint32_t contact, uint32_t first, uint32_t last, double *x)
 {
 	double left = 0;
-	uint32_t points = 0;
-	for (uint32_t b = way->first_block[before]; b < way->first_block[before + 1]; b++)
+	uint32_t points = 0, from, to;
+	velocity_blocks_of(way, contact, &from, &to);
+	for (uint32_t b = from; b < to; b++)
 		left += way->impulses[b].normal;
 	for (uint32_t i = first; i < last; i++) {
 		const struct row_block *block = &self->step->rows.blocks[self->block[i]];
 		const struct velocity_impulse *found = NULL;
-		for (uint32_t b = way->first_block[before]; b < way->first_block[before + 1]; b++)
+		for (uint32_t b = from; b < to; b++)
 			if (way->rows.blocks[b].key.feature == block->key.feature)
 				found = &way->impulses[b];
 		points += self->place[i] == 0;
@@ -90,32 +77,19 @@ static void take_contact(const struct velocity_island *self, const struct veloci
 			x[i] += left / points;
 }
 
+static uint32_t contact_at(const struct velocity_island *self, uint32_t row)
+{
+	return self->step->contact_of[self->step->rows.blocks[self->block[row]].constraint];
+}
+
 static void take_way(const struct velocity_island *self, const struct velocity_step *way, double *x)
 {
 	memset(x, 0, self->count * sizeof *x);
 	for (uint32_t i = 0, end; i < self->count; i = end) {
-		uint32_t constraint = self->step->rows.blocks[self->block[i]].constraint;
-		for (end = i + 1; end < self->count &&
-				  self->step->rows.blocks[self->block[end]].constraint == constraint;)
+		for (end = i + 1; end < self->count && contact_at(self, end) == contact_at(self, i);)
 			end++;
-		uint32_t before = find_way(way, self->step->contact_of[constraint]);
-		if (before != UINT32_MAX)
-			take_contact(self, way, before, i, end, x);
+		take_contact(self, way, contact_at(self, i), i, end, x);
 	}
-}
-
-static double energy_of(const struct mass_body *masses, const struct spatial *velocities,
-			const struct island *island)
-{
-	double sum = 0;
-	for (uint32_t i = 0; i < island->slot_count; i++) {
-		const struct mass_body *mass = &masses[island->slots[i]];
-		struct spatial v = velocities[island->slots[i]];
-		sum += 0.5 * (mass->mass.x * v.linear.x * v.linear.x + mass->mass.y * v.linear.y * v.linear.y +
-			      mass->mass.z * v.linear.z * v.linear.z) +
-		       0.5 * sym3_quadratic(mass->inertia, v.angular);
-	}
-	return sum;
 }
 
 /* How much of the way's impulses is taken back. */
@@ -123,8 +97,8 @@ static double share_of(const struct velocity_island *self, const struct velocity
 		       const double *x, const double *u, struct spatial *change)
 {
 	const struct velocity_step *way = impact->way;
-	double gained = energy_of(way->masses, way->forced, self->island) -
-			energy_of(self->step->masses, way->after, self->island);
+	double gained = velocity_energy(way->masses, way->forced, self->island) -
+			velocity_energy(self->step->masses, way->after, self->island);
 	double slope = 0, curve = 0;
 	row_system_apply(&self->system, x, change);
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -135,10 +109,22 @@ static double share_of(const struct velocity_island *self, const struct velocity
 	return curve > 0 && square > 0 ? (slope + scalar_sqrt(square)) / curve : 1;
 }
 
-static enum status resolve_newton(struct velocity_island *self, const bool *taken, const double *u, double *b,
-				  double *x)
+/* Energy that impulses add to speeds u: x·(u + ½ A x), J. `change` gets M⁻¹ Nᵀ x. */
+static double energy_added(const struct velocity_island *self, const double *u, const double *x,
+			   struct spatial *change)
 {
-	double least = -self->step->settings.restitution_speed;
+	double sum = 0;
+	for (uint32_t i = 0; i < self->island->slot_count; i++)
+		change[self->island->slots[i]] = spatial_zero();
+	row_system_apply(&self->system, x, change);
+	for (uint32_t i = 0; i < self->count; i++)
+		sum += x[i] * (u[i] + 0.5 * jacobian_speed(self->rows[i].j, change));
+	return sum;
+}
+
+static enum status resolve_once(struct velocity_island *self, const bool *taken, const double *u, double least,
+				double *b, double *x)
+{
 	for (uint32_t i = 0; i < self->count; i++) {
 		const struct constraint_row *row = &self->rows[i];
 		double e = self->step->rows.blocks[self->block[i]].restitution;
@@ -148,6 +134,44 @@ static enum status resolve_newton(struct velocity_island *self, const bool *take
 	}
 	struct velocity_question question = { taken, b, x };
 	return velocity_island_solve(self, &question);
+}
+
+/* Newton's law with different coefficients at contacts of one cluster may create energy. Then the answer is mixed with
+ * the inelastic one, which does not: energy is a convex function of the share, so there is a greatest one that adds
+ * none. The mixture satisfies every row and every friction limit, as both do. */
+static enum status resolve_newton(struct velocity_island *self, const bool *taken, const double *u, double *b,
+				  double *x)
+{
+	struct spatial *change = self->step->push; /* the way is gone */
+	enum status status =
+		resolve_once(self, taken, u, -self->step->settings.restitution_speed, b, x);
+	if (status != STATUS_OK)
+		return status;
+	double elastic = energy_added(self, u, x, change), spent = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		spent += scalar_abs(x[i] * u[i]);
+	if (elastic <= 1e-13 * spent)
+		return STATUS_OK;
+	double *stopped = ARENA_ARRAY(self->room, double, self->count);
+	if (stopped == NULL)
+		return STATUS_NO_MEMORY;
+	status = resolve_once(self, taken, u, -__builtin_inf(), b, stopped);
+	if (status != STATUS_OK)
+		return status;
+	self->outcome->fallbacks++;
+	/* E(s) of stopped + s (x − stopped): E(0) ≤ 0 < E(1), and E is a parabola open above. */
+	double rest = scalar_min(energy_added(self, u, stopped, change), 0), curve = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		b[i] = x[i] - stopped[i];
+	(void)energy_added(self, u, b, change);
+	for (uint32_t i = 0; i < self->count; i++)
+		curve += 0.5 * b[i] * jacobian_speed(self->rows[i].j, change);
+	double slope = elastic - rest - curve; /* E(1) = rest + slope + curve */
+	double root = scalar_sqrt(scalar_max(slope * slope - 4 * curve * rest, 0));
+	double share = curve > 0 ? (root - slope) / (2 * curve) : slope > 0 ? -rest / slope : 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		x[i] = stopped[i] + scalar_clamp(share, 0, 1) * b[i];
+	return STATUS_OK;
 }
 
 /* The impulse of the impact, and what of the way it takes back, into velocities and blocks. */

@@ -276,38 +276,51 @@ static enum status solve_boxes(struct velocity_island *self, const struct picked
 	return status;
 }
 
-static enum status solve_projection(struct velocity_island *self, const struct picked *picked,
-				    struct solver_result *result)
+enum status velocity_island_coordinates(struct velocity_island *self, const uint32_t *row, uint32_t count,
+					struct velocity_coordinates *out)
 {
-	uint32_t n = self->system.coordinates, m = picked->count;
-	void *memory = arena_push(self->room, qp_dual_active_set_bytes(n, m));
-	double *g = arena_push_array(self->room, (size_t)n * n, sizeof(double));
-	double *rows = arena_push_zero(self->room, (size_t)n * m * sizeof(double));
-	double *c = arena_push_zero(self->room, n * sizeof *c), *v = ALLOCATE(double, n);
-	double *d = ALLOCATE(double, m);
-	bool *equal = ALLOCATE(bool, m);
-	uint32_t *start = ALLOCATE(uint32_t, self->count + 1);
+	uint32_t n = self->system.coordinates, *start = ALLOCATE(uint32_t, self->count + 1);
 	if (start == NULL)
 		return STATUS_NO_MEMORY;
 	uint32_t entries = row_system_jacobian(&self->system, start, NULL, NULL);
 	uint32_t *column = ALLOCATE(uint32_t, entries);
 	double *value = ALLOCATE(double, entries);
-	if (memory == NULL || g == NULL || rows == NULL || c == NULL || v == NULL || d == NULL ||
-	    equal == NULL || column == NULL || value == NULL)
+	*out = (struct velocity_coordinates){
+		n, arena_push_array(self->room, (size_t)n * n, sizeof(double)),
+		arena_push_zero(self->room, (size_t)n * count * sizeof(double))
+	};
+	if (column == NULL || value == NULL || out->mass == NULL || out->rows == NULL)
 		return STATUS_NO_MEMORY;
-	row_system_mass(&self->system, g);
+	row_system_mass(&self->system, out->mass);
 	row_system_jacobian(&self->system, start, column, value);
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = start[row[i]]; k < start[row[i] + 1]; k++)
+			out->rows[(size_t)i * n + column[k]] = value[k];
+	return STATUS_OK;
+}
+
+static enum status solve_projection(struct velocity_island *self, const struct picked *picked,
+				    struct solver_result *result)
+{
+	struct velocity_coordinates over;
+	enum status status = velocity_island_coordinates(self, picked->row, picked->count, &over);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t n = over.count, m = picked->count;
+	void *memory = arena_push(self->room, qp_dual_active_set_bytes(n, m));
+	double *c = arena_push_zero(self->room, n * sizeof *c), *v = ALLOCATE(double, n);
+	double *d = ALLOCATE(double, m);
+	bool *equal = ALLOCATE(bool, m);
+	if (memory == NULL || c == NULL || v == NULL || d == NULL || equal == NULL)
+		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < m; i++) {
-		uint32_t row = picked->row[i];
-		for (uint32_t k = start[row]; k < start[row + 1]; k++)
-			rows[(size_t)i * n + column[k]] = value[k];
 		d[i] = -picked->b[i];
 		equal[i] = picked->kind[i] == FRICTION_JOINT;
 		picked->state[i] = picked->x[i] > 0 || equal[i] ? LCP_ACTIVE : LCP_LOWER;
 	}
 	struct qp_dual_active_set qp;
 	qp_dual_active_set_init(&qp, memory, n, m);
-	struct qp_problem problem = { n, m, g, c, rows, d, equal };
+	struct qp_problem problem = { n, m, over.mass, c, over.rows, d, equal };
 	struct solver_options options = solver_options_default();
 	options.warm = true;
 	*result = qp_dual_active_set_solve(&qp, &problem, &options, v, picked->x, picked->state);

@@ -1,5 +1,7 @@
 /* velocity_reflect.c: generalized reflections over an island's rows (papers C-09).
  *
+ * Dense islands are solvers/reflection.h's. Larger ones make the same rounds over the sparse solver:
+ *
  *   repeat:  V = rows that approach faster than ε;  stop when there are none
  *            x += the least impulse on V alone with w = A x + 2 u ≥ 0;  u += A x
  *
@@ -8,6 +10,8 @@
  * c of the reflected one.
  */
 #include "server/engine/methods/velocity.h"
+
+#include "server/engine/solvers/reflection.h"
 
 #include <string.h>
 
@@ -88,8 +92,8 @@ static double restitution_of(const struct velocity_island *island, const bool *t
 	return most;
 }
 
-enum status velocity_reflect(struct velocity_island *island, const bool *taken, const double *u, double *b,
-			     double *x)
+static enum status reflect_sparse(struct velocity_island *island, const bool *taken, const double *u,
+				  double c, double *b, double *x)
 {
 	uint32_t n = island->count;
 	struct arena *room = island->room;
@@ -104,7 +108,6 @@ enum status velocity_reflect(struct velocity_island *island, const bool *taken, 
 	if (self.approaching == NULL || self.u == NULL || self.x == NULL || stopped == NULL ||
 	    reflected == NULL)
 		return STATUS_NO_MEMORY;
-	double c = restitution_of(island, taken, u);
 	enum status status = STATUS_OK;
 	memcpy(self.u, u, n * sizeof *u);
 	if (c > 0)
@@ -115,4 +118,75 @@ enum status velocity_reflect(struct velocity_island *island, const bool *taken, 
 	for (uint32_t i = 0; i < n; i++)
 		x[i] = (1 - c) * stopped[i] + c * reflected[i];
 	return status;
+}
+
+/* The rows taken, as the solver's problem. */
+static enum status pose_problem(struct velocity_island *island, const uint32_t *row, uint32_t count,
+				const double *u, struct reflection_problem *out)
+{
+	struct arena *room = island->room;
+	double *a = arena_push_array(room, (size_t)count * count, sizeof(double));
+	double *speeds = ARENA_ARRAY(room, double, count);
+	if (a == NULL || speeds == NULL)
+		return STATUS_NO_MEMORY;
+	*out = (struct reflection_problem){ .count = count, .stride = count, .a = a, .u = speeds };
+	for (uint32_t i = 0; i < count; i++) {
+		speeds[i] = u[row[i]];
+		out->speed = scalar_max(out->speed, scalar_abs(speeds[i]));
+		for (uint32_t k = 0; k < count; k++)
+			a[(size_t)i * count + k] = island->a[(size_t)row[i] * island->count + row[k]];
+	}
+	if (island->step->settings.method.core == VELOCITY_LCP)
+		return STATUS_OK;
+	struct velocity_coordinates over;
+	enum status status = velocity_island_coordinates(island, row, count, &over);
+	if (status != STATUS_OK)
+		return status;
+	out->variables = over.count;
+	out->mass = over.mass;
+	out->rows = over.rows;
+	return STATUS_OK;
+}
+
+static enum status reflect_dense(struct velocity_island *island, const bool *taken, const double *u, double c,
+				 double *x)
+{
+	struct arena *room = island->room;
+	uint32_t count = 0, *row = ARENA_ARRAY(room, uint32_t, island->count);
+	double *impulses = ARENA_ARRAY(room, double, island->count);
+	if (row == NULL || impulses == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < island->count; i++)
+		if (taken[i])
+			row[count++] = i;
+	struct reflection_problem problem;
+	enum status status = pose_problem(island, row, count, u, &problem);
+	if (status != STATUS_OK)
+		return status;
+	struct reflection_sizes sizes = { count, problem.variables };
+	void *memory = arena_push(room, reflection_bytes(sizes));
+	if (memory == NULL)
+		return STATUS_NO_MEMORY;
+	struct reflection solver;
+	reflection_init(&solver, memory, sizes);
+	struct solver_options options = solver_options_default();
+	options.rounds_max = island->step->settings.rounds_max;
+	enum reflection_core core = problem.variables > 0 ? REFLECTION_PROJECTION : REFLECTION_LCP;
+	struct solver_result result = reflection_solve(&solver, &problem, core, c, &options, impulses);
+	island->outcome->iterations += result.rounds;
+	island->outcome->fallbacks += result.fallbacks + (result.status != SOLVER_SOLVED);
+	island->outcome->residual =
+		scalar_max(island->outcome->residual, result.residual * problem.speed);
+	memset(x, 0, island->count * sizeof *x);
+	for (uint32_t i = 0; i < count; i++)
+		x[row[i]] = impulses[i];
+	return STATUS_OK;
+}
+
+enum status velocity_reflect(struct velocity_island *island, const bool *taken, const double *u, double *b,
+			     double *x)
+{
+	double c = restitution_of(island, taken, u);
+	return island->outcome->dense ? reflect_dense(island, taken, u, c, x) :
+					reflect_sparse(island, taken, u, c, b, x);
 }

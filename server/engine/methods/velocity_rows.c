@@ -80,36 +80,81 @@ static enum status state_rows(struct velocity_step *self)
 	return STATUS_OK;
 }
 
+/* At most so many constraints and points come of a contact. */
+static uint32_t room_of(const struct velocity_step *self, const struct contact_state *contact,
+			uint32_t *points)
+{
+	*points = 0;
+	if (contact->point_count == 0 || !any_moves(self, contact))
+		return 0;
+	bool prints = velocity_prints(self, contact);
+	*points = prints ? velocity_printed_max(self, contact) : contact->point_count;
+	return prints ? *points : 1;
+}
+
+static void add_constraint(struct velocity_step *self, uint32_t index, const struct contact_found *found)
+{
+	const struct contact_state *contact = &self->list->items[index];
+	uint32_t at = self->constraint_count++;
+	self->contact_of[at] = index;
+	self->constraints[at] = (struct constraint){ .kind = &constraint_contact,
+						     .body_a = slot_of(self->step, contact->body_a),
+						     .body_b = slot_of(self->step, contact->body_b),
+						     .source = contact->row,
+						     .data = found };
+}
+
 enum status velocity_state(struct velocity_step *self, struct contact_list *list,
 			   const struct body_motion *motions)
 {
-	uint32_t count = 0, points = 0;
-	for (uint32_t i = 0; i < list->count; i++)
-		if (list->items[i].point_count > 0 && any_moves(self, &list->items[i])) {
-			count++;
-			points += list->items[i].point_count;
-		}
+	uint32_t count = 0, points = 0, more;
+	self->list = list;
+	for (uint32_t i = 0; i < list->count; i++) {
+		count += room_of(self, &list->items[i], &more);
+		points += more;
+	}
 	struct contact_found *found = ALLOCATE(struct contact_found, count);
 	struct contact_found_point *point = ALLOCATE(struct contact_found_point, points);
 	self->constraints = ALLOCATE(struct constraint, count);
 	self->contact_of = ALLOCATE(uint32_t, count);
 	if (found == NULL || point == NULL || self->constraints == NULL || self->contact_of == NULL)
 		return STATUS_NO_MEMORY;
-	self->list = list;
 	self->constraint_count = 0;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct contact_state *contact = &list->items[i];
-		if (contact->point_count == 0 || !any_moves(self, contact))
+		if (room_of(self, contact, &more) == 0)
 			continue;
-		uint32_t at = self->constraint_count++;
-		find_contact(self, contact, motions, &found[at], point);
-		point += contact->point_count;
-		self->contact_of[at] = i;
-		self->constraints[at] = (struct constraint){ .kind = &constraint_contact,
-							     .body_a = slot_of(self->step, contact->body_a),
-							     .body_b = slot_of(self->step, contact->body_b),
-							     .source = contact->row,
-							     .data = &found[at] };
+		uint32_t made = 1;
+		find_contact(self, contact, motions, found, point);
+		if (velocity_prints(self, contact)) {
+			struct contact_found like = *found;
+			made = velocity_print(self, contact, &like, found, point);
+			more = made;
+		}
+		for (uint32_t k = 0; k < made; k++)
+			add_constraint(self, i, &found[k]);
+		found += made;
+		point += more;
 	}
 	return state_rows(self);
+}
+
+/* The first constraint of a contact at or after this one; constraint_count if there is none. */
+static uint32_t first_constraint(const struct velocity_step *self, uint32_t contact)
+{
+	uint32_t low = 0, high = self->constraint_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->contact_of[middle] < contact)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32_t *first, uint32_t *last)
+{
+	*first = self->first_block[first_constraint(self, index)];
+	*last = self->first_block[first_constraint(self, index + 1)];
 }

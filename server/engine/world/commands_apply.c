@@ -281,7 +281,10 @@ static void apply_method(const struct doing *doing, const struct command *comman
 {
 	struct world *world = doing->world;
 	const struct method *method = method_find(command->method.name.text);
+	const struct method_alias *alias = method_alias(command->method.name.text);
 	dynamics_wake_all(&world->dynamics);
+	if (alias != NULL && alias->parameter != UINT32_MAX)
+		world->tables.parameter.value[alias->parameter] = alias->value;
 	method_switch(&world->method, method, &world->dynamics);
 }
 

@@ -198,7 +198,7 @@ static enum status read_numbers(struct image *image, struct reason *why)
 
 static enum status read_sections(struct image *image, struct tables *tables, struct reason *why)
 {
-	enum status status = read_numbers(image, why);
+	enum status status = STATUS_OK;
 	image->sections = read_u32(&image->reader);
 	for (uint32_t i = 0; i < image->sections && status == STATUS_OK; i++)
 		status = read_section(image, tables, why);
@@ -236,26 +236,51 @@ static void tell(const struct image *image, const struct tables *tables, struct 
 	about->state_hash = tables_state_hash(tables, about->hashes);
 }
 
+/* The header, up to the sections. */
+static enum status open_image(struct image *image, const uint8_t *data, size_t bytes,
+			      struct reason *why)
+{
+	if (bytes < IMAGE_MAGIC_BYTES + 3 * sizeof(uint32_t) + sizeof(uint64_t) ||
+	    memcmp(data, IMAGE_MAGIC, IMAGE_MAGIC_BYTES) != 0)
+		return BAD("this is no image of a world");
+	image->reader = reader_over(data, bytes - sizeof(uint64_t));
+	(void)reader_take(&image->reader, IMAGE_MAGIC_BYTES);
+	image->version = read_u32(&image->reader);
+	if (image->version == 0 || image->version > IMAGE_VERSION)
+		return LATER("image of version %u, %d is known", image->version, IMAGE_VERSION);
+	return STATUS_OK;
+}
+
 enum status image_read(const uint8_t *data, size_t bytes, struct tables *tables,
 		       struct image_about *about, struct reason *why)
 {
 	struct image image = { .hashed = about != NULL };
 	tables_init(tables);
-	if (bytes < IMAGE_MAGIC_BYTES + 3 * sizeof(uint32_t) + sizeof(uint64_t) ||
-	    memcmp(data, IMAGE_MAGIC, IMAGE_MAGIC_BYTES) != 0)
-		return BAD("this is no image of a world");
-	image.reader = reader_over(data, bytes - sizeof(uint64_t));
-	(void)reader_take(&image.reader, IMAGE_MAGIC_BYTES);
-	image.version = read_u32(&image.reader);
-	if (image.version == 0 || image.version > IMAGE_VERSION)
-		return LATER("image of version %u, %d is known", image.version, IMAGE_VERSION);
+	enum status status = open_image(&image, data, bytes, why);
+	if (status != STATUS_OK)
+		return status;
 	if (hash64(data, bytes - sizeof(uint64_t), 0) != get_le64(data + bytes - sizeof(uint64_t)))
 		return BAD("the checksum does not match");
-	enum status status = read_sections(&image, tables, why);
+	status = read_numbers(&image, why);
+	if (status == STATUS_OK)
+		status = read_sections(&image, tables, why);
 	if (status != STATUS_OK)
 		tables_release(tables);
 	else if (about != NULL)
 		tell(&image, tables, about);
+	return status;
+}
+
+enum status world_image_numbers(const uint8_t *data, size_t bytes, struct motion_numbers *out,
+				struct reason *why)
+{
+	struct image image = { 0 };
+	enum status status = open_image(&image, data, bytes, why);
+	if (status == STATUS_OK)
+		status = read_numbers(&image, why);
+	if (status == STATUS_OK && image.reader.failed)
+		status = BAD("the numbers of its motion are cut off");
+	*out = image.numbers;
 	return status;
 }
 

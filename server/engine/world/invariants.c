@@ -73,6 +73,7 @@ static enum status check_world(const struct tables *tables, struct reason *why)
 	EXPECT(t->placements_max[0] >= 1, TABLE_WORLD, 0, "placements_max");
 	EXPECT(t->contacts_max[0] >= 1, TABLE_WORLD, 0, "contacts_max");
 	EXPECT(t->shapes_max[0] >= 1, TABLE_WORLD, 0, "shapes_max");
+	EXPECT(t->events_max[0] >= 1, TABLE_WORLD, 0, "events_max");
 	return STATUS_OK;
 }
 

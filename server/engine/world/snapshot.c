@@ -39,6 +39,7 @@ static void write_table(struct writer *writer, const struct tables *tables, enum
 enum status world_save(const struct world *world, struct bytes *out)
 {
 	size_t start = out->count;
+	method_save(&world->method, &world->dynamics);
 	struct writer writer = writer_into(out);
 	struct motion_numbers numbers = engine_motion();
 	write_raw(&writer, IMAGE_MAGIC, IMAGE_MAGIC_BYTES);
@@ -80,6 +81,8 @@ enum status world_load(const uint8_t *data, size_t bytes, struct shape_source sh
 	status = world_check(world, why);
 	if (status == STATUS_OK)
 		status = method_supports(world->method.method, &world->dynamics, why);
+	if (status == STATUS_OK)
+		status = method_ready(&world->method, &world->dynamics, why);
 	if (status != STATUS_OK) {
 		world_destroy(world);
 		return status;

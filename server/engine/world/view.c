@@ -24,6 +24,7 @@ struct world_info world_info(const struct world *world)
 			    .placements = t->placements_max[0],
 			    .contacts = t->contacts_max[0],
 			    .shapes = t->shapes_max[0],
+			    .events = t->events_max[0],
 			    .memory_bytes = t->memory_max[0],
 			    .shape_bytes = t->shape_bytes_max[0] },
 	};

@@ -24,6 +24,7 @@ struct world_options world_options_default(void)
 			    .placements = 131072,
 			    .contacts = 524288,
 			    .shapes = 16384,
+			    .events = 1048576,
 			    .memory_bytes = UINT64_C(4) << 30,
 			    .shape_bytes = UINT64_C(1) << 30 },
 	};
@@ -50,6 +51,8 @@ static enum status check_limits(const struct world_limits *limits, struct reason
 		status = check_count(limits->contacts, "contacts", why);
 	if (status == STATUS_OK)
 		status = check_count(limits->shapes, "shapes", why);
+	if (status == STATUS_OK)
+		status = check_count(limits->events, "events", why);
 	if (status != STATUS_OK)
 		return status;
 	if (limits->memory_bytes < MEMORY_LIMIT_MIN || limits->memory_bytes > (uint64_t)INTEGER_MAX)
@@ -133,12 +136,16 @@ static enum status fill_tables(struct tables *tables, const struct world_options
 	world->placements_max[0] = options->limits.placements;
 	world->contacts_max[0] = options->limits.contacts;
 	world->shapes_max[0] = options->limits.shapes;
+	world->events_max[0] = options->limits.events;
 	world->memory_max[0] = options->limits.memory_bytes;
 	world->shape_bytes_max[0] = options->limits.shape_bytes;
 	for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
 		tables_append(tables, TABLE_PARAMETER);
 		tables->parameter.value[row] = parameter_entries[row].initial;
 	}
+	const struct method_alias *alias = method_alias(options->method);
+	if (alias != NULL && alias->parameter != UINT32_MAX)
+		tables->parameter.value[alias->parameter] = alias->value;
 	return STATUS_OK;
 }
 
@@ -258,7 +265,7 @@ static void sort_slowly(struct event *items, uint32_t count)
 	}
 }
 
-void world_sort_events(struct world *world)
+static void sort_events(struct world *world)
 {
 	struct event_list *events = &world->dynamics.events;
 	uint32_t sorted = 1;
@@ -276,6 +283,49 @@ void world_sort_events(struct world *world)
 	else
 		sort_slowly(events->items, events->count);
 	arena_rewind(arena, mark);
+}
+
+/* Where the event stands that tells of events dropped at this boundary; `count` if there is none. */
+static uint32_t find_dropped(const struct event_list *events)
+{
+	uint32_t at = 0;
+	while (at < events->count && (events->items[at].kind != EVENT_LIMIT || events->items[at].fraction != 1))
+		at++;
+	return at;
+}
+
+/* The limit holds for the list in its defined order, so that two runs drop the same events. */
+static void limit_events(struct world *world)
+{
+	struct event_list *events = &world->dynamics.events;
+	uint32_t most = world->tables.world.events_max[0], dropped = events->lost, told = find_dropped(events);
+	events->lost = 0;
+	if (events->count <= most && dropped == 0)
+		return;
+	if (told < events->count) {
+		dropped += events->items[told].child;
+		memmove(&events->items[told], &events->items[told + 1],
+			(events->count - told - 1) * sizeof *events->items);
+		events->count--;
+	}
+	/* One place is kept for the event that says so. */
+	if (events->count > most - 1) {
+		dropped += events->count - (most - 1);
+		events->count = most - 1;
+	}
+	if (events->capacity == events->count)
+		return; /* lost for want of memory, and no memory to say so: told at the next boundary */
+	struct event limit = { .kind = EVENT_LIMIT, .child = dropped, .fraction = 1, .value = most };
+	uint32_t at = events->count++;
+	for (; at > 0 && compare_events(&events->items[at - 1], &limit, NULL) > 0; at--)
+		events->items[at] = events->items[at - 1];
+	events->items[at] = limit;
+}
+
+void world_sort_events(struct world *world)
+{
+	sort_events(world);
+	limit_events(world);
 }
 
 /* ---- small facts ------------------------------------------------------------------------------ */

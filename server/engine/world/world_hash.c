@@ -26,6 +26,7 @@ uint64_t world_state_hash(const struct world *world, uint64_t per_table[WORLD_TA
 {
 	if (table_count != NULL)
 		*table_count = TABLE_COUNT;
+	method_save(&world->method, &world->dynamics);
 	return tables_state_hash(&world->tables, per_table);
 }
 

@@ -63,10 +63,10 @@ static void look_at_candidates(struct world *world)
 
 /* ---- the step --------------------------------------------------------------------------------- */
 
-static bool has_event(const struct event_list *events, uint8_t kind)
+static bool has_refusal(const struct event_list *events)
 {
 	for (uint32_t i = 0; i < events->count; i++)
-		if (events->items[i].kind == kind)
+		if (events->items[i].kind == EVENT_LIMIT && events->items[i].fraction == 0)
 			return true;
 	return false;
 }
@@ -77,7 +77,7 @@ static enum status refuse_step(struct world *world, enum status status)
 	struct world_table *table = &world->tables.world;
 	struct event_list *events = &world->dynamics.events;
 	table->stopped[0] = 1;
-	if (!has_event(events, EVENT_LIMIT))
+	if (!has_refusal(events))
 		dynamics_event(&world->dynamics,
 			       (struct event){ .kind = EVENT_LIMIT,
 					       .value = world->dynamics.limit_met });

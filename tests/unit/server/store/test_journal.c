@@ -88,8 +88,9 @@ START_TEST(every_kind_of_record_is_read_back_as_it_was_given)
 	static const uint8_t packed[] = { 0x92, 0x18, 0x01 }; /* [wake, 1] */
 	static const uint64_t tables[3] = { 1, UINT64_MAX, 3 };
 	const struct journal_batch batches[2] = {
-		{ 7, UINT64_C(1) << 63 | 5, 12, LATE_REFUSE, true, packed, sizeof packed, 1 },
-		{ UINT32_MAX, 6, 0, LATE_NEXT_TICK, false, NULL, 0, 0 },
+		{ 7, UINT64_C(1) << 63 | 5, 12, LATE_REFUSE, true, packed, sizeof packed, 1,
+		  STATUS_LATE },
+		{ UINT32_MAX, 6, 0, LATE_NEXT_TICK, false, NULL, 0, 0, 0 },
 	};
 	struct reason why;
 	struct bytes image = { 0 };
@@ -294,7 +295,7 @@ END_TEST
 START_TEST(a_steady_tick_allocates_nothing_on_the_worlds_thread)
 {
 	static const uint8_t packed[] = { 0x92, 0x18, 0x01 };
-	const struct journal_batch batch = { 1, 1, 0, 0, false, packed, sizeof packed, 1 };
+	const struct journal_batch batch = { 1, 1, 0, 0, false, packed, sizeof packed, 1, 0 };
 	uint64_t calls = 0;
 	recorder_begin(&recorder, "steady", "free", false, 1);
 	for (uint64_t tick = 1; tick <= 400; tick++) {

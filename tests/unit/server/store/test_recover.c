@@ -382,8 +382,9 @@ static const struct {
 	  "leads to" },
 	{ "UPDATE hashes SET count = 257", STATUS_CORRUPT, "not what they say" },
 	{ "UPDATE shapes SET canonical = zeroblob(9)", STATUS_CORRUPT, "its name" },
-	{ "UPDATE meta SET value = '999' WHERE key = 'abi'", STATUS_VERSION, "abi 999" },
-	{ "PRAGMA user_version = 2", STATUS_VERSION, "version 2" },
+	{ "UPDATE epochs SET motion = replace(motion, 'core 1', 'core 999')", STATUS_VERSION,
+	  "of other bits" },
+	{ "PRAGMA user_version = 3", STATUS_VERSION, "version 3" },
 	{ "PRAGMA application_id = 1", STATUS_CORRUPT, "no recording" },
 };
 
@@ -434,6 +435,7 @@ static enum status use_shape(uint64_t number)
 	struct batch_result result;
 	struct world_info info = world_info(recorder.world);
 	ck_assert_int_eq(world_apply(recorder.world, &batch, 1, &result), STATUS_OK);
+	record.result = (uint8_t)result.status;
 	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick, &record, 1),
 			 STATUS_OK);
 	return result.status;

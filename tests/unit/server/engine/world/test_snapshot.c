@@ -530,6 +530,15 @@ START_TEST(an_image_tells_its_numbers_and_the_hash_it_was_saved_with)
 	ck_assert_uint_eq(about.state_hash, test_hash(world));
 	ck_assert_uint_eq(about.tick, world_info(world).tick);
 	ck_assert(motion_is_same(&about.numbers, &own, "free"));
+	/* Of another core, without a right checksum: the header alone is read. */
+	struct motion_numbers numbers;
+	image.data[12]++;
+	ck_assert_int_eq(world_image_numbers(image.data, image.count, &numbers, &why), STATUS_OK);
+	ck_assert_uint_eq(numbers.core, own.core + 1);
+	ck_assert(!motion_is_same(&numbers, &own, "free"));
+	ck_assert_int_eq(world_image_numbers(image.data, 30, &numbers, &why), STATUS_CORRUPT);
+	ck_assert_int_eq(world_image_numbers(image.data, 11, &numbers, &why), STATUS_CORRUPT);
+	image.data[12]--;
 	/* A column that is missing: what was told of the image is still the hash of its own bytes. */
 	struct bytes older = rewrite(&image, 4, 6, AS_IT_IS);
 	uint64_t tables[WORLD_TABLES_MAX];

@@ -1,0 +1,425 @@
+/* The exact velocity methods against values that are known in closed form (papers C-02 … C-11, R-11). */
+#include "server/base/rng.h"
+#include "server/engine/collision/manifold.h"
+#include "server/engine/math/trig.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/shapes.h"
+#include "tests/lib/stage_scenes.h"
+
+static const char *const METHODS[] = { "lcp", "projection", "reflection" };
+
+static void begin(struct stage *stage, const char *method, bool planar, bool gravity)
+{
+	stage_init(stage, method);
+	stage->tables.world.planar[0] = planar;
+	if (!gravity)
+		stage->tables.world.gravity[0] = vec3_zero();
+	stage_parameter(stage, PARAMETER_SLEEP_ENABLED, 0);
+	stage_parameter(stage, PARAMETER_RESTITUTION_SPEED, 1e-6);
+}
+
+/* A polygon of the given mass and inertia about z, its mass centre at its origin. */
+static uint32_t add_polygon(struct stage *stage, uint32_t shape, double mass, double inertia, vec3 at,
+			    vec3 velocity, double spin, double restitution)
+{
+	uint32_t row = stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							     .shape = shape,
+							     .position = at,
+							     .velocity = velocity,
+							     .spin = { 0, 0, spin },
+							     .friction = -1,
+							     .restitution = restitution });
+	struct body_table *body = &stage->tables.body;
+	body->centre[row] = vec3_zero();
+	body->mass[row] = mass;
+	body->mass_inv[row] = 1 / mass;
+	body->inertia[row][2] = inertia;
+	body->inertia_inv[row][2] = 1 / inertia;
+	ck_assert_int_eq(dynamics_rebuild(&stage->dynamics), STATUS_OK);
+	return row;
+}
+
+static uint32_t add_table(struct stage *stage)
+{
+	static const vec3 corners[] = { { -20, -3, 0 }, { 20, -3, 0 }, { 20, -1, 0 }, { -20, -1, 0 } };
+	uint32_t shape = stage_shape(stage, make_polygon(corners, 4, 0));
+	return stage_add(stage, (struct stage_body){
+					.status = BODY_STATIC, .shape = shape, .friction = -1 });
+}
+
+static double impulse_sum(const struct stage *stage)
+{
+	double sum = 0;
+	for (uint32_t row = 0; row < stage->tables.contact.count; row++)
+		for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++)
+			sum += stage->tables.contact.normal_impulse[row][p];
+	return sum;
+}
+
+START_TEST(the_worked_example_tips_over_its_edge)
+{
+	/* C-04: λ = (0, 20/3), V_y = ω = −1/3; the printed matrix would make it rebound at +2. */
+	static const vec3 legs[] = { { -2, -1, 0 }, { -1, -1, 0 }, { 0, 1, 0 }, { -2, 1, 0 } };
+	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+		struct stage stage;
+		begin(&stage, METHODS[m], true, false);
+		add_table(&stage);
+		uint32_t shape = stage_shape(&stage, make_polygon(legs, 4, 0));
+		uint32_t row = add_polygon(&stage, shape, 4, 20, vec3_zero(), vec3_make(0, -2, 0), 0, 0);
+		stage_step(&stage);
+		ck_assert_double_eq_tol(stage.tables.body.velocity[row].y, -1.0 / 3, 1e-12);
+		ck_assert_double_eq_tol(stage.tables.body.angular_velocity[row].z, -1.0 / 3, 1e-12);
+		ck_assert_double_eq_tol(impulse_sum(&stage), 20.0 / 3, 1e-12);
+		ck_assert_uint_eq(stage.dynamics.report.fallbacks, 0);
+		stage_release(&stage);
+	}
+}
+END_TEST
+
+START_TEST(a_block_lands_flat_and_leaves_flat)
+{
+	/* C-11: M 4, I 20, contacts (±2, −1), v (0, −2, 0.3) → (0, 2, −0.3). The table touches both at once
+	 * only while it turns not: the contacts are there as the step begins. */
+	static const vec3 feet[] = { { -2, -1, 0 }, { 2, -1, 0 }, { 2, 1, 0 }, { -2, 1, 0 } };
+	struct stage stage;
+	begin(&stage, "reflection", true, false);
+	stage.dt = 1e-7; /* nothing turns on the way */
+	add_table(&stage);
+	uint32_t shape = stage_shape(&stage, make_polygon(feet, 4, 0));
+	uint32_t row = add_polygon(&stage, shape, 4, 20, vec3_zero(), vec3_make(0, -2, 0), 0.3, 1);
+	stage_step(&stage);
+	ck_assert_double_eq_tol(stage.tables.body.velocity[row].y, 2, 1e-6);
+	ck_assert_double_eq_tol(stage.tables.body.angular_velocity[row].z, -0.3, 1e-6);
+	stage_release(&stage);
+}
+END_TEST
+
+/* ---- rows of balls ---------------------------------------------------------------------------- */
+
+struct cradle {
+	uint32_t balls;
+	double gap;	      /* before the first, m */
+	const double *after[3]; /* by METHODS */
+};
+
+static void run_cradle(const struct cradle *cradle, uint32_t method, double core)
+{
+	struct stage stage;
+	begin(&stage, METHODS[method], false, false);
+	stage_parameter(&stage, PARAMETER_REFLECTION_CORE, core);
+	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+	for (uint32_t i = 0; i < cradle->balls; i++)
+		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						       .shape = ball,
+						       .position = { i == 0 ? -cradle->gap : i, 0, 0 },
+						       .velocity = { i == 0, 0, 0 },
+						       .mass = 1,
+						       .friction = -1,
+						       .restitution = 1 });
+	stage_run(&stage, 20);
+	for (uint32_t i = 0; i < cradle->balls; i++)
+		ck_assert_msg(scalar_near(stage.tables.body.velocity[i].x, cradle->after[method][i], 1e-12),
+			      "%s, gap %g, ball %u: %.17g", METHODS[method], cradle->gap, i,
+			      stage.tables.body.velocity[i].x);
+	ck_assert(scalar_near(stage_kinetic(&stage), 0.5, 1e-12));
+	ck_assert(scalar_near(stage_momentum(&stage).x, 1, 1e-12));
+	stage_release(&stage);
+}
+
+START_TEST(balls_in_a_row_touching_and_arriving)
+{
+	static const double stick3[] = { -1.0 / 3, 2.0 / 3, 2.0 / 3 }, part3[] = { 0, 0, 1 };
+	static const double stick5[] = { -0.6, 0.4, 0.4, 0.4, 0.4 }, part5[] = { 0, 0, 0, 0, 1 };
+	static const double gaps[] = { 0, 0.003, 0.0121, 0.0166, 0.1 };
+	for (uint32_t g = 0; g < COUNT_OF(gaps); g++) {
+		struct cradle three = { 3, gaps[g], { stick3, stick3, part3 } };
+		struct cradle five = { 5, gaps[g], { stick5, stick5, part5 } };
+		for (uint32_t m = 0; m < COUNT_OF(METHODS); m++)
+			for (uint32_t core = 0; core <= (m == 2); core++) {
+				run_cradle(&three, m, core);
+				run_cradle(&five, m, core);
+			}
+	}
+}
+END_TEST
+
+START_TEST(a_ball_onto_two_parts_them_evenly)
+{
+	/* C-11: (0, −1) onto two at ±30° that touch each other: (0, 1/5), (∓√3/5, −3/5). */
+	for (uint32_t core = 0; core < 2; core++) {
+		struct stage stage;
+		begin(&stage, "reflection", false, false);
+		stage_parameter(&stage, PARAMETER_REFLECTION_CORE, core);
+		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+		vec3 at[3] = { { 0, scalar_sqrt(3) / 2, 0 }, { -0.5, 0, 0 }, { 0.5, 0, 0 } };
+		for (uint32_t i = 0; i < 3; i++)
+			stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							       .shape = ball,
+							       .position = at[i],
+							       .velocity = { 0, i == 0 ? -1 : 0, 0 },
+							       .mass = 1,
+							       .friction = -1,
+							       .restitution = 1 });
+		stage.dt = 1e-9; /* the normals are those of the figure */
+		stage_step(&stage);
+		const vec3 *v = stage.tables.body.velocity;
+		ck_assert_double_eq_tol(v[0].y, 0.2, 1e-8);
+		ck_assert_double_eq_tol(v[1].x, -scalar_sqrt(3) / 5, 1e-8);
+		ck_assert_double_eq_tol(v[2].x, scalar_sqrt(3) / 5, 1e-8);
+		ck_assert_double_eq_tol(v[1].y, -0.6, 1e-8);
+		ck_assert(scalar_near(stage_kinetic(&stage), 0.5, 1e-12));
+		stage_release(&stage);
+	}
+}
+END_TEST
+
+/* Fifteen balls in a triangle, apex towards a cue ball that comes from −x. */
+static void rack(struct stage *stage, double gap, double aside)
+{
+	uint32_t ball = stage_shape(stage, make_sphere(0.5));
+	struct stage_body like = { .status = BODY_DYNAMIC, .shape = ball, .mass = 1, .friction = -1, .restitution = 1 };
+	for (uint32_t row = 0; row < 5; row++)
+		for (uint32_t i = 0; i <= row; i++) {
+			like.position = vec3_make(row * scalar_sqrt(3) / 2, i - 0.5 * row, 0);
+			stage_add(stage, like);
+		}
+	like.position = vec3_make(-scalar_sqrt(1 - aside * aside) - gap, aside, 0);
+	like.velocity = vec3_make(1, 0, 0);
+	stage_add(stage, like);
+}
+
+START_TEST(a_break_keeps_energy_momentum_and_symmetry)
+{
+	static const double gaps[] = { 0, 0.01, 0.1 };
+	for (uint32_t g = 0; g < COUNT_OF(gaps); g++)
+		for (uint32_t core = 0; core < 2; core++) {
+			struct stage stage;
+			begin(&stage, "reflection", true, false);
+			stage_parameter(&stage, PARAMETER_REFLECTION_CORE, core);
+			rack(&stage, gaps[g], 0);
+			stage_run(&stage, 12);
+			const vec3 *v = stage.tables.body.velocity;
+			ck_assert_double_eq_tol(stage_kinetic(&stage), 0.5, 1e-12);
+			ck_assert_double_eq_tol(stage_momentum(&stage).x, 1, 1e-12);
+			ck_assert_double_eq_tol(stage_momentum(&stage).y, 0, 1e-12);
+			double error = 0;
+			for (uint32_t row = 0, first = 0; row < 5; first += ++row)
+				for (uint32_t i = 0; i <= row; i++)
+					error = scalar_max(error, vec3_distance(v[first + i],
+									       vec3_make(v[first + row - i].x,
+											 -v[first + row - i].y, 0)));
+			ck_assert_msg(error < 1e-12, "gap %g, core %u: mirror error %g", gaps[g], core, error);
+			stage_release(&stage);
+		}
+}
+END_TEST
+
+START_TEST(an_oblique_break_keeps_energy_and_both_momenta)
+{
+	for (uint32_t core = 0; core < 2; core++) {
+		struct stage stage;
+		begin(&stage, "reflection", true, false);
+		stage_parameter(&stage, PARAMETER_REFLECTION_CORE, core);
+		rack(&stage, 0.07, 0.4);
+		vec3 turning = stage_angular_momentum(&stage);
+		stage_run(&stage, 60);
+		ck_assert_double_eq_tol(stage_kinetic(&stage), 0.5, 1e-12);
+		ck_assert(vec3_distance(stage_momentum(&stage), vec3_make(1, 0, 0)) < 1e-12);
+		ck_assert(vec3_distance(stage_angular_momentum(&stage), turning) < 1e-11);
+		stage_release(&stage);
+	}
+}
+END_TEST
+
+START_TEST(an_inelastic_impact_shares_the_momentum)
+{
+	/* 1 kg at 1 m/s into 3 kg at rest: both 0.25, by every method. */
+	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+		struct stage stage;
+		begin(&stage, METHODS[m], false, false);
+		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+		struct stage_body like = { .status = BODY_DYNAMIC, .shape = ball, .mass = 1, .velocity = { 1, 0, 0 } };
+		stage_add(&stage, like);
+		like.mass = 3;
+		like.velocity = vec3_zero();
+		like.position = vec3_make(1.05, 0, 0);
+		stage_add(&stage, like);
+		stage_run(&stage, 10);
+		for (uint32_t i = 0; i < 2; i++)
+			ck_assert_double_eq_tol(stage.tables.body.velocity[i].x, 0.25, 1e-13);
+		stage_release(&stage);
+	}
+}
+END_TEST
+
+/* ---- the printed form ------------------------------------------------------------------------- */
+
+START_TEST(the_printed_form_touches_strictly_below_the_sum_of_radii)
+{
+	/* C-02: exactly at the sum no contact; one ulp nearer, one. Right side 0: it stops there. */
+	static const vec3 square[] = { { -0.5, -0.5, 0 }, { 0.5, -0.5, 0 }, { 0.5, 0.5, 0 }, { -0.5, 0.5, 0 } };
+	for (uint32_t near = 0; near < 2; near++)
+		for (uint32_t m = 0; m < 2; m++) {
+			struct stage stage;
+			begin(&stage, METHODS[m], true, false);
+			stage_parameter(&stage, PARAMETER_VELOCITY_PRINTED, 1);
+			uint32_t shape = stage_shape(&stage, make_polygon(square, 4, 0.125));
+			double apart = near == 0 ? 1.25 : 1.25 * (1 - 0x1p-52);
+			add_polygon(&stage, shape, 1, 1, vec3_zero(), vec3_zero(), 0, 0);
+			add_polygon(&stage, shape, 1, 1, vec3_make(0, apart, 0), vec3_make(0, -1, 0), 0, 0);
+			stage_step(&stage);
+			ck_assert_double_eq_tol(stage.tables.body.velocity[1].y, near == 0 ? -1 : -0.5, 1e-12);
+			ck_assert_double_eq_tol(stage.tables.body.velocity[0].y, near == 0 ? 0 : -0.5, 1e-12);
+			stage_release(&stage);
+		}
+}
+END_TEST
+
+/* ---- redundant, heavy, sloping ---------------------------------------------------------------- */
+
+START_TEST(velocities_do_not_depend_on_the_order_of_redundant_supports)
+{
+	/* C-05, as a body: a plank on three pillars falls onto all of them, in all six orders. */
+	static const double places[] = { -3, 0, 3 };
+	static const uint32_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+		vec3 velocity[6], spin[6];
+		for (uint32_t o = 0; o < 6; o++) {
+			struct stage stage;
+			begin(&stage, METHODS[m], false, true);
+			uint32_t pillar = stage_shape(&stage, make_box(0.2, 1, 0.2));
+			uint32_t plank = stage_shape(&stage, make_box(4, 0.1, 0.5));
+			for (uint32_t i = 0; i < 3; i++)
+				stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+								       .shape = pillar,
+								       .position = { places[orders[o][i]], -1, 0 } });
+			uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+									      .shape = plank,
+									      .position = { 0.7, 0.1, 0.1 },
+									      .velocity = { 0, -2, 0 },
+									      .spin = { 0.1, 0, 0.4 },
+									      .friction = -1 });
+			stage_step(&stage);
+			velocity[o] = stage.tables.body.velocity[row];
+			spin[o] = stage.tables.body.angular_velocity[row];
+			/* The pillars are bit for bit where they were. */
+			ck_assert(vec3_equal(stage.tables.body.velocity[0], vec3_zero()));
+			stage_release(&stage);
+		}
+		for (uint32_t o = 1; o < 6; o++) {
+			ck_assert(vec3_distance(velocity[o], velocity[0]) < 1e-9);
+			ck_assert(vec3_distance(spin[o], spin[0]) < 1e-9);
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_tower_stands_under_a_heavy_top)
+{
+	static const double tops[] = { 1, 10, 1000 };
+	for (uint32_t m = 0; m < 2; m++)
+		for (uint32_t t = 0; t < COUNT_OF(tops); t++) {
+			struct stage stage;
+			begin(&stage, METHODS[m], false, true);
+			stage_ground(&stage);
+			uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5)), top = 0;
+			for (uint32_t i = 0; i < 8; i++)
+				top = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+									     .shape = box,
+									     .position = { 0, 0.5 + i, 0 },
+									     .mass = i == 7 ? tops[t] : 1 });
+			stage_run(&stage, 120);
+			double sink = 7.5 - stage.tables.body.position[top].y;
+			ck_assert_msg(scalar_abs(sink) <= 1e-8, "%s, top %g: sinks %g m", METHODS[m], tops[t], sink);
+			stage_release(&stage);
+		}
+}
+END_TEST
+
+START_TEST(a_block_holds_on_a_slope_or_slides_by_the_analytic_rule)
+{
+	/* 20°: tan = 0.364. */
+	double angle = 20 * TWO_PI / 360, sine = trig_sin(angle), cosine = trig_cos(angle);
+	static const double frictions[] = { 0.5, 0.3 };
+	for (uint32_t f = 0; f < 2; f++)
+		for (uint32_t turn = 0; turn < 3; turn++) {
+			struct stage stage;
+			begin(&stage, "lcp", false, true);
+			quat lean = quat_from_axis_angle(vec3_make(0, 0, 1), -angle);
+			quat yaw = quat_from_axis_angle(vec3_make(0, 1, 0), 0.4 * turn);
+			uint32_t floor = stage_shape(&stage, make_box(50, 1, 50));
+			uint32_t box = stage_shape(&stage, make_box(0.5, 0.25, 0.5));
+			quat at = quat_mul(yaw, lean);
+			stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+							       .shape = floor,
+							       .rotation = at,
+							       .friction = frictions[f],
+							       .position = quat_rotate(at, vec3_make(0, -1, 0)) });
+			uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+									      .shape = box,
+									      .rotation = at,
+									      .friction = frictions[f],
+									      .position = quat_rotate(at, vec3_make(0, 0.25, 0)) });
+			stage_run(&stage, 30);
+			double before = vec3_length(stage.tables.body.velocity[row]);
+			stage_run(&stage, 30);
+			double gained = (vec3_length(stage.tables.body.velocity[row]) - before) / (30 * stage.dt);
+			double wanted = f == 0 ? 0 : 9.81 * (sine - 0.3 * cosine);
+			ck_assert_msg(scalar_near(gained, wanted, 1e-9), "μ %g: %.12g m/s2, not %.12g", frictions[f], gained, wanted);
+			if (f == 0)
+				ck_assert_msg(before < 1e-10, "turn %u: creeps at %g", turn, before);
+			stage_release(&stage);
+		}
+}
+END_TEST
+
+START_TEST(a_body_squeezed_between_scripts_is_counted_and_stays_finite)
+{
+	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+		struct stage stage;
+		begin(&stage, METHODS[m], false, true);
+		stage_ground(&stage);
+		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = box, .position = { 0, 0.5, 0 } });
+		stage_add(&stage, (struct stage_body){ .status = BODY_ANIMATED, .shape = box, .position = { 0, 1.5, 0 }, .velocity = { 0, -1, 0 } });
+		uint32_t fallbacks = 0;
+		for (uint32_t i = 0; i < 30; i++) {
+			stage_step(&stage);
+			fallbacks += stage.dynamics.report.fallbacks;
+		}
+		ck_assert_uint_gt(fallbacks, 0);
+		ck_assert_uint_eq(stage.tables.body.quarantined[row], 0);
+		ck_assert(vec3_is_finite(stage.tables.body.position[row]));
+		stage_release(&stage);
+	}
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("methods/velocity");
+	TCase *values = tcase_create("values");
+	tcase_set_timeout(values, 60);
+	tcase_add_test(values, the_worked_example_tips_over_its_edge);
+	tcase_add_test(values, a_block_lands_flat_and_leaves_flat);
+	tcase_add_test(values, balls_in_a_row_touching_and_arriving);
+	tcase_add_test(values, a_ball_onto_two_parts_them_evenly);
+	tcase_add_test(values, a_break_keeps_energy_momentum_and_symmetry);
+	tcase_add_test(values, an_oblique_break_keeps_energy_and_both_momenta);
+	tcase_add_test(values, an_inelastic_impact_shares_the_momentum);
+	tcase_add_test(values, the_printed_form_touches_strictly_below_the_sum_of_radii);
+	suite_add_tcase(suite, values);
+	TCase *loads = tcase_create("loads");
+	tcase_set_timeout(loads, 60);
+	tcase_add_test(loads, velocities_do_not_depend_on_the_order_of_redundant_supports);
+	tcase_add_test(loads, a_tower_stands_under_a_heavy_top);
+	tcase_add_test(loads, a_block_holds_on_a_slope_or_slides_by_the_analytic_rule);
+	tcase_add_test(loads, a_body_squeezed_between_scripts_is_counted_and_stays_finite);
+	suite_add_tcase(suite, loads);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
