@@ -74,6 +74,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/sphere_tree.h \
 	server/engine/collision/sphere_tree.c \
 	server/engine/collision/tree.h \
+	server/engine/collision/time_of_impact.c \
+	server/engine/collision/time_of_impact.h \
 	server/engine/collision/tree.c \
 	server/engine/collision/vclip.h \
 	server/engine/collision/vclip.c
@@ -96,6 +98,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_query \
 	tests/unit/server/engine/collision/test_regions \
 	tests/unit/server/engine/collision/test_sat \
+	tests/unit/server/engine/collision/test_time_of_impact \
 	tests/unit/server/engine/collision/test_tree \
 	tests/unit/server/engine/collision/test_vclip
 
