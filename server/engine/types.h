@@ -85,11 +85,12 @@ enum event_kind {
 	EVENT_DEATHS = 11,	 /* reserved: particles */
 };
 
-/* Events of a tick come in this order: by kind, then a, then b, then child. */
+/* Events of a tick come in this order: by kind, then a, then b, then child a, then
+ * child b. */
 struct event {
 	uint8_t kind;
 	body_id a, b; /* 0 where there is none */
-	uint32_t child; /* triangle of a mesh contact */
+	uint32_t child_a, child_b; /* of a contact: which piece of each body's shape, e.g. a mesh's triangle */
 	double fraction; /* of the tick at which it happened, 0 … 1; 1 where the method has no finer time */
 	vec3 point, normal;
 	double value;

@@ -377,12 +377,6 @@ void dynamics_collide(struct dynamics *self)
 
 /* ---- after the solve -------------------------------------------------------------------------- */
 
-/* Triangle of a mesh contact: one of the two children is 0. */
-static uint32_t contact_child(const struct contact_table *contact, uint32_t row)
-{
-	return contact->child_a[row] | contact->child_b[row];
-}
-
 static void note_change(struct dynamics *self, const struct contact_state *contact, bool begins,
 			double impulse)
 {
@@ -390,7 +384,8 @@ static void note_change(struct dynamics *self, const struct contact_state *conta
 	struct event event = { .kind = begins ? EVENT_CONTACT_BEGIN : EVENT_CONTACT_END,
 			       .a = tables->body.id[contact->body_a],
 			       .b = tables->body.id[contact->body_b],
-			       .child = contact_child(&tables->contact, contact->row),
+			       .child_a = tables->contact.child_a[contact->row],
+			       .child_b = tables->contact.child_b[contact->row],
 			       .fraction = 1 };
 	if (begins) {
 		event.value = impulse;

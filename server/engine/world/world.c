@@ -230,7 +230,7 @@ void world_open_boundary(struct world *world)
 	changes_open(&world->changes, world->tables.world.next_body[0]);
 }
 
-/* The defined order: kind, a, b, child; equal ones as they happened. */
+/* The defined order: kind, a, b, child a, child b; equal ones as they happened. */
 static int compare_events(const void *a, const void *b, void *context)
 {
 	UNUSED(context);
@@ -241,7 +241,9 @@ static int compare_events(const void *a, const void *b, void *context)
 		return x->a < y->a ? -1 : 1;
 	if (x->b != y->b)
 		return x->b < y->b ? -1 : 1;
-	return x->child < y->child ? -1 : x->child > y->child;
+	if (x->child_a != y->child_a)
+		return x->child_a < y->child_a ? -1 : 1;
+	return x->child_b < y->child_b ? -1 : x->child_b > y->child_b;
 }
 
 /* Without room to merge, by insertion: the same order, slower. */
