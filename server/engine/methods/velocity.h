@@ -120,6 +120,14 @@ struct velocity_question {
 	double *x;	   /* by row, N·s: in, a first guess; out, 0 for rows not taken */
 };
 
+/* What a row's multiplier may be, N·s. */
+struct velocity_bounds {
+	double lower, upper;
+	double friction; /* of a tangent: μ, the lesser one where it slides as the step begins */
+	uint8_t kind;	 /* enum friction_row */
+};
+struct velocity_bounds velocity_row_bounds(const struct constraint_row *row, double h);
+
 /* The island's rows, with tangents turned so that the first looks where the contact would slip. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
 					    uint32_t index, struct arena *room);

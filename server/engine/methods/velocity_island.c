@@ -14,7 +14,7 @@
 #include "server/engine/methods/velocity.h"
 
 #include "server/engine/solvers/lcp_dantzig.h"
-#include "server/engine/solvers/lcp_friction.h"
+#include "server/engine/solvers/lcp_friction_sparse.h"
 #include "server/engine/solvers/qp_dual_active_set.h"
 
 #include <string.h>
@@ -122,7 +122,8 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 	row_system_init(&self->system, memory, sizes);
 	row_system_make(&self->system, &step->mass, self->rows, self->count);
 	self->outcome->solved = true;
-	self->outcome->dense = self->count <= step->settings.dense_rows;
+	self->outcome->dense = self->count <= step->settings.dense_rows &&
+			       !(step->settings.method.friction && lcp_friction_sparse_is_cheaper(self->count));
 	if (!self->outcome->dense)
 		return STATUS_OK;
 	self->a = arena_push_array(room, (size_t)self->count * self->count, sizeof(double));
@@ -143,32 +144,43 @@ struct picked {
 	bool frictional;
 };
 
-/* Friction that a tangent resists with: less when it slips as the step begins. */
-static double friction_of(const struct constraint_row *row)
+struct velocity_bounds velocity_row_bounds(const struct constraint_row *row, double h)
 {
+	struct velocity_bounds bounds = { -__builtin_inf(), __builtin_inf(), 0, FRICTION_JOINT };
 	double slip = scalar_abs(row->approach - row->wanted);
-	return slip > SLIDE_MIN ? row->dynamic_friction : row->static_friction;
+	switch (row->set) {
+	case ROW_POSITIVE:
+		bounds.lower = 0;
+		bounds.kind = FRICTION_NORMAL;
+		break;
+	case ROW_BOX:
+		bounds.lower = h * row->lower;
+		bounds.upper = h * row->upper;
+		break;
+	case ROW_PYRAMID:
+	case ROW_CONE:
+		bounds.friction = slip > SLIDE_MIN ? row->dynamic_friction : row->static_friction;
+		bounds.kind = FRICTION_STATIC;
+		break;
+	default:
+		break;
+	}
+	return bounds;
 }
 
 static void pick_row(const struct velocity_island *self, const struct velocity_question *question,
 		     uint32_t i, struct picked *out)
 {
-	const struct constraint_row *row = &self->rows[i];
-	double h = self->step->step->dt;
+	struct velocity_bounds bounds = velocity_row_bounds(&self->rows[i], self->step->step->dt);
 	uint32_t at = out->count++;
 	out->row[at] = i;
 	out->b[at] = question->b[i];
 	out->x[at] = question->x[i];
-	out->lower[at] = row->set == ROW_POSITIVE ? 0 : row->set == ROW_BOX ? h * row->lower :
-									     -__builtin_inf();
-	out->upper[at] = row->set == ROW_BOX ? h * row->upper : __builtin_inf();
-	out->friction[at] = 0;
-	out->kind[at] = row->set == ROW_POSITIVE ? FRICTION_NORMAL : FRICTION_JOINT;
-	if (row->set == ROW_PYRAMID || row->set == ROW_CONE) {
-		out->kind[at] = FRICTION_STATIC;
-		out->friction[at] = friction_of(row);
-		out->frictional = true;
-	}
+	out->lower[at] = bounds.lower;
+	out->upper[at] = bounds.upper;
+	out->friction[at] = bounds.friction;
+	out->kind[at] = bounds.kind;
+	out->frictional |= bounds.kind == FRICTION_STATIC;
 }
 
 static enum status pick_rows(const struct velocity_island *self, const struct velocity_question *question,

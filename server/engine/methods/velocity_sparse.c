@@ -1,9 +1,235 @@
-/* velocity_sparse.c: islands too large for pivoting. */
+/* velocity_sparse.c: islands too large for pivoting: rows over bodies for solvers/lcp_sparse.h, and with friction for
+ * solvers/lcp_friction_sparse.h. Both find multipliers and the change of velocity together, so that one solver is both
+ * cores: the complementarity problem and the projection.
+ *
+ * The projection's own friction is lcp_sparse again: bounds of tangents from the last round's normals.
+ */
 #include "server/engine/methods/velocity.h"
+
+#include "server/engine/solvers/lcp_friction_sparse.h"
+
+#include <string.h>
+
+/* As in velocity_island.c, for rows that contradict each other. */
+#define COMPLIANCE 1e-6
+
+#define ALLOCATE(type, count) ARENA_ARRAY(self->room, type, count)
+
+/* Rows taken over the bodies that move, numbered in the order of the island's slots. */
+struct sparse {
+	struct lcp_sparse_problem problem;
+	uint32_t *row; /* of the island */
+	uint32_t *start, *body;
+	double (*jacobian)[LCP_BODY];
+	double (*mass_inv)[LCP_BODY][LCP_BODY];
+	double *b, *x, *lower, *upper, *compliance, *friction;
+	uint8_t *kind;
+	bool frictional;
+};
+
+/* Numbers among the island's slots, which ascend. */
+static uint32_t body_of(const struct velocity_island *self, uint32_t slot)
+{
+	const uint32_t *slots = self->island->slots;
+	uint32_t low = 0, high = self->island->slot_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (slots[middle] < slot)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < self->island->slot_count && slots[low] == slot ? low : UINT32_MAX;
+}
+
+static void put_spatial(double out[LCP_BODY], struct spatial from)
+{
+	out[0] = from.linear.x;
+	out[1] = from.linear.y;
+	out[2] = from.linear.z;
+	out[3] = from.angular.x;
+	out[4] = from.angular.y;
+	out[5] = from.angular.z;
+}
+
+/* M⁻¹ of a body, column by column, as the mass operator answers unit rows. */
+static void put_mass(const struct mass_operator *mass, uint32_t slot, double out[LCP_BODY][LCP_BODY])
+{
+	memset(out, 0, sizeof(double[LCP_BODY][LCP_BODY]));
+	for (uint32_t axis = 0; axis < LCP_BODY; axis++) {
+		vec3 unit = vec3_axis(axis % 3);
+		struct row_part part = { slot, axis < 3 ? (struct spatial){ unit, vec3_zero() } :
+							  (struct spatial){ vec3_zero(), unit } };
+		struct jacobian j = { &part, 1 };
+		struct spatial room[LCP_BODY];
+		struct mass_response response;
+		ASSERT(mass_room(mass, j) <= LCP_BODY);
+		mass_respond(mass, j, room, &response);
+		if (response.count > 0)
+			put_spatial(out[axis], response.change[0][0]);
+	}
+}
+
+static enum status make_arrays(struct velocity_island *self, struct sparse *out)
+{
+	uint32_t n = self->count, parts = 0;
+	for (uint32_t i = 0; i < n; i++)
+		parts += self->rows[i].j.count;
+	*out = (struct sparse){
+		.row = ALLOCATE(uint32_t, n),
+		.start = ALLOCATE(uint32_t, n + 1),
+		.body = ALLOCATE(uint32_t, parts),
+		.jacobian = arena_push_array(self->room, parts, sizeof(double[LCP_BODY])),
+		.mass_inv = arena_push_array(self->room, self->island->slot_count,
+					     sizeof(double[LCP_BODY][LCP_BODY])),
+		.b = ALLOCATE(double, n),
+		.x = ALLOCATE(double, n),
+		.lower = ALLOCATE(double, n),
+		.upper = ALLOCATE(double, n),
+		.compliance = ALLOCATE(double, n),
+		.friction = ALLOCATE(double, n),
+		.kind = ALLOCATE(uint8_t, n),
+	};
+	bool all = out->row != NULL && out->start != NULL && out->body != NULL && out->jacobian != NULL &&
+		   out->mass_inv != NULL && out->b != NULL && out->x != NULL && out->lower != NULL &&
+		   out->upper != NULL && out->compliance != NULL && out->friction != NULL &&
+		   out->kind != NULL;
+	return all ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+static void put_row(const struct velocity_island *self, const struct velocity_question *question, uint32_t i,
+		    struct sparse *out)
+{
+	const struct constraint_row *row = &self->rows[i];
+	struct velocity_bounds bounds = velocity_row_bounds(row, self->step->step->dt);
+	uint32_t at = out->problem.rows++, entry = out->start[at];
+	out->row[at] = i;
+	for (uint32_t k = 0; k < row->j.count; k++) {
+		uint32_t body = body_of(self, row->j.parts[k].slot);
+		if (body == UINT32_MAX)
+			continue;
+		out->body[entry] = body;
+		put_spatial(out->jacobian[entry++], row->j.parts[k].on);
+	}
+	out->start[at + 1] = entry;
+	out->b[at] = question->b[i];
+	out->x[at] = question->x[i];
+	out->lower[at] = bounds.lower;
+	out->upper[at] = bounds.upper;
+	out->friction[at] = bounds.friction;
+	out->kind[at] = bounds.kind;
+	out->compliance[at] = 0;
+	out->frictional |= bounds.kind == FRICTION_STATIC;
+}
+
+static enum status pose_rows(struct velocity_island *self, const struct velocity_question *question,
+			struct sparse *out)
+{
+	enum status status = make_arrays(self, out);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < self->island->slot_count; i++)
+		put_mass(&self->step->mass, self->island->slots[i], out->mass_inv[i]);
+	out->start[0] = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		if (question->taken == NULL || question->taken[i])
+			put_row(self, question, i, out);
+	out->problem.bodies = self->island->slot_count;
+	out->problem.start = out->start;
+	out->problem.body = out->body;
+	out->problem.jacobian = (const double(*)[LCP_BODY])out->jacobian;
+	out->problem.mass_inv = (const double(*)[LCP_BODY][LCP_BODY])out->mass_inv;
+	out->problem.b = out->b;
+	out->problem.lower = out->lower;
+	out->problem.upper = out->upper;
+	return STATUS_OK;
+}
+
+/* A workspace in which the factor has room. */
+static enum status make_solver(struct velocity_island *self, const struct lcp_sparse_problem *problem,
+			       struct lcp_sparse *out)
+{
+	struct lcp_sparse_size size = lcp_sparse_size_of(problem);
+	for (;;) {
+		void *memory = arena_push(self->room, lcp_sparse_bytes(size));
+		if (memory == NULL)
+			return STATUS_NO_MEMORY;
+		lcp_sparse_init(out, memory, size);
+		size_t blocks;
+		if (lcp_sparse_order(out, problem, &blocks) != SOLVER_LIMIT || blocks <= size.blocks)
+			return STATUS_OK;
+		size.blocks = blocks;
+	}
+}
+
+static void solve_frictional(struct lcp_sparse *solver, struct sparse *sparse,
+			     const struct solver_options *options, struct solver_result *result)
+{
+	struct friction_sparse_problem problem = { sparse->problem, sparse->kind, sparse->friction };
+	*result = lcp_friction_sparse_solve(solver, &problem, options, sparse->x, NULL);
+}
+
+/* The projection with friction, as in velocity_island.c. */
+static void solve_boxes(struct velocity_island *self, struct lcp_sparse *solver, struct sparse *sparse,
+			struct solver_options *options, struct solver_result *result)
+{
+	for (uint32_t round = 0; round <= self->step->settings.friction_rounds; round++) {
+		double normal = 0;
+		for (uint32_t i = 0; i < sparse->problem.rows; i++) {
+			if (sparse->kind[i] == FRICTION_NORMAL)
+				normal = round == 0 ? 0 : scalar_max(sparse->x[i], 0);
+			if (sparse->kind[i] != FRICTION_STATIC)
+				continue;
+			sparse->upper[i] = sparse->friction[i] * normal;
+			sparse->lower[i] = -sparse->upper[i];
+		}
+		*result = lcp_sparse_solve(solver, &sparse->problem, options, sparse->x, NULL);
+		self->outcome->iterations++;
+		options->warm = true;
+	}
+}
+
+static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver, struct sparse *sparse,
+		       struct solver_result *result)
+{
+	struct solver_options options = solver_options_default();
+	options.warm = true;
+	if (!sparse->frictional)
+		*result = lcp_sparse_solve(solver, &sparse->problem, &options, sparse->x, NULL);
+	else if (self->step->settings.method.core == VELOCITY_LCP)
+		solve_frictional(solver, sparse, &options, result);
+	else
+		solve_boxes(self, solver, sparse, &options, result);
+	self->outcome->iterations += result->rounds;
+	self->outcome->fallbacks += result->fallbacks + (result->status != SOLVER_SOLVED && result->fallbacks == 0);
+}
 
 enum status velocity_island_sparse(struct velocity_island *self, const struct velocity_question *question)
 {
-	UNUSED(self);
-	UNUSED(question);
-	return STATUS_NO_MEMORY;
+	struct sparse sparse;
+	struct lcp_sparse solver;
+	struct solver_result result;
+	enum status status = pose_rows(self, question, &sparse);
+	if (status == STATUS_OK)
+		status = make_solver(self, &sparse.problem, &solver);
+	if (status != STATUS_OK)
+		return status;
+	solve_rows(self, &solver, &sparse, &result);
+	if (result.status == SOLVER_INFEASIBLE) {
+		/* Each row gives way by a part of what a unit impulse does to it. */
+		for (uint32_t i = 0; i < sparse.problem.rows; i++) {
+			double diagonal = mass_couple(&self->step->mass, self->rows[sparse.row[i]].j,
+						      &self->system.responses[sparse.row[i]]);
+			sparse.compliance[i] = COMPLIANCE * (diagonal > 0 ? diagonal : 1);
+			sparse.x[i] = 0;
+		}
+		sparse.problem.compliance = sparse.compliance;
+		solve_rows(self, &solver, &sparse, &result);
+	}
+	self->outcome->residual = scalar_max(self->outcome->residual, result.violation);
+	for (uint32_t i = 0; i < self->count; i++)
+		question->x[i] = 0;
+	for (uint32_t i = 0; i < sparse.problem.rows; i++)
+		question->x[sparse.row[i]] = sparse.x[i];
+	return STATUS_OK;
 }

@@ -47,7 +47,7 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 	uint32_t **by_pair[] = {&self->slot, &self->half};
 	double **by_row[] = {&self->b,     &self->lower,  &self->upper, &self->compliance,
 			     &self->weight, &self->x,     &self->kept,  &self->target,
-			     &self->w,     &self->slope,  &self->stiffness, &self->ray};
+			     &self->w,     &self->slope,  &self->stiffness, &self->ray, &self->kept_fixed};
 	double **by_unknown[] = {&self->u, &self->du, &self->force, &self->kept_u, &self->kept_v};
 	int32_t **shifts[] = {&self->row_shift, &self->unit_shift};
 	factor->blocks_max = size.blocks;
@@ -72,6 +72,10 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 		*shifts[i] = SOLVER_CARVE(memory, int32_t, size.rows);
 	self->mass_shift = SOLVER_CARVE(memory, int32_t, size.bodies);
 	self->free = SOLVER_CARVE(memory, uint8_t, size.rows);
+	self->normal = SOLVER_CARVE(memory, uint32_t, size.rows);
+	self->friction = SOLVER_CARVE(memory, double, size.rows);
+	self->side = SOLVER_CARVE(memory, int8_t, size.rows);
+	self->kind = SOLVER_CARVE(memory, uint8_t, size.rows);
 }
 
 size_t lcp_sparse_bytes(struct lcp_sparse_size size)
@@ -209,6 +213,7 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      double (*v)[LCP_BODY])
 {
 	struct solver_options used = solver_options_used(options);
+	self->tied = false;
 	enum solver_status status = lcp_sparse_pattern(self, problem);
 	bool good = status == SOLVER_SOLVED &&
 		    lcp_sparse_take(self, problem, options->warm ? x : NULL);

@@ -58,9 +58,15 @@ struct lcp_sparse {
 	int64_t lift;
 	double size; /* the largest weighted |b| */
 	/* By row, and 6 × bodies in the order of elimination. */
-	double *x, *kept, *target, *w, *slope, *stiffness, *ray;
+	double *x, *kept, *target, *w, *slope, *stiffness, *ray, *kept_fixed;
 	double *u, *du, *force, *kept_u, *kept_v;
 	uint8_t *free; /* by row: w = 0 is asked, x is not at a bound */
+	/* With friction (lcp_friction_sparse.h): bounds of tangents are ±μ times the x of their normal. */
+	bool tied;
+	uint32_t *normal; /* of a tangent; itself otherwise */
+	double *friction; /* μ, in these units */
+	int8_t *side;     /* a bound tangent is at +μ x_n, −μ x_n, or (0) where there was nothing to be at */
+	uint8_t *kind;    /* enum friction_row */
 	double goal;   /* a gap at which the work is done */
 	double soft;   /* ε of the active set: smaller loses digits of the factor, larger refines longer */
 	uint32_t factors_max;

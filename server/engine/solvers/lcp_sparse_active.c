@@ -11,13 +11,36 @@
  */
 #include <string.h>
 
+#include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { REFINEMENTS = 12, BOLD = 6 };
+enum { REFINEMENTS = 12, REFINEMENTS_TIED = 60, BOLD = 6 };
 
 #define CLEAR 1e-7    /* of the largest b: x counts as away from its bound */
 #define WARY 0.3     /* after the bold rounds only what is wrong by so much of the worst changes: ends most cycles */
 #define PROGRESS 0.25 /* each refinement must do better than this */
+#define PROGRESS_TIED 0.95
+
+void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i)
+{
+	double limit = self->friction[i] * scalar_max(self->x[self->normal[i]], 0);
+	bool forward = self->kind[i] == FRICTION_FORWARD;
+	bool backward = self->kind[i] == FRICTION_BACKWARD;
+	self->lower[i] = forward ? limit : -limit;
+	self->upper[i] = backward ? -limit : limit;
+	if (self->free[i])
+		return;
+	self->x[i] = self->side[i] > 0 || forward    ? self->upper[i]
+		     : self->side[i] < 0 || backward ? self->lower[i]
+						     : 0;
+}
+
+void lcp_sparse_tie(struct lcp_sparse *self)
+{
+	for (uint32_t i = 0; self->tied && i < self->rows; i++)
+		if (self->normal[i] != i)
+			lcp_sparse_tie_row(self, i);
+}
 
 void lcp_sparse_free_by_x(struct lcp_sparse *self)
 {
@@ -33,8 +56,11 @@ static double refine(struct lcp_sparse *self)
 	size_t n = lcp_sparse_unknowns(self);
 	double worst = 0;
 	lcp_sparse_follow(self, self->x, self->du);
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < n; k++) {
 		self->du[k] -= self->u[k];
+		worst = scalar_max(worst, scalar_abs(self->du[k]));
+	}
+	worst = self->tied ? worst : 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		if (!self->free[i])
 			continue;
@@ -51,6 +77,7 @@ static double refine(struct lcp_sparse *self)
 				      self->stiffness[i];
 	for (size_t k = 0; k < n; k++)
 		self->u[k] += self->du[k];
+	lcp_sparse_tie(self);
 	return worst;
 }
 
@@ -60,9 +87,11 @@ static void solve_free(struct lcp_sparse *self)
 		self->stiffness[i] = self->free[i] ? 1 / (self->compliance[i] + self->soft) : 0;
 	lcp_sparse_factor(self);
 	double last = __builtin_inf();
-	for (uint32_t k = 0; k < REFINEMENTS; k++) {
+	uint32_t most = self->tied ? REFINEMENTS_TIED : REFINEMENTS;
+	double progress = self->tied ? PROGRESS_TIED : PROGRESS;
+	for (uint32_t k = 0; k < most; k++) {
 		double worst = refine(self);
-		if (worst <= 0.1 * self->goal || (k > 1 && worst > PROGRESS * last))
+		if (worst <= 0.1 * self->goal || (k > 1 && worst > progress * last))
 			break;
 		last = worst;
 	}
@@ -95,10 +124,12 @@ static uint32_t change_rows(struct lcp_sparse *self, double share)
 	for (uint32_t i = 0; i < self->rows; i++) {
 		if (self->slope[i] > slack) {
 			self->free[i] = !self->free[i];
+			self->side[i] = self->x[i] >= self->upper[i] ? 1 : -1;
 			changes++;
 		}
 		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
 	}
+	lcp_sparse_tie(self);
 	return changes;
 }
 
@@ -106,10 +137,11 @@ bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 {
 	memcpy(self->kept, self->x, self->rows * sizeof *self->x);
 	for (uint32_t i = 0; i < self->rows; i++)
-		if (!self->free[i])
-			self->x[i] = self->upper[i] - self->x[i] < self->x[i] - self->lower[i] ?
-					     self->upper[i] :
-					     self->lower[i];
+		if (!self->free[i]) {
+			bool high = self->upper[i] - self->x[i] < self->x[i] - self->lower[i];
+			self->side[i] = self->lower[i] == self->upper[i] ? 0 : high ? 1 : -1;
+			self->x[i] = high ? self->upper[i] : self->lower[i];
+		}
 	for (uint32_t k = 0; k < rounds && self->result.refactorings < self->factors_max; k++) {
 		lcp_sparse_follow(self, self->x, self->u);
 		solve_free(self);

@@ -30,6 +30,10 @@ bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds);
 /* Free are the rows whose x is clearly between its bounds. */
 void lcp_sparse_free_by_x(struct lcp_sparse *self);
 
+/* The bounds of tangents from the normals' x, and x of bound tangents with them. */
+void lcp_sparse_tie(struct lcp_sparse *self);
+void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i);
+
 /* lcp_sparse_newton.c: the method of multipliers; false: not within the factors allowed, or there is a
  * proof (result.certificate). */
 bool lcp_sparse_multipliers(struct lcp_sparse *self);

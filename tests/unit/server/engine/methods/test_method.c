@@ -118,6 +118,14 @@ END_TEST
 
 /* ---- through a world -------------------------------------------------------------------------- */
 
+static struct world *load(const struct bytes *image)
+{
+	struct world *world = NULL;
+	struct reason why;
+	ck_assert_int_eq(world_load(image->data, image->count, test_shape_source(), &world, &why), STATUS_OK);
+	return world;
+}
+
 START_TEST(a_world_saved_and_loaded_goes_on_with_the_methods_history)
 {
 	method_probe_install();
@@ -127,21 +135,21 @@ START_TEST(a_world_saved_and_loaded_goes_on_with_the_methods_history)
 	struct command method = test_command(COMMAND_METHOD);
 	method.method.name = test_text("probe");
 	ck_assert_int_eq(test_try(world, &method), STATUS_OK);
-	test_run(world, 7);
+	test_step(world, 7);
 	struct bytes image = test_save(world);
-	struct world *other = test_load(&image);
+	struct world *other = load(&image);
 	ck_assert_uint_eq(test_hash(world), test_hash(other));
 	for (uint32_t tick = 0; tick < 10; tick++) {
-		test_run(world, 1);
-		test_run(other, 1);
+		test_step(world, 1);
+		test_step(other, 1);
 		ck_assert_uint_eq(test_hash(world), test_hash(other));
 	}
 	/* Restoring puts the history back as well. */
 	struct reason why;
 	ck_assert_int_eq(world_restore(world, image.data, image.count, &why), STATUS_OK);
-	struct world *third = test_load(&image);
-	test_run(world, 3);
-	test_run(third, 3);
+	struct world *third = load(&image);
+	test_step(world, 3);
+	test_step(third, 3);
 	ck_assert_uint_eq(test_hash(world), test_hash(third));
 	bytes_release(&image);
 	world_destroy(world);
