@@ -128,7 +128,7 @@ static void enter(struct room *room, uint32_t who, const struct msg_subscribe *a
 	client->divisor = (uint32_t)ask->divisor;
 	outbox_init(&client->outbox, &room->set, &client->stream, room->pool);
 	mirror_init(&client->mirror, (enum wire_profile)ask->profile, (wire_mask)ask->fields, 1 << 20);
-	ck_assert_int_eq(fanout_subscribe(room->fanout, ask, &client->outbox, has_ack, frame_max,
+	ck_assert_int_eq(fanout_subscribe(room->fanout, ask, &client->outbox, NULL, has_ack, frame_max,
 					  room->now, &client->subscription, &why),
 			 STATUS_OK);
 	outbox_set_flush(&room->set);
@@ -589,7 +589,7 @@ START_TEST(what_cannot_be_served_is_refused_by_field)
 			status = STATUS_TYPE;
 		else
 			ask.divisor = 0, field = "divisor";
-		ck_assert_int_eq(fanout_subscribe(room.fanout, &ask, &room.clients[0].outbox, true,
+		ck_assert_int_eq(fanout_subscribe(room.fanout, &ask, &room.clients[0].outbox, NULL, true,
 						  WIRE_FRAME_DOWN, 0, &subscription, &why),
 				 status);
 		ck_assert_str_eq(why.field, field);

@@ -173,7 +173,7 @@ static void enter(uint32_t who, enum wire_profile profile, wire_mask fields, uin
 	client->stream = (struct stream){ .ops = &ops };
 	outbox_init(&client->outbox, &room.set, &client->stream, room.pool);
 	mirror_init(&client->mirror, profile, fields, 1 << 20);
-	ck_assert_int_eq(fanout_subscribe(room.fanout, &ask.subscribe, &client->outbox, false,
+	ck_assert_int_eq(fanout_subscribe(room.fanout, &ask.subscribe, &client->outbox, NULL, false,
 					  WIRE_FRAME_DOWN, room.now, &client->subscription, &why),
 			 STATUS_OK);
 	outbox_set_flush(&room.set);
