@@ -124,7 +124,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 40);
+	wire_pack_map(out, 41);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -156,6 +156,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "frames_sent", fanout.frames);
 	pair(out, "frames_skipped", fanout.skipped);
 	pair(out, "frames_late", fanout.late);
+	pair(out, "frames_over_quota", fanout.short_of);
 	pair(out, "interests", fanout.interests);
 	pair(out, "bodies_looked", fanout.looked);
 	pair(out, "groups_encoded", fanout.encoded);
