@@ -102,6 +102,7 @@ struct reply_report {
 	uint8_t mode;
 	struct wire_hash state_hash, tick_hash;
 	struct bytes raw;	/* packed value: answer or observation */
+	uint64_t work;		/* REPLY_ANSWER: pieces that were looked at for it, about */
 	struct bytes image;	  /* REPLY_FORKED */
 	struct shape_book shapes; /* REPLY_FORKED: what the world knew */
 	struct bytes results;	/* REPLY_STEPPED: packed results, `result_count` of them */

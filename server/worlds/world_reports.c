@@ -359,6 +359,15 @@ static void reply_restored(struct session *session, const struct reply_report *r
 	session_send(session, &message);
 }
 
+enum { QUESTION_WORK = 4096 }; /* pieces looked at for an answer that count as another question */
+
+/* What an answer has cost is known when it comes. */
+static void charge_answer(struct session *session, const struct reply_report *reply)
+{
+	double questions = (double)(reply->work / QUESTION_WORK);
+	quota_owe(&session->quota, QUOTA_QUERIES, questions, io_now(session->server->io));
+}
+
 static void reply_answer(struct session *session, const struct reply_report *reply)
 {
 	struct message message;
@@ -469,6 +478,8 @@ static void deliver(struct served_world *world, struct reply_report *reply)
 	struct session *session = addressee(world, reply->session, &membership);
 	if (session == NULL)
 		return;
+	if (reply->kind == REPLY_ANSWER)
+		charge_answer(session, reply);
 	if (reply->status != STATUS_OK) {
 		deliver_refusal(session, membership, reply);
 		return;
