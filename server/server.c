@@ -8,7 +8,7 @@
 #include "server/session/resume.h"
 #include "server/session/session.h"
 
-enum { LOOK_MS = 250, BALANCE_LOOKS = 4, GREETING_MIN = 64 };
+enum { LOOK_MS = 250, GUARD_MS = 10, BALANCE_LOOKS = 4, GREETING_MIN = 64 };
 
 /* ---- making ------------------------------------------------------------------------------------ */
 
@@ -81,6 +81,12 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 
 /* ---- the loop's own work ----------------------------------------------------------------------- */
 
+static void arm_guard(struct server *self)
+{
+	self->guard_armed = true;
+	io_timer_start(self->guard, io_now(self->io) + GUARD_MS * NS_PER_MS);
+}
+
 static void flush(void *context)
 {
 	struct server *self = context;
@@ -89,8 +95,27 @@ static void flush(void *context)
 		executor_ring(self->executor, EXECUTOR_LOOP, &self->roomy);
 	if (self->rounds.open > 0)
 		worlds_end_rounds(self);
+	if (self->turn.work > 0 && !self->guard_armed && self->worlds.items.count > 1)
+		arm_guard(self);
 	self->turn.number++;
 	self->turn.work = 0;
+}
+
+static bool runs_anything(const struct server *self)
+{
+	for (uint32_t i = 0; i < self->worlds.items.count; i++)
+		if (self->worlds.items.items[i]->mode == WIRE_MODE_RUNNING)
+			return true;
+	return false;
+}
+
+/* While a world runs another may keep it waiting. What stands still is asked for something by a turn. */
+static void guard(void *context)
+{
+	struct server *self = context;
+	self->guard_armed = false;
+	if (pool_relieve(self->pool) > 0 || runs_anything(self))
+		arm_guard(self);
 }
 
 
@@ -160,6 +185,7 @@ static void look_after(void *context)
 	reading_look_after(self);
 	relieve(self);
 	worlds_look_after(self, now);
+	pool_relieve(self->pool);
 	if (++self->looks % BALANCE_LOOKS == 0)
 		pool_balance(self->pool);
 	if (self->draining)
@@ -277,6 +303,8 @@ enum status server_start(struct server *self, struct reason *why)
 	enum status status = io_timer_create(self->io, look_after, self, &self->timer);
 	if (status == STATUS_OK)
 		status = io_timer_create(self->io, worlds_rest, self, &self->rest);
+	if (status == STATUS_OK)
+		status = io_timer_create(self->io, guard, self, &self->guard);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "server", "%s", status_text(status));
 	status = executor_start(self->executor, why);
@@ -321,6 +349,8 @@ void server_destroy(struct server *self)
 		io_timer_destroy(self->timer);
 	if (self->rest != NULL)
 		io_timer_destroy(self->rest);
+	if (self->guard != NULL)
+		io_timer_destroy(self->guard);
 	if (self->executor_started)
 		executor_stop(self->executor);
 	self->executor_stopped = true;

@@ -65,7 +65,8 @@ struct server {
 	struct session *held_first, *held_last; /* those sessions, in the order in which they wait */
 	struct allowance_pool watching[WIRE_ROLES]; /* of all sessions of a role */
 	struct io_timer *rest;	/* worlds that may have come to rest */
-	bool rest_armed;
+	struct io_timer *guard; /* workers that are inside one world for long */
+	bool rest_armed, guard_armed;
 	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */
 	bool executor_started, executor_stopped;
 	bool draining, closing;

@@ -80,7 +80,7 @@ struct executor_options {
 	int fifo_priority;
 };
 
-/* cores − 1 workers (at least 1), 1 step worker, 4096 posts, no FIFO. */
+/* cores − 1 workers (at least 2), 1 step worker, 4096 posts, no FIFO. */
 struct executor_options executor_options_default(void);
 
 struct executor_counters {
