@@ -239,6 +239,8 @@ uint32_t dynamics_find_body(const struct dynamics *self, body_id id);
 vec3 dynamics_centre(const struct tables *tables, uint32_t body);
 /* Bytes held by the caches. */
 uint64_t dynamics_memory(const struct dynamics *self);
+/* Between steps: gives back what only a step uses. The next one takes it again, and makes the same. */
+void dynamics_trim(struct dynamics *self);
 
 /* Notes an event; there is room (dynamics_body_reserve, dynamics_prepare). */
 void dynamics_event(struct dynamics *self, struct event event);
