@@ -95,10 +95,10 @@ static void flush(void *context)
 		executor_ring(self->executor, EXECUTOR_LOOP, &self->roomy);
 	if (self->rounds.open > 0)
 		worlds_end_rounds(self);
-	if (self->turn.work > 0 && !self->guard_armed && self->worlds.items.count > 1)
+	if (self->turn.work[TURN_REPORTS] > 0 && !self->guard_armed && self->worlds.items.count > 1)
 		arm_guard(self);
 	self->turn.number++;
-	self->turn.work = 0;
+	memset(self->turn.work, 0, sizeof self->turn.work);
 }
 
 static bool runs_anything(const struct server *self)

@@ -30,11 +30,13 @@ struct round_times {
 	uint32_t open;	/* under way */
 };
 
-/* One turn of the loop: from one wait for the kernel to the next. What may wait is done until the turn's
- * work is done, and goes on in the next one, so that sockets, timers and signals always get theirs. */
-enum { TURN_WORK_MAX = 16384 }; /* watched changes, or what costs as much: a few milliseconds */
+/* One turn of the loop: from one wait for the kernel to the next. What may wait is done until the turn's work
+ * is done, and goes on in the next one, so that sockets, timers and signals always get theirs. Each kind
+ * has work of its own: none of them keeps another from its turn. */
+enum turn_kind { TURN_READING, TURN_REPORTS, TURN_SERVING, TURN_KINDS };
+enum { TURN_WORK_MAX = 8192 }; /* of a kind: watched changes, or what costs as much; some milliseconds */
 struct turn {
-	uint64_t work;
+	uint64_t work[TURN_KINDS];
 	uint64_t number;
 };
 
@@ -92,14 +94,14 @@ void server_accept(struct server *self, struct stream *stream);
 void server_drain(struct server *self);
 /* After the io has stopped. Stops the executor. */
 void server_destroy(struct server *self);
-/* Whether more of what may wait is done in this turn. */
-static inline bool server_turn_has_room(const struct server *self)
+/* Whether more of a kind is done in this turn. */
+static inline bool server_turn_has_room(const struct server *self, enum turn_kind kind)
 {
-	return self->turn.work < TURN_WORK_MAX;
+	return self->turn.work[kind] < TURN_WORK_MAX;
 }
-static inline void server_turn_spend(struct server *self, uint64_t work)
+static inline void server_turn_spend(struct server *self, enum turn_kind kind, uint64_t work)
 {
-	self->turn.work += work;
+	self->turn.work[kind] += work;
 }
 /* For session.c and worlds.c: one more has come to its end. */
 void server_session_ended(struct server *self);

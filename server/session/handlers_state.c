@@ -40,7 +40,7 @@ void handle_subscribe(struct session *self, const struct message *message)
 					      self->handshake.caps & WIRE_CAP_ACK,
 					      self->handshake.limits.frame_down,
 					      io_now(self->server->io), &subscription, &why);
-	server_turn_spend(self->server, fanout_work(fanout) - before);
+	server_turn_spend(self->server, TURN_READING, fanout_work(fanout) - before);
 	if (status != STATUS_OK) {
 		session_refuse(self, message, &why);
 		return;

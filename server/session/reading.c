@@ -18,14 +18,15 @@ bool reading_may(struct session *session)
 	const struct reading *self = &session->reading;
 	begin_turn(session);
 	return self->messages < READING_MESSAGES && self->bytes < READING_BYTES &&
-	       (self->messages == 0 || server_turn_has_room(session->server));
+	       (self->messages == 0 || server_turn_has_room(session->server, TURN_READING));
 }
 
 void reading_note(struct session *session, uint32_t bytes)
 {
 	session->reading.messages++;
 	session->reading.bytes += bytes;
-	server_turn_spend(session->server, READING_WORK + bytes / READING_WORK_BYTES);
+	server_turn_spend(session->server, TURN_READING,
+			  READING_WORK + bytes / READING_WORK_BYTES);
 }
 
 void reading_hold(struct session *session)
@@ -69,7 +70,7 @@ void reading_go_on(void *context)
 	struct session *last = server->held_last, *session = server->held_first;
 	bool more = false;
 	/* Who is held again stands behind those who have waited until now. */
-	while (session != NULL && server_turn_has_room(server)) {
+	while (session != NULL && server_turn_has_room(server, TURN_READING)) {
 		struct session *next = session == last ? NULL : session->reading.next;
 		if (!session->reading.punished) {
 			reading_let_go(session);

@@ -161,7 +161,7 @@ static void show(struct served_world *world, const struct tick_report *report)
 	bool watched = fanout_is_watched(world->fanout);
 	uint64_t now = watched ? io_now(server->io) : 0, before = fanout_work(world->fanout);
 	enum status status = fanout_report(world->fanout, report, now);
-	server_turn_spend(server, report->body_count + report->event_count +
+	server_turn_spend(server, TURN_REPORTS, report->body_count + report->event_count +
 					  fanout_work(world->fanout) - before);
 	if (status == STATUS_OK && report->step && watched && world->round_at == 0) {
 		world->round_at = now;
@@ -602,11 +602,12 @@ static bool take_report(struct served_world *world)
 	struct report *report = host_take_report(world->host);
 	if (report == NULL)
 		return false;
-	server_turn_spend(world->server, REPORT_WORK);
+	server_turn_spend(world->server, TURN_REPORTS, REPORT_WORK);
 	if (report->kind == REPORT_TICK) {
 		take_tick(world, &report->ticked);
 	} else if (!world->stopping) { /* else nobody is left to hear it */
-		server_turn_spend(world->server, report->reply.raw.count / REPLY_WORK_BYTES);
+		server_turn_spend(world->server, TURN_REPORTS,
+				  report->reply.raw.count / REPLY_WORK_BYTES);
 		if (kept_for_disk(world, report))
 			return true;
 		deliver(world, &report->reply);
@@ -658,7 +659,7 @@ void worlds_take_reports(void *context)
 	struct server *server = context;
 	struct worlds *worlds = &server->worlds;
 	/* One of each in turn: a world with many reports, or costly ones, keeps no other waiting. */
-	while (worlds->reporting_first != NULL && server_turn_has_room(server)) {
+	while (worlds->reporting_first != NULL && server_turn_has_room(server, TURN_REPORTS)) {
 		struct served_world *world = take_first(worlds);
 		if (take_report(world))
 			put_last(worlds, world);

@@ -340,13 +340,14 @@ void worlds_serve(void *context)
 	uint32_t count = worlds->items.count, i = 0;
 	bool more = false;
 	/* The next turn goes on with the world at which this one has stopped. */
-	for (; i < count && server_turn_has_room(server); i++) {
+	for (; i < count && server_turn_has_room(server, TURN_SERVING); i++) {
 		struct served_world *world = worlds->items.items[(worlds->serve_from + i) % count];
 		uint64_t before = fanout_work(world->fanout);
 		if (!fanout_is_serving(world->fanout))
 			continue;
 		more = fanout_continue(world->fanout, now) || more;
-		server_turn_spend(server, SLICE_WORK + fanout_work(world->fanout) - before);
+		server_turn_spend(server, TURN_SERVING,
+				  SLICE_WORK + fanout_work(world->fanout) - before);
 	}
 	worlds->serve_from = count > 0 ? (worlds->serve_from + i) % count : 0;
 	if (more || i < count)

@@ -8,6 +8,8 @@ import time
 from hostile_rows import Peer, hello
 from support import command, frame, tcp_daemon
 
+from cairn.shapes import box
+
 
 class Greedy(Peer):
     """A connection that has said HELLO and joined a world; it acknowledges nothing, so it is sent what it can read."""
@@ -54,6 +56,19 @@ def moving(client, name, bodies):
     return world
 
 
+BOX = box(1e4, 1e4, 1e4)
+
+
+def many(client, name, bodies):
+    """Spheres that rest three metres from each other, no gravity."""
+    world = client.create(name, gravity=(0, 0, 0))
+    ball = world.shape(sphere=0.5)
+    for first in range(0, bodies, 150):
+        world.step(1, commands=[command("spawn", position=(3 * (i % 22), 3 * (i // 22 % 22), 3 * (i // 484)), shapes=[[ball]])
+                                for i in range(first, min(first + 150, bodies))], want=0)
+    return world
+
+
 def watch_everything_often(address, crowd, sessions, boxes, world=1):
     """So many observers with so many different boxes around the whole world each."""
     for session in range(sessions):
@@ -65,7 +80,7 @@ def watch_everything_often(address, crowd, sessions, boxes, world=1):
 
 def test_eight_observers_with_64_boxes_each_leave_the_loop_to_others():
     """Each box is as large as the world and different from all others, so nothing is shared: half a million looks a tick."""
-    with tcp_daemon("--log", "info") as (server, address), contextlib.ExitStack() as stack:
+    with tcp_daemon() as (server, address), contextlib.ExitStack() as stack:
         client = stack.enter_context(server.connect())
         world = moving(client, "moving", 1000)
         world.resume()
