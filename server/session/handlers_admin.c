@@ -86,7 +86,7 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	struct pool_counters pool;
 	frame_pool_counters(server->frames, &frames);
 	pool_counters(server->pool, &pool);
-	wire_pack_map(out, 26);
+	wire_pack_map(out, 27);
 	wire_pack_string(out, "build");
 	wire_pack_string(out, PACKAGE_VERSION);
 	wire_pack_string(out, "abi");
@@ -111,6 +111,7 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	pair(out, "loop_slices", pool.slices);
 	pair(out, "loop_refused_busy", pool.busy);
 	pair(out, "loop_refused_costly", pool.costly);
+	pair(out, "worlds_relieved", pool.relieved);
 	pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
 	pair(out, "heap_calls", heap_calls_total());
 	pair(out, "library_shapes", server->library.count);
@@ -171,16 +172,30 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	world->lateness_max = world->cost_max = 0;
 }
 
-enum { ABOUT_SERVER = 1, ABOUT_WORLDS = 2, ABOUT_REFUSED = 4 };
+/* What a session of each role may ask for in a second (quota.def). */
+static void pack_quotas(struct wire_packer *out)
+{
+	wire_pack_map(out, WIRE_ROLES);
+	for (int role = 0; role < WIRE_ROLES; role++) {
+		wire_pack_string(out, wire_role_name((enum wire_role)role));
+		wire_pack_map(out, QUOTA_NUMBERS);
+		for (int kind = 0; kind < QUOTA_NUMBERS; kind++)
+			pair(out, quota_name((enum quota_kind)kind),
+			     (uint64_t)quota_of((enum wire_role)role, (enum quota_kind)kind));
+	}
+}
+
+enum { ABOUT_SERVER = 1, ABOUT_WORLDS = 2, ABOUT_REFUSED = 4, ABOUT_QUOTAS = 8 };
 
 /* The sections that are asked for; 0: there is none of that name. */
 static uint32_t sections_of(struct wire_slice what)
 {
 	if (what.bytes == 0)
-		return ABOUT_SERVER | ABOUT_WORLDS | ABOUT_REFUSED;
+		return ABOUT_SERVER | ABOUT_WORLDS | ABOUT_REFUSED | ABOUT_QUOTAS;
 	return (wire_slice_is(what, "server") ? ABOUT_SERVER : 0u) |
 	       (wire_slice_is(what, "worlds") ? ABOUT_WORLDS : 0u) |
-	       (wire_slice_is(what, "refused") ? ABOUT_REFUSED : 0u);
+	       (wire_slice_is(what, "refused") ? ABOUT_REFUSED : 0u) |
+	       (wire_slice_is(what, "quotas") ? ABOUT_QUOTAS : 0u);
 }
 
 static void pack_sections(struct wire_packer *out, struct server *server, uint32_t sections)
@@ -200,9 +215,13 @@ static void pack_sections(struct wire_packer *out, struct server *server, uint32
 		wire_pack_string(out, "refused");
 		pack_refused(out, server);
 	}
+	if (sections & ABOUT_QUOTAS) {
+		wire_pack_string(out, "quotas");
+		pack_quotas(out);
+	}
 }
 
-/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …]}, or one of them. */
+/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …], "quotas": {role: {…}, …}}, or one of them. */
 void handle_info(struct session *self, const struct message *message)
 {
 	struct server *server = self->server;
@@ -210,11 +229,11 @@ void handle_info(struct session *self, const struct message *message)
 	if (sections == 0) {
 		struct reason why;
 		reason_set(&why, STATUS_RANGE, -1, "what",
-			   "sections are server, worlds and refused");
+			   "sections are server, worlds, refused and quotas");
 		session_refuse(self, message, &why);
 		return;
 	}
-	uint32_t room = 2048 + STORE_REFUSED_TOLD * 320 + server->worlds.items.count * 1280;
+	uint32_t room = 3072 + STORE_REFUSED_TOLD * 320 + server->worlds.items.count * 1280;
 	uint8_t *packed = heap_alloc(room);
 	if (packed == NULL) {
 		session_refuse_status(self, message, STATUS_NO_MEMORY);

@@ -19,7 +19,7 @@ struct server;
 struct session;
 
 enum {
-	READING_MESSAGES = 256, /* of one connection in a turn; the last read may bring some more bytes */
+	READING_MESSAGES = 64, /* of one connection in a turn; the last read may bring some more bytes */
 	READING_BYTES = 64 << 10,
 	READING_WORK = 4,	  /* of a message, in the turn's work; and one for each READING_WORK_BYTES */
 	READING_WORK_BYTES = 128,
