@@ -154,7 +154,7 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 	if (status != STATUS_OK && (within || wire_status_closes(status))) {
 		session_refuse(self, &message, &why);
 	} else if (!within) {
-		self->reading.refused = true;
+		self->reading.refused = self->state == SESSION_OPEN; /* who greets has little time */
 		session_refuse_status(self, &message, STATUS_BUSY);
 		if (quota_exhausted(&self->quota, now))
 			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
@@ -229,7 +229,8 @@ static void take_frames(struct session *self)
 		return;
 	}
 	bytes_consume(&self->input, taken);
-	bool partial = self->input.count > 0, held = begun && !reading_may(self);
+	bool partial = self->input.count > 0;
+	bool held = begun && (!reading_may(self) || self->reading.refused);
 	if (held)
 		reading_hold(self);
 	/* What waits for us is not late. */
