@@ -124,8 +124,8 @@ struct world_stats {
 	uint64_t memory_bytes;
 };
 struct world_stats world_stats(const struct world *world);
-/* Gives back the memory that only steps use, as for a world that stands still from now on. The next step takes it
- * again and makes the same state. */
+/* Gives back the memory that only steps use, as for a world that stands still from now on. The next step
+ * takes it again and makes the same state. */
 void world_trim(struct world *world);
 
 /* Events of this boundary: of commands since the last step, or, after it, of those and the step, in

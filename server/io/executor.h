@@ -109,7 +109,8 @@ void executor_set_alarm(struct executor *self, uint64_t at);
 enum status executor_start(struct executor *self, struct reason *why) MUST_CHECK;
 /* Called on LOOP, once: lets every other thread do what is already queued for it, then ends and
  * joins it, and does what they left for LOOP. Posts by the working off threads are still accepted.
- * Workers end first, then ANSWERS and HELPER, then STORE, so that what workers hand to the store is stored. */
+ * Workers end first, then ANSWERS and HELPER, then STORE, so that what workers hand to the store is
+ * stored. */
 void executor_stop(struct executor *self);
 /* After executor_stop (or if never started). */
 void executor_destroy(struct executor *self);

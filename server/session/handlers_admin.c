@@ -221,7 +221,8 @@ static void pack_sections(struct wire_packer *out, struct server *server, uint32
 	}
 }
 
-/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …], "quotas": {role: {…}, …}}, or one of them. */
+/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …], "quotas": {role: {…}, …}}, or one of
+ * them. */
 void handle_info(struct session *self, const struct message *message)
 {
 	struct server *server = self->server;

@@ -26,7 +26,8 @@ enum {
 	STREAM_HOT_BYTES = 320, /* of a stream, looked at with each write */
 };
 
-/* Room again for state of which parts wait: called once the outbox has been flushed, or the stream drained. */
+/* Room again for state of which parts wait: called once the outbox has been flushed, or the stream has
+ * drained. */
 typedef void outbox_called(void *context);
 
 struct outbox {

@@ -72,8 +72,8 @@ void pool_wake(struct runnable *runnable);
  * more than it risks; call about once a second. Returns true if one is on its way. */
 bool pool_balance(struct pool *pool);
 
-/* Takes what waits for a worker that is inside one slice or letter for more than 5 ms to workers that are not;
- * call about every 10 ms while runnables run. Returns how many were moved. */
+/* Takes what waits for a worker that is inside one slice or letter for more than 5 ms to workers that
+ * are not; call about every 10 ms while runnables run. Returns how many were moved. */
 uint32_t pool_relieve(struct pool *pool);
 
 /* Has the runnable to itself until pool_give_back, which comes before LOOP is back in its loop. Up

@@ -28,8 +28,8 @@ struct ray_hit {
 };
 /* The way of a ray `length` metres long, from a direction of any size; RANGE, NOT_FINITE. */
 MUST_CHECK enum status placed_ray_way(vec3 origin, vec3 direction, double length, vec3 *way);
-/* Hits along origin + t·way, t in [0, 1], nearest first (ties by body, placement), one of each placed shape,
- * at most `capacity`: the nearest. Returns how many were written; the list may be in any order. */
+/* Hits along origin + t·way, t in [0, 1], nearest first (ties by body, placement), one of each placed
+ * shape, at most `capacity`: the nearest. Returns how many were written; the list may be in any order. */
 uint32_t placed_ray(const struct placed_shape *placed, uint32_t count, vec3 origin, vec3 way,
 		    struct ray_hit *hits, uint32_t capacity);
 
