@@ -208,6 +208,7 @@ enum wire_role {
 	WIRE_ROLE_CONTROLLER = 3,
 	WIRE_ROLE_ADMIN = 4,
 };
+enum { WIRE_ROLES = WIRE_ROLE_ADMIN + 1 };
 
 enum wire_from { WIRE_FROM_CLIENT = 1, WIRE_FROM_SERVER = 2, WIRE_FROM_EITHER = 3 };
 

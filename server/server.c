@@ -8,7 +8,7 @@
 #include "server/session/resume.h"
 #include "server/session/session.h"
 
-enum { LOOK_MS = 250, BALANCE_LOOKS = 4, GREETING_MIN = 64 };
+enum { LOOK_MS = 250, GUARD_MS = 10, BALANCE_LOOKS = 4, GREETING_MIN = 64 };
 
 /* ---- making ------------------------------------------------------------------------------------ */
 
@@ -35,6 +35,11 @@ static enum status make_parts(struct server *self, struct reason *why)
 	return STATUS_OK;
 }
 
+static void on_room(void *context)
+{
+	outbox_set_go_on(&((struct server *)context)->outboxes);
+}
+
 enum status server_create(struct io *io, struct executor *executor, struct options *options,
 			  uint32_t own_uid, struct server **out, struct reason *why)
 {
@@ -52,6 +57,13 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 	shape_book_init(&self->library);
 	registry_init(&self->sessions, 1);
 	bell_init(&self->serving, worlds_serve, self);
+	bell_init(&self->reporting, worlds_take_reports, self);
+	bell_init(&self->reading, reading_go_on, self);
+	bell_init(&self->roomy, on_room, self);
+	for (int role = 0; role < WIRE_ROLES; role++)
+		allowance_pool_init(&self->watching[role],
+				    quota_of((enum wire_role)role, QUOTA_WATCHED_BY_ROLE),
+				    io_now(io));
 	keyring_init(&self->keyring);
 	crowd_init(&self->crowd, (uint32_t)options->address_greetings,
 		   (uint32_t)options->address_sessions);
@@ -71,14 +83,43 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 
 /* ---- the loop's own work ----------------------------------------------------------------------- */
 
+static void arm_guard(struct server *self)
+{
+	self->guard_armed = true;
+	io_timer_start(self->guard, io_now(self->io) + GUARD_MS * NS_PER_MS);
+}
+
 static void flush(void *context)
 {
 	struct server *self = context;
 	pool_end_turn(self->pool);
-	outbox_set_flush(&self->outboxes);
+	if (outbox_set_flush(&self->outboxes))
+		executor_ring(self->executor, EXECUTOR_LOOP, &self->roomy);
 	if (self->rounds.open > 0)
 		worlds_end_rounds(self);
+	if (self->turn.work[TURN_REPORTS] > 0 && !self->guard_armed && self->worlds.items.count > 1)
+		arm_guard(self);
+	self->turn.number++;
+	memset(self->turn.work, 0, sizeof self->turn.work);
 }
+
+static bool runs_anything(const struct server *self)
+{
+	for (uint32_t i = 0; i < self->worlds.items.count; i++)
+		if (self->worlds.items.items[i]->mode == WIRE_MODE_RUNNING)
+			return true;
+	return false;
+}
+
+/* While a world runs another may keep it waiting. What stands still is asked for something by a turn. */
+static void guard(void *context)
+{
+	struct server *self = context;
+	self->guard_armed = false;
+	if (pool_relieve(self->pool) > 0 || runs_anything(self))
+		arm_guard(self);
+}
+
 
 /* What waits for sessions that are on their way out goes with them, soon. */
 static uint64_t leaving_bytes(const struct server *self)
@@ -97,7 +138,8 @@ static struct session *worst_session(const struct server *self)
 	struct session *worst = NULL;
 	for (uint32_t i = 0; i < self->sessions.items.count; i++) {
 		struct session *session = self->sessions.items.items[i];
-		if (session->state != SESSION_LEAVING &&
+		/* One that has lost its connection has nothing that waits, and stays as it is. */
+		if (session->state != SESSION_LEAVING && session->state != SESSION_LOST &&
 		    (worst == NULL ||
 		     outbox_queued(&session->outbox) > outbox_queued(&worst->outbox)))
 			worst = session;
@@ -105,14 +147,15 @@ static struct session *worst_session(const struct server *self)
 	return worst;
 }
 
-/* A cap for all clients together: the one with the most waiting goes first. */
+/* A cap for all clients together: the one with the most waiting goes first. What waits for nobody's
+ * session (pages of the web side) is not relieved by this, so it ends where no session has anything. */
 static void relieve(struct server *self)
 {
 	uint64_t queued = io_counters(self->io)->queued_bytes;
 	uint64_t gone = MIN_OF(leaving_bytes(self), queued);
 	while (queued - gone > self->options->queue_bytes_total) {
 		struct session *worst = worst_session(self);
-		if (worst == NULL)
+		if (worst == NULL || outbox_queued(&worst->outbox) == 0)
 			return;
 		gone = MIN_OF(gone + outbox_queued(&worst->outbox), queued);
 		session_goodbye(worst, STATUS_SLOW, "all clients together wait for too much");
@@ -141,8 +184,10 @@ static void look_after(void *context)
 	uint64_t now = io_now(self->io);
 	for (uint32_t i = self->sessions.items.count; i-- > 0;)
 		session_look_after(self->sessions.items.items[i], now);
+	reading_look_after(self);
 	relieve(self);
 	worlds_look_after(self, now);
+	pool_relieve(self->pool);
 	if (++self->looks % BALANCE_LOOKS == 0)
 		pool_balance(self->pool);
 	if (self->draining)
@@ -258,6 +303,10 @@ static enum status listen_all(struct server *self, struct reason *why)
 enum status server_start(struct server *self, struct reason *why)
 {
 	enum status status = io_timer_create(self->io, look_after, self, &self->timer);
+	if (status == STATUS_OK)
+		status = io_timer_create(self->io, worlds_rest, self, &self->rest);
+	if (status == STATUS_OK)
+		status = io_timer_create(self->io, guard, self, &self->guard);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "server", "%s", status_text(status));
 	status = executor_start(self->executor, why);
@@ -300,6 +349,10 @@ void server_destroy(struct server *self)
 	io_set_flush(self->io, NULL, NULL);
 	if (self->timer != NULL)
 		io_timer_destroy(self->timer);
+	if (self->rest != NULL)
+		io_timer_destroy(self->rest);
+	if (self->guard != NULL)
+		io_timer_destroy(self->guard);
 	if (self->executor_started)
 		executor_stop(self->executor);
 	self->executor_stopped = true;

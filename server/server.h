@@ -30,6 +30,16 @@ struct round_times {
 	uint32_t open;	/* under way */
 };
 
+/* One turn of the loop: from one wait for the kernel to the next. What may wait is done until the turn's work
+ * is done, and goes on in the next one, so that sockets, timers and signals always get theirs. Each kind
+ * has work of its own: none of them keeps another from its turn. */
+enum turn_kind { TURN_READING, TURN_REPORTS, TURN_SERVING, TURN_KINDS };
+enum { TURN_WORK_MAX = 8192 }; /* of a kind: watched changes, or what costs as much; some milliseconds */
+struct turn {
+	uint64_t work[TURN_KINDS];
+	uint64_t number;
+};
+
 struct server {
 	struct io *io;		     /* borrowed */
 	struct executor *executor;   /* borrowed */
@@ -49,7 +59,16 @@ struct server {
 	struct io_listener *listeners[2 * OPTION_ADDRESSES_MAX];
 	uint32_t listener_count;
 	struct round_times rounds;
+	struct turn turn;
 	struct bell serving;	/* a world has more clients to serve in this round */
+	struct bell reporting;	/* a world has more reports */
+	struct bell reading;	/* a session has said more than is read in a turn */
+	struct bell roomy;	/* a client has taken all, and parts of a frame wait for it */
+	struct session *held_first, *held_last; /* those sessions, in the order in which they wait */
+	struct allowance_pool watching[WIRE_ROLES]; /* of all sessions of a role */
+	struct io_timer *rest;	/* worlds that may have come to rest */
+	struct io_timer *guard; /* workers that are inside one world for long */
+	bool rest_armed, guard_armed;
 	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */
 	bool executor_started, executor_stopped;
 	bool draining, closing;
@@ -75,6 +94,15 @@ void server_accept(struct server *self, struct stream *stream);
 void server_drain(struct server *self);
 /* After the io has stopped. Stops the executor. */
 void server_destroy(struct server *self);
+/* Whether more of a kind is done in this turn. */
+static inline bool server_turn_has_room(const struct server *self, enum turn_kind kind)
+{
+	return self->turn.work[kind] < TURN_WORK_MAX;
+}
+static inline void server_turn_spend(struct server *self, enum turn_kind kind, uint64_t work)
+{
+	self->turn.work[kind] += work;
+}
 /* For session.c and worlds.c: one more has come to its end. */
 void server_session_ended(struct server *self);
 void server_world_ended(struct server *self);

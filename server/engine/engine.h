@@ -148,6 +148,9 @@ struct world_stats {
 	uint64_t memory_bytes;
 };
 struct world_stats world_stats(const struct world *world);
+/* Gives back the memory that only steps use, as for a world that stands still from now on. The next step
+ * takes it again and makes the same state. */
+void world_trim(struct world *world);
 
 /* Events of this boundary: of commands since the last step, or, after it, of those and the step, in
  * their defined order; borrowed until the next world_apply or world_step. */
@@ -270,29 +273,26 @@ struct query_filter {
 	uint32_t category, mask; /* as a body's */
 	body_id ignore;
 };
-struct ray_hit {
-	body_id body;
-	uint32_t placement, child; /* which of the body's shapes, which triangle */
-	double fraction;	   /* of the ray's length */
-	vec3 point, normal;
-};
-/* Hits along origin + t·direction·length, t in [0,1], nearest first (ties by body id), at most
- * `capacity`; returns the number written. RANGE/NOT_FINITE through `status` (may be NULL). Does not
- * change the world. */
+/* The placed shapes whose boxes in the broad phase meet `box`, walls apart, in the order (body, placement);
+ * *count is how many there are. Shapes are borrowed: whoever keeps the list beyond the next world_apply
+ * retains them. Answers to the questions of collision/placed.h are exact as long as `box` holds all they
+ * reach. LIMIT: there are more than `capacity`, and what was written is no list. NO_MEMORY. */
+MUST_CHECK enum status world_near(const struct world *world, const struct aabb *box,
+				  struct query_filter filter, struct placed_shape *out,
+				  uint32_t capacity, uint32_t *count);
+/* The same of those whose boxes a ray meets that goes from `origin` along `way`. */
+MUST_CHECK enum status world_near_ray(const struct world *world, vec3 origin, vec3 way,
+				      struct query_filter filter, struct placed_shape *out,
+				      uint32_t capacity, uint32_t *count);
+/* placed_ray and placed_overlap on such a list: `direction` of any size, RANGE, NOT_FINITE and NO_MEMORY
+ * through `status` (may be NULL). */
 uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, double length,
 		   struct query_filter filter, struct ray_hit *hits, uint32_t capacity,
 		   enum status *status);
-/* Ids (ascending) of bodies with a shape that overlaps the placed shape. */
 uint32_t world_overlap(const struct world *world, const struct shape *shape, vec3 position,
 		       quat rotation, struct query_filter filter, body_id *ids, uint32_t capacity,
 		       enum status *status);
 
-/* The placed shapes whose boxes in the broad phase meet `box`, walls apart, in the order (body, placement):
- * writes at most `capacity`, returns how many there are. Shapes are borrowed: whoever keeps the list
- * beyond the next world_apply retains them. Answers to the questions of collision/placed.h are exact as
- * long as `box` holds all they reach. */
-uint32_t world_near(const struct world *world, const struct aabb *box, struct query_filter filter,
-		    struct placed_shape *out, uint32_t capacity);
 /* All of one body's, in order. */
 uint32_t world_placed(const struct world *world, body_id body, struct placed_shape *out,
 		      uint32_t capacity);

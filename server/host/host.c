@@ -84,7 +84,7 @@ static void answer_bell(void *context)
 	host->on_reports(host, host->reports_context);
 	/* Its worker has been at its box. */
 	host_look_after(host);
-	if (host->stop_due && atomic_load(&host->away) == 0)
+	if (host->stop_due && atomic_load(&host->away) == 0 && !atomic_load(&host->bell.rung))
 		finish_stop(host);
 }
 

@@ -266,6 +266,9 @@ void host_refuse_all_jobs(struct host *host, const struct reason *why)
 
 void host_set_mode(struct host *host, enum wire_mode mode)
 {
+	/* A heap of thousands of bodies took hundreds of megabytes for a step that is not made again. */
+	if (host->mode == WIRE_MODE_RUNNING && mode != WIRE_MODE_RUNNING)
+		world_trim(host->world);
 	host->mode = mode;
 	if (mode == WIRE_MODE_RUNNING)
 		schedule_run(&host->schedule, executor_now(host->executor));

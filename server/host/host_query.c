@@ -14,57 +14,6 @@
 
 enum { ITEM_BYTES_MAX = 192 }; /* of a hit or a contact, packed */
 
-static enum status answer_ray(struct host *host, const struct wire_query *query, struct bytes *out)
-{
-	struct ray_hit *hits = ARENA_ARRAY(&host->scratch, struct ray_hit, query->limit);
-	if (hits == NULL)
-		return STATUS_NO_MEMORY;
-	enum status status;
-	uint32_t count = world_ray(host->world, get3(query->origin), get3(query->direction),
-				   query->length, filter_of(query), hits, query->limit, &status);
-	if (status != STATUS_OK)
-		return status;
-	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
-	wire_pack_array(&packer, count);
-	for (uint32_t i = 0; i < count; i++) {
-		struct wire_ray_hit hit = {
-			.body = hits[i].body,
-			.placement = hits[i].placement,
-			.child = hits[i].child,
-			.fraction = hits[i].fraction,
-		};
-		put3(hit.point, hits[i].point);
-		put3(hit.normal, hits[i].normal);
-		answer_pack_hit(&packer, &hit);
-	}
-	return packed(out, &packer);
-}
-
-static enum status answer_overlap(struct host *host, const struct wire_query *query,
-				  struct bytes *out, struct reason *why)
-{
-	struct shape *shape;
-	enum status status = host_query_shape(host, query, &shape, why);
-	if (status != STATUS_OK)
-		return status;
-	body_id *ids = ARENA_ARRAY(&host->scratch, body_id, query->limit);
-	uint32_t count = 0;
-	if (ids == NULL)
-		status = STATUS_NO_MEMORY;
-	else
-		count = world_overlap(host->world, shape, get3(query->origin),
-				      get4(query->rotation), filter_of(query), ids, query->limit,
-				      &status);
-	shape_release(shape);
-	if (status != STATUS_OK)
-		return status;
-	struct wire_packer packer = packer_into(out, 8 + (size_t)count * 5);
-	wire_pack_array(&packer, count);
-	for (uint32_t i = 0; i < count; i++)
-		wire_pack_uint(&packer, ids[i]);
-	return packed(out, &packer);
-}
-
 static enum status answer_contacts(struct host *host, const struct wire_query *query,
 				   struct bytes *out)
 {
@@ -182,10 +131,6 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 			  struct reason *why)
 {
 	switch (query->kind) {
-	case WIRE_QUERY_RAY:
-		return answer_ray(host, query, out);
-	case WIRE_QUERY_OVERLAP:
-		return answer_overlap(host, query, out, why);
 	case WIRE_QUERY_CONTACTS:
 		return answer_contacts(host, query, out);
 	case WIRE_QUERY_TOTALS:
@@ -199,6 +144,23 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 	}
 }
 
+static bool is_short(enum wire_query_kind kind)
+{
+	return kind == WIRE_QUERY_CONTACTS || kind == WIRE_QUERY_TOTALS ||
+	       kind == WIRE_QUERY_BODY || kind == WIRE_QUERY_GEOMETRY;
+}
+
+/* What an answer has cost, in pieces looked at. */
+static uint64_t work_of(const struct host *host, const struct wire_query *query,
+			const struct bytes *out)
+{
+	struct world_stats stats = world_stats(host->world);
+	uint64_t looked = query->kind == WIRE_QUERY_TOTALS     ? stats.bodies
+			  : query->kind == WIRE_QUERY_CONTACTS ? stats.contacts
+							       : 1;
+	return looked + out->count / 64;
+}
+
 void host_do_query(struct host *host, struct asker *asker, struct wire_list list)
 {
 	struct reason why = { .status = STATUS_OK, .index = -1 };
@@ -208,7 +170,7 @@ void host_do_query(struct host *host, struct asker *asker, struct wire_list list
 		return;
 	struct arena_mark mark = arena_mark(&host->scratch);
 	enum status status = query_take(&list, &query, &why);
-	if (status == STATUS_OK && query.kind >= WIRE_QUERY_CAST) {
+	if (status == STATUS_OK && !is_short(query.kind)) {
 		host_do_question(host, asker, &query);
 		return;
 	}
@@ -218,6 +180,7 @@ void host_do_query(struct host *host, struct asker *asker, struct wire_list list
 	if (status == STATUS_OK) {
 		struct report *report = host_reply(host, asker);
 		report->reply.raw = out;
+		report->reply.work = work_of(host, &query, &out);
 		host_send(host, report);
 		return;
 	}

@@ -1,13 +1,14 @@
-/* host_question.c: the longer questions (CAST, CLOSEST, MASS, MOVE, REGIONS).
+/* host_question.c: questions of shapes (RAY, OVERLAP, CAST, CLOSEST, MASS, MOVE, REGIONS).
  *
  * The worker makes a list of what is near, shapes retained, and poses as the tick has them: an image of
  * all that the question is about, which nobody changes. Where it is little the worker answers at once;
- * else the image goes to the HELPER, the world steps on, and the answer comes later, for the tick at which
+ * else the image goes to ANSWERS, the world steps on, and the answer comes later, for the tick at which
  * it was asked:
  *
- *	worker: near → image ──post──► HELPER: answer, packed ──bell──► LOOP: into the queue of reports
+ *	worker: near → image ──post──► ANSWERS: answer, packed ──bell──► LOOP: into the queue of reports
  *
- * So many may be away at once; a host does not end before they are back (host.c).
+ * So many may be away at once, so many of one session, and so many bytes; what is over is refused before its
+ * image is made, where that can be known. A host does not end before they are back (host.c).
  */
 #include <string.h>
 
@@ -16,12 +17,19 @@
 #include "server/host/host_state.h"
 
 enum {
-	AWAY_MAX = 16,	     /* questions of one world at the helper */
-	NEAR_MAX = 4096,     /* placed shapes a question may be about */
+	AWAY_SESSION_MAX = 4, /* of one session, of HOST_AWAY_MAX in all */
+	NEAR_MAX = 4096,     /* placed shapes a question may be about; a ray or an overlap about any number */
+	NEAR_AT_ONCE = 512,  /* room for so many is made before they are counted */
 	WORK_AT_ONCE = 2048, /* pairs of pieces the worker answers itself */
 	REGIONS_MAX = 1024,  /* listed in an answer */
 	HIT_BYTES_MAX = 128, /* of a cast's hit or a region, packed */
+	RAY_HIT_BYTES_MAX = 192,
 };
+
+/* Pairs of pieces that any question is taken for at most. */
+#define WORK_MAX ((uint64_t)1 << 40)
+/* Of images away at once, unless there is one alone. */
+#define AWAY_BYTES_MAX ((uint64_t)16 << 20)
 
 struct question {
 	struct host *host;     /* borrowed: it waits for us */
@@ -31,8 +39,12 @@ struct question {
 	struct placed_shape *a, *b; /* one block, owned; shapes are references once `retained` */
 	uint32_t a_count, b_count;
 	bool retained;
+	uint32_t place;	    /* in host->away_by */
+	uint64_t work;
 	struct aabb near; /* of CLOSEST without other: what was looked at */
 	vec3 up;
+	vec3 way; /* of a ray */
+	pose at;  /* of what overlaps */
 	struct bytes raw;
 	enum status status;
 	struct reason why;
@@ -122,13 +134,87 @@ static enum status make_room(struct question *self, uint32_t a, uint32_t b)
 
 static enum status look_near(struct question *self, struct aabb box, struct query_filter filter)
 {
-	const struct world *world = self->host->world;
-	uint32_t count = world_near(world, &box, filter, self->b, NEAR_MAX);
-	if (count > NEAR_MAX)
-		return reason_set(&self->why, STATUS_LIMIT, -1, "query",
+	uint32_t count;
+	enum status status = world_near(self->host->world, &box, filter, self->b, NEAR_MAX, &count);
+	if (status == STATUS_LIMIT)
+		return reason_set(&self->why, status, -1, "query",
 				  "%u shapes are near, %d are the most", count, NEAR_MAX);
 	self->b_count = count;
+	return status == STATUS_OK ? status : refuse(self, status, "query", status_text(status));
+}
+
+static uint64_t image_bytes(const struct question *self)
+{
+	return ((uint64_t)self->a_count + self->b_count) * sizeof *self->a;
+}
+
+/* A place among those that are away. Only the worker takes one. */
+static enum status take_place(struct question *self)
+{
+	struct host *host = self->host;
+	uint32_t session = self->report->reply.session;
+	uint32_t free = HOST_AWAY_MAX, own = 0;
+	for (uint32_t i = HOST_AWAY_MAX; i-- > 0;) {
+		uint32_t by = atomic_load(&host->away_by[i]);
+		free = by == 0 ? i : free;
+		own += by == session;
+	}
+	if (free == HOST_AWAY_MAX || own >= AWAY_SESSION_MAX)
+		return reason_set(&self->why, STATUS_BUSY, -1, "query",
+				  "%d long questions about this world, and %d of a session, are "
+				  "answered at once", HOST_AWAY_MAX, AWAY_SESSION_MAX);
+	if (atomic_load(&host->away) > 0 &&
+	    atomic_load(&host->away_bytes) + image_bytes(self) > AWAY_BYTES_MAX)
+		return refuse(self, STATUS_BUSY, "query",
+			      "long questions about very many shapes are being answered");
+	self->place = free;
 	return STATUS_OK;
+}
+
+/* All that a ray or an overlap is about, however much that is. */
+static enum status look_all(struct question *self, const struct aabb *box)
+{
+	const struct wire_query *query = &self->query;
+	const struct world *world = self->host->world;
+	uint32_t count = NEAR_AT_ONCE;
+	enum status status = STATUS_LIMIT;
+	while (status == STATUS_LIMIT) {
+		/* What will be answered elsewhere is not copied where there is no place for it. */
+		self->b_count = count;
+		status = count > WORK_AT_ONCE ? take_place(self) : STATUS_OK;
+		self->b_count = 0;
+		heap_free(self->a);
+		self->a = NULL;
+		if (status == STATUS_OK)
+			status = make_room(self, 0, count);
+		if (status != STATUS_OK)
+			return status;
+		status = box != NULL ? world_near(world, box, filter_of(query), self->b, count, &count)
+				     : world_near_ray(world, get3(query->origin), self->way,
+						      filter_of(query), self->b, count, &count);
+	}
+	self->b_count = status == STATUS_OK ? count : 0;
+	return status == STATUS_OK ? status : refuse(self, status, "query", status_text(status));
+}
+
+static enum status prepare_ray(struct question *self)
+{
+	const struct wire_query *query = &self->query;
+	enum status status = placed_ray_way(get3(query->origin), get3(query->direction),
+					    query->length, &self->way);
+	return status == STATUS_OK ? look_all(self, NULL) : status;
+}
+
+static enum status prepare_overlap(struct question *self)
+{
+	const struct wire_query *query = &self->query;
+	enum status status = host_query_shape(self->host, query, &self->shape, &self->why);
+	if (status == STATUS_OK)
+		status = placed_overlap_at(get3(query->origin), get4(query->rotation), &self->at);
+	if (status != STATUS_OK)
+		return status;
+	struct aabb box = shape_aabb(self->shape, &self->at);
+	return look_all(self, &box);
 }
 
 static enum status prepare_flight(struct question *self)
@@ -185,12 +271,55 @@ static uint64_t work_of(const struct question *self)
 		uint64_t pieces = shape_piece_count(shape);
 		others += shape->kind == SHAPE_MESH ? MIN_OF(pieces, 256u) : pieces;
 	}
+	if (self->query.kind == WIRE_QUERY_RAY)
+		own = 1;
 	if (self->query.kind == WIRE_QUERY_MOVE)
 		own *= 4 * (uint64_t)self->query.iterations;
-	return self->query.kind == WIRE_QUERY_REGIONS ? UINT64_MAX : own * others;
+	uint64_t work = own > 0 && others > WORK_MAX / own ? WORK_MAX : own * others;
+	return self->query.kind == WIRE_QUERY_REGIONS ? MAX_OF(work, WORK_AT_ONCE + 1u) : work;
 }
 
 /* ---- answers ---------------------------------------------------------------------------------- */
+
+static enum status answer_ray(struct question *self)
+{
+	const struct wire_query *query = &self->query;
+	uint32_t most = MIN_OF(query->limit, self->b_count);
+	struct ray_hit *hits = heap_alloc(MAX_OF(most, 1u) * sizeof *hits);
+	if (hits == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = placed_ray(self->b, self->b_count, get3(query->origin), self->way, hits, most);
+	struct wire_packer packer = packer_into(&self->raw, 8 + (size_t)count * RAY_HIT_BYTES_MAX);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_ray_hit hit = {
+			.body = hits[i].body,
+			.placement = hits[i].placement,
+			.child = hits[i].child,
+			.fraction = hits[i].fraction,
+		};
+		put3(hit.point, hits[i].point);
+		put3(hit.normal, hits[i].normal);
+		answer_pack_hit(&packer, &hit);
+	}
+	heap_free(hits);
+	return packed(&self->raw, &packer);
+}
+
+static enum status answer_overlap(struct question *self)
+{
+	uint32_t most = MIN_OF(self->query.limit, self->b_count);
+	body_id *ids = heap_alloc(MAX_OF(most, 1u) * sizeof *ids);
+	if (ids == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = placed_overlap(self->b, self->b_count, self->shape, self->at, ids, most);
+	struct wire_packer packer = packer_into(&self->raw, 8 + (size_t)count * 5);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++)
+		wire_pack_uint(&packer, ids[i]);
+	heap_free(ids);
+	return packed(&self->raw, &packer);
+}
 
 static struct wire_cast_hit wire_hit(const struct cast_hit *hit)
 {
@@ -346,6 +475,12 @@ static enum status answer_regions(struct question *self)
 static void answer(struct question *self)
 {
 	switch (self->query.kind) {
+	case WIRE_QUERY_RAY:
+		self->status = answer_ray(self);
+		return;
+	case WIRE_QUERY_OVERLAP:
+		self->status = answer_overlap(self);
+		return;
 	case WIRE_QUERY_CAST:
 		self->status = answer_cast(self);
 		return;
@@ -369,6 +504,7 @@ static struct report *report_of(struct question *self)
 {
 	struct report *report = self->report;
 	self->report = NULL;
+	report->reply.work = self->work;
 	if (self->status == STATUS_OK) {
 		report->reply.raw = self->raw;
 		bytes_init(&self->raw);
@@ -388,12 +524,14 @@ static void come_back(void *context)
 {
 	struct question *self = context;
 	struct host *host = self->host;
+	atomic_fetch_sub(&host->away_bytes, image_bytes(self));
+	atomic_store(&host->away_by[self->place], 0);
 	report_queue_push(&host->reports, report_of(self));
 	question_destroy(self);
 	host_question_back(host);
 }
 
-/* HELPER: touches nothing of the host's. */
+/* ANSWERS: touches nothing of the host's. */
 static void answer_away(void *context)
 {
 	struct question *self = context;
@@ -405,22 +543,29 @@ static void answer_away(void *context)
 static enum status send_away(struct question *self)
 {
 	struct host *host = self->host;
-	if (atomic_load(&host->away) >= AWAY_MAX)
-		return reason_set(&self->why, STATUS_BUSY, -1, "query",
-				  "%d long questions about this world are being answered", AWAY_MAX);
+	uint32_t session = self->report->reply.session;
+	enum status status = take_place(self);
+	if (status != STATUS_OK)
+		return status;
 	for (uint32_t i = 0; i < self->a_count; i++)
 		shape_retain(self->a[i].shape);
 	for (uint32_t i = 0; i < self->b_count; i++)
 		shape_retain(self->b[i].shape);
 	self->retained = true;
 	bell_init(&self->done, come_back, self);
+	uint64_t bytes = image_bytes(self);
+	uint32_t place = self->place;
 	atomic_fetch_add(&host->away, 1);
-	enum status status = executor_post(host->executor, EXECUTOR_HELPER, answer_away, self);
+	atomic_fetch_add(&host->away_bytes, bytes);
+	atomic_store(&host->away_by[place], session);
+	status = executor_post(host->executor, EXECUTOR_ANSWERS, answer_away, self);
 	if (status == STATUS_OK)
 		return STATUS_OK;
+	atomic_store(&host->away_by[place], 0);
+	atomic_fetch_sub(&host->away_bytes, bytes);
 	atomic_fetch_sub(&host->away, 1);
 	return refuse(self, status == STATUS_FULL ? STATUS_BUSY : status, "query",
-		      "the helper has too much to do");
+		      "too many long questions are being answered");
 }
 
 static enum status prepare(struct question *self)
@@ -429,6 +574,10 @@ static enum status prepare(struct question *self)
 	double size = vec3_length(gravity);
 	self->up = size > 0 ? vec3_scale(gravity, -1.0 / size) : vec3_make(0, 1, 0);
 	switch (self->query.kind) {
+	case WIRE_QUERY_RAY:
+		return prepare_ray(self);
+	case WIRE_QUERY_OVERLAP:
+		return prepare_overlap(self);
 	case WIRE_QUERY_CAST:
 	case WIRE_QUERY_MOVE:
 		return prepare_flight(self);
@@ -456,7 +605,8 @@ void host_do_question(struct host *host, struct asker *asker, const struct wire_
 	self->status = prepare(self);
 	/* From here on the query's own bytes are not needed. */
 	self->query.shape = (struct wire_slice){ NULL, 0 };
-	if (self->status == STATUS_OK && work_of(self) > WORK_AT_ONCE) {
+	self->work = self->status == STATUS_OK ? work_of(self) : 1;
+	if (self->status == STATUS_OK && self->work > WORK_AT_ONCE) {
 		/* It may be answered, and gone, before this thread looks at it again. */
 		enum status status = send_away(self);
 		if (status == STATUS_OK)

@@ -7,7 +7,7 @@
  *	host_modes.c     pause, speed, lease, barrier, the queue of STEP requests
  *	host_snapshots.c SAVE, RESTORE, FORK and periodic checkpoints
  *	host_query.c     answers and observations, packed
- *	host_question.c  longer questions, answered by the helper where they are long
+ *	host_question.c  questions of shapes, answered by a thread of their own where they are long
  *	shape_book.c     shapes the world may use, by name
  *	report_queue.c   reports from the worker to the loop
  */
@@ -57,6 +57,7 @@ struct step_job {
 	uint32_t result_count;
 };
 enum { STEP_JOBS_MAX = 256 };
+enum { HOST_AWAY_MAX = 16 }; /* questions of one world at ANSWERS */
 
 /* A boundary in the making (host_boundary.c). Where memory or the journal's room is short, it
  * stays at its stage and goes on from there a little later: nothing is left out, nothing is done
@@ -149,7 +150,9 @@ struct host {
 	void *reports_context;
 	struct pool *pool;
 	host_stopped *on_stopped;
-	atomic_uint away; /* questions at the helper */
+	/* Questions at ANSWERS; by place the session that asked, 0: the place is free. */
+	atomic_uint away, away_by[HOST_AWAY_MAX];
+	atomic_ullong away_bytes; /* of their images */
 	bool stop_due; /* LOOP's: it has stopped, but its bell is still rung, or questions are away */
 	void *stopped_context;
 

@@ -103,6 +103,7 @@ struct reply_report {
 	struct wire_hash state_hash, tick_hash;
 	bool other_bits; /* to a RESTORE: the snapshot is of a build with other numbers (engine.h) */
 	struct bytes raw;	/* packed value: answer or observation */
+	uint64_t work;		/* REPLY_ANSWER: pieces that were looked at for it, about */
 	struct bytes image;	  /* REPLY_FORKED */
 	struct shape_book shapes; /* REPLY_FORKED: what the world knew */
 	struct bytes results;	/* REPLY_STEPPED: packed results, `result_count` of them */

@@ -6,7 +6,8 @@
 struct executor_options executor_options_default(void)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	long workers = cores > 1 ? cores - 1 : 1;
+	/* Two at least: while one is inside a long tick, the other has everybody else's. */
+	long workers = MAX_OF(cores - 1, 2L);
 	return (struct executor_options){
 		.workers = (uint32_t)MIN_OF(workers, EXECUTOR_WORKERS_MAX),
 		.step_workers = 1,

@@ -2,7 +2,8 @@
  *
  *	LOOP      owns the sockets (the thread that runs `struct io`)
  *	STORE     owns SQLite
- *	HELPER    cooks shapes, answers long queries on an immutable image
+ *	HELPER    cooks shapes
+ *	ANSWERS   answers long questions on an immutable image
  *	WORKER+i  step the worlds pinned to them
  *
  * Nothing is shared but what is handed over, in one of two ways:
@@ -13,6 +14,9 @@
  *          rung and not yet answered changes nothing, so it needs no room and cannot fail. Use it
  *          where the receiver drains a queue of its own, and where losing the message must be
  *          impossible.
+ *
+ * HELPER and ANSWERS are two, because neither is to wait for the other: a mesh of two million triangles is
+ * cooked for seconds. What they do can wait where a tick cannot, so both run at a lower priority (nice 10).
  *
  * Each thread but LOOP also has one alarm: an absolute instant at which it is called. For workers
  * it is a timerfd through uv_poll, precise to microseconds; a repeating uv_timer would drift (ticks
@@ -41,6 +45,7 @@ enum executor_thread {
 	EXECUTOR_LOOP,
 	EXECUTOR_STORE,
 	EXECUTOR_HELPER,
+	EXECUTOR_ANSWERS,
 	EXECUTOR_WORKER, /* the first; worker i is EXECUTOR_WORKER + i */
 	EXECUTOR_WORKERS_MAX = 32,
 	EXECUTOR_THREADS_MAX = EXECUTOR_WORKER + EXECUTOR_WORKERS_MAX
@@ -75,7 +80,7 @@ struct executor_options {
 	int fifo_priority;
 };
 
-/* cores − 1 workers (at least 1), 1 step worker, 4096 posts, no FIFO. */
+/* cores − 1 workers (at least 2), 1 step worker, 4096 posts, no FIFO. */
 struct executor_options executor_options_default(void);
 
 struct executor_counters {
@@ -104,7 +109,8 @@ void executor_set_alarm(struct executor *self, uint64_t at);
 enum status executor_start(struct executor *self, struct reason *why) MUST_CHECK;
 /* Called on LOOP, once: lets every other thread do what is already queued for it, then ends and
  * joins it, and does what they left for LOOP. Posts by the working off threads are still accepted.
- * Workers end first, then HELPER, then STORE, so that what workers hand to the store is stored. */
+ * Workers end first, then ANSWERS and HELPER, then STORE, so that what workers hand to the store is
+ * stored. */
 void executor_stop(struct executor *self);
 /* After executor_stop (or if never started). */
 void executor_destroy(struct executor *self);

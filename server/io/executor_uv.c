@@ -23,6 +23,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <uv.h>
@@ -33,6 +35,8 @@
 #include "server/io/lock.h"
 #include "server/io/parallel_pool.h"
 #include "server/log.h"
+
+enum { NICE = 10 };
 
 struct post {
 	executor_work *work;
@@ -289,11 +293,19 @@ static void be_fifo(const struct seat *seat)
 			 (int)seat->thread - EXECUTOR_WORKER, priority, strerror(error));
 }
 
+/* On Linux a priority is a thread's own. Where it cannot be had, all share alike. */
+static void be_nice(const struct seat *seat)
+{
+	if (seat->thread == EXECUTOR_HELPER || seat->thread == EXECUTOR_ANSWERS)
+		(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
+}
+
 static void *thread_main(void *context)
 {
 	struct seat *seat = context;
 	seat_here = seat;
 	be_fifo(seat);
+	be_nice(seat);
 	uv_run(seat->loop, UV_RUN_DEFAULT);
 	seat_here = NULL;
 	return NULL;
@@ -368,6 +380,7 @@ static void stop(struct executor *executor)
 	ASSERT(current(executor) == EXECUTOR_LOOP);
 	for (uint32_t i = EXECUTOR_WORKER; i < self->count; i++)
 		seat_stop(&self->seats[i]);
+	seat_stop(&self->seats[EXECUTOR_ANSWERS]);
 	seat_stop(&self->seats[EXECUTOR_HELPER]);
 	seat_stop(&self->seats[EXECUTOR_STORE]);
 	do

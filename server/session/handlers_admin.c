@@ -89,7 +89,7 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	char motion[MOTION_TEXT_MAX];
 	struct motion_numbers numbers = engine_motion();
 	motion_text(&numbers, motion);
-	wire_pack_map(out, 27);
+	wire_pack_map(out, 28);
 	wire_pack_string(out, "motion");
 	wire_pack_string(out, motion);
 	wire_pack_string(out, "build");
@@ -116,6 +116,7 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	pair(out, "loop_slices", pool.slices);
 	pair(out, "loop_refused_busy", pool.busy);
 	pair(out, "loop_refused_costly", pool.costly);
+	pair(out, "worlds_relieved", pool.relieved);
 	pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
 	pair(out, "heap_calls", heap_calls_total());
 	pair(out, "library_shapes", server->library.count);
@@ -129,7 +130,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 40);
+	wire_pack_map(out, 41);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -161,6 +162,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "frames_sent", fanout.frames);
 	pair(out, "frames_skipped", fanout.skipped);
 	pair(out, "frames_late", fanout.late);
+	pair(out, "frames_over_quota", fanout.short_of);
 	pair(out, "interests", fanout.interests);
 	pair(out, "bodies_looked", fanout.looked);
 	pair(out, "groups_encoded", fanout.encoded);
@@ -175,16 +177,30 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	world->lateness_max = world->cost_max = 0;
 }
 
-enum { ABOUT_SERVER = 1, ABOUT_WORLDS = 2, ABOUT_REFUSED = 4 };
+/* What a session of each role may ask for in a second (quota.def). */
+static void pack_quotas(struct wire_packer *out)
+{
+	wire_pack_map(out, WIRE_ROLES);
+	for (int role = 0; role < WIRE_ROLES; role++) {
+		wire_pack_string(out, wire_role_name((enum wire_role)role));
+		wire_pack_map(out, QUOTA_NUMBERS);
+		for (int kind = 0; kind < QUOTA_NUMBERS; kind++)
+			pair(out, quota_name((enum quota_kind)kind),
+			     (uint64_t)quota_of((enum wire_role)role, (enum quota_kind)kind));
+	}
+}
+
+enum { ABOUT_SERVER = 1, ABOUT_WORLDS = 2, ABOUT_REFUSED = 4, ABOUT_QUOTAS = 8 };
 
 /* The sections that are asked for; 0: there is none of that name. */
 static uint32_t sections_of(struct wire_slice what)
 {
 	if (what.bytes == 0)
-		return ABOUT_SERVER | ABOUT_WORLDS | ABOUT_REFUSED;
+		return ABOUT_SERVER | ABOUT_WORLDS | ABOUT_REFUSED | ABOUT_QUOTAS;
 	return (wire_slice_is(what, "server") ? ABOUT_SERVER : 0u) |
 	       (wire_slice_is(what, "worlds") ? ABOUT_WORLDS : 0u) |
-	       (wire_slice_is(what, "refused") ? ABOUT_REFUSED : 0u);
+	       (wire_slice_is(what, "refused") ? ABOUT_REFUSED : 0u) |
+	       (wire_slice_is(what, "quotas") ? ABOUT_QUOTAS : 0u);
 }
 
 static void pack_sections(struct wire_packer *out, struct server *server, uint32_t sections)
@@ -204,9 +220,14 @@ static void pack_sections(struct wire_packer *out, struct server *server, uint32
 		wire_pack_string(out, "refused");
 		pack_refused(out, server);
 	}
+	if (sections & ABOUT_QUOTAS) {
+		wire_pack_string(out, "quotas");
+		pack_quotas(out);
+	}
 }
 
-/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …]}, or one of them. */
+/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …], "quotas": {role: {…}, …}}, or one of
+ * them. */
 void handle_info(struct session *self, const struct message *message)
 {
 	struct server *server = self->server;
@@ -214,11 +235,11 @@ void handle_info(struct session *self, const struct message *message)
 	if (sections == 0) {
 		struct reason why;
 		reason_set(&why, STATUS_RANGE, -1, "what",
-			   "sections are server, worlds and refused");
+			   "sections are server, worlds, refused and quotas");
 		session_refuse(self, message, &why);
 		return;
 	}
-	uint32_t room = 2048 + STORE_REFUSED_TOLD * 320 + server->worlds.items.count * 1280;
+	uint32_t room = 3072 + STORE_REFUSED_TOLD * 320 + server->worlds.items.count * 1280;
 	uint8_t *packed = heap_alloc(room);
 	if (packed == NULL) {
 		session_refuse_status(self, message, STATUS_NO_MEMORY);

@@ -34,10 +34,13 @@ void handle_subscribe(struct session *self, const struct message *message)
 		return;
 	}
 	struct subscription *subscription;
-	enum status status = fanout_subscribe(membership->world->fanout, ask, &self->outbox,
+	struct fanout *fanout = membership->world->fanout;
+	uint64_t before = fanout_work(fanout);
+	enum status status = fanout_subscribe(fanout, ask, &self->outbox, &self->allowance,
 					      self->handshake.caps & WIRE_CAP_ACK,
 					      self->handshake.limits.frame_down,
 					      io_now(self->server->io), &subscription, &why);
+	server_turn_spend(self->server, TURN_READING, fanout_work(fanout) - before);
 	if (status != STATUS_OK) {
 		session_refuse(self, message, &why);
 		return;
@@ -73,9 +76,13 @@ void handle_ack(struct session *self, const struct message *message)
 {
 	/* Not an error: the subscription may have ended while the ACK was on its way. */
 	struct session_subscription *entry = session_subscription(self, message->ack.sub);
-	if (entry != NULL)
-		subscription_ack(entry->subscription, (uint32_t)message->ack.epoch,
-				 message->ack.tick, io_now(self->server->io));
+	uint64_t now = io_now(self->server->io);
+	if (entry == NULL)
+		return;
+	subscription_ack(entry->subscription, (uint32_t)message->ack.epoch, message->ack.tick, now);
+	/* There is credit again, and no step that would make use of it. */
+	if (entry->world->mode == WIRE_MODE_PAUSED)
+		fanout_show(entry->world->fanout, entry->subscription, now);
 }
 
 void handle_resync(struct session *self, const struct message *message)

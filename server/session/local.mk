@@ -18,6 +18,9 @@ libcairnd_a_SOURCES += \
 	server/session/proxy.h \
 	server/session/quota.c \
 	server/session/quota.h \
+	server/session/quota.def \
+	server/session/reading.c \
+	server/session/reading.h \
 	server/session/registry.c \
 	server/session/registry.h \
 	server/session/resume.c \

@@ -39,9 +39,21 @@ static void leave_set(struct outbox *self)
 	self->dirty = false;
 }
 
+static void leave_roomy(struct outbox *self)
+{
+	if (!self->roomy)
+		return;
+	struct outbox **link = &self->set->roomy;
+	while (*link != self)
+		link = &(*link)->next_roomy;
+	*link = self->next_roomy;
+	self->roomy = false;
+}
+
 void outbox_release(struct outbox *self)
 {
 	leave_set(self);
+	leave_roomy(self);
 	drop_frames(self);
 	ARRAY_RELEASE(&self->frames);
 	self->stream = NULL;
@@ -50,6 +62,8 @@ void outbox_release(struct outbox *self)
 void outbox_detach(struct outbox *self)
 {
 	leave_set(self);
+	leave_roomy(self);
+	self->parts_wait = false;
 	drop_frames(self);
 	self->stream = NULL;
 }
@@ -151,7 +165,32 @@ void outbox_flush(struct outbox *self)
 	drop_frames(self);
 }
 
-void outbox_set_flush(struct outbox_set *set)
+/* A stream that has kept a tail says when it is gone (drained); one that took all says nothing. */
+static void note_room(struct outbox *self)
+{
+	if (!self->parts_wait || self->roomy || self->on_room == NULL || !outbox_idle(self))
+		return;
+	self->roomy = true;
+	self->next_roomy = self->set->roomy;
+	self->set->roomy = self;
+}
+
+void outbox_set_go_on(struct outbox_set *set)
+{
+	struct outbox *list = set->roomy;
+	/* What they put anew is flushed later, and may be roomy again then. */
+	set->roomy = NULL;
+	for (struct outbox *outbox = list; outbox != NULL; outbox = outbox->next_roomy)
+		outbox->roomy = false;
+	while (list != NULL) {
+		struct outbox *next = list->next_roomy;
+		list->parts_wait = false;
+		list->on_room(list->context);
+		list = next;
+	}
+}
+
+bool outbox_set_flush(struct outbox_set *set)
 {
 	struct outbox *list = set->dirty;
 	set->dirty = set->last = NULL;
@@ -161,8 +200,10 @@ void outbox_set_flush(struct outbox_set *set)
 			outbox_prefetch_stream(next);
 		list->dirty = false;
 		outbox_flush(list);
+		note_room(list);
 		list = next;
 	}
+	return set->roomy != NULL;
 }
 
 uint64_t outbox_queued(const struct outbox *self)

@@ -26,6 +26,10 @@ enum {
 	STREAM_HOT_BYTES = 320, /* of a stream, looked at with each write */
 };
 
+/* Room again for state of which parts wait: called once the outbox has been flushed, or the stream has
+ * drained. */
+typedef void outbox_called(void *context);
+
 struct outbox {
 	struct stream *stream;	    /* borrowed; NULL once it is gone */
 	struct frame_pool *pool;    /* borrowed */
@@ -36,8 +40,12 @@ struct outbox {
 	uint64_t soft_since;	    /* instant, or INSTANT_NEVER */
 	uint64_t sent_frames, sent_bytes;
 	bool failed;		    /* a frame could not be queued: the client must go */
+	bool parts_wait;	    /* of a frame of state, until there is room */
+	outbox_called *on_room;	    /* NULL: nobody wants to know; both are set by its owner */
+	void *context;		    /* borrowed */
 	struct outbox *next_dirty;  /* the set's own */
-	bool dirty;
+	struct outbox *next_roomy;
+	bool dirty, roomy;
 	struct outbox_set *set;
 };
 
@@ -45,6 +53,7 @@ struct outbox {
  * begins with another one each time. */
 struct outbox_set {
 	struct outbox *dirty, *last;
+	struct outbox *roomy; /* flushed, and parts wait; linked by next_roomy */
 };
 
 void outbox_init(struct outbox *self, struct outbox_set *set, struct stream *stream,
@@ -68,8 +77,11 @@ MUST_CHECK enum status outbox_pack(struct outbox *self, const struct message *me
 enum status outbox_send(struct outbox *self, const struct message *message);
 /* Writes what is queued now. */
 void outbox_flush(struct outbox *self);
-/* Flushes every dirty outbox of the set, in order of arrival. */
-void outbox_set_flush(struct outbox_set *set);
+/* Flushes every dirty outbox of the set, in order of arrival. True: parts wait for some of them, and their
+ * streams have taken all: outbox_set_go_on in the next turn. */
+bool outbox_set_flush(struct outbox_set *set);
+/* Tells the owners of those that there is room. */
+void outbox_set_go_on(struct outbox_set *set);
 /* Bytes waiting here and in the stream's queue. */
 uint64_t outbox_queued(const struct outbox *self);
 static inline bool outbox_idle(const struct outbox *self)

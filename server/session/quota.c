@@ -1,18 +1,32 @@
 #include "server/session/quota.h"
 
-/* Frames, bytes, commands, queries (rays and their like) and spawns per second. */
-static const double rates[][QUOTA_KINDS] = {
-	[WIRE_ROLE_NOBODY] = { 20, 64e3, 0, 0, 0 },
-	[WIRE_ROLE_OBSERVER] = { 500, 256e3, 0, 120, 0 },
-	[WIRE_ROLE_PLAYER] = { 1000, 1e6, 6000, 600, 60 },
-	[WIRE_ROLE_CONTROLLER] = { 1e6, 1e9, 20e6, 1e6, 20e6 },
-	[WIRE_ROLE_ADMIN] = { 1e6, 1e9, 20e6, 1e6, 20e6 },
+static const double rates[QUOTA_NUMBERS][WIRE_ROLES] = {
+#define QUOTA(KIND, name, nobody, observer, player, controller, what)                             \
+	[QUOTA_##KIND] = { nobody, observer, player, controller, controller },
+#include "server/session/quota.def"
+#undef QUOTA
 };
+
+static const char *const names[QUOTA_NUMBERS] = {
+#define QUOTA(KIND, name, nobody, observer, player, controller, what) [QUOTA_##KIND] = #name,
+#include "server/session/quota.def"
+#undef QUOTA
+};
+
+double quota_of(enum wire_role role, enum quota_kind kind)
+{
+	return rates[kind][role];
+}
+
+const char *quota_name(enum quota_kind kind)
+{
+	return names[kind];
+}
 
 void quota_init(struct quota *self, enum wire_role role, uint64_t now)
 {
 	for (int k = 0; k < QUOTA_KINDS; k++) {
-		self->rate[k] = rates[role][k];
+		self->rate[k] = rates[k][role];
 		self->tokens[k] = 2 * self->rate[k];
 		self->over_since[k] = INSTANT_NEVER;
 	}
@@ -48,6 +62,12 @@ bool quota_take(struct quota *self, enum quota_kind kind, double amount, uint64_
 	if (self->tokens[kind] >= self->rate[kind])
 		self->over_since[kind] = INSTANT_NEVER;
 	return true;
+}
+
+void quota_owe(struct quota *self, enum quota_kind kind, double amount, uint64_t now)
+{
+	fill(self, now);
+	self->tokens[kind] -= amount;
 }
 
 bool quota_exhausted(const struct quota *self, uint64_t now)

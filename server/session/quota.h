@@ -11,8 +11,19 @@
 #include "protocol/message.h"
 #include "server/io/instant.h"
 
-enum quota_kind { QUOTA_FRAMES, QUOTA_BYTES, QUOTA_COMMANDS, QUOTA_QUERIES, QUOTA_SPAWNS, QUOTA_KINDS };
+enum quota_kind {
+#define QUOTA(KIND, name, nobody, observer, player, controller, what) QUOTA_##KIND,
+#include "server/session/quota.def"
+#undef QUOTA
+	QUOTA_NUMBERS,
+	/* Those before it have a bucket in struct quota; the others in struct allowance. */
+	QUOTA_KINDS = QUOTA_WATCHED
+};
 enum { QUOTA_SUSTAINED_MS = 5000 };
+
+/* A second's worth of a kind for a role, and its name. */
+double quota_of(enum wire_role role, enum quota_kind kind);
+const char *quota_name(enum quota_kind kind);
 
 struct quota {
 	double tokens[QUOTA_KINDS];
@@ -26,6 +37,8 @@ struct quota {
 void quota_init(struct quota *self, enum wire_role role, uint64_t now);
 /* Takes `amount` tokens of a kind. False: not enough; nothing is taken. */
 bool quota_take(struct quota *self, enum quota_kind kind, double amount, uint64_t now);
+/* Takes what has turned out to be due, also where there is not so much: what is missing comes first. */
+void quota_owe(struct quota *self, enum quota_kind kind, double amount, uint64_t now);
 /* Whether the session has been over its quota for too long. */
 bool quota_exhausted(const struct quota *self, uint64_t now);
 

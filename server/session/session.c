@@ -123,7 +123,10 @@ static void greet(struct session *self, const struct message *message)
 	self->server->sessions.greeting--;
 	session_greeted(self);
 	self->outbox.frame_max = self->handshake.limits.frame_down;
-	quota_init(&self->quota, self->handshake.role, io_now(self->server->io));
+	uint64_t now = io_now(self->server->io);
+	quota_init(&self->quota, self->handshake.role, now);
+	allowance_init(&self->allowance, &self->server->watching[self->handshake.role],
+		       quota_of(self->handshake.role, QUOTA_WATCHED), now);
 	log_info("session_open", "session=%u peer=%s role=%s token=\"%s\"", (unsigned)self->number,
 		 self->peer.text, wire_role_name(self->handshake.role),
 		 self->grant != NULL ? self->grant->name : "");
@@ -135,6 +138,7 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 	struct reason why;
 	uint64_t now = self->heard_at;
 	self->frames_in++;
+	reading_note(self, bytes);
 	if (!self->heard_anew) {
 		self->heard_anew = true;
 		self->has_token_before = false;
@@ -150,6 +154,7 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 	if (status != STATUS_OK && (within || wire_status_closes(status))) {
 		session_refuse(self, &message, &why);
 	} else if (!within) {
+		self->reading.refused = self->state == SESSION_OPEN; /* who greets has little time */
 		session_refuse_status(self, &message, STATUS_BUSY);
 		if (quota_exhausted(&self->quota, now))
 			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
@@ -198,7 +203,8 @@ static void take_frames(struct session *self)
 	size_t taken = 0;
 	bool begun = !self->proxied || take_proxy(self, &taken);
 	/* Without input there may be no buffer, and even 0 cannot be added to none. */
-	while (begun && self->state != SESSION_LEAVING && self->input.count > taken) {
+	while (begun && self->state != SESSION_LEAVING && self->input.count > taken &&
+	       reading_may(self)) {
 		struct wire_slice content;
 		size_t bytes;
 		enum status status =
@@ -224,7 +230,11 @@ static void take_frames(struct session *self)
 	}
 	bytes_consume(&self->input, taken);
 	bool partial = self->input.count > 0;
-	if (!partial)
+	bool held = begun && (!reading_may(self) || self->reading.refused);
+	if (held)
+		reading_hold(self);
+	/* What waits for us is not late. */
+	if (!partial || held)
 		self->frame_since = INSTANT_NEVER;
 	else if (taken > 0 || self->frame_since == INSTANT_NEVER)
 		self->frame_since = self->heard_at;
@@ -237,6 +247,8 @@ static size_t on_space(void *context, uint8_t **into)
 	size_t room = frame_max(self) + WIRE_FRAME_HEADER;
 	if (self->state == SESSION_LEAVING)
 		self->input.count = 0;
+	else if (self->reading.held)
+		return 0;
 	self->starved = bytes_reserve(&self->input, room) != STATUS_OK;
 	if (self->starved)
 		return 0;
@@ -254,6 +266,18 @@ static void on_received(void *context, size_t bytes)
 	/* Its connection is another session's now, which had none. */
 	if (self->stream == NULL)
 		session_destroy(self);
+}
+
+void session_read_on(struct session *self)
+{
+	if (self->stream == NULL)
+		return;
+	self->heard_at = io_now(self->server->io);
+	take_frames(self);
+	if (self->stream == NULL)
+		session_destroy(self);
+	else if (!self->reading.held)
+		stream_resume(self->stream);
 }
 
 /* There is room again for what waits in parts. */
@@ -275,6 +299,7 @@ static void on_closed(void *context, enum status why)
 		 (unsigned long long)self->outbox.sent_bytes);
 	self->stream = NULL;
 	self->outbox.stream = NULL;
+	reading_let_go(self);
 	if (resume_is_kept(self))
 		resume_lose(self);
 	else
@@ -375,6 +400,8 @@ void session_open(struct server *server, struct stream *stream)
 	self->frame_since = INSTANT_NEVER;
 	server->sessions.greeting++;
 	outbox_init(&self->outbox, &server->outboxes, stream, server->frames);
+	self->outbox.on_room = on_drained;
+	self->outbox.context = self;
 	quota_init(&self->quota, WIRE_ROLE_NOBODY, self->opened_at);
 	offer(self);
 	stream_start(stream, &session_events, self);
@@ -403,6 +430,9 @@ void session_look_after(struct session *self, uint64_t now)
 	uint64_t silence = options->ping_ms * NS_PER_MS;
 	if (self->starved && self->stream != NULL)
 		stream_resume(self->stream);
+	/* Who is held may have said what we wait for. */
+	if (self->reading.held)
+		self->heard_at = self->pinged_at = now;
 	if (self->state == SESSION_LEAVING) {
 		if (now - self->heard_at > 2 * silence && self->stream != NULL)
 			stream_close(self->stream);
@@ -513,6 +543,7 @@ void session_lose_world(struct session *self, struct served_world *world)
 
 void session_destroy(struct session *self)
 {
+	reading_let_go(self);
 	session_end_monitor(self);
 	self->server->sessions.lost -= self->state == SESSION_LOST;
 	self->server->sessions.greeting -=
@@ -525,6 +556,7 @@ void session_destroy(struct session *self)
 			session_leave_world(self, membership->world);
 		membership_release(membership);
 	}
+	allowance_release(&self->allowance);
 	ARRAY_RELEASE(&self->memberships);
 	ARRAY_RELEASE(&self->subscriptions);
 	for (uint32_t i = 0; i < self->uploads.count; i++)

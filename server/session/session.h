@@ -19,6 +19,7 @@
 #include "server/session/ledger.h"
 #include "server/session/outbox.h"
 #include "server/session/quota.h"
+#include "server/session/reading.h"
 #include "server/sync/subscription.h"
 
 enum {
@@ -70,6 +71,8 @@ struct session {
 	struct handshake handshake;
 	struct outbox outbox;
 	struct quota quota;
+	struct allowance allowance; /* for what it watches; none before HELLO */
+	struct reading reading;
 	struct bytes input; /* a frame in the making */
 	bool starved;	    /* there was no memory to read into: asked again later */
 	uint64_t opened_at, heard_at; /* instants */
@@ -100,6 +103,8 @@ struct session {
 void session_open(struct server *server, struct stream *stream);
 /* Called about every quarter second: deadlines, pings, slow clients. */
 void session_look_after(struct session *self, uint64_t now);
+/* It is held no longer: takes in what waits, and is read again. It may be gone afterwards. */
+void session_read_on(struct session *self);
 /* Its connection is no more one of those that have not said HELLO. */
 void session_greeted(struct session *self);
 /* Says GOODBYE and lets the stream finish. */

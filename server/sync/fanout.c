@@ -170,18 +170,29 @@ static void turn_to_focus(struct fanout *self, struct subscription *sub)
 	sub->focus = NULL;
 }
 
-/* One frame for one subscription, with the events up to it. */
-static void serve(struct fanout *self, struct subscription *sub, uint64_t now, bool may_wait)
+uint64_t fanout_work(const struct fanout *self)
+{
+	return self->interests.looked + self->counters.rows + self->rows_hashed + self->counters.heard;
+}
+
+/* The next report is shown to its interest if that can be afforded (plan_interests); one that was shown
+ * too much is tried again at twice as much. */
+static void wake_perhaps(struct fanout *self, struct subscription *sub, uint64_t now)
+{
+	struct interest *interest = sub->interest;
+	if (interest == NULL || !interest->rests)
+		return;
+	if (allowance_left(sub->allowance, now) > 2.0 * interest->cost)
+		interest_wake(&self->interests, &self->view, interest);
+	else
+		interest->cost -= interest->cost / 16 + 1;
+}
+
+static void make_frame(struct fanout *self, struct subscription *sub, uint64_t now, bool may_wait)
 {
 	bool partial = false;
-	/* The host has been asked to tell them: its next report does. */
-	if ((sub->fields & WIRE_COLUMN_CONTACTS) && !self->view.contacts)
-		return;
-	turn_to_focus(self, sub);
-	if (sub->ration != NULL && !ration_allows(sub->ration, now))
-		return;
-	if (must_wait(self, sub, now))
-		return;
+	if (sub->interest != NULL)
+		interest_settle_now(&self->interests, &self->view, sub->interest);
 	struct group *group = sub->ration != NULL ? fanout_ration(self, sub, &partial)
 						  : fanout_group(self, sub);
 	if (group != NULL && group->empty && may_wait && may_pass(self, sub)) {
@@ -204,6 +215,29 @@ static void serve(struct fanout *self, struct subscription *sub, uint64_t now, b
 		ration_spend(sub->ration, bytes_of(group));
 	subscription_send_notice(sub);
 	push(self, sub, now);
+}
+
+/* One frame for one subscription, with the events up to it. */
+static void serve(struct fanout *self, struct subscription *sub, uint64_t now, bool may_wait)
+{
+	/* The host has been asked to tell them: its next report does. */
+	if ((sub->fields & WIRE_COLUMN_CONTACTS) && !self->view.contacts)
+		return;
+	if (!allowance_may(sub->allowance, now)) {
+		subscription_fall_short(sub);
+		self->counters.short_of++;
+		self->short_of = true;
+		return;
+	}
+	turn_to_focus(self, sub);
+	if (sub->ration != NULL && !ration_allows(sub->ration, now))
+		return;
+	if (must_wait(self, sub, now))
+		return;
+	uint64_t before = fanout_work(self);
+	make_frame(self, sub, now, may_wait);
+	allowance_spend(sub->allowance, (double)(fanout_work(self) - before));
+	wake_perhaps(self, sub, now);
 }
 
 /* Bytes of parts that clients hold on to, what is shared divided among them; and the one that has not
@@ -265,7 +299,11 @@ static bool hears(const struct subscription *sub, const struct event *event)
 static void note_events(struct fanout *self, struct subscription *sub,
 			const struct tick_report *report, bool packed)
 {
-	for (uint32_t i = 0; i < report->event_count && sub->event_mask != 0; i++) {
+	if (sub->event_mask == 0)
+		return;
+	self->counters.heard += report->event_count;
+	allowance_spend(sub->allowance, report->event_count);
+	for (uint32_t i = 0; i < report->event_count; i++) {
 		uint32_t from = packed && i > 0 ? self->event_ends.items[i - 1] : 0;
 		if (!hears(sub, &report->events[i]))
 			continue;
@@ -274,8 +312,17 @@ static void note_events(struct fanout *self, struct subscription *sub,
 						self->event_bytes.data + from,
 						self->event_ends.items[i] - from);
 		else
-			subscription_lose_event(sub);
+			subscription_lose_events(sub, 1);
 	}
+}
+
+/* How many of the report's events are of the kinds it asked for. */
+static uint32_t count_asked(const struct subscription *sub, const struct tick_report *report)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < report->event_count && sub->event_mask != 0; i++)
+		count += sub->event_mask >> report->events[i].kind & 1;
+	return count;
 }
 
 static void note_news(struct fanout *self, const struct tick_report *report)
@@ -283,7 +330,10 @@ static void note_news(struct fanout *self, const struct tick_report *report)
 	bool packed = pack_events(self, report);
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct subscription *sub = self->subscriptions.items[i];
-		note_events(self, sub, report, packed);
+		if (allowance_is_far_over(sub->allowance))
+			subscription_lose_events(sub, count_asked(sub, report));
+		else
+			note_events(self, sub, report, packed);
 		sub->snapshot_due = sub->snapshot_due || report->whole;
 	}
 }
@@ -300,7 +350,15 @@ static void begin_round(struct fanout *self)
 		self->turn += count * 5 / 8 + 1;
 	self->turn = count > 0 ? self->turn % count : 0;
 	self->left = count;
-	self->parts_wait = false;
+	self->parts_wait = self->short_of = self->again = self->at_rest = false;
+}
+
+/* Whether it has not been shown the newest state, or not all of it. */
+static bool is_behind(const struct fanout *self, const struct subscription *sub)
+{
+	return sub->snapshot_due || sub->base != self->view.serial ||
+	       sub->base_tick != self->view.tick || sub->partial || sub->focus != NULL ||
+	       (sub->interest != NULL && sub->mark.turns != sub->interest->turn_next);
 }
 
 static void serve_in_turn(struct fanout *self, struct subscription *sub, uint64_t now)
@@ -309,6 +367,12 @@ static void serve_in_turn(struct fanout *self, struct subscription *sub, uint64_
 		return; /* it is away; its events are kept for it */
 	push(self, sub, now);
 	bool waits = self->last_words && sub->runs.count > 0;
+	if (self->again) {
+		bool due = self->at_rest || subscription_is_due(sub, &self->view);
+		if (((due && is_behind(self, sub)) || waits) && subscription_may_send(sub, now))
+			serve(self, sub, now, false);
+		return;
+	}
 	if (!subscription_is_due(sub, &self->view) && !waits)
 		return;
 	if (subscription_has_room(sub, now))
@@ -332,8 +396,10 @@ static void fetch_ahead(const struct fanout *self)
 bool fanout_continue(struct fanout *self, uint64_t now)
 {
 	uint32_t count = self->subscriptions.count;
+	uint64_t enough = fanout_work(self) + FANOUT_SLICE_WORK;
 	self->left = MIN_OF(self->left, count);
-	for (uint32_t i = 0; i < FANOUT_SLICE && self->left > 0; i++, self->left--) {
+	for (uint32_t i = 0; i < FANOUT_SLICE && self->left > 0 && fanout_work(self) < enough;
+	     i++, self->left--) {
 		fetch_ahead(self);
 		self->turn = (self->turn + 1) % count;
 		struct subscription *sub = self->subscriptions.items[self->turn];
@@ -345,8 +411,62 @@ bool fanout_continue(struct fanout *self, uint64_t now)
 	return self->left > 0;
 }
 
-static enum status follow(struct fanout *self, const struct tick_report *report)
+/* ---- who is shown what changes ------------------------------------------------------------------ */
+
+enum { INTEREST_LEAST = 256 }; /* bodies an interest may be shown in a report, whatever the last one was */
+
+static void plan_interest(struct subscription *sub, uint64_t now)
 {
+	struct interest *interest = sub->interest;
+	if (interest == NULL || interest->rests || interest->paid)
+		return;
+	if (sub->allowance == NULL) {
+		interest->paid = true;
+		interest->allowed = UINT32_MAX;
+	} else if (allowance_left(sub->allowance, now) > interest->cost) {
+		interest->paid = true;
+		interest->allowed = MIN_OF(interest->cost, UINT32_MAX / 4) * 2 + INTEREST_LEAST;
+		allowance_spend(sub->allowance, interest->cost);
+		interest->payer = sub->allowance;
+	}
+}
+
+/* Before a report: what each interest is expected to cost, as the last time, is taken from the first of its
+ * subscriptions that can pay it. Where none can, it rests. */
+static void plan_interests(struct fanout *self, uint64_t now)
+{
+	uint32_t count = self->subscriptions.count;
+	struct interest_map *map = &self->interests;
+	for (uint32_t i = 0; i < map->interests.count; i++) {
+		map->interests.items[i]->paid = false;
+		map->interests.items[i]->payer = NULL;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		plan_interest(self->subscriptions.items[(self->turn + i) % count], now);
+	for (uint32_t i = 0; i < map->interests.count; i++)
+		if (!map->interests.items[i]->paid && !map->interests.items[i]->rests)
+			interest_rest(map, map->interests.items[i]);
+}
+
+/* After it: what it has cost in truth. */
+static void settle_accounts(struct fanout *self)
+{
+	struct interest_map *map = &self->interests;
+	for (uint32_t i = 0; i < map->interests.count; i++) {
+		struct interest *interest = map->interests.items[i];
+		if (interest->payer == NULL)
+			continue;
+		uint32_t expected = (interest->allowed - INTEREST_LEAST) / 2;
+		allowance_spend(interest->payer, (double)interest->shown - expected);
+		interest->payer = NULL;
+		/* It was shown too much and rests: the next time it may be shown twice that. */
+		interest->cost = interest->rests ? interest->allowed : interest->shown;
+	}
+}
+
+static enum status follow(struct fanout *self, const struct tick_report *report, uint64_t now)
+{
+	plan_interests(self, now);
 	interest_map_before(&self->interests, &self->view, report);
 	enum status status = view_apply(&self->view, report);
 	if (status != STATUS_OK) {
@@ -358,6 +478,7 @@ static enum status follow(struct fanout *self, const struct tick_report *report)
 	self->told_contacts = report->contacts;
 	fanout_follow_view(self);
 	interest_map_after(&self->interests, &self->view, report);
+	settle_accounts(self);
 	return STATUS_OK;
 }
 
@@ -371,7 +492,7 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	fanout_forget_groups(self);
 	if (!self->standing && !report->whole)
 		return STATUS_AGAIN;
-	enum status status = follow(self, report);
+	enum status status = follow(self, report, now);
 	self->standing = status == STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
@@ -383,15 +504,35 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	if (report->event_count > 0 || report->whole)
 		note_news(self, report);
 	begin_round(self);
+	self->runs = report->mode == WIRE_MODE_RUNNING;
+	self->rest_due = !self->runs && report->step;
+	/* A world that is paused, went back or was asked for everything shows at once where it stands. */
+	self->again = self->at_rest = !self->runs && !report->step;
 	fanout_continue(self, now);
 	return STATUS_OK;
+}
+
+bool fanout_may_rest(const struct fanout *self)
+{
+	return self->standing && (self->rest_due || (self->short_of && !self->runs));
+}
+
+void fanout_rest(struct fanout *self, uint64_t now)
+{
+	uint64_t rest = self->runs ? FANOUT_RUNNING_REST_NS : FANOUT_REST_NS;
+	if (!self->standing || self->left > 0 || now - self->stepped_at < rest)
+		return;
+	begin_round(self);
+	self->rest_due = false;
+	self->again = self->at_rest = true;
 }
 
 /* ---- subscriptions ----------------------------------------------------------------------------- */
 
 enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *ask,
-			     struct outbox *outbox, bool has_ack, uint32_t frame_max, uint64_t now,
-			     struct subscription **out, struct reason *why)
+			     struct outbox *outbox, struct allowance *allowance, bool has_ack,
+			     uint32_t frame_max, uint64_t now, struct subscription **out,
+			     struct reason *why)
 {
 	struct interest_set set;
 	bool limited;
@@ -404,6 +545,7 @@ enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *as
 		status = subscription_create(ask, outbox, has_ack, frame_max, &sub, why);
 	if (status != STATUS_OK)
 		return status;
+	sub->allowance = allowance;
 	if (ask->budget > 0 && ration_create(ask->budget, now, &sub->ration) != STATUS_OK)
 		status = no_memory(why);
 	if (status == STATUS_OK)
@@ -467,14 +609,6 @@ void fanout_go_on(struct fanout *self, struct subscription *subscription, uint64
 	push(self, subscription, now);
 }
 
-/* Whether it has not been shown the newest state, or not all of it. */
-static bool is_behind(const struct fanout *self, const struct subscription *sub)
-{
-	return sub->snapshot_due || sub->base != self->view.serial ||
-	       sub->base_tick != self->view.tick || sub->partial || sub->focus != NULL ||
-	       (sub->interest != NULL && sub->mark.turns != sub->interest->turn_next);
-}
-
 void fanout_show(struct fanout *self, struct subscription *subscription, uint64_t now)
 {
 	if (self->standing && is_behind(self, subscription) &&
@@ -490,10 +624,13 @@ void fanout_look_after(struct fanout *self, uint64_t now)
 		if (subscription_is_busy(sub) &&
 		    now - sub->pending_moved_at > SUBSCRIPTION_STUCK_MS * NS_PER_MS)
 			subscription_give_up(sub);
-		/* In a world at rest no step makes a camera's move, or the rest of a budget, due. */
-		if (subscription_is_due(sub, &self->view) || now - self->stepped_at >= FANOUT_REST_NS)
-			fanout_show(self, sub, now);
 	}
+	/* In a world at rest no step makes a camera's move, or the rest of a budget, due. */
+	fanout_rest(self, now);
+	if (self->left > 0 || !self->standing)
+		return;
+	begin_round(self);
+	self->again = true;
 }
 
 bool fanout_is_serving(const struct fanout *self)

@@ -146,6 +146,9 @@ static enum status encode(struct fanout *self, struct group *group, uint8_t flag
 		return STATUS_NO_MEMORY;
 	bool is_tick_hash;
 	struct wire_hash hash = hash_of(self, group, &is_tick_hash);
+	if (hash.set && !is_tick_hash)
+		self->rows_hashed += group->interest != NULL ? group->interest->members.count
+							     : self->view.live_count;
 	struct delta_frame frame = {
 		.snapshot = group->base == 0,
 		.profile = group->profile,

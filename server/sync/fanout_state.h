@@ -8,13 +8,11 @@
 #include "server/sync/quantised.h"
 
 enum {
-	FANOUT_SLICE = 64, /* subscriptions served before the loop is let go on */
+	FANOUT_SLICE = 64, /* subscriptions served before the loop is let go on, */
+	FANOUT_SLICE_WORK = 4096, /* and watched changes that frames are made of */
 	/* An area in which nothing changes is told the tick this often. */
 	FANOUT_QUIET_TICKS = 15,
 };
-/* A world without a step for so long is at rest: everybody is brought up to date, whatever their pace. */
-#define FANOUT_REST_NS (UINT64_C(200) * NS_PER_MS)
-
 /* Frames (without their heads) that everybody in the group gets. */
 struct group {
 	struct interest *interest; /* NULL: the whole world */
@@ -30,6 +28,8 @@ struct group {
 	uint32_t following; /* the next group of the same interest, index + 1 */
 	ARRAY_OF(struct frame *) tails; /* references */
 };
+
+#define FANOUT_RUNNING_REST_NS (UINT64_C(200) * NS_PER_MS)
 
 struct fanout {
 	struct frame_pool *pool;
@@ -56,6 +56,12 @@ struct fanout {
 	uint32_t turn, left;
 	bool parts_wait; /* of somebody who was served in this round */
 	bool last_words;
+	bool runs;     /* the world, as of the last report */
+	bool again;    /* this round is for who was passed over, or is behind: it counts no skips */
+	bool at_rest;  /* and no step follows: everybody is brought up to date, whatever their pace */
+	bool rest_due; /* a step was made that may be the last one for long */
+	bool short_of; /* somebody was passed over in this round for want of allowance */
+	uint64_t rows_hashed;
 	bool told_contacts; /* the last report told them */
 	uint64_t stepped_at; /* instant of the last step's report */
 	struct fanout_counters counters;

@@ -196,7 +196,7 @@ bool interest_sees(const struct interest *self, uint32_t id)
 	return table_find(&self->index, id, NULL);
 }
 
-void interest_look(struct interest_map *map, struct interest *self, const struct wire_body *body)
+static void look(struct interest_map *map, struct interest *self, const struct wire_body *body)
 {
 	uint32_t at;
 	map->looked++;
@@ -208,6 +208,19 @@ void interest_look(struct interest_map *map, struct interest *self, const struct
 		add_member(self, body->id);
 	else if (was)
 		remove_member(self, body->id, at);
+}
+
+void interest_look(struct interest_map *map, struct interest *self, const struct wire_body *body)
+{
+	if (self->rests)
+		return;
+	/* The rest begins in the middle of a report: it leaves its cells at the end of it. */
+	if (self->shown == self->allowed)
+		self->rests = true;
+	else
+		self->shown++;
+	if (!self->rests)
+		look(map, self, body);
 }
 
 void interest_part(struct interest *self, uint32_t id)
@@ -245,8 +258,8 @@ static void leave_cells(struct interest_map *map, struct interest *self)
 	for (uint32_t i = 0; i < self->cells.count; i++)
 		grid_unwatch(map, self->cells.items[i], self);
 	self->cells.count = 0;
-	map->wide_count -= self->wide;
-	self->wide = false;
+	if (self->wide)
+		grid_narrow(map, self);
 }
 
 /* The cells of its areas with their margins; false: too many. */
@@ -301,13 +314,13 @@ void interest_enter_cells(struct interest_map *map, struct interest *self)
 	if (!wide)
 		return;
 	leave_cells(map, self);
-	self->wide = true;
-	map->wide_count++;
+	grid_widen(map, self);
 }
 
 /* Members who are out leave, whoever is in enters. */
 static void look_around(struct interest_map *map, const struct view *view, struct interest *self)
 {
+	map->looked += self->members.count;
 	for (uint32_t i = self->members.count; i-- > 0;) {
 		uint32_t id = self->members.items[i], row;
 		if (!table_find(&view->index, id, &row) ||
@@ -324,7 +337,7 @@ static void look_around(struct interest_map *map, const struct view *view, struc
 		for (uint32_t row = 0; row < view->row_count; row++)
 			if (view->rows[row].live &&
 			    !interest_sees(self, view->rows[row].body.id))
-				interest_look(map, self, &view->rows[row].body);
+				look(map, self, &view->rows[row].body);
 		return;
 	}
 	for (uint32_t i = 0; i < self->cells.count; i++) {
@@ -332,7 +345,7 @@ static void look_around(struct interest_map *map, const struct view *view, struc
 		for (uint32_t k = 0; k < cell->rows.count; k++) {
 			const struct wire_body *body = &view->rows[cell->rows.items[k]].body;
 			if (!interest_sees(self, body->id))
-				interest_look(map, self, body);
+				look(map, self, body);
 		}
 	}
 }
@@ -351,8 +364,35 @@ void interest_settle(struct interest_map *map, const struct view *view, struct i
 	interest_enter_cells(map, self);
 	look_around(map, view, self);
 	self->due = false;
+	self->settled = view->serial;
 	if (anew || self->stale)
 		forget_logs(self);
+}
+
+void interest_rest(struct interest_map *map, struct interest *self)
+{
+	leave_cells(map, self);
+	self->rests = true;
+	self->due = false;
+	self->settled = 0;
+}
+
+void interest_settle_now(struct interest_map *map, const struct view *view, struct interest *self)
+{
+	if (!self->rests || !map->standing || (self->settled == view->serial && !self->stale))
+		return;
+	interest_settle(map, view, self, self->stale);
+	leave_cells(map, self);
+	/* Who changed was not noted: whoever stands on an earlier frame looks through all members. */
+	self->change_first = ++self->change_next;
+}
+
+void interest_wake(struct interest_map *map, const struct view *view, struct interest *self)
+{
+	if (!self->rests || !map->standing || self->stale || self->settled != view->serial)
+		return;
+	self->rests = false;
+	interest_enter_cells(map, self);
 }
 
 bool interest_lags(struct interest *self, const struct view *view)
@@ -400,7 +440,11 @@ enum status interest_acquire(struct interest_map *self, const struct view *view,
 	interest->set = *set;
 	interest->refs = 1;
 	forget_logs(interest);
+	/* Who is in is looked for with the first frame. */
+	interest->rests = interest->stale = true;
+	interest->allowed = UINT32_MAX;
 	if (ARRAY_RESERVE(&self->interests, self->interests.count + 1u) != STATUS_OK ||
+	    ARRAY_RESERVE(&self->wides, self->interests.count + 1u) != STATUS_OK ||
 	    grid_follow(self, interest) != STATUS_OK) {
 		destroy(interest);
 		return STATUS_NO_MEMORY;
@@ -408,8 +452,6 @@ enum status interest_acquire(struct interest_map *self, const struct view *view,
 	self->interests.items[self->interests.count++] = interest;
 	if (standing && !self->standing)
 		grid_build(self, view);
-	else if (standing)
-		interest_settle(self, view, interest, true);
 	*out = interest;
 	return STATUS_OK;
 }
@@ -451,7 +493,8 @@ static enum status copy(struct interest_map *self, const struct interest *from,
 	to->turns = heap_alloc(MAX_OF(from->turn_capacity, 1u) * sizeof *to->turns);
 	to->changes = heap_alloc(MAX_OF(from->change_capacity, 1u) * sizeof *to->changes);
 	if (status != STATUS_OK || to->turns == NULL || to->changes == NULL ||
-	    ARRAY_RESERVE(&self->interests, self->interests.count + 1u) != STATUS_OK) {
+	    ARRAY_RESERVE(&self->interests, self->interests.count + 1u) != STATUS_OK ||
+	    ARRAY_RESERVE(&self->wides, self->interests.count + 1u) != STATUS_OK) {
 		destroy(to);
 		return STATUS_NO_MEMORY;
 	}
@@ -464,6 +507,9 @@ static enum status copy(struct interest_map *self, const struct interest *from,
 	to->turn_next = from->turn_next;
 	to->change_next = from->change_next;
 	to->stale = from->stale;
+	to->rests = from->rests;
+	to->settled = from->settled;
+	to->allowed = UINT32_MAX;
 	*out = to;
 	return STATUS_OK;
 }
@@ -502,7 +548,9 @@ enum status interest_move(struct interest_map *self, const struct view *view,
 	moving->moved = true;
 	memset(moving->placed, 0, sizeof moving->placed);
 	memset(moving->origins, 0, sizeof moving->origins);
-	if (self->standing)
+	/* Where it rests its next frame looks for itself. */
+	moving->settled = 0;
+	if (self->standing && !moving->rests)
 		interest_settle(self, view, moving, false);
 	return STATUS_OK;
 }
@@ -592,6 +640,7 @@ static enum status take_changes(struct interest_map *self, const struct view *vi
 	bool all = mark < interest->change_first ||
 		   interest->change_next - mark > interest->members.count;
 	uint64_t count = all ? interest->members.count : interest->change_next - mark;
+	self->looked += count;
 	enum status status = STATUS_OK;
 	for (uint64_t i = 0; i < count && status == STATUS_OK; i++) {
 		uint32_t row, id = all ? interest->members.items[i]
@@ -642,7 +691,7 @@ enum status interest_collect_all(struct interest_map *self, const struct view *v
 {
 	delta->rows.count = delta->removed.count = 0;
 	delta->absolute = true;
-	if (self->standing && interest->stale)
+	if (self->standing && interest->stale && !interest->rests)
 		interest_settle(self, view, interest, true);
 	if (!self->standing || interest->stale)
 		return STATUS_NO_MEMORY; /* tried again with the next report */

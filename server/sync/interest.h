@@ -20,9 +20,15 @@
  * and entering are turns like others. The size of cells follows the areas: an area spans two or three
  * cells each way. An area over CELLS_MAX cells is *wide*: it looks at every change.
  *
+ * Being shown every change costs, whether a frame is made of them or not. An interest that is shown more
+ * in a report than it is allowed to (`allowed`, the fanout's choice) *rests*: it watches no cell, and looks
+ * for itself who is in when a frame is to be made (interest_settle_now). Its frames say the same; only what
+ * came and went between two of them is never noted. interest_wake ends the rest.
+ *
  * Invariants: I1 every live row of the view is in the cell its position is in (clamped at the rim).
- * I2 an interest that is not wide is a watcher of every cell that its areas, with their margins, touch.
- * I3 members are exactly the bodies that `wants` chose when they last changed or the areas last moved.
+ * I2 an interest that is not wide and does not rest is a watcher of every cell that its areas, with their
+ * margins, touch. I3 members are exactly the bodies that `wants` chose when they last changed or the areas
+ * last moved; of one that rests, when it was last settled.
  * Without memory an interest is *stale*: it is built anew, and its subscriptions begin with a SNAPSHOT.
  */
 #ifndef CAIRN_SYNC_INTEREST_H
@@ -30,6 +36,8 @@
 
 #include "protocol/area.h"
 #include "server/sync/view.h"
+
+struct allowance;
 
 /* A place in both logs. */
 struct interest_mark {
@@ -63,6 +71,13 @@ struct interest {
 	uint32_t refs;
 	bool moved; /* its areas are not those it was made with: nobody new shares it */
 	bool wide, stale;
+	bool rests;	  /* it is shown no changes */
+	uint64_t settled; /* serial at which it last looked for itself; 0 never */
+	/* Bodies held against it in the report at hand, and how many may be; in the last one. */
+	uint32_t shown, allowed, cost;
+	/* The fanout's: somebody pays for the report at hand, and who; NULL: without bound. */
+	bool paid;
+	struct allowance *payer;
 	double origins[WIRE_AREAS_MAX + 1][3]; /* where the bodies of areas were last looked for */
 	bool placed[WIRE_AREAS_MAX + 1];       /* such a body has been seen */
 	int32_t ranges[WIRE_AREAS_MAX + 1][6]; /* cells touched: lowest x, y, z, highest x, y, z */
@@ -100,7 +115,7 @@ struct interest_followers {
 
 struct interest_map {
 	ARRAY_OF(struct interest *) interests;
-	uint32_t wide_count;
+	ARRAY_OF(struct interest *) wides; /* those that are wide, in no particular order */
 	bool standing;	    /* grid and members are the view's */
 	uint64_t compacted; /* of the view when the places were made */
 	uint64_t built;	    /* serial */
@@ -137,6 +152,14 @@ void interest_release(struct interest_map *self, struct interest *interest);
 /* Watches something else from now on; *interest may become another. NO_MEMORY: nothing changed. */
 MUST_CHECK enum status interest_move(struct interest_map *self, const struct view *view,
 				     struct interest **interest, const struct interest_set *set);
+
+/* Before anything is collected of an interest that rests: it is as one that was shown all changes. */
+void interest_settle_now(struct interest_map *self, const struct view *view,
+			 struct interest *interest);
+/* It is shown changes again, as from the view it was settled for. */
+void interest_wake(struct interest_map *self, const struct view *view, struct interest *interest);
+/* It is shown no more changes. */
+void interest_rest(struct interest_map *self, struct interest *interest);
 
 static inline struct interest_mark interest_mark(const struct interest *self)
 {

@@ -107,6 +107,21 @@ void grid_unwatch(struct interest_map *self, uint32_t at, struct interest *inter
 	leave_perhaps(self, at);
 }
 
+/* There is room for all interests (interest_acquire). */
+void grid_widen(struct interest_map *self, struct interest *interest)
+{
+	interest->wide = true;
+	self->wides.items[self->wides.count++] = interest;
+}
+
+void grid_narrow(struct interest_map *self, struct interest *interest)
+{
+	interest->wide = false;
+	for (uint32_t i = 0; i < self->wides.count; i++)
+		if (self->wides.items[i] == interest)
+			self->wides.items[i] = self->wides.items[--self->wides.count];
+}
+
 static void take_out(struct interest_map *self, uint32_t row)
 {
 	struct interest_place *place = &self->places.items[row];
@@ -226,7 +241,7 @@ void grid_clear(struct interest_map *self)
 		ARRAY_RELEASE(&self->cells.items[i].rows);
 		ARRAY_RELEASE(&self->cells.items[i].watchers);
 	}
-	self->cells.count = self->idle.count = self->places.count = self->wide_count = 0;
+	self->cells.count = self->idle.count = self->places.count = self->wides.count = 0;
 	table_reset(&self->table);
 	self->standing = false;
 }
@@ -240,6 +255,7 @@ void interest_map_release(struct interest_map *self)
 	ARRAY_RELEASE(&self->followers);
 	ARRAY_RELEASE(&self->idle_followers);
 	ARRAY_RELEASE(&self->interests);
+	ARRAY_RELEASE(&self->wides);
 	ARRAY_RELEASE(&self->cells);
 	ARRAY_RELEASE(&self->idle);
 	ARRAY_RELEASE(&self->places);
@@ -304,8 +320,11 @@ void grid_build(struct interest_map *self, const struct view *view)
 {
 	if (!build_cells(self, view))
 		return; /* without memory: tried again with the next report */
-	for (uint32_t i = 0; i < self->interests.count; i++)
-		interest_settle(self, view, self->interests.items[i], true);
+	/* Everybody begins anew: who is in is looked for with the first frame. */
+	for (uint32_t i = 0; i < self->interests.count; i++) {
+		interest_rest(self, self->interests.items[i]);
+		self->interests.items[i]->stale = true;
+	}
 }
 
 /* ---- following the view ------------------------------------------------------------------------ */
@@ -350,9 +369,8 @@ static enum status follow_row(struct interest_map *self, const struct view *view
 			return status;
 	}
 	show_to_watchers(self, self->places.items[row].cell, body);
-	for (uint32_t i = 0; i < self->interests.count && self->wide_count > 0; i++)
-		if (self->interests.items[i]->wide)
-			interest_look(self, self->interests.items[i], body);
+	for (uint32_t i = 0; i < self->wides.count; i++)
+		interest_look(self, self->wides.items[i], body);
 	show_to_followers(self, body);
 	return STATUS_OK;
 }
@@ -370,9 +388,8 @@ void interest_map_before(struct interest_map *self, const struct view *view,
 		for (uint32_t k = 0; cell != NO_CELL && k < self->cells.items[cell].watchers.count;
 		     k++)
 			interest_part(self->cells.items[cell].watchers.items[k], id);
-		for (uint32_t k = 0; k < self->interests.count && self->wide_count > 0; k++)
-			if (self->interests.items[k]->wide)
-				interest_part(self->interests.items[k], id);
+		for (uint32_t k = 0; k < self->wides.count; k++)
+			interest_part(self->wides.items[k], id);
 		if (table_find(&self->followed, id, &at))
 			for (uint32_t k = 0; k < self->followers.items[at].interests.count; k++)
 				interest_part(self->followers.items[at].interests.items[k], id);
@@ -380,13 +397,19 @@ void interest_map_before(struct interest_map *self, const struct view *view,
 	}
 }
 
+static void enter_cells(struct interest_map *self)
+{
+	for (uint32_t i = 0; i < self->interests.count; i++)
+		if (!self->interests.items[i]->rests)
+			interest_enter_cells(self, self->interests.items[i]);
+}
+
 /* Rows have moved together: places are made anew, and whatever changed is found by its columns. */
 static bool follow_compaction(struct interest_map *self, const struct view *view)
 {
 	if (!build_cells(self, view))
 		return false;
-	for (uint32_t i = 0; i < self->interests.count; i++)
-		interest_enter_cells(self, self->interests.items[i]);
+	enter_cells(self);
 	for (uint32_t row = 0; row < view->row_count; row++) {
 		bool changed = false;
 		for (uint32_t c = 0; c < WIRE_COLUMN_COUNT && !changed; c++)
@@ -397,7 +420,8 @@ static bool follow_compaction(struct interest_map *self, const struct view *view
 			return false;
 		/* Its old place is not known any more: a member that is far away by now is found here. */
 		for (uint32_t i = 0; i < self->interests.count; i++)
-			if (interest_sees(self->interests.items[i], view->rows[row].body.id))
+			if (!self->interests.items[i]->rests &&
+			    interest_sees(self->interests.items[i], view->rows[row].body.id))
 				interest_look(self, self->interests.items[i],
 					      &view->rows[row].body);
 	}
@@ -419,10 +443,20 @@ static void fit_cells(struct interest_map *self, const struct view *view)
 	int32_t away = self->level - level_wanted(self);
 	if (away > -2 && away < 2)
 		return;
-	if (!build_cells(self, view))
-		return;
-	for (uint32_t i = 0; i < self->interests.count; i++)
-		interest_enter_cells(self, self->interests.items[i]);
+	if (build_cells(self, view))
+		enter_cells(self);
+}
+
+/* At the end of a report. */
+static void go_on(struct interest_map *self, const struct view *view, struct interest *interest)
+{
+	interest->cost = interest->shown;
+	if (interest->rests)
+		interest_rest(self, interest);
+	else if (interest_lags(interest, view))
+		interest_settle(self, view, interest, interest->stale);
+	else
+		interest->due = false;
 }
 
 void interest_map_after(struct interest_map *self, const struct view *view,
@@ -430,6 +464,8 @@ void interest_map_after(struct interest_map *self, const struct view *view,
 {
 	if (self->interests.count == 0)
 		return;
+	for (uint32_t i = 0; i < self->interests.count; i++)
+		self->interests.items[i]->shown = 0;
 	if (report->whole || !self->standing) {
 		grid_build(self, view);
 		return;
@@ -441,11 +477,7 @@ void interest_map_after(struct interest_map *self, const struct view *view,
 		return;
 	}
 	for (uint32_t i = 0; i < self->interests.count; i++)
-		if (interest_lags(self->interests.items[i], view))
-			interest_settle(self, view, self->interests.items[i],
-					self->interests.items[i]->stale);
-		else
-			self->interests.items[i]->due = false;
+		go_on(self, view, self->interests.items[i]);
 	if (view->serial % GRID_REBUILD_SERIALS == 0)
 		fit_cells(self, view);
 }

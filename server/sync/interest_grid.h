@@ -16,6 +16,9 @@ uint64_t grid_key(int32_t x, int32_t y, int32_t z);
 /* Has the interest watch a cell, once. NO_MEMORY. */
 MUST_CHECK enum status grid_watch(struct interest_map *self, uint64_t key,
 				  struct interest *interest);
+/* Has it look at everything, and no more. */
+void grid_widen(struct interest_map *self, struct interest *interest);
+void grid_narrow(struct interest_map *self, struct interest *interest);
 void grid_unwatch(struct interest_map *self, uint32_t cell, struct interest *interest);
 /* Notes the bodies an interest follows or has areas on. NO_MEMORY: some are noted. */
 MUST_CHECK enum status grid_follow(struct interest_map *self, struct interest *interest);
@@ -24,7 +27,7 @@ void grid_unfollow(struct interest_map *self, struct interest *interest);
 void grid_build(struct interest_map *self, const struct view *view);
 void grid_clear(struct interest_map *self);
 
-/* interest.c: a body that has changed is held against an interest. */
+/* interest.c: a body that has changed is held against an interest, unless that rests or begins to. */
 void interest_look(struct interest_map *map, struct interest *self, const struct wire_body *body);
 /* A body that is gone. */
 void interest_part(struct interest *self, uint32_t id);

@@ -1,4 +1,6 @@
 libcairnd_a_SOURCES += \
+	server/sync/allowance.c \
+	server/sync/allowance.h \
 	server/sync/fanout.c \
 	server/sync/fanout.h \
 	server/sync/fanout_encode.c \
@@ -25,6 +27,7 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/watchers.c
 
 UNIT_TESTS += \
+	tests/unit/server/sync/test_allowance \
 	tests/unit/server/sync/test_fanout \
 	tests/unit/server/sync/test_interest \
 	tests/unit/server/sync/test_quantised \

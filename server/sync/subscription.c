@@ -127,6 +127,15 @@ bool subscription_has_room(struct subscription *self, uint64_t now)
 	return false;
 }
 
+void subscription_fall_short(struct subscription *self)
+{
+	self->skipped++;
+	self->skipped_total++;
+	self->notice_due = self->short_of = true;
+	if (self->allowance != NULL)
+		self->allowance->short_times++;
+}
+
 bool subscription_is_hashed(const struct subscription *self)
 {
 	return self->hash_every > 0 && self->frames_total % self->hash_every == 0;
@@ -254,6 +263,7 @@ enum status subscription_push(struct subscription *self, uint64_t now, uint64_t 
 		if (!subscription_is_busy(self))
 			note_sent(self, now);
 	}
+	self->outbox->parts_wait = self->outbox->parts_wait || subscription_is_busy(self);
 	return STATUS_OK;
 }
 
@@ -342,16 +352,11 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 /* Room of EVENTS beside its list. */
 enum { EVENTS_HEAD_BYTES = 64, EVENTS_FRAME_BYTES = 48 << 10 };
 
-static void lose_events(struct subscription *self, uint64_t count)
+void subscription_lose_events(struct subscription *self, uint64_t count)
 {
 	self->lost += count;
 	self->lost_total += count;
-	self->notice_due = true;
-}
-
-void subscription_lose_event(struct subscription *self)
-{
-	lose_events(self, 1);
+	self->notice_due = self->notice_due || count > 0;
 }
 
 /* The run of that state, a new one at the end where there is none; NULL without memory. */
@@ -376,7 +381,7 @@ void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t 
 	if (self->event_bytes.count + bytes <= SUBSCRIPTION_EVENT_BYTES)
 		run = run_of(self, tick, epoch);
 	if (run == NULL || bytes_append(&self->event_bytes, packed, bytes) != STATUS_OK) {
-		lose_events(self, 1);
+		subscription_lose_events(self, 1);
 		return;
 	}
 	run->count++;
@@ -418,7 +423,7 @@ static void send_run(struct subscription *self, const struct event_run *run, con
 		if (outbox_send(self->outbox, &message) == STATUS_OK)
 			self->events_sent += count;
 		else
-			lose_events(self, count);
+			subscription_lose_events(self, count);
 		at += bytes;
 		done += count;
 	}
@@ -455,8 +460,11 @@ void subscription_send_notice(struct subscription *self)
 	notice.notice.lost = self->lost;
 	notice.notice.divisor = self->divisor;
 	notice.notice.code = self->skipped > 0 ? STATUS_SLOW : STATUS_OK;
+	/* The client can do more about this one: it watches too much. */
+	if (self->short_of)
+		notice.notice.code = STATUS_BUSY;
 	if (outbox_send(self->outbox, &notice) != STATUS_OK)
 		return;
 	self->skipped = self->lost = 0;
-	self->notice_due = false;
+	self->notice_due = self->short_of = false;
 }

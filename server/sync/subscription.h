@@ -19,6 +19,7 @@
 
 #include "server/base/bytes.h"
 #include "server/session/outbox.h"
+#include "server/sync/allowance.h"
 #include "server/sync/interest.h"
 #include "server/sync/ration.h"
 #include "server/sync/view.h"
@@ -49,6 +50,7 @@ struct event_run {
 struct subscription {
 	uint64_t sub; /* the client's number */
 	struct outbox *outbox; /* borrowed */
+	struct allowance *allowance; /* borrowed; what its frames cost is taken from; NULL: without bound */
 	enum wire_profile profile;
 	wire_mask fields;
 	uint32_t frame_max;	     /* content bytes of a frame this client takes */
@@ -87,6 +89,7 @@ struct subscription {
 	uint64_t skipped_total, lost_total, frames_total;
 	uint64_t events_sent; /* so far */
 	bool notice_due;
+	bool short_of; /* some were skipped for want of allowance */
 	ARRAY_OF(struct event_run) runs; /* waiting, oldest first */
 	struct bytes event_bytes;
 
@@ -112,6 +115,8 @@ void subscription_destroy(struct subscription *self);
 bool subscription_may_send(const struct subscription *self, uint64_t now);
 /* The same; false counts a skip and may slow the subscription down. */
 bool subscription_has_room(struct subscription *self, uint64_t now);
+/* A frame is skipped for want of allowance. */
+void subscription_fall_short(struct subscription *self);
 /* Whether the divisor lets a frame through. */
 bool subscription_is_due(const struct subscription *self, const struct view *view);
 /* Whether the next frame carries a hash. */
@@ -144,8 +149,8 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 /* Keeps an event of the state (epoch, tick), packed, that it asked for. */
 void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t epoch,
 			     const uint8_t *packed, uint32_t bytes);
-/* One there was no memory for. */
-void subscription_lose_event(struct subscription *self);
+/* So many there was no memory or no allowance for. */
+void subscription_lose_events(struct subscription *self, uint64_t count);
 /* Queues the events of states up to the one sent last. */
 void subscription_send_events(struct subscription *self);
 /* Says what was skipped and lost, if anything was. */

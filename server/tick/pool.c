@@ -1,8 +1,8 @@
-/* Everything that concerns one runnable happens on the worker that holds it, in `look`, which is
- * the answer to its bell: take it in, deliver its mail, give it to another worker, let it go, or
- * only ask again when it is due. Whoever wants something leaves a note under the runnable's lock
- * and rings. A bell cannot fail and cannot be lost, so neither can a note; a bell that reaches a
- * worker which has meanwhile given the runnable away is passed on.
+/* Everything that concerns one runnable happens on the worker that holds it, in `look`: take it in,
+ * deliver its mail, give it to another worker, let it go, or only ask again when it is due. Whoever
+ * wants something leaves a note under the runnable's lock, puts it into the list of its worker's crew and
+ * rings the crew. A bell cannot fail and a list of what is embedded cannot be full, so no note is
+ * lost; one that reaches a worker which has meanwhile given the runnable away is passed on.
  *
  *	        pool_add                target ≠ here: give away, ring there
  *	LOOP ───────────► worker A ──────────────────────────────────────────► worker B
@@ -16,8 +16,12 @@
  * alone, so after LOOP was in it, what the heap says of its `due` may be too early (`stale`: the
  * worker asks again), and never too late (LOOP rings).
  *
- * `refs` counts the pool's own hold and one for a bell under way, so that a bell still on its way
- * to a former worker never finds freed memory.
+ * A worker may be inside one slice for seconds. What waits for it meanwhile, in its heap, in the round at
+ * hand or in its list, is under the crew's lock, so LOOP can take it away and put it into the list
+ * of a worker that is free (pool_relieve). The worker itself holds its lock for moments only.
+ *
+ * `refs` counts the pool's own hold and one for a place in a crew's list, so that a note still on its way
+ * to a former worker never finds freed memory. Locks are taken in the order pool, runnable, crew.
  */
 #include "server/tick/pool.h"
 
@@ -25,7 +29,8 @@
 #include "server/base/ring.h"
 #include "server/io/lock.h"
 
-enum { NOWHERE = UINT32_MAX, LETTERS_FIRST = 8 };
+enum { NOWHERE = UINT32_MAX, LETTERS_FIRST = 8, MAIL_LETTERS = 64 };
+#define MAIL_NS (500 * NS_PER_US)
 
 const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US };
 
@@ -40,7 +45,6 @@ struct pooled {
 	struct runnable *runnable;
 	struct pool *pool;
 	struct pooled *next, *previous; /* the pool's list, under its lock */
-	struct bell bell;		/* look */
 	struct bell gone;		/* tells LOOP that it has left */
 	/* under `lock` */
 	struct lock lock;
@@ -50,12 +54,16 @@ struct pooled {
 	uint32_t target; /* that shall hold it */
 	uint32_t refs;
 	enum holder holder;
-	bool rung; /* a bell is under way */
+	bool rung; /* in a crew's list, or about to be looked at */
 	bool leaving;
 	bool missed; /* by its worker, while LOOP had it */
 	bool stale;  /* LOOP had it since its worker asked when it is due */
-	/* the worker's */
-	uint32_t slot; /* in its heap, NOWHERE: not taken in, or missed */
+	/* under its crew's lock */
+	uint32_t slot;	/* in its heap, NOWHERE: not taken in, or missed */
+	uint32_t round; /* in the round at hand, NOWHERE: not waiting there */
+	bool picked; /* taken from the round, and not yet occupied: LOOP leaves it alone */
+	bool listed;
+	struct pooled *next_rung;
 	/* the holder's */
 	bool left;     /* for good */
 	uint64_t due;  /* as the heap has it; written by the worker */
@@ -74,9 +82,14 @@ struct pooled {
 struct crew {
 	struct pool *pool;
 	uint32_t worker;
+	struct bell bell;	     /* there is something in the list */
+	atomic_ullong inside_since; /* instant at which the slice or letter at hand began; 0: none is */
+	/* under `lock` */
+	struct lock lock;
 	uint32_t count;
 	struct pooled **heap;
 	struct pooled **round;
+	struct pooled *rung_first, *rung_last;
 };
 
 struct pool {
@@ -128,36 +141,64 @@ static void sift(struct crew *crew, uint32_t slot, struct pooled *pooled)
 	place(crew, slot, pooled);
 }
 
-/* What is due already queues up behind those that have been waiting: its turn counts from now, not
- * from the deadline it missed, or one that is always late would always be first. */
-static void crew_put(struct crew *crew, struct pooled *pooled)
-{
-	uint64_t now = executor_now(crew->pool->executor);
-	uint64_t due = pooled->runnable->ops->due(pooled->runnable);
-	pooled->due = MAX_OF(due, now);
-	sift(crew, crew->count++, pooled);
-}
-
-static void crew_take(struct crew *crew, struct pooled *pooled)
+/* Under the lock. */
+static void take_from_heap(struct crew *crew, struct pooled *pooled)
 {
 	uint32_t slot = pooled->slot;
+	if (slot == NOWHERE)
+		return;
 	struct pooled *last = crew->heap[--crew->count];
 	if (last != pooled)
 		sift(crew, slot, last);
 	pooled->slot = NOWHERE;
 }
 
+/* What is due already queues up behind those that have been waiting: its turn counts from now, not
+ * from the deadline it missed, or one that is always late would always be first. */
+static void crew_put(struct crew *crew, struct pooled *pooled)
+{
+	uint64_t now = executor_now(crew->pool->executor);
+	uint64_t due = pooled->runnable->ops->due(pooled->runnable);
+	lock_take(&crew->lock);
+	take_from_heap(crew, pooled);
+	pooled->due = MAX_OF(due, now);
+	sift(crew, crew->count++, pooled);
+	lock_give(&crew->lock);
+}
+
+static void crew_take(struct crew *crew, struct pooled *pooled)
+{
+	lock_take(&crew->lock);
+	take_from_heap(crew, pooled);
+	lock_give(&crew->lock);
+}
+
 static void crew_set_alarm(struct crew *crew)
 {
+	lock_take(&crew->lock);
 	uint64_t at = crew->count > 0 ? crew->heap[0]->due : INSTANT_NEVER;
+	lock_give(&crew->lock);
 	executor_set_alarm(crew->pool->executor, at);
+}
+
+static void enter(struct crew *crew)
+{
+	atomic_store_explicit(&crew->inside_since, executor_now(crew->pool->executor),
+			      memory_order_relaxed);
+}
+
+static void leave(struct crew *crew)
+{
+	atomic_store_explicit(&crew->inside_since, 0, memory_order_relaxed);
 }
 
 static void run_slice(struct crew *crew, struct pooled *pooled)
 {
 	struct executor *executor = crew->pool->executor;
 	uint64_t before = executor_used(executor);
+	enter(crew);
 	pooled->runnable->ops->run(pooled->runnable, executor_now(executor));
+	leave(crew);
 	pooled->cost = executor_used(executor) - before;
 	atomic_fetch_add_explicit(&pooled->busy, pooled->cost, memory_order_relaxed);
 }
@@ -184,25 +225,59 @@ static void vacate(struct pooled *pooled)
 	lock_give(&pooled->lock);
 }
 
+/* Those that are due now, earliest first, into the round. */
+static uint32_t begin_round(struct crew *crew, uint64_t now)
+{
+	uint32_t count = 0;
+	lock_take(&crew->lock);
+	while (crew->count > 0 && crew->heap[0]->due <= now) {
+		struct pooled *pooled = crew->heap[0];
+		take_from_heap(crew, pooled);
+		pooled->round = count;
+		crew->round[count++] = pooled;
+	}
+	lock_give(&crew->lock);
+	return count;
+}
+
+/* The next of the round; NULL: it has been taken away. From here on LOOP leaves it alone. */
+static struct pooled *take_from_round(struct crew *crew, uint32_t at)
+{
+	lock_take(&crew->lock);
+	struct pooled *pooled = crew->round[at];
+	if (pooled != NULL) {
+		pooled->round = NOWHERE;
+		pooled->picked = true;
+	}
+	lock_give(&crew->lock);
+	return pooled;
+}
+
+static void unpick(struct crew *crew, struct pooled *pooled)
+{
+	lock_take(&crew->lock);
+	pooled->picked = false;
+	lock_give(&crew->lock);
+}
+
 /* One round: everything that is due now, once, earliest first. What is due again at once waits for
  * the next round, after the thread's queue. */
 static void crew_round(void *context)
 {
 	struct crew *crew = context;
 	uint64_t now = executor_now(crew->pool->executor);
-	uint32_t count = 0;
-	while (crew->count > 0 && crew->heap[0]->due <= now) {
-		crew->round[count++] = crew->heap[0];
-		crew_take(crew, crew->heap[0]);
-	}
+	uint32_t count = begin_round(crew, now);
 	for (uint32_t i = 0; i < count; i++) {
-		struct pooled *pooled = crew->round[i];
-		struct runnable *runnable = pooled->runnable;
+		struct pooled *pooled = take_from_round(crew, i);
 		bool stale;
-		/* One that is lent stays out of the heap; `look` puts it there again. */
-		if (!occupy(pooled, &stale))
+		if (pooled == NULL)
 			continue;
-		if (!stale || runnable->ops->due(runnable) <= now)
+		bool mine = occupy(pooled, &stale);
+		unpick(crew, pooled);
+		/* One that is lent stays out of the heap; `look` puts it there again. */
+		if (!mine)
+			continue;
+		if (!stale || pooled->runnable->ops->due(pooled->runnable) <= now)
 			run_slice(crew, pooled);
 		crew_put(crew, pooled);
 		vacate(pooled);
@@ -211,25 +286,59 @@ static void crew_round(void *context)
 }
 
 /* ---- bells and notes ------------------------------------------------------------------------- */
-/* Under the runnable's lock: which thread is to be rung once the lock is given back
- * (give_and_ring), or the woken worker would meet the lock at once. The bell's own reference keeps
- * the runnable until then. */
+static void list_put(struct crew *crew, struct pooled *pooled)
+{
+	lock_take(&crew->lock);
+	pooled->listed = true;
+	pooled->next_rung = NULL;
+	if (crew->rung_last != NULL)
+		crew->rung_last->next_rung = pooled;
+	else
+		crew->rung_first = pooled;
+	crew->rung_last = pooled;
+	lock_give(&crew->lock);
+}
+
+/* Under the crew's lock. */
+static void list_take(struct crew *crew, struct pooled *pooled)
+{
+	struct pooled *before = NULL, *at = crew->rung_first;
+	for (; at != pooled; at = at->next_rung)
+		before = at;
+	if (before != NULL)
+		before->next_rung = pooled->next_rung;
+	else
+		crew->rung_first = pooled->next_rung;
+	if (crew->rung_last == pooled)
+		crew->rung_last = before;
+	pooled->listed = false;
+}
+
+/* Under the runnable's lock: puts it into its crew's list. Which worker is to be rung once the lock is given
+ * back (give_and_ring), or the woken worker would meet the lock at once. The list's own reference
+ * keeps the runnable until then. */
 static uint32_t note_bell(struct pooled *pooled)
 {
 	if (pooled->rung)
 		return NOWHERE;
 	pooled->rung = true;
 	pooled->refs++;
+	list_put(&pooled->pool->crews[pooled->worker], pooled);
 	return pooled->worker;
+}
+
+static void ring_crew(struct pool *pool, uint32_t worker)
+{
+	executor_ring(pool->executor, (enum executor_thread)(EXECUTOR_WORKER + worker),
+		      &pool->crews[worker].bell);
 }
 
 static void give_and_ring(struct pooled *pooled, uint32_t worker)
 {
-	struct executor *executor = pooled->pool->executor;
+	struct pool *pool = pooled->pool;
 	lock_give(&pooled->lock);
 	if (worker != NOWHERE)
-		executor_ring(executor, (enum executor_thread)(EXECUTOR_WORKER + worker),
-			      &pooled->bell);
+		ring_crew(pool, worker);
 }
 
 static void pooled_free(struct pooled *pooled)
@@ -257,17 +366,28 @@ static void drop_ref(struct pooled *pooled)
 		pooled_free(pooled);
 }
 
-static void deliver(struct pooled *pooled)
+/* So many letters, or for so long, before others of the worker have their turn. True: there are more. */
+static bool deliver(struct crew *crew, struct pooled *pooled)
 {
+	struct executor *executor = pooled->pool->executor;
+	uint64_t until = executor_now(executor) + MAIL_NS;
 	struct letter letter;
-	for (;;) {
+	for (uint32_t count = 0; count < MAIL_LETTERS; count++) {
 		lock_take(&pooled->lock);
 		bool some = ring_pop(&pooled->mail, &letter);
 		lock_give(&pooled->lock);
 		if (!some)
-			return;
+			return false;
+		enter(crew);
 		letter.mail(pooled->runnable, letter.context);
+		leave(crew);
+		if (executor_now(executor) >= until)
+			break;
 	}
+	lock_take(&pooled->lock);
+	bool more = pooled->mail.count > 0;
+	lock_give(&pooled->lock);
+	return more;
 }
 
 /* Takes the bell's note, and the runnable. False: it has left; it is another worker's by now,
@@ -305,25 +425,50 @@ static bool part(struct pooled *pooled, struct crew *crew)
 	return leaves || moves;
 }
 
-static void look(void *context)
+static void look(struct crew *crew, struct pooled *pooled)
 {
-	struct pooled *pooled = context;
-	struct pool *pool = pooled->pool;
-	uint32_t here = (uint32_t)executor_current(pool->executor) - EXECUTOR_WORKER;
-	struct crew *crew = &pool->crews[here];
-	if (answer_here(pooled, here)) {
+	if (answer_here(pooled, crew->worker)) {
 		if (pooled->slot == NOWHERE)
 			crew_put(crew, pooled);
-		deliver(pooled);
+		bool more = deliver(crew, pooled);
 		if (!part(pooled, crew)) {
-			crew_take(crew, pooled);
 			crew_put(crew, pooled);
 			vacate(pooled);
+		}
+		if (more) {
+			lock_take(&pooled->lock);
+			give_and_ring(pooled, note_bell(pooled));
 		}
 		/* A step that somebody waits for does not go by way of the timer. */
 		crew_round(crew);
 	}
 	drop_ref(pooled);
+}
+
+static struct pooled *list_pop(struct crew *crew)
+{
+	lock_take(&crew->lock);
+	struct pooled *pooled = crew->rung_first;
+	if (pooled != NULL)
+		list_take(crew, pooled);
+	lock_give(&crew->lock);
+	return pooled;
+}
+
+/* Answer to a crew's bell: all that were in the list when it began. Those that are put there
+ * meanwhile have rung again. */
+static void look_at_all(void *context)
+{
+	struct crew *crew = context;
+	lock_take(&crew->lock);
+	const struct pooled *last = crew->rung_last;
+	lock_give(&crew->lock);
+	for (bool end = last == NULL; !end;) {
+		struct pooled *pooled = list_pop(crew);
+		end = pooled == NULL || pooled == last;
+		if (pooled != NULL)
+			look(crew, pooled);
+	}
 }
 
 static void on_gone(void *context)
@@ -358,6 +503,9 @@ enum status pool_create(struct executor *executor, const struct pool_options *op
 		struct crew *crew = &self->crews[i];
 		crew->pool = self;
 		crew->worker = i;
+		lock_init(&crew->lock);
+		atomic_init(&crew->inside_since, 0);
+		bell_init(&crew->bell, look_at_all, crew);
 		crew->heap = heap_alloc(options->runnables_max * sizeof *crew->heap);
 		crew->round = heap_alloc(options->runnables_max * sizeof *crew->round);
 		if (crew->heap == NULL || crew->round == NULL) {
@@ -379,6 +527,8 @@ void pool_destroy(struct pool *pool)
 		pooled_free(pool->first);
 	}
 	for (uint32_t i = 0; i < EXECUTOR_WORKERS_MAX; i++) {
+		if (pool->crews[i].pool != NULL)
+			lock_release(&pool->crews[i].lock);
 		heap_free(pool->crews[i].heap);
 		heap_free(pool->crews[i].round);
 	}
@@ -416,14 +566,13 @@ static struct pooled *pooled_create(struct pool *pool, struct runnable *runnable
 	}
 	pooled->runnable = runnable;
 	pooled->pool = pool;
-	bell_init(&pooled->bell, look, pooled);
 	bell_init(&pooled->gone, on_gone, pooled);
 	lock_init(&pooled->lock);
 	ring_init(&pooled->mail, pooled->letters, letters, sizeof(struct letter));
 	atomic_init(&pooled->busy, 0);
 	pooled->worker = pooled->target = least_loaded(pool);
 	pooled->refs = 1;
-	pooled->slot = NOWHERE;
+	pooled->slot = pooled->round = NOWHERE;
 	pooled->cost = INSTANT_NEVER;
 	lock_take(&pool->lock);
 	pooled->next = pool->first;
@@ -682,5 +831,88 @@ bool pool_balance(struct pool *pool)
 	measure(pool, elapsed);
 	bool moved = move_one(pool);
 	lock_give(&pool->lock);
+	return moved;
+}
+
+/* ---- relief ---------------------------------------------------------------------------------- */
+
+/* Workers inside one slice or letter for longer than this keep others waiting. */
+#define LONG_NS (5 * NS_PER_MS)
+
+static uint64_t inside_for(const struct crew *crew, uint64_t now)
+{
+	uint64_t since = atomic_load_explicit(&crew->inside_since, memory_order_relaxed);
+	return since > 0 && now > since ? now - since : 0;
+}
+
+/* The worker with the least to do of those that are not inside anything long; NOWHERE: all are. */
+static uint32_t free_worker(const struct pool *pool, uint64_t now)
+{
+	uint32_t best = NOWHERE;
+	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
+		if (inside_for(&pool->crews[i], now) < LONG_NS &&
+		    (best == NOWHERE || load_score(&pool->loads[i]) < load_score(&pool->loads[best])))
+			best = i;
+	return best;
+}
+
+/* Takes a runnable away from a worker that is inside another one. False: it is not there to be taken. */
+static bool take_away(struct pooled *pooled, struct crew *from, uint32_t to)
+{
+	struct pool *pool = pooled->pool;
+	lock_take(&pooled->lock);
+	bool idle = pooled->holder == NOBODY && !pooled->left && pooled->worker == from->worker;
+	lock_take(&from->lock);
+	bool there = idle && !pooled->picked &&
+		     (pooled->slot != NOWHERE || pooled->round != NOWHERE || pooled->listed);
+	bool listed = there && pooled->listed;
+	if (there) {
+		take_from_heap(from, pooled);
+		if (pooled->round != NOWHERE)
+			from->round[pooled->round] = NULL;
+		pooled->round = NOWHERE;
+	}
+	if (listed)
+		list_take(from, pooled);
+	lock_give(&from->lock);
+	if (there)
+		pooled->worker = pooled->target = to;
+	uint32_t rung = NOWHERE;
+	if (listed) { /* with the list's reference */
+		list_put(&pool->crews[to], pooled);
+		rung = to;
+	} else if (there) {
+		rung = note_bell(pooled);
+	}
+	give_and_ring(pooled, rung);
+	return there;
+}
+
+static uint32_t relieve(struct pool *pool, struct crew *stuck, uint64_t now)
+{
+	uint32_t moved = 0;
+	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
+		uint32_t to = free_worker(pool, now);
+		if (to == NOWHERE)
+			return moved;
+		if (pooled->told || !take_away(pooled, stuck, to))
+			continue;
+		pool->loads[stuck->worker].runnables--;
+		pool->loads[to].runnables++;
+		moved++;
+	}
+	return moved;
+}
+
+uint32_t pool_relieve(struct pool *pool)
+{
+	uint64_t now = executor_now(pool->executor);
+	uint32_t moved = 0;
+	lock_take(&pool->lock);
+	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
+		if (inside_for(&pool->crews[i], now) >= LONG_NS)
+			moved += relieve(pool, &pool->crews[i], now);
+	lock_give(&pool->lock);
+	pool->counters.relieved += moved;
 	return moved;
 }

@@ -4,7 +4,8 @@
  * every alarm runs each one that is due once, then lets its queue be served before the next round:
  * a world that catches up takes turns with its neighbours. A new runnable goes to the least loaded
  * worker; pool_balance moves one at a time, only between slices. Load is the smoothed share of time
- * its runnables take, then their count.
+ * its runnables take, then their count. Where a slice takes long, what waits behind it moves at once
+ * (pool_relieve). Letters are opened a few at a time, with ticks in between.
  *
  * Two hand-overs between threads that sleep cost some 40 µs, ten times what a small world's step
  * does. So LOOP may borrow a runnable that nobody is in and nobody has left anything for, and do
@@ -71,6 +72,10 @@ void pool_wake(struct runnable *runnable);
  * more than it risks; call about once a second. Returns true if one is on its way. */
 bool pool_balance(struct pool *pool);
 
+/* Takes what waits for a worker that is inside one slice or letter for more than 5 ms to workers that
+ * are not; call about every 10 ms while runnables run. Returns how many were moved. */
+uint32_t pool_relieve(struct pool *pool);
+
 /* Has the runnable to itself until pool_give_back, which comes before LOOP is back in its loop. Up
  * to `slices` are meant to be run. False: not now, and nothing happened. What it has never run it
  * does not lend: the cost is not known. */
@@ -88,6 +93,7 @@ struct pool_counters {
 	uint64_t slices;   /* run by LOOP */
 	uint64_t busy;	   /* refused: a worker was in it or had something to do for it */
 	uint64_t costly;   /* refused: it would have taken too long */
+	uint64_t relieved; /* taken from a worker that was inside another runnable for long */
 };
 void pool_counters(const struct pool *pool, struct pool_counters *out);
 

@@ -147,6 +147,15 @@ static enum schedule_news window_judge(struct schedule *self, uint64_t now)
 	return SCHEDULE_RELAXED;
 }
 
+/* So much already that half a window of steps at the slowest pace would not pay for it: there is no need to
+ * see more of it. */
+static bool is_runaway(const struct schedule *self)
+{
+	uint64_t period = tick_rate_period(self->clock.rate) * TICK_SPEED_NORMAL / self->speed;
+	uint64_t slowest = MAX_OF(period / 1000 * self->budget, 1) * SCHEDULE_STRETCH_MAX;
+	return self->window_cost / (SCHEDULE_WINDOW_STEPS / 2) > slowest;
+}
+
 enum schedule_news schedule_end(struct schedule *self, uint64_t cost, uint64_t now)
 {
 	/* Requested steps are paid for by who waits for them; slices keep them from starving
@@ -155,7 +164,7 @@ enum schedule_news schedule_end(struct schedule *self, uint64_t cost, uint64_t n
 		return SCHEDULE_NO_NEWS;
 	self->window_steps++;
 	self->window_cost = MIN_OF(self->window_cost + cost, UINT64_MAX / 2);
-	bool enough = self->window_steps >= SCHEDULE_WINDOW_STEPS;
+	bool enough = self->window_steps >= SCHEDULE_WINDOW_STEPS || is_runaway(self);
 	bool costly = self->window_steps >= SCHEDULE_WINDOW_STEPS_MIN &&
 		      self->window_cost >= SCHEDULE_WINDOW_MS * NS_PER_MS;
 	return enough || costly ? window_judge(self, now) : SCHEDULE_NO_NEWS;

@@ -10,8 +10,10 @@
  * then falls behind wall time, and `dropped` says by how many ticks (dilation).
  *
  * Budget: over a window of steps, need = mean cost / (period · budget). While need > 1 the period
- * is stretched by the next power of two; beyond SCHEDULE_STRETCH_MAX the world is paused. It is
- * relaxed by one halving after four windows in a row that would fit. Each change is reported once.
+ * is stretched by the next power of two; beyond SCHEDULE_STRETCH_MAX the world is paused. A window is
+ * judged at once where its steps have cost more than half a window may at the slowest pace: two seconds at
+ * 60 Hz, be it of a single step. It is relaxed by one halving after four windows in a row that would fit.
+ * Each change is reported once.
  */
 #ifndef CAIRN_TICK_SCHEDULE_H
 #define CAIRN_TICK_SCHEDULE_H

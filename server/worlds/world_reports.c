@@ -124,20 +124,53 @@ void worlds_watch_contacts(struct served_world *world)
 		world->contacts_asked = wanted;
 }
 
+/* Once for all that may come to rest meanwhile. */
+static void worlds_rest_soon(struct server *server, uint64_t now)
+{
+	if (server->rest_armed)
+		return;
+	server->rest_armed = true;
+	io_timer_start(server->rest, now + FANOUT_REST_NS);
+}
+
+void worlds_rest(void *context)
+{
+	struct server *server = context;
+	uint64_t now = io_now(server->io);
+	bool again = false;
+	server->rest_armed = false;
+	for (uint32_t i = 0; i < server->worlds.items.count; i++) {
+		struct served_world *world = server->worlds.items.items[i];
+		if (world->stopping || !fanout_may_rest(world->fanout))
+			continue;
+		fanout_rest(world->fanout, now);
+		if (fanout_is_serving(world->fanout))
+			executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);
+		again = again || fanout_may_rest(world->fanout);
+	}
+	if (again)
+		worlds_rest_soon(server, now);
+}
+
 static void show(struct served_world *world, const struct tick_report *report)
 {
 	if (report->whole)
 		world->whole_asked = false;
 	worlds_watch_contacts(world);
+	struct server *server = world->server;
 	bool watched = fanout_is_watched(world->fanout);
-	uint64_t now = watched ? io_now(world->server->io) : 0;
+	uint64_t now = watched ? io_now(server->io) : 0, before = fanout_work(world->fanout);
 	enum status status = fanout_report(world->fanout, report, now);
+	server_turn_spend(server, TURN_REPORTS, report->body_count + report->event_count +
+					  fanout_work(world->fanout) - before);
 	if (status == STATUS_OK && report->step && watched && world->round_at == 0) {
 		world->round_at = now;
 		world->server->rounds.open++;
 	}
 	if (status == STATUS_OK && fanout_is_serving(world->fanout))
-		executor_ring(world->server->executor, EXECUTOR_LOOP, &world->server->serving);
+		executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);
+	if (watched && fanout_may_rest(world->fanout))
+		worlds_rest_soon(server, now);
 	if (status == STATUS_OK)
 		return;
 	if (status != STATUS_AGAIN)
@@ -327,6 +360,15 @@ static void reply_restored(struct session *session, const struct reply_report *r
 	session_send(session, &message);
 }
 
+enum { QUESTION_WORK = 4096 }; /* pieces looked at for an answer that count as another question */
+
+/* What an answer has cost is known when it comes. */
+static void charge_answer(struct session *session, const struct reply_report *reply)
+{
+	double questions = (double)(reply->work / QUESTION_WORK);
+	quota_owe(&session->quota, QUOTA_QUERIES, questions, io_now(session->server->io));
+}
+
 static void reply_answer(struct session *session, const struct reply_report *reply)
 {
 	struct message message;
@@ -437,6 +479,8 @@ static void deliver(struct served_world *world, struct reply_report *reply)
 	struct session *session = addressee(world, reply->session, &membership);
 	if (session == NULL)
 		return;
+	if (reply->kind == REPLY_ANSWER)
+		charge_answer(session, reply);
 	if (reply->status != STATUS_OK) {
 		deliver_refusal(session, membership, reply);
 		return;
@@ -551,18 +595,85 @@ struct journal_events world_journal_events(struct served_world *world)
 	};
 }
 
+enum { REPORT_WORK = 16, REPLY_WORK_BYTES = 128 };
+
+/* The oldest report of a world. False: there is none. */
+static bool take_report(struct served_world *world)
+{
+	struct report *report = host_take_report(world->host);
+	if (report == NULL)
+		return false;
+	server_turn_spend(world->server, TURN_REPORTS, REPORT_WORK);
+	if (report->kind == REPORT_TICK) {
+		take_tick(world, &report->ticked);
+	} else if (!world->stopping) { /* else nobody is left to hear it */
+		server_turn_spend(world->server, TURN_REPORTS,
+				  report->reply.raw.count / REPLY_WORK_BYTES);
+		if (kept_for_disk(world, report))
+			return true;
+		deliver(world, &report->reply);
+	}
+	host_return_report(world->host, report);
+	return true;
+}
+
+static void put_last(struct worlds *worlds, struct served_world *world)
+{
+	world->reporting = true;
+	world->next_reporting = NULL;
+	if (worlds->reporting_last != NULL)
+		worlds->reporting_last->next_reporting = world;
+	else
+		worlds->reporting_first = world;
+	worlds->reporting_last = world;
+}
+
+static struct served_world *take_first(struct worlds *worlds)
+{
+	struct served_world *world = worlds->reporting_first;
+	worlds->reporting_first = world->next_reporting;
+	if (worlds->reporting_first == NULL)
+		worlds->reporting_last = NULL;
+	world->reporting = false;
+	return world;
+}
+
+void world_reports_forget(struct served_world *world)
+{
+	struct worlds *worlds = &world->server->worlds;
+	struct served_world *before = NULL, *at = worlds->reporting_first;
+	if (!world->reporting)
+		return;
+	for (; at != world; at = at->next_reporting)
+		before = at;
+	if (before != NULL)
+		before->next_reporting = world->next_reporting;
+	else
+		worlds->reporting_first = world->next_reporting;
+	if (worlds->reporting_last == world)
+		worlds->reporting_last = before;
+	world->reporting = false;
+}
+
+void worlds_take_reports(void *context)
+{
+	struct server *server = context;
+	struct worlds *worlds = &server->worlds;
+	/* One of each in turn: a world with many reports, or costly ones, keeps no other waiting. */
+	while (worlds->reporting_first != NULL && server_turn_has_room(server, TURN_REPORTS)) {
+		struct served_world *world = take_first(worlds);
+		if (take_report(world))
+			put_last(worlds, world);
+	}
+	if (worlds->reporting_first != NULL)
+		executor_ring(server->executor, EXECUTOR_LOOP, &server->reporting);
+}
+
 void world_reports(struct host *host, void *context)
 {
 	struct served_world *world = context;
-	for (struct report *report; (report = host_take_report(host)) != NULL;) {
-		if (report->kind == REPORT_TICK)
-			take_tick(world, &report->ticked);
-		else if (world->stopping)
-			; /* nobody is left to hear it */
-		else if (kept_for_disk(world, report))
-			continue;
-		else
-			deliver(world, &report->reply);
-		host_return_report(host, report);
-	}
+	UNUSED(host);
+	if (!world->reporting)
+		put_last(&world->server->worlds, world);
+	worlds_take_reports(world->server);
 }

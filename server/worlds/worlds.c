@@ -109,12 +109,15 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) };
 }
 
+enum { SLICE_WORK = 64 }; /* of a slice beside its watched changes */
+
 /* ---- life -------------------------------------------------------------------------------------- */
 
 static void free_world(struct served_world *world)
 {
 	if (world == NULL)
 		return;
+	world_reports_forget(world);
 	if (world->host != NULL)
 		host_destroy(world->host);
 	if (world->fanout != NULL)
@@ -303,6 +306,8 @@ void worlds_look_after(struct server *server, uint64_t now)
 		host_look_after(world->host);
 		worlds_watch_contacts(world);
 		fanout_look_after(world->fanout, now);
+		if (fanout_is_serving(world->fanout))
+			executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);
 		if (!fanout_stands(world->fanout))
 			world_reports_ask(world);
 	}
@@ -330,14 +335,22 @@ void worlds_end_rounds(struct server *server)
 void worlds_serve(void *context)
 {
 	struct server *server = context;
+	struct worlds *worlds = &server->worlds;
 	uint64_t now = io_now(server->io);
+	uint32_t count = worlds->items.count, i = 0;
 	bool more = false;
-	for (uint32_t i = 0; i < server->worlds.items.count; i++) {
-		struct served_world *world = server->worlds.items.items[i];
-		if (fanout_is_serving(world->fanout))
-			more = fanout_continue(world->fanout, now) || more;
+	/* The next turn goes on with the world at which this one has stopped. */
+	for (; i < count && server_turn_has_room(server, TURN_SERVING); i++) {
+		struct served_world *world = worlds->items.items[(worlds->serve_from + i) % count];
+		uint64_t before = fanout_work(world->fanout);
+		if (!fanout_is_serving(world->fanout))
+			continue;
+		more = fanout_continue(world->fanout, now) || more;
+		server_turn_spend(server, TURN_SERVING,
+				  SLICE_WORK + fanout_work(world->fanout) - before);
 	}
-	if (more)
+	worlds->serve_from = count > 0 ? (worlds->serve_from + i) % count : 0;
+	if (more || i < count)
 		executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);
 }
 

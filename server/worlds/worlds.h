@@ -16,6 +16,8 @@ struct session;
 
 struct served_world {
 	struct server *server; /* borrowed */
+	struct served_world *next_reporting; /* in worlds.reporting_first's list, where `reporting` */
+	bool reporting;			     /* it may have reports that have not been taken */
 	uint32_t number;
 	char name[WIRE_NAME_MAX + 1];
 	struct host *host;	/* owned */
@@ -49,6 +51,8 @@ struct worlds {
 	ARRAY_OF(struct served_world *) items; /* by number, ascending */
 	uint32_t next_number;
 	uint32_t stopping;
+	uint32_t serve_from; /* index of the world that is served first in a turn */
+	struct served_world *reporting_first, *reporting_last;
 };
 
 void worlds_release(struct worlds *self);
@@ -81,6 +85,11 @@ MUST_CHECK enum status worlds_open(struct server *server, const char *name, stru
 void worlds_look_after(struct server *server, uint64_t now);
 /* The host learns whether contacts are to be told; for whoever changes who watches what. */
 void worlds_watch_contacts(struct served_world *world);
+/* Takes reports of those worlds that have some, one of each at a time, until none are left or the turn's
+ * work is done; then it rings itself. `context` is the server. */
+void worlds_take_reports(void *context);
+/* Timer: worlds that may have come to rest are shown as they stand. `context` is the server. */
+void worlds_rest(void *context);
 /* The next slice of each world's round; rings itself while there are more. `context` is the server. */
 void worlds_serve(void *context);
 /* After a flush: notes how long the rounds took that have ended with it. */

@@ -512,7 +512,7 @@ static void subscribe(struct field *self, uint32_t client, double x, double z, d
 	ask.subscribe.areas = (struct wire_list){ bytes, out.bytes, 1 };
 	self->streams[client] = (struct stream){ .ops = &sink };
 	outbox_init(&self->outboxes[client], &self->set, &self->streams[client], self->pool);
-	check(fanout_subscribe(self->fanout, &ask.subscribe, &self->outboxes[client], false,
+	check(fanout_subscribe(self->fanout, &ask.subscribe, &self->outboxes[client], NULL, false,
 			       WIRE_FRAME_DOWN, 1, &subscription, &why) == STATUS_OK,
 	      "subscribe");
 }

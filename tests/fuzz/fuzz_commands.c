@@ -235,7 +235,8 @@ static void ask(struct life *life)
 				      quat_identity(), ALL, ids, BODIES_MAX, &status);
 		tell(life, (uint64_t)status << 32 | count);
 	}
-	tell(life, world_near(life->world, &AROUND, ALL, near, COUNT_OF(near)));
+	status = world_near(life->world, &AROUND, ALL, near, COUNT_OF(near), &count);
+	tell(life, (uint64_t)status << 32 | count);
 	struct world_energy energy = world_energy(life->world);
 	ASSERT(energy.kinetic >= 0);
 }

@@ -200,6 +200,7 @@ static void stop(struct executor *executor)
 	ASSERT(current(executor) == EXECUTOR_LOOP);
 	for (uint32_t i = 0; i < executor->options.workers; i++)
 		stop_seat(self, (enum executor_thread)(EXECUTOR_WORKER + i));
+	stop_seat(self, EXECUTOR_ANSWERS);
 	stop_seat(self, EXECUTOR_HELPER);
 	stop_seat(self, EXECUTOR_STORE);
 	stop_seat(self, EXECUTOR_LOOP);

@@ -249,19 +249,25 @@ static void unsubscribe(struct life *life, struct sim_client *client)
 
 static void question(struct life *life, struct sim_client *client, uint32_t w)
 {
-	uint8_t packed[512];
+	uint8_t packed[1024];
 	struct wire_packer out = wire_packer_over(packed, sizeof packed);
 	struct wire_query query;
 	struct message message;
-	static const enum wire_query_kind kinds[] = { WIRE_QUERY_RAY, WIRE_QUERY_CONTACTS,
-						      WIRE_QUERY_TOTALS, WIRE_QUERY_BODY,
-						      WIRE_QUERY_CLOSEST, WIRE_QUERY_MASS };
+	static const enum wire_query_kind kinds[] = {
+		WIRE_QUERY_RAY,	    WIRE_QUERY_CONTACTS, WIRE_QUERY_TOTALS, WIRE_QUERY_BODY,
+		WIRE_QUERY_CLOSEST, WIRE_QUERY_MASS,	 WIRE_QUERY_OVERLAP, WIRE_QUERY_CAST,
+		WIRE_QUERY_REGIONS
+	};
+	const struct shape *shape = test_shape(draw(life, 2) ? TEST_BOX : TEST_SPHERE);
 	query_init(&query, kinds[draw(life, COUNT_OF(kinds))]);
-	query.origin[1] = 10;
-	query.direction[1] = -1;
+	query.origin[1] = query.kind == WIRE_QUERY_OVERLAP ? 0.5 : 10;
+	query.direction[1] = query.kind == WIRE_QUERY_CAST ? -20 : -1;
 	query.length = 20;
 	query.body = draw(life, 40);
-	query.limit = 8;
+	query.other = draw(life, 40);
+	/* The most there may be, or few. */
+	query.limit = draw(life, 2) ? 4096 : 8;
+	query.shape = (struct wire_slice){ shape->canonical, (uint32_t)shape->canonical_bytes };
 	message_init(&message, MESSAGE_QUERY);
 	message.query.id = sim_ref(client);
 	message.query.world = life->worlds[w];
@@ -269,6 +275,20 @@ static void question(struct life *life, struct sim_client *client, uint32_t w)
 	message.query.query.at = packed;
 	message.query.query.bytes = out.bytes;
 	life_ask(life, client, &message, MESSAGE_ANSWER);
+}
+
+/* As many as its role may ask at once, or twice as many, and small messages between them. */
+static void flood(struct life *life, struct sim_client *client, uint32_t w)
+{
+	struct message ping;
+	message_init(&ping, MESSAGE_PING);
+	uint32_t count = 50 + draw(life, 400);
+	for (uint32_t i = 0; i < count; i++) {
+		if (draw(life, 40) == 0)
+			question(life, client, w);
+		ping.ping.t = i + 1;
+		sim_send(client, &ping);
+	}
 }
 
 /* Geometry that nobody needs, of one part or two; cooked by a thread of its own. */
@@ -464,8 +484,10 @@ static void act_honestly(struct life *life, uint32_t index, uint32_t w)
 		lose(life, index);
 	else if (what < 80)
 		upload(life, seat->client, w);
-	else if (what < 84)
+	else if (what < 83)
 		question(life, seat->client, w);
+	else if (what < 84)
+		flood(life, seat->client, w);
 	else if (what < 87)
 		overreach(life, seat->client);
 	else if (what < 90)

@@ -162,7 +162,7 @@ void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profi
 	uint32_t frame_max = rng_below(&self->rng, 3) == 0 ? WIRE_FRAME_MIN : WIRE_FRAME_DOWN;
 	if (!self->restless)
 		frame_max = WIRE_FRAME_DOWN;
-	if (fanout_subscribe(self->fanout, &message.subscribe, &watcher->outbox, true, frame_max,
+	if (fanout_subscribe(self->fanout, &message.subscribe, &watcher->outbox, NULL, true, frame_max,
 			     self->now, &watcher->subscription, &why) != STATUS_OK)
 		fail(why.text, watcher);
 	self->counts[profile].joins++;

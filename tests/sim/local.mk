@@ -14,6 +14,7 @@ tests_lib_libtests_a_SOURCES += \
 
 UNIT_TESTS += \
 	tests/sim/test_contacts \
+	tests/sim/test_fairness \
 	tests/sim/test_flow \
 	tests/sim/test_hostile \
 	tests/sim/test_memory \

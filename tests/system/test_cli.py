@@ -194,10 +194,13 @@ def test_contacts_over_the_scenes_limit_stop_its_world(cli, tmp_path):
 
 def test_info_counts(cli, world):
     info = cli.json("info")
-    assert set(info) == {"server", "worlds", "refused"} and world in [w["name"] for w in info["worlds"]]
+    assert set(info) == {"server", "worlds", "refused", "quotas"} and world in [w["name"] for w in info["worlds"]]
     assert set(cli.json("info", "server")) == {"server"}
     assert set(cli.json("info", "worlds")) == {"worlds"}
     assert cli.json("info", "refused") == {"refused": []}
+    quotas = cli.json("info", "quotas")["quotas"]
+    assert list(quotas) == ["nobody", "observer", "player", "controller", "admin"]
+    assert all(quotas["observer"][kind] <= most for kind, most in quotas["admin"].items())
     assert "sessions_opened" in cli.text("info", "server")
 
 

@@ -369,6 +369,11 @@ export class Client {
     return found;
   }
 
+  /** Facts and counters, as an object; of one section: server, worlds, refused or quotas. */
+  async info(what = "") {
+    return (await this.request("info", { what }, "reply")).value;
+  }
+
   /** A new, paused world: options rate (Hz), gravity, seed, method, running, … */
   async create(name, options = {}) {
     if (typeof options.rate === "number") options = { ...options, rate: [options.rate, 1] };

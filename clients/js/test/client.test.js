@@ -38,6 +38,13 @@ test("all worlds are listed, none, one or many", async () => {
   await other.stop();
 });
 
+test("what a role may ask for in a second is told", async () => {
+  const { quotas } = await client.info("quotas");
+  assert.deepEqual(Object.keys(quotas), ["nobody", "observer", "player", "controller", "admin"]);
+  assert.equal(quotas.observer.queries, 120);
+  assert.ok(quotas.observer.watched <= quotas.observer.watched_by_role);
+});
+
 test("a body falls as Galilei said", async () => {
   const { world, body } = await falling({ method: "free" });
   const start = (await world.facts(body)).position[1];

@@ -59,7 +59,7 @@ libengine_a_SOURCES += \
 	server/engine/collision/pairs_polygon.c \
 	server/engine/collision/pairs_round.c \
 	server/engine/collision/placed.h \
-	server/engine/collision/placed.c \
+	server/engine/collision/placed.c server/engine/collision/placed_near.c \
 	server/engine/collision/placed_regions.c \
 	server/engine/collision/query.h \
 	server/engine/collision/query.c \

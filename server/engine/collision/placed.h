@@ -1,4 +1,4 @@
-/* placed.h: longer questions about shapes at rest somewhere: what does a moving shape meet, which two
+/* placed.h: questions about shapes at rest somewhere: what does a ray or a moving shape meet, which two
  * points are nearest, where does a walker get to, in which regions do two solids overlap.
  *
  * A question takes a list of placed shapes (world_near makes one), so that it can be answered by any
@@ -17,6 +17,28 @@ struct placed_shape {
 	pose at;		   /* world */
 	uint32_t body, placement;  /* id; which of the body's shapes */
 };
+
+/* ---- rays and overlaps ------------------------------------------------------------------------- */
+
+struct ray_hit {
+	uint32_t body;
+	uint32_t placement, child; /* which of the body's shapes, which triangle */
+	double fraction;	   /* of the way, in [0, 1] */
+	vec3 point, normal;
+};
+/* The way of a ray `length` metres long, from a direction of any size; RANGE, NOT_FINITE. */
+MUST_CHECK enum status placed_ray_way(vec3 origin, vec3 direction, double length, vec3 *way);
+/* Hits along origin + t·way, t in [0, 1], nearest first (ties by body, placement), one of each placed
+ * shape, at most `capacity`: the nearest. Returns how many were written; the list may be in any order. */
+uint32_t placed_ray(const struct placed_shape *placed, uint32_t count, vec3 origin, vec3 way,
+		    struct ray_hit *hits, uint32_t capacity);
+
+/* Where a shape stands that is held against others; RANGE, NOT_FINITE. */
+MUST_CHECK enum status placed_overlap_at(vec3 position, quat rotation, pose *at);
+/* Ids, ascending, of bodies with a shape that overlaps the one at `at`, the lowest `capacity` of them; returns
+ * how many were written. The list is in order of bodies. */
+uint32_t placed_overlap(const struct placed_shape *placed, uint32_t count,
+			const struct shape *shape, pose at, uint32_t *bodies, uint32_t capacity);
 
 /* m. A sweep ends when the surfaces are nearer than this; they do not touch then. */
 #define SWEEP_TOLERANCE 1e-6

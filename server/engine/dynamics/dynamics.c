@@ -81,6 +81,17 @@ uint64_t dynamics_memory(const struct dynamics *self)
 	       (uint64_t)self->events.capacity * sizeof *self->events.items + self->scratch.peak;
 }
 
+void dynamics_trim(struct dynamics *self)
+{
+	if (arena_used(&self->scratch) > 0)
+		return;
+	arena_release(&self->scratch);
+	ARRAY_RELEASE(&self->new_pairs);
+	ARRAY_RELEASE(&self->gone);
+	ARRAY_RELEASE(&self->sort_scratch);
+	ARRAY_RELEASE(&self->triangles);
+}
+
 /* ---- growth ----------------------------------------------------------------------------------- */
 
 static enum status reserve_bodies(struct dynamics *self, uint32_t rows)

@@ -196,6 +196,8 @@ uint32_t dynamics_find_body(const struct dynamics *self, body_id id);
 vec3 dynamics_centre(const struct tables *tables, uint32_t body);
 /* Bytes held by the caches. */
 uint64_t dynamics_memory(const struct dynamics *self);
+/* Between steps: gives back what only a step uses. The next one takes it again, and makes the same. */
+void dynamics_trim(struct dynamics *self);
 
 /* Notes an event. There is room after dynamics_body_reserve and step_commit; elsewhere the list grows, and where it
  * cannot, the event is counted as lost. */

@@ -1,13 +1,11 @@
 /* queries.c: questions about the state at a boundary.
  *
- * The broad phase offers candidates in no particular order; every answer is kept sorted by its own key
- * (fraction, body, shape, child; or body id), so that what is given does not depend on that order, also
- * when there are more answers than room: the first ones in the order of the key stay. The walls are
- * not part of any answer but that of contacts.
+ * The broad phase offers candidates in no particular order; lists of them are put in order, and every answer
+ * has a key of its own (collision/placed.h), so that what is given does not depend on that order, also when
+ * there are more answers than room. The walls are not part of any answer but that of contacts.
  */
 #include "server/base/heap.h"
 #include "server/base/sort.h"
-#include "server/engine/collision/query.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/linalg/eigen3.h"
 #include "server/engine/math/sym3.h"
@@ -48,167 +46,7 @@ static uint32_t ordinal(const struct tables *tables, uint32_t placement)
 	return count;
 }
 
-/* ---- rays ------------------------------------------------------------------------------------- */
-
-struct ray_work {
-	const struct world *world;
-	vec3 origin, along;
-	struct query_filter filter;
-	struct ray_hit *hits;
-	uint32_t capacity, count;
-};
-
-static bool hit_before(const struct ray_hit *a, const struct ray_hit *b)
-{
-	if (a->fraction != b->fraction)
-		return a->fraction < b->fraction;
-	return a->body != b->body ? a->body < b->body : a->placement < b->placement;
-}
-
-static void keep_hit(struct ray_work *work, const struct ray_hit *hit)
-{
-	uint32_t at = work->count;
-	while (at > 0 && hit_before(hit, &work->hits[at - 1]))
-		at--;
-	if (at == work->capacity)
-		return;
-	uint32_t kept = MIN_OF(work->count, work->capacity - 1);
-	memmove(&work->hits[at + 1], &work->hits[at], (kept - at) * sizeof *hit);
-	work->hits[at] = *hit;
-	work->count = kept + 1;
-}
-
-static double visit_ray(uint32_t placement, double fraction_max, void *context)
-{
-	struct ray_work *work = context;
-	const struct tables *tables = &work->world->tables;
-	if (!passes(tables, placement, work->filter))
-		return fraction_max;
-	pose at = placement_at(tables, placement);
-	const struct shape *shape = work->world->shapes[tables->placement.shape[placement]];
-	struct query_hit found;
-	if (!shape_ray(shape, &at, work->origin, work->along, fraction_max, &found))
-		return fraction_max;
-	struct ray_hit hit = { .body = tables->body.id[tables->placement.body[placement] - 1],
-			       .placement = ordinal(tables, placement),
-			       .child = found.child,
-			       .fraction = found.fraction,
-			       .point = vec3_mul_add(work->origin, work->along, found.fraction),
-			       .normal = found.normal };
-	keep_hit(work, &hit);
-	/* Once there is no more room, only what is nearer than the last one (or as near) matters. */
-	return work->count < work->capacity ? fraction_max :
-					      work->hits[work->capacity - 1].fraction;
-}
-
-uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, double length,
-		   struct query_filter filter, struct ray_hit *hits, uint32_t capacity,
-		   enum status *status)
-{
-	if (!vec3_is_finite(origin) || !vec3_is_finite(direction) || !scalar_is_finite(length)) {
-		answer(status, STATUS_NOT_FINITE);
-		return 0;
-	}
-	double size = vec3_max_component(vec3_abs(direction));
-	vec3 unit = size > 0 ? vec3_normalize(vec3_scale(direction, 1.0 / size)) : vec3_zero();
-	if (!(vec3_max_component(vec3_abs(origin)) <= LENGTH_MAX) || !(length > 0) ||
-	    !(length <= 4 * LENGTH_MAX) || !(vec3_dot(unit, unit) > 0.5)) {
-		answer(status, STATUS_RANGE);
-		return 0;
-	}
-	answer(status, STATUS_OK);
-	struct ray_work work = { .world = world,
-				 .origin = origin,
-				 .along = vec3_scale(unit, length),
-				 .filter = filter,
-				 .hits = hits,
-				 .capacity = capacity };
-	if (capacity > 0)
-		broad_phase_ray(world->dynamics.broad_phase, origin, work.along, 1.0, visit_ray, &work);
-	return work.count;
-}
-
-/* ---- overlaps --------------------------------------------------------------------------------- */
-
-struct overlap_work {
-	const struct world *world;
-	const struct shape *shape;
-	pose at;
-	struct query_filter filter;
-	body_id *ids;
-	uint32_t capacity, count;
-};
-
-static void keep_id(struct overlap_work *work, body_id id)
-{
-	uint32_t at = work->count;
-	while (at > 0 && work->ids[at - 1] > id)
-		at--;
-	if (at == work->capacity)
-		return;
-	uint32_t kept = MIN_OF(work->count, work->capacity - 1);
-	memmove(&work->ids[at + 1], &work->ids[at], (kept - at) * sizeof id);
-	work->ids[at] = id;
-	work->count = kept + 1;
-}
-
-static bool holds_id(const struct overlap_work *work, body_id id)
-{
-	uint32_t low = 0, high = work->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (work->ids[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < work->count && work->ids[low] == id;
-}
-
-static bool visit_overlap(uint32_t placement, void *context)
-{
-	struct overlap_work *work = context;
-	const struct tables *tables = &work->world->tables;
-	body_id id = tables->body.id[tables->placement.body[placement] - 1];
-	if (!passes(tables, placement, work->filter) || holds_id(work, id))
-		return true;
-	pose at = placement_at(tables, placement);
-	const struct shape *shape = work->world->shapes[tables->placement.shape[placement]];
-	pose other = pose_relative(at, work->at);
-	if (shape_overlap(shape, work->shape, &other))
-		keep_id(work, id);
-	return true;
-}
-
-uint32_t world_overlap(const struct world *world, const struct shape *shape, vec3 position,
-		       quat rotation, struct query_filter filter, body_id *ids, uint32_t capacity,
-		       enum status *status)
-{
-	if (!vec3_is_finite(position) || !quat_is_finite(rotation)) {
-		answer(status, STATUS_NOT_FINITE);
-		return 0;
-	}
-	double length = scalar_max(scalar_max(scalar_abs(rotation.w), scalar_abs(rotation.x)),
-				   scalar_max(scalar_abs(rotation.y), scalar_abs(rotation.z)));
-	if (!(vec3_max_component(vec3_abs(position)) <= LENGTH_MAX) || !(length <= 2) ||
-	    !(length >= 0.25)) {
-		answer(status, STATUS_RANGE);
-		return 0;
-	}
-	answer(status, STATUS_OK);
-	struct overlap_work work = { .world = world,
-				     .shape = shape,
-				     .at = pose_make(position, quat_normalize(rotation)),
-				     .filter = filter,
-				     .ids = ids,
-				     .capacity = capacity };
-	struct aabb box = shape_aabb(shape, &work.at);
-	if (capacity > 0)
-		broad_phase_query(world->dynamics.broad_phase, &box, visit_overlap, &work);
-	return work.count;
-}
-
-/* ---- what is near, for longer questions -------------------------------------------------------- */
+/* ---- what is near ----------------------------------------------------------------------------- */
 
 struct near_work {
 	const struct world *world;
@@ -216,11 +54,6 @@ struct near_work {
 	struct placed_shape *out;
 	uint32_t capacity, count;
 };
-
-static bool placed_before(const struct placed_shape *a, const struct placed_shape *b)
-{
-	return a->body != b->body ? a->body < b->body : a->placement < b->placement;
-}
 
 static struct placed_shape placed_of(const struct world *world, uint32_t placement)
 {
@@ -244,24 +77,110 @@ static bool visit_near(uint32_t placement, void *context)
 	return true;
 }
 
-static int compare_placed(const void *x, const void *y, void *context)
+static double visit_ray(uint32_t placement, double fraction_max, void *context)
 {
-	UNUSED(context);
-	return placed_before(x, y) ? -1 : placed_before(y, x);
+	visit_near(placement, context);
+	return fraction_max;
 }
 
-uint32_t world_near(const struct world *world, const struct aabb *box, struct query_filter filter,
-		    struct placed_shape *out, uint32_t capacity)
+/* By (body, placement), which are unique. */
+static enum status put_in_order(struct placed_shape *list, uint32_t count)
+{
+	if (count < 2)
+		return STATUS_OK;
+	uint64_t *keys = heap_alloc(2 * ((size_t)count + 1) * sizeof *keys);
+	uint32_t *from = heap_alloc(2 * ((size_t)count + 1) * sizeof *from);
+	struct placed_shape *copy = heap_alloc(((size_t)count + 1) * sizeof *copy);
+	enum status status = STATUS_NO_MEMORY;
+	if (keys != NULL && from != NULL && copy != NULL) {
+		for (uint32_t i = 0; i < count; i++) {
+			keys[i] = (uint64_t)list[i].body << 32 | list[i].placement;
+			from[i] = i;
+		}
+		memcpy(copy, list, count * sizeof *copy);
+		sort_keys(keys, from, keys + count, from + count, count);
+		for (uint32_t i = 0; i < count; i++)
+			list[i] = copy[from[i]];
+		status = STATUS_OK;
+	}
+	heap_free(keys);
+	heap_free(from);
+	heap_free(copy);
+	return status;
+}
+
+enum status world_near(const struct world *world, const struct aabb *box,
+		       struct query_filter filter, struct placed_shape *out, uint32_t capacity,
+		       uint32_t *count)
 {
 	struct near_work work = { world, filter, out, capacity, 0 };
 	broad_phase_query(world->dynamics.broad_phase, box, visit_near, &work);
-	uint32_t count = MIN_OF(work.count, capacity);
-	struct placed_shape *scratch = heap_alloc((count + 1) * sizeof *scratch);
-	/* Without memory the order is the tree's: an answer, and a choice between equals, all the same. */
-	if (scratch != NULL)
-		sort_items(out, scratch, count, sizeof *out, compare_placed, NULL);
-	heap_free(scratch);
-	return work.count;
+	*count = work.count;
+	return work.count <= capacity ? put_in_order(out, work.count) : STATUS_LIMIT;
+}
+
+enum status world_near_ray(const struct world *world, vec3 origin, vec3 way,
+			   struct query_filter filter, struct placed_shape *out, uint32_t capacity,
+			   uint32_t *count)
+{
+	struct near_work work = { world, filter, out, capacity, 0 };
+	broad_phase_ray(world->dynamics.broad_phase, origin, way, 1.0, visit_ray, &work);
+	*count = work.count;
+	return work.count <= capacity ? put_in_order(out, work.count) : STATUS_LIMIT;
+}
+
+/* ---- rays and overlaps, at once --------------------------------------------------------------- */
+
+static struct placed_shape *list_of(uint32_t count)
+{
+	return heap_alloc(((size_t)count + 1) * sizeof(struct placed_shape));
+}
+
+uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, double length,
+		   struct query_filter filter, struct ray_hit *hits, uint32_t capacity,
+		   enum status *status)
+{
+	vec3 way;
+	uint32_t near = 0, count = 0;
+	struct placed_shape *list = NULL;
+	enum status found = placed_ray_way(origin, direction, length, &way);
+	if (found == STATUS_OK)
+		found = world_near_ray(world, origin, way, filter, NULL, 0, &near);
+	if (found == STATUS_LIMIT) {
+		list = list_of(near);
+		found = list == NULL ? STATUS_NO_MEMORY
+				     : world_near_ray(world, origin, way, filter, list, near, &near);
+		if (found == STATUS_OK)
+			count = placed_ray(list, near, origin, way, hits, capacity);
+	}
+	heap_free(list);
+	answer(status, found);
+	return count;
+}
+
+uint32_t world_overlap(const struct world *world, const struct shape *shape, vec3 position,
+		       quat rotation, struct query_filter filter, body_id *ids, uint32_t capacity,
+		       enum status *status)
+{
+	pose at;
+	uint32_t near = 0, count = 0;
+	struct aabb box;
+	struct placed_shape *list = NULL;
+	enum status found = placed_overlap_at(position, rotation, &at);
+	if (found == STATUS_OK) {
+		box = shape_aabb(shape, &at);
+		found = world_near(world, &box, filter, NULL, 0, &near);
+	}
+	if (found == STATUS_LIMIT) {
+		list = list_of(near);
+		found = list == NULL ? STATUS_NO_MEMORY
+				     : world_near(world, &box, filter, list, near, &near);
+		if (found == STATUS_OK)
+			count = placed_overlap(list, near, shape, at, ids, capacity);
+	}
+	heap_free(list);
+	answer(status, found);
+	return count;
 }
 
 uint32_t world_placed(const struct world *world, body_id body, struct placed_shape *out,

@@ -68,6 +68,11 @@ struct world_stats world_stats(const struct world *world)
 	};
 }
 
+void world_trim(struct world *world)
+{
+	dynamics_trim(&world->dynamics);
+}
+
 /* ---- bodies ----------------------------------------------------------------------------------- */
 
 static uint32_t find_visible(const struct world *world, body_id id)

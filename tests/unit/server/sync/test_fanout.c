@@ -128,7 +128,7 @@ static void enter(struct room *room, uint32_t who, const struct msg_subscribe *a
 	client->divisor = (uint32_t)ask->divisor;
 	outbox_init(&client->outbox, &room->set, &client->stream, room->pool);
 	mirror_init(&client->mirror, (enum wire_profile)ask->profile, (wire_mask)ask->fields, 1 << 20);
-	ck_assert_int_eq(fanout_subscribe(room->fanout, ask, &client->outbox, has_ack, frame_max,
+	ck_assert_int_eq(fanout_subscribe(room->fanout, ask, &client->outbox, NULL, has_ack, frame_max,
 					  room->now, &client->subscription, &why),
 			 STATUS_OK);
 	outbox_set_flush(&room->set);
@@ -178,6 +178,14 @@ static bool shows_the_world(const struct room *room, uint32_t who)
 			return false;
 	}
 	return true;
+}
+
+/* What the server does now and then, to the end of the round that it begins. */
+static void look_after(struct room *room, uint64_t now)
+{
+	fanout_look_after(room->fanout, now);
+	while (fanout_is_serving(room->fanout))
+		fanout_continue(room->fanout, now);
 }
 
 START_TEST(equal_subscriptions_are_encoded_once_and_shared)
@@ -424,12 +432,12 @@ START_TEST(who_was_skipped_is_served_while_nothing_happens)
 		tick(&room);
 	for (uint32_t i = 0; i < 2; i++)
 		room.clients[i].queued = 0;
-	fanout_look_after(room.fanout, room.now + NS_PER_S);
+	look_after(&room, room.now + NS_PER_S);
 	outbox_set_flush(&room.set);
 	ck_assert(shows_the_world(&room, 0) && shows_the_world(&room, 1));
 	/* Once is enough. */
 	uint64_t frames = counters_of(&room).frames;
-	fanout_look_after(room.fanout, room.now + 2 * NS_PER_S);
+	look_after(&room, room.now + 2 * NS_PER_S);
 	ck_assert_uint_eq(counters_of(&room).frames, frames);
 	finish(&room);
 }
@@ -452,7 +460,7 @@ START_TEST(a_frame_of_many_parts_goes_as_it_is_taken_and_is_given_up_when_stuck)
 	client->queued = 1 << 20;
 	fanout_resync(room.fanout, client->subscription, room.now);
 	client->queued = 0;
-	fanout_look_after(room.fanout, room.now);
+	look_after(&room, room.now);
 	outbox_set_flush(&room.set);
 	for (int i = 0; i < 10; i++) {
 		fanout_go_on(room.fanout, client->subscription, room.now);
@@ -462,18 +470,18 @@ START_TEST(a_frame_of_many_parts_goes_as_it_is_taken_and_is_given_up_when_stuck)
 	/* Stuck in the middle. */
 	client->subscription->snapshot_due = true;
 	uint32_t snapshots = client->snapshots;
-	fanout_look_after(room.fanout, room.now);
+	look_after(&room, room.now);
 	client->queued = 1 << 20;
 	outbox_set_flush(&room.set);
 	if (subscription_is_busy(client->subscription)) {
-		fanout_look_after(room.fanout, room.now + 11 * NS_PER_S);
+		look_after(&room, room.now + 11 * NS_PER_S);
 		ck_assert(!subscription_is_busy(client->subscription));
 		ck_assert(client->subscription->snapshot_due);
 	}
 	client->queued = 0;
 	room.now += 12 * NS_PER_S;
 	for (int i = 0; i < 10; i++) {
-		fanout_look_after(room.fanout, room.now);
+		look_after(&room, room.now);
 		outbox_set_flush(&room.set);
 		acknowledge(&room, 0);
 	}
@@ -589,7 +597,7 @@ START_TEST(what_cannot_be_served_is_refused_by_field)
 			status = STATUS_TYPE;
 		else
 			ask.divisor = 0, field = "divisor";
-		ck_assert_int_eq(fanout_subscribe(room.fanout, &ask, &room.clients[0].outbox, true,
+		ck_assert_int_eq(fanout_subscribe(room.fanout, &ask, &room.clients[0].outbox, NULL, true,
 						  WIRE_FRAME_DOWN, 0, &subscription, &why),
 				 status);
 		ck_assert_str_eq(why.field, field);

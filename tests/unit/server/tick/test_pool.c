@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "server/io/executor_uv.h"
 #include "server/io/io_uv.h"
@@ -35,6 +36,9 @@ struct world {
 	uint32_t letters, disordered;
 	bool removed;
 	bool borrowed; /* LOOP's: it may be inside */
+	atomic_bool holds; /* its slice takes as long as this is set */
+	atomic_bool inside_now;
+	atomic_uint seen_steps, seen_letters; /* for who looks from another thread */
 };
 
 static void enter(struct world *world)
@@ -69,6 +73,11 @@ static void world_run(struct runnable *runnable, uint64_t now)
 	world->steps++;
 	if (world->rig->sim != NULL)
 		io_sim_spend(world->rig->sim, world->cost);
+	atomic_store(&world->inside_now, true);
+	while (atomic_load(&world->holds))
+		nanosleep(&(struct timespec){ 0, NS_PER_MS }, NULL);
+	atomic_store(&world->inside_now, false);
+	atomic_fetch_add(&world->seen_steps, 1);
 	uint64_t after = executor_now(world->rig->executor);
 	(void)schedule_end(&world->schedule, after - now, after);
 	leave(world);
@@ -230,6 +239,55 @@ START_TEST(balancing_moves_the_costly_apart_and_every_tick_is_taken_once)
 	run_for(&rig, NS_PER_S);
 	ck_assert_uint_ge(worlds[0].steps - steps, 99);
 	ck_assert_uint_eq(worlds[0].schedule.dropped, dropped);
+	rig_close(&rig);
+}
+END_TEST
+
+static void count_letter(struct runnable *runnable, void *context)
+{
+	UNUSED(context);
+	atomic_fetch_add(&((struct world *)runnable)->seen_letters, 1);
+}
+
+/* On threads: world 0 does not come out of its slice before all the others have gone on, in steps and in
+ * letters, those that were under way to its worker among them. */
+START_TEST(while_one_is_inside_a_long_slice_all_others_go_on_elsewhere)
+{
+	struct rig rig;
+	uint32_t steps[WORLDS];
+	rig_open(&rig, UV);
+	add_all(&rig);
+	run_for(&rig, 50 * NS_PER_MS);
+	atomic_store(&worlds[0].holds, true);
+	while (!atomic_load(&worlds[0].inside_now))
+		run_for(&rig, NS_PER_MS);
+	uint32_t stuck = pool_worker_of(&worlds[0].runnable), neighbours = 0;
+	for (uint32_t i = 1; i < WORLDS; i++) {
+		steps[i] = atomic_load(&worlds[i].seen_steps);
+		neighbours += pool_worker_of(&worlds[i].runnable) == stuck;
+		ck_assert_int_eq(pool_mail(&worlds[i].runnable, count_letter, NULL), STATUS_OK);
+	}
+	ck_assert_uint_gt(neighbours, 0);
+	bool all = false;
+	for (int n = 0; n < 5000 && !all; n++) {
+		run_for(&rig, 2 * NS_PER_MS);
+		(void)pool_relieve(rig.pool);
+		all = true;
+		for (uint32_t i = 1; i < WORLDS; i++)
+			all = all && atomic_load(&worlds[i].seen_steps) >= steps[i] + 5 &&
+			      atomic_load(&worlds[i].seen_letters) == 1;
+	}
+	ck_assert(atomic_load(&worlds[0].inside_now));
+	atomic_store(&worlds[0].holds, false);
+	ck_assert(all);
+	struct pool_counters counters;
+	pool_counters(rig.pool, &counters);
+	ck_assert_uint_ge(counters.relieved, neighbours);
+	/* It has its worker back. */
+	uint32_t before = atomic_load(&worlds[0].seen_steps);
+	for (int n = 0; n < 5000 && atomic_load(&worlds[0].seen_steps) < before + 5; n++)
+		run_for(&rig, 2 * NS_PER_MS);
+	ck_assert_uint_ge(atomic_load(&worlds[0].seen_steps), before + 5);
 	rig_close(&rig);
 }
 END_TEST
@@ -610,6 +668,7 @@ static Suite *make(void)
 	tcase_add_loop_test(run, worlds_are_spread_evenly_and_each_keeps_its_rate, 0, BACKENDS);
 	tcase_add_test(run, a_world_that_catches_up_takes_turns_with_its_neighbours);
 	tcase_add_test(run, balancing_moves_the_costly_apart_and_every_tick_is_taken_once);
+	tcase_add_test(run, while_one_is_inside_a_long_slice_all_others_go_on_elsewhere);
 	suite_add_tcase(suite, run);
 	TCase *mail = tcase_create("mail");
 	tcase_add_loop_test(mail, letters_come_once_in_order_while_worlds_run_and_move, 0, BACKENDS);

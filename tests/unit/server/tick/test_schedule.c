@@ -216,6 +216,23 @@ START_TEST(a_runaway_world_is_paused_soon_and_may_be_tried_again)
 }
 END_TEST
 
+/* One step of four seconds is enough, and none of a second is: what a world may cost before it is paused is
+ * half a window at the slowest pace and one step more. */
+START_TEST(the_longer_a_step_takes_the_fewer_of_them_are_made)
+{
+	const uint64_t most = SCHEDULE_WINDOW_STEPS / 2 * SCHEDULE_STRETCH_MAX * (PERIOD / 1000) *
+			      SCHEDULE_BUDGET_DEFAULT;
+	for (uint64_t cost = NS_PER_S / 4; cost <= 64 * NS_PER_S; cost *= 2) {
+		struct drive drive;
+		drive_init(&drive, SIXTY, SCHEDULE_BUDGET_DEFAULT);
+		drive_for(&drive, cost, 3600 * NS_PER_S);
+		ck_assert_uint_eq(drive.overruns, 1);
+		ck_assert_uint_le(drive.steps * cost, most + cost);
+		ck_assert_uint_eq(drive.steps, cost > most ? 1 : cost >= NS_PER_S ? 2 : 4);
+	}
+}
+END_TEST
+
 START_TEST(a_world_that_becomes_cheap_again_gets_its_speed_back_step_by_step)
 {
 	struct drive drive;
@@ -280,6 +297,7 @@ static Suite *make(void)
 		budget,
 		a_world_over_its_budget_is_slowed_until_it_fits_and_its_neighbours_get_the_rest);
 	tcase_add_test(budget, a_runaway_world_is_paused_soon_and_may_be_tried_again);
+	tcase_add_test(budget, the_longer_a_step_takes_the_fewer_of_them_are_made);
 	tcase_add_test(budget,
 		       a_world_that_becomes_cheap_again_gets_its_speed_back_step_by_step);
 	tcase_add_test(budget, one_slow_step_slows_nothing);

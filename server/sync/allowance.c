@@ -1,0 +1,84 @@
+#include "server/sync/allowance.h"
+
+#include <string.h>
+
+static double fill(double tokens, double rate, double seconds)
+{
+	return MIN_OF(tokens + rate * seconds, rate * (ALLOWANCE_BURST_MS / 1000.0));
+}
+
+/* Seconds since the last filling; an instant read before it is as good. */
+static double seconds_since(uint64_t *filled_at, uint64_t now)
+{
+	if (now <= *filled_at)
+		return 0;
+	double seconds = (double)(now - *filled_at) / (double)NS_PER_S;
+	*filled_at = now;
+	return seconds;
+}
+
+void allowance_pool_init(struct allowance_pool *self, double rate, uint64_t now)
+{
+	*self = (struct allowance_pool){ .rate = rate, .filled_at = now };
+	self->tokens = fill(rate, rate / 2, 0);
+}
+
+void allowance_init(struct allowance *self, struct allowance_pool *pool, double rate, uint64_t now)
+{
+	pool->members++;
+	*self = (struct allowance){ .pool = pool, .rate = rate, .filled_at = now };
+	self->tokens = fill(rate, rate, 0);
+	self->share = fill(rate, pool->rate / 2 / pool->members, 0);
+}
+
+void allowance_release(struct allowance *self)
+{
+	if (self->pool != NULL)
+		self->pool->members--;
+	self->pool = NULL;
+}
+
+static void fill_all(struct allowance *self, uint64_t now)
+{
+	struct allowance_pool *pool = self->pool;
+	double half = pool->rate / 2;
+	double seconds = seconds_since(&self->filled_at, now);
+	self->tokens = fill(self->tokens, self->rate, seconds);
+	self->share = fill(self->share, half / MAX_OF(pool->members, 1u), seconds);
+	pool->tokens = fill(pool->tokens, half, seconds_since(&pool->filled_at, now));
+}
+
+double allowance_left(struct allowance *self, uint64_t now)
+{
+	if (self == NULL || self->pool == NULL)
+		return 1e300;
+	fill_all(self, now);
+	double role = MAX_OF(self->share, 0.0) + MAX_OF(self->pool->tokens, 0.0);
+	return MAX_OF(MIN_OF(self->tokens, role), 0.0);
+}
+
+bool allowance_may(struct allowance *self, uint64_t now)
+{
+	return allowance_left(self, now) > 0;
+}
+
+bool allowance_is_far_over(const struct allowance *self)
+{
+	return self != NULL && self->pool != NULL &&
+	       self->tokens < -self->rate * (ALLOWANCE_BURST_MS / 1000.0);
+}
+
+void allowance_spend(struct allowance *self, double changes)
+{
+	if (self == NULL || self->pool == NULL)
+		return;
+	self->tokens -= changes;
+	self->pool->spent += (uint64_t)changes;
+	/* Its share first; what is left over is owed to the pool where the pool has it, else by itself. */
+	double own = MIN_OF(MAX_OF(self->share, 0.0), changes);
+	self->share -= own;
+	double rest = changes - own;
+	double common = MIN_OF(MAX_OF(self->pool->tokens, 0.0), rest);
+	self->pool->tokens -= common;
+	self->share -= rest - common;
+}

@@ -1,0 +1,250 @@
+/* Fairness: what clients are shown of worlds that stand still, what greedy watchers and floods leave to the
+ * others. On the twin work takes no time, so what is held here is what is done and in which turn. */
+#include <string.h>
+
+#include "server/session/session.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/server_sim.h"
+
+enum { GREEDY = 12 };
+
+struct hall {
+	struct server_sim *sim;
+	struct sim_client *keeper;
+	uint32_t world;
+};
+
+static void open_hall(struct hall *hall, uint64_t seed)
+{
+	struct server_sim_options options = server_sim_options_default(seed);
+	struct sim_client_options who = sim_client_options_default();
+	options.io.quiet = true;
+	hall->sim = server_sim_create(&options);
+	who.address = SIM_UNIX;
+	hall->keeper = server_sim_guest(hall->sim, &who);
+	hall->world = sim_make_world(hall->keeper, "hall", NULL);
+}
+
+static void close_hall(struct hall *hall)
+{
+	ck_assert(server_sim_sound(hall->sim));
+	ck_assert(server_sim_drain(hall->sim, 60 * NS_PER_S));
+	server_sim_destroy(hall->sim);
+}
+
+/* Points that fly apart; the first at the origin stands still on the way. */
+static void fill(struct hall *hall, uint32_t bodies)
+{
+	static struct command commands[200];
+	for (uint32_t made = 0; made < bodies;) {
+		uint32_t count = MIN_OF(bodies - made, (uint32_t)COUNT_OF(commands));
+		for (uint32_t i = 0; i < count; i++) {
+			commands[i] = sim_spawn(i + 10, 100, made, 0, false);
+			commands[i].spawn.velocity = (vec3){ 1, 30, 0 };
+		}
+		const struct message *stepped =
+			sim_step(hall->keeper, hall->world, 1, 0, commands, count);
+		ck_assert_ptr_nonnull(stepped);
+		ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
+		made += count;
+	}
+}
+
+static struct sim_client *guest(struct hall *hall, const char *role, uint32_t caps)
+{
+	struct sim_client_options who = sim_client_options_default();
+	who.role = role;
+	who.caps = caps;
+	struct sim_client *client = server_sim_guest(hall->sim, &who);
+	sim_join(client, hall->world);
+	return client;
+}
+
+/* ---- worlds that stand still --------------------------------------------------------------------- */
+
+/* A dozen parts: as fast as the network takes them, not a few each time somebody looks. */
+START_TEST(a_paused_world_is_shown_as_fast_as_it_is_read)
+{
+	struct hall hall;
+	open_hall(&hall, check_seed() + (uint64_t)_i);
+	fill(&hall, 6000);
+	struct sim_client *client = guest(&hall, NULL, WIRE_CAPS_ALL & ~(_i % 2 ? WIRE_CAP_ACK : 0u));
+	sim_subscribe(client, 1, hall.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
+	ck_assert(sim_caught_up(client, 1, 400 * NS_PER_MS));
+	ck_assert_uint_gt(client->bytes_in, 500000);
+	close_hall(&hall);
+}
+END_TEST
+
+START_TEST(a_divisor_does_not_keep_back_the_tick_at_which_a_world_stops)
+{
+	struct hall hall;
+	open_hall(&hall, check_seed() + (uint64_t)_i);
+	fill(&hall, 20);
+	struct sim_client *client = guest(&hall, NULL, WIRE_CAPS_ALL);
+	sim_subscribe(client, 1, hall.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 600, 0);
+	ck_assert(sim_caught_up(client, 1, NS_PER_S));
+	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
+	server_sim_run(hall.sim, 500 * NS_PER_MS);
+	uint64_t frames = client->subscriptions[0].frames;
+	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_PAUSE, 0), STATUS_OK);
+	ck_assert(sim_caught_up(client, 1, 60 * NS_PER_MS));
+	/* And the ticks that are asked for of a paused world, the last of each STEP. */
+	for (int n = 0; n < 3; n++) {
+		ck_assert_int_eq(sim_step(hall.keeper, hall.world, 5, 0, NULL, 0)->type,
+				 MESSAGE_STEPPED);
+		ck_assert(sim_caught_up(client, 1, 100 * NS_PER_MS));
+	}
+	ck_assert_uint_le(client->subscriptions[0].frames - frames, 5);
+	close_hall(&hall);
+}
+END_TEST
+
+/* ---- greedy watchers ----------------------------------------------------------------------------- */
+
+START_TEST(who_watches_all_too_often_is_served_less_and_who_watches_little_as_before)
+{
+	struct hall hall;
+	struct sim_client *greedy[GREEDY];
+	open_hall(&hall, check_seed() + (uint64_t)_i);
+	fill(&hall, 1000);
+	for (uint32_t i = 0; i < GREEDY; i++) {
+		greedy[i] = guest(&hall, "observer", WIRE_CAPS_ALL);
+		for (uint32_t n = 0; n < SIM_SUBSCRIPTIONS_MAX; n++) {
+			double edge = 1e5 + 100 * i + n;
+			struct wire_area area = { .kind = WIRE_AREA_BOX,
+						  .numbers = { -edge, -edge, -edge, edge, edge,
+							       edge } };
+			sim_subscribe_part(greedy[i], 1 + n, hall.world, WIRE_COLUMNS_ALL,
+					   WIRE_PROFILE_EXACT, 0, 0, &area, 1, NULL, 0);
+		}
+	}
+	struct sim_client *modest = guest(&hall, "observer", WIRE_CAPS_ALL);
+	uint32_t follow[] = { 3, 4, 5 };
+	sim_subscribe_part(modest, 1, hall.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 0, 0, NULL, 0,
+			   follow, 3);
+	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
+	server_sim_run(hall.sim, NS_PER_S);
+	const struct served_world *world = worlds_find(&hall.sim->server->worlds, hall.world);
+	struct fanout_counters before, after;
+	uint64_t tick = world->tick, frames = modest->subscriptions[0].frames;
+	fanout_counters(world->fanout, &before);
+	server_sim_run(hall.sim, 2 * NS_PER_S);
+	fanout_counters(world->fanout, &after);
+	uint64_t ticks = world->tick - tick;
+	ck_assert_uint_ge(ticks, 115);
+	/* Work: the role's rate, and what the last frames have overdrawn. */
+	uint64_t work = after.looked + after.rows - before.looked - before.rows;
+	double rate = quota_of(WIRE_ROLE_OBSERVER, QUOTA_WATCHED_BY_ROLE);
+	ck_assert_double_le((double)work, 2 * rate + 2.0 * GREEDY * 8 * 1000);
+	ck_assert_uint_gt(after.short_of, before.short_of);
+	uint64_t skipped = 0;
+	for (uint32_t i = 0; i < GREEDY; i++)
+		for (uint32_t n = 0; n < SIM_SUBSCRIPTIONS_MAX; n++) {
+			ck_assert_uint_gt(greedy[i]->subscriptions[n].frames, 0);
+			skipped += greedy[i]->subscriptions[n].skipped;
+		}
+	ck_assert_uint_gt(skipped, 0);
+	/* Nobody else's concern. */
+	ck_assert_uint_eq(modest->subscriptions[0].skipped, 0);
+	ck_assert_uint_ge(modest->subscriptions[0].frames - frames, ticks - 10);
+	/* Where it stops all see all of it, sooner or later. */
+	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_PAUSE, 0), STATUS_OK);
+	for (uint32_t i = 0; i < GREEDY; i++)
+		for (uint32_t n = 0; n < SIM_SUBSCRIPTIONS_MAX; n++)
+			ck_assert(sim_caught_up(greedy[i], 1 + n, 5 * NS_PER_S));
+	close_hall(&hall);
+}
+END_TEST
+
+/* ---- floods -------------------------------------------------------------------------------------- */
+
+enum { PINGS = 3000 };
+
+START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
+{
+	struct hall hall;
+	open_hall(&hall, check_seed() + (uint64_t)_i);
+	fill(&hall, 20);
+	struct sim_client *client = guest(&hall, "controller", WIRE_CAPS_ALL);
+	struct server *server = hall.sim->server;
+	struct session *session = registry_find(&server->sessions, client->session);
+	struct message ping;
+	message_init(&ping, MESSAGE_PING);
+	for (uint32_t n = 0; n < PINGS; n++) {
+		ping.ping.t = n + 1;
+		sim_send(client, &ping);
+	}
+	uint64_t pongs = 0, turn = 0, read = session->frames_in, before = read;
+	uint64_t end = server_sim_now(hall.sim) + 20 * NS_PER_S;
+	while (session->frames_in < before + PINGS && server_sim_now(hall.sim) < end) {
+		if (server->turn.number != turn) {
+			turn = server->turn.number;
+			read = session->frames_in;
+		}
+		ck_assert(server_sim_step(hall.sim));
+		if (server->turn.number == turn)
+			ck_assert_uint_le(session->frames_in - read, READING_MESSAGES);
+	}
+	server_sim_run(hall.sim, NS_PER_S);
+	for (uint32_t i = 0; i < client->received.count; i++) {
+		const struct message *message = &client->received.items[i].message;
+		if (message->type != MESSAGE_PONG)
+			continue;
+		ck_assert_uint_eq(message->pong.t, ++pongs);
+	}
+	ck_assert_uint_eq(pongs, PINGS);
+	close_hall(&hall);
+}
+END_TEST
+
+/* Parsed and answered no more often than sessions are looked after, and in the end let go. */
+START_TEST(who_is_over_its_quota_is_read_four_times_a_second)
+{
+	struct hall hall;
+	open_hall(&hall, check_seed() + (uint64_t)_i);
+	struct sim_client *client = guest(&hall, "observer", WIRE_CAPS_ALL);
+	struct message ping;
+	message_init(&ping, MESSAGE_PING);
+	uint64_t sent = 0, begun = server_sim_now(hall.sim);
+	while (client->goodbye == STATUS_OK && server_sim_now(hall.sim) < begun + 20 * NS_PER_S) {
+		for (uint32_t n = 0; n < 500 && sent - client->errors < 20000; n++, sent++) {
+			ping.ping.t = sent + 1;
+			sim_send(client, &ping);
+		}
+		server_sim_run(hall.sim, 50 * NS_PER_MS);
+	}
+	ck_assert_int_eq(client->goodbye, STATUS_BUSY);
+	uint64_t seconds = (server_sim_now(hall.sim) - begun) / NS_PER_S + 1;
+	ck_assert_uint_ge(seconds, 5);
+	ck_assert_uint_le(client->errors, 5 * seconds * READING_MESSAGES);
+	close_hall(&hall);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("tests/sim/fairness");
+	TCase *still = tcase_create("still");
+	tcase_set_timeout(still, 60);
+	tcase_add_loop_test(still, a_paused_world_is_shown_as_fast_as_it_is_read, 0, 4);
+	tcase_add_loop_test(still, a_divisor_does_not_keep_back_the_tick_at_which_a_world_stops, 0, 4);
+	suite_add_tcase(suite, still);
+	TCase *greedy = tcase_create("greedy");
+	tcase_set_timeout(greedy, 60);
+	tcase_add_loop_test(greedy,
+			    who_watches_all_too_often_is_served_less_and_who_watches_little_as_before, 0,
+			    1);
+	suite_add_tcase(suite, greedy);
+	TCase *floods = tcase_create("floods");
+	tcase_set_timeout(floods, 60);
+	tcase_add_loop_test(floods, a_flood_is_read_in_turns_and_every_message_is_answered_in_order, 0, 4);
+	tcase_add_loop_test(floods, who_is_over_its_quota_is_read_four_times_a_second, 0, 2);
+	suite_add_tcase(suite, floods);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}

@@ -1,0 +1,128 @@
+#include "server/sync/allowance.h"
+
+#include "tests/lib/check_main.h"
+
+enum { SESSIONS = 100 };
+
+/* Spends one at a time as long as it may; returns how many. */
+static uint64_t spend_all(struct allowance *self, uint64_t now)
+{
+	uint64_t count = 0;
+	for (; allowance_may(self, now); count++)
+		allowance_spend(self, 1);
+	return count;
+}
+
+START_TEST(nobody_is_without_bound_and_null_always_is)
+{
+	struct allowance none = { 0 };
+	ck_assert(allowance_may(NULL, 0));
+	ck_assert(allowance_may(&none, 0));
+	allowance_spend(NULL, 1e9);
+	allowance_spend(&none, 1e9);
+	ck_assert(allowance_may(&none, 0));
+	ck_assert(!allowance_is_far_over(&none));
+}
+END_TEST
+
+START_TEST(one_session_has_its_own_rate_in_the_long_run)
+{
+	struct allowance_pool pool;
+	struct allowance one;
+	allowance_pool_init(&pool, 1e6, 0);
+	allowance_init(&one, &pool, 1e5, 0);
+	uint64_t count = 0;
+	for (uint64_t now = 0; now <= 10 * NS_PER_S; now += NS_PER_MS)
+		count += spend_all(&one, now);
+	ck_assert_double_eq_tol((double)count, 1e6 + 1e5 / 8, 2e4);
+	ck_assert_uint_eq(pool.spent, count);
+}
+END_TEST
+
+/* Many who want all there is have the role's rate together, and one who wants its share has it whatever
+ * they do, at whatever place in the order. */
+START_TEST(who_watches_little_has_its_share_beside_those_who_watch_all_they_can)
+{
+	struct allowance_pool pool;
+	struct allowance all[SESSIONS];
+	allowance_pool_init(&pool, 1e6, 0);
+	for (int i = 0; i < SESSIONS; i++)
+		allowance_init(&all[i], &pool, 6e5, 0);
+	struct allowance *modest = &all[SESSIONS - 1];
+	uint64_t greedy = 0, served = 0, asked = 0;
+	for (uint64_t now = 0; now < 10 * NS_PER_S; now += 10 * NS_PER_MS) {
+		for (int i = 0; i < SESSIONS - 1; i++)
+			greedy += spend_all(&all[i], now);
+		/* Its share is half of the rate divided by all: 5000 a second. */
+		asked++;
+		if (allowance_may(modest, now)) {
+			allowance_spend(modest, 49);
+			served++;
+		}
+	}
+	ck_assert_uint_eq(served, asked);
+	ck_assert_double_le((double)greedy + 49.0 * (double)served, 1e6 * 10.2 + SESSIONS * 100);
+	ck_assert_double_ge((double)greedy, 1e6 * 9);
+}
+END_TEST
+
+START_TEST(what_one_frame_has_overdrawn_is_paid_before_the_next)
+{
+	struct allowance_pool pool;
+	struct allowance one;
+	allowance_pool_init(&pool, 1e6, 0);
+	allowance_init(&one, &pool, 1e6, 0);
+	allowance_spend(&one, 1e6); /* a burst of 125 000 was there */
+	ck_assert(allowance_is_far_over(&one));
+	ck_assert(!allowance_may(&one, 500 * NS_PER_MS));
+	ck_assert_double_eq(allowance_left(&one, 600 * NS_PER_MS), 0);
+	ck_assert(allowance_may(&one, 2500 * NS_PER_MS));
+	ck_assert(!allowance_is_far_over(&one));
+}
+END_TEST
+
+START_TEST(what_is_given_back_counts_as_never_taken)
+{
+	struct allowance_pool pool;
+	struct allowance one;
+	allowance_pool_init(&pool, 1e6, 0);
+	allowance_init(&one, &pool, 1e6, 0);
+	double before = allowance_left(&one, 0);
+	allowance_spend(&one, 5e4);
+	allowance_spend(&one, -5e4);
+	ck_assert_double_eq_tol(allowance_left(&one, 0), before, 1e-6);
+}
+END_TEST
+
+START_TEST(a_session_that_goes_leaves_its_share_to_the_others)
+{
+	struct allowance_pool pool;
+	struct allowance a, b;
+	allowance_pool_init(&pool, 1e6, 0);
+	allowance_init(&a, &pool, 1e6, 0);
+	allowance_init(&b, &pool, 1e6, 0);
+	allowance_release(&b);
+	allowance_release(&b);
+	ck_assert_uint_eq(pool.members, 1);
+	ck_assert(allowance_may(&b, 0));
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("server/sync/allowance");
+	TCase *buckets = tcase_create("buckets");
+	tcase_add_test(buckets, nobody_is_without_bound_and_null_always_is);
+	tcase_add_test(buckets, one_session_has_its_own_rate_in_the_long_run);
+	tcase_add_test(buckets, who_watches_little_has_its_share_beside_those_who_watch_all_they_can);
+	tcase_add_test(buckets, what_one_frame_has_overdrawn_is_paid_before_the_next);
+	tcase_add_test(buckets, what_is_given_back_counts_as_never_taken);
+	tcase_add_test(buckets, a_session_that_goes_leaves_its_share_to_the_others);
+	suite_add_tcase(suite, buckets);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
