@@ -8,15 +8,24 @@ enum { V1_MAX = 107, V2_HEAD = 16, V2_IP4 = 12, V2_IP6 = 36 };
 static const uint8_t V2_SIGNATURE[12] = { 0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d,
 					  0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a };
 
-static void take_source(struct peer *peer, const struct address *source)
+static void take_source(struct peer *peer, struct address source)
 {
-	peer->kind = source->kind;
-	memcpy(peer->octets, source->octets, sizeof peer->octets);
+	address_unmap(&source);
+	peer->kind = source.kind;
+	memcpy(peer->octets, source.octets, sizeof peer->octets);
+	address_print(&source, peer->text);
+}
+
+/* Whoever it speaks for, it is nobody of this machine: a word is no proof of where somebody is. */
+static enum status not_local(enum status status, struct peer *peer)
+{
+	if (status != STATUS_OK)
+		return status;
 	/* The balancer is trusted to carry what is secret as its operator wants it carried. */
 	peer->secure = peer->secure || peer->local;
-	peer->local = address_is_loopback(source);
+	peer->local = false;
 	peer->known = false;
-	address_print(source, peer->text);
+	return STATUS_OK;
 }
 
 /* ---- version 1 ----------------------------------------------------------------------------------- */
@@ -41,7 +50,7 @@ static enum status take_line(char *line, struct peer *peer)
 	if (address_parse(text, &address, NULL) != STATUS_OK ||
 	    address.kind != (six ? ADDRESS_TCP6 : ADDRESS_TCP4))
 		return STATUS_MALFORMED;
-	take_source(peer, &address);
+	take_source(peer, address);
 	return STATUS_OK;
 }
 
@@ -77,7 +86,7 @@ static enum status take_block(uint8_t family, const uint8_t *block, size_t lengt
 		return STATUS_MALFORMED;
 	memcpy(source.octets, block, octets);
 	source.port = (uint16_t)(block[2 * octets] << 8 | block[2 * octets + 1]);
-	take_source(peer, &source);
+	take_source(peer, source);
 	return STATUS_OK;
 }
 
@@ -102,8 +111,8 @@ enum status proxy_read(const uint8_t *data, size_t count, size_t *bytes, struct 
 	if (count == 0)
 		return STATUS_AGAIN;
 	if (memcmp(data, V1, one) == 0)
-		return one < sizeof V1 - 1 ? STATUS_AGAIN : read_v1(data, count, bytes, peer);
+		return one < sizeof V1 - 1 ? STATUS_AGAIN : not_local(read_v1(data, count, bytes, peer), peer);
 	if (memcmp(data, V2_SIGNATURE, two) == 0)
-		return two < sizeof V2_SIGNATURE ? STATUS_AGAIN : read_v2(data, count, bytes, peer);
+		return two < sizeof V2_SIGNATURE ? STATUS_AGAIN : not_local(read_v2(data, count, bytes, peer), peer);
 	return STATUS_MALFORMED;
 }

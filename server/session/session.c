@@ -353,6 +353,13 @@ void session_open(struct server *server, struct stream *stream)
 	struct peer peer;
 	uint32_t number;
 	stream_peer(stream, &peer);
+	bool proxied = server->options->proxy_protocol && peer.kind != ADDRESS_UNIX && !peer.web &&
+		       !peer.secure;
+	if (proxied && !options_proxy_from(server->options, peer.kind, peer.octets, peer.local)) {
+		log_warn("proxy_refused", "peer=%s", peer.text);
+		stream_close(stream);
+		return;
+	}
 	if (crowd_enter(&server->crowd, &peer) != STATUS_OK) {
 		stream_close(stream);
 		return;
@@ -367,8 +374,7 @@ void session_open(struct server *server, struct stream *stream)
 	self->server = server;
 	self->peer = peer;
 	self->crowd_greeting = true;
-	self->proxied = server->options->proxy_protocol && peer.kind != ADDRESS_UNIX &&
-			!peer.web && !peer.secure;
+	self->proxied = proxied;
 	self->stream = stream;
 	self->number = number;
 	self->opened_at = self->heard_at = io_now(server->io);

@@ -36,6 +36,7 @@ static void peer_of(const struct web_site *site, struct lws *wsi, struct peer *o
 		address.port = ntohs(four->sin_port);
 		memcpy(address.octets, &four->sin_addr, 4);
 	}
+	address_unmap(&address);
 	out->kind = address.kind;
 	out->local = address_is_loopback(&address);
 	memcpy(out->octets, address.octets, sizeof out->octets);
