@@ -117,11 +117,11 @@ static void reload(struct parts *parts)
 	struct reason why = { 0 };
 	struct server *server = parts->server;
 	if (load_certificate(server, &why) != STATUS_OK || web_reload(parts->web, &why) != STATUS_OK)
-		log_error("reload_refused", "%s", why.text);
+		log_error("reload_refused", "text=%s", LOG_TEXT(why.text));
 	if (load_tokens(server, &why) != STATUS_OK)
-		log_error("reload_refused", "%s", why.text);
+		log_error("reload_refused", "text=%s", LOG_TEXT(why.text));
 	if (reload_options(server, &why) != STATUS_OK)
-		log_error("reload_refused", "%s", why.text);
+		log_error("reload_refused", "text=%s", LOG_TEXT(why.text));
 	else
 		log_info("reloaded", "log=%s", log_level_name(server->options->log_level));
 }
@@ -207,6 +207,7 @@ static int serve(struct options *options)
 	struct parts parts = { NULL, NULL };
 	struct watchdog watchdog = { 0 };
 	struct reason why = { 0 };
+	log_start();
 	raise_descriptors(options);
 	enum status status =
 		options->user != NULL ? privileges_drop(options->user, &why) : STATUS_OK;
@@ -249,6 +250,7 @@ static int serve(struct options *options)
 	if (status != STATUS_OK)
 		return fail(&why);
 	log_info("stopped", "status=ok");
+	log_flush();
 	return EXIT_SUCCESS;
 }
 

@@ -139,6 +139,7 @@ static void look_after(void *context)
 	uint64_t now = io_now(self->io);
 	for (uint32_t i = self->sessions.items.count; i-- > 0;)
 		session_look_after(self->sessions.items.items[i], now);
+	log_flush();
 	relieve(self);
 	worlds_look_after(self, now);
 	if (++self->looks % BALANCE_LOOKS == 0)

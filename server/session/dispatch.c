@@ -66,6 +66,28 @@ static session_handler *handler_of(enum message_type type)
 	}
 }
 
+/* Whether it changes what others rely on, or only looks. */
+static bool changes(const struct message *message)
+{
+	switch (message->type) {
+	case MESSAGE_SESSIONS:
+	case MESSAGE_MONITOR:
+		return false;
+	case MESSAGE_CONFIG:
+		return message->config.set.count > 0;
+	default:
+		return true;
+	}
+}
+
+/* Who has changed what can be found later, however much somebody looks in between. */
+static void audit(struct session *self, const struct message *message)
+{
+	log_line(changes(message) ? NULL : &self->log, LOG_INFO, "audit",
+		 "session=%u peer=%s token=\"%s\" message=%s", (unsigned)self->number, self->peer.text,
+		 self->grant != NULL ? self->grant->name : "", message_info(message->type)->name);
+}
+
 void session_dispatch(struct session *self, const struct message *message)
 {
 	session_handler *handler = handler_of(message->type);
@@ -81,10 +103,7 @@ void session_dispatch(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
-	/* Who has changed what others rely on can be found later. */
 	if (message_info(message->type)->role == WIRE_ROLE_ADMIN)
-		log_info("audit", "session=%u peer=%s token=\"%s\" message=%s", (unsigned)self->number,
-			 self->peer.text, self->grant != NULL ? self->grant->name : "",
-			 message_info(message->type)->name);
+		audit(self, message);
 	handler(self, message);
 }

@@ -7,6 +7,7 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/base/sort.h"
+#include "server/log.h"
 #include "server/server.h"
 #include "server/session/session.h"
 
@@ -86,7 +87,7 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	struct pool_counters pool;
 	frame_pool_counters(server->frames, &frames);
 	pool_counters(server->pool, &pool);
-	wire_pack_map(out, 26);
+	wire_pack_map(out, 27);
 	wire_pack_string(out, "build");
 	wire_pack_string(out, PACKAGE_VERSION);
 	wire_pack_string(out, "abi");
@@ -113,6 +114,7 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	pair(out, "loop_refused_costly", pool.costly);
 	pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
 	pair(out, "heap_calls", heap_calls_total());
+	pair(out, "log_lines_lost", log_lost());
 	pair(out, "library_shapes", server->library.count);
 	pair(out, "library_bytes", server->library.bytes);
 }

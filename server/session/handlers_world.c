@@ -75,8 +75,8 @@ void handle_world_create(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
-	log_info("world_created", "world=%u name=%s session=%u", (unsigned)served->number, name,
-		 (unsigned)self->number);
+	LOG_FROM(session_log(self), LOG_INFO, "world_created", "world=%u name=%s session=%u",
+		 (unsigned)served->number, name, (unsigned)self->number);
 	send_info(self, served, message->world_create.ref, 0, 1);
 }
 
@@ -134,8 +134,8 @@ void handle_world_destroy(struct session *self, const struct message *message)
 		return;
 	world->destroyed_by = self->number;
 	world->destroyed_ref = message->world_destroy.ref;
-	log_info("world_destroyed", "world=%u name=%s session=%u", (unsigned)world->number,
-		 world->name, (unsigned)self->number);
+	log_audit("world_destroyed", "world=%u name=%s session=%u", (unsigned)world->number,
+		  world->name, (unsigned)self->number);
 	worlds_stop(server, world, true);
 }
 

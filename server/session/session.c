@@ -14,13 +14,20 @@
 #include "server/server.h"
 #include "server/session/resume.h"
 
+struct log_site *session_log(struct session *self)
+{
+	bool open = self->handshake.state == HANDSHAKE_OPEN;
+	bool known = self->grant != NULL || self->handshake.role >= WIRE_ROLE_CONTROLLER;
+	return open && known ? &self->log : NULL;
+}
+
 /* ---- sending ----------------------------------------------------------------------------------- */
 
 enum status session_send(struct session *self, const struct message *message)
 {
 	enum status status = outbox_send(&self->outbox, message);
 	if (status != STATUS_OK)
-		log_error("message_not_sent", "session=%u message=%d status=%s",
+		LOG_FROM(session_log(self), LOG_ERROR, "message_not_sent", "session=%u message=%d status=%s",
 			  (unsigned)self->number, (int)message->type, status_name(status));
 	return status;
 }
@@ -87,8 +94,8 @@ void session_goodbye(struct session *self, enum status status, const char *text)
 		stream_close(self->stream); /* it would never take what waits */
 	else
 		stream_finish(self->stream);
-	log_info("session_goodbye", "session=%u code=%s text=\"%s\"", (unsigned)self->number,
-		 status_name(status), text);
+	LOG_FROM(session_log(self), LOG_INFO, "session_goodbye", "session=%u code=%s text=%s",
+		 (unsigned)self->number, status_name(status), LOG_TEXT(text));
 }
 
 /* ---- receiving --------------------------------------------------------------------------------- */
@@ -124,9 +131,10 @@ static void greet(struct session *self, const struct message *message)
 	session_greeted(self);
 	self->outbox.frame_max = self->handshake.limits.frame_down;
 	quota_init(&self->quota, self->handshake.role, io_now(self->server->io));
-	log_info("session_open", "session=%u peer=%s role=%s token=\"%s\"", (unsigned)self->number,
+	LOG_FROM(session_log(self), LOG_INFO, "session_open",
+		 "session=%u peer=%s role=%s token=\"%s\" client=%s", (unsigned)self->number,
 		 self->peer.text, wire_role_name(self->handshake.role),
-		 self->grant != NULL ? self->grant->name : "");
+		 self->grant != NULL ? self->grant->name : "", LOG_TEXT(self->client));
 }
 
 static void take_message(struct session *self, const uint8_t *content, uint32_t bytes)
@@ -270,7 +278,7 @@ static void on_drained(void *context)
 static void on_closed(void *context, enum status why)
 {
 	struct session *self = context;
-	log_info("session_closed", "session=%u why=%s frames_in=%llu bytes_out=%llu",
+	LOG_FROM(session_log(self), LOG_INFO, "session_closed", "session=%u why=%s frames_in=%llu bytes_out=%llu",
 		 (unsigned)self->number, status_name(why), (unsigned long long)self->frames_in,
 		 (unsigned long long)self->outbox.sent_bytes);
 	self->stream = NULL;
@@ -314,8 +322,8 @@ static enum status admit(void *context, struct wire_slice token, enum wire_role 
 	enum status status =
 		keyring_admit(&server->keyring, token, io_wall_s(server->io), &grant, why);
 	if (status != STATUS_OK) {
-		log_warn("token_refused", "session=%u peer=%s why=\"%s\"", (unsigned)self->number,
-			 self->peer.text, why->text);
+		log_warn("token_refused", "session=%u peer=%s why=%s", (unsigned)self->number,
+			 self->peer.text, LOG_TEXT(why->text));
 		return status;
 	}
 	if (self->grant == NULL)

@@ -15,6 +15,7 @@
 
 #include "protocol/handshake.h"
 #include "server/base/array.h"
+#include "server/log.h"
 #include "server/session/keyring.h"
 #include "server/session/ledger.h"
 #include "server/session/outbox.h"
@@ -90,6 +91,7 @@ struct session {
 	uint64_t lost_at;	   /* instant */
 	struct session *successor; /* has taken over this one's connection, in the midst of its input */
 	uint64_t frames_in, errors;
+	struct log_site log; /* what its own lines in the log are held back by */
 	bool proxied;	 /* a PROXY header comes first */
 	char client[64]; /* what it calls itself; bytes of a stranger */
 	bool monitors;	 /* wants MONITOR_LINEs */
@@ -108,6 +110,10 @@ static inline enum wire_role session_role(const struct session *self)
 {
 	return self->state == SESSION_OPEN ? self->handshake.role : WIRE_ROLE_NOBODY;
 }
+
+/* Whose limit a line about it counts against: its own, where it has shown who it is; strangers share the place's,
+ * because they could come back as somebody new for each line. */
+struct log_site *session_log(struct session *self);
 
 /* Takes the session out of every world and frees it; the stream is gone. */
 void session_destroy(struct session *self);

@@ -205,7 +205,7 @@ static enum status add_file(struct store *self, const char *file)
 	char path[STORE_PATH_MAX + 512];
 	snprintf(path, sizeof path, "%s/%s", self->directory, file);
 	if (!has_begun(path)) {
-		log_warn("world_never_began", "file=%s", path);
+		log_warn("world_never_began", "file=%s", LOG_TEXT(path));
 		return STATUS_OK;
 	}
 	return add_name(self, file, bytes - tail);

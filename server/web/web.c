@@ -128,8 +128,9 @@ static int admit(struct web_site *site, struct lws *wsi)
 	char origin[WEB_HOST_MAX], host[WEB_HOST_MAX];
 	if (known && !allowed)
 		log_warn("web_refused", "host=%s origin=%s",
-			 web_header(wsi, WSI_TOKEN_HOST, host, sizeof host) ? host : "?",
-			 web_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ? origin : "?");
+			 LOG_TEXT(web_header(wsi, WSI_TOKEN_HOST, host, sizeof host) ? host : "?"),
+			 LOG_TEXT(web_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ? origin
+											   : "?"));
 	(void)lws_return_http_status(wsi, known ? HTTP_STATUS_FORBIDDEN : HTTP_STATUS_NOT_FOUND, NULL);
 	return -1;
 }
@@ -320,11 +321,12 @@ static enum status open_site(struct web_site *site, const char *text, const char
 /* ---- life -------------------------------------------------------------------------------------- */
 static void say(int level, const char *line)
 {
-	size_t length = strcspn(line, "\n");
+	char text[LOG_TEXT_BYTES];
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
 	if (level == LLL_ERR)
-		log_warn("web", "%.*s", (int)length, line);
+		log_warn("web", "text=%s", LOG_TEXT(text));
 	else
-		log_debug("web", "%.*s", (int)length, line);
+		log_debug("web", "text=%s", LOG_TEXT(text));
 }
 
 static enum status make_context(struct web *self, struct reason *why)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "server/base/heap.h"
+#include "server/log.h"
 #include "server/session/session.h"
 #include "server/web/web_internal.h"
 
@@ -240,6 +241,7 @@ enum status web_metrics(struct server *server, struct bytes *out)
 	one(&page, "frames_reused_total", "counter", "Frames taken from the pool.", frames.reused);
 	one(&page, "heap_blocks", "gauge", "Blocks on the heap.", (uint64_t)MAX_OF(heap_live(), 0));
 	one(&page, "heap_calls_total", "counter", "Calls of the heap.", heap_calls_total());
+	one(&page, "log_lines_lost_total", "counter", "Lines that nobody took from the log in time.", log_lost());
 	put_worlds(&page, server);
 	return page.status;
 }

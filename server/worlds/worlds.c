@@ -188,7 +188,7 @@ static void drop_journal(struct server *server, const struct served_world *world
 		journal_close(journal);
 	if (world->has_journal && remove &&
 	    store_remove_world(server->store, world->name, &why) != STATUS_OK)
-		log_warn("file_left", "world=%s text=\"%s\"", world->name, why.text);
+		log_warn("file_left", "world=%s text=%s", world->name, LOG_TEXT(why.text));
 }
 
 /* Everything of a world but its place in the list. */

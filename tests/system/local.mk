@@ -6,6 +6,7 @@ PYTHON_TESTS += \
 	tests/system/test_hostile.py \
 	tests/system/test_library.py \
 	tests/system/test_limits.py \
+	tests/system/test_log.py \
 	tests/system/test_mesh.py \
 	tests/system/test_operations.py \
 	tests/system/test_replica.py \
