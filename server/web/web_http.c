@@ -118,6 +118,9 @@ static int respond(struct web_site *site, struct lws *wsi, struct web_connection
 						  empty ? 0 : response->bytes, &head.at,
 						  head.end) != 0;
 	put_policy(&head, site, wsi);
+	/* For a year browsers come by TLS only, also where somebody on the way says otherwise. */
+	if (site->tls)
+		put(&head, "strict-transport-security:", "max-age=31536000");
 	put(&head, "cache-control:", response->etag != NULL ? "no-cache" : "no-store");
 	if (response->etag != NULL) {
 		put(&head, "etag:", response->etag);
