@@ -212,6 +212,9 @@ MUST_CHECK enum status world_image_difference(const uint8_t *a, size_t a_bytes, 
 uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,
 			    uint32_t capacity);
 
+/* The limit `memory_max` of an image's world, from its first bytes alone: false where they do not hold it. */
+bool world_image_memory_max(const uint8_t *head, size_t bytes, uint64_t *out);
+
 /* Makes every derived cache anew (trees, indexes, free rows). Must not change any hash, now or later. */
 MUST_CHECK enum status world_rebuild_caches(struct world *world);
 /* The slow check of every invariant of the tables; CORRUPT with the broken one in `why`. */

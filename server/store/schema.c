@@ -158,6 +158,58 @@ static enum status check_abi(sqlite3 *db, struct reason *why)
 	return STATUS_OK;
 }
 
+/* ---- what lies in a file ------------------------------------------------------------------------ */
+
+static const char objects_text[] = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
+
+static const char *column(sqlite3_stmt *statement, int index)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, index);
+	return text != NULL ? text : "";
+}
+
+/* Whether an object is ours, to the letter. */
+static enum status check_object(sqlite3 *ours, sqlite3_stmt *find, sqlite3_stmt *object, struct reason *why)
+{
+	const char *type = column(object, 0), *name = column(object, 1);
+	sql_bind_text(find, 1, type);
+	sql_bind_text(find, 2, name);
+	sql_bind_text(find, 3, column(object, 2));
+	enum status status = sql_row(ours, find, why);
+	sqlite3_reset(find);
+	if (status != STATUS_MISSING)
+		return status;
+	return reason_set(why, STATUS_CORRUPT, -1, "file",
+			  "the %.8s \"%.60s\" in it is not of this program: DROP it, or bring a copy back",
+			  type, name);
+}
+
+/* Views, triggers and tables of somebody else could say anything about a world, and do anything when it is
+ * written. Older files may lack an index or a view. */
+static enum status check_objects(sqlite3 *db, struct reason *why)
+{
+	sqlite3 *ours = NULL;
+	sqlite3_stmt *find = NULL, *objects = NULL;
+	enum status status = sql_open(":memory:", SQL_CREATE, &ours, why);
+	if (status != STATUS_OK)
+		return status;
+	status = sql_exec(ours, tables_text, why);
+	if (status == STATUS_OK)
+		status = sql_exec(ours, views_text, why);
+	if (status == STATUS_OK)
+		status = sql_prepare(ours,
+				     "SELECT 1 FROM sqlite_schema WHERE type = ?1 AND name = ?2 AND sql = ?3",
+				     &find, why);
+	if (status == STATUS_OK)
+		status = sql_prepare(db, objects_text, &objects, why);
+	while (status == STATUS_OK && (status = sql_row(db, objects, why)) == STATUS_OK)
+		status = check_object(ours, find, objects, why);
+	sqlite3_finalize(objects);
+	sqlite3_finalize(find);
+	sql_close(ours);
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
 enum status schema_check(sqlite3 *db, struct reason *why)
 {
 	uint64_t application, version, tables;
@@ -176,5 +228,6 @@ enum status schema_check(sqlite3 *db, struct reason *why)
 		return reason_set(why, STATUS_VERSION, -1, "file",
 				  "has tables of version %llu, this program knows %d",
 				  (unsigned long long)version, SCHEMA_VERSION);
-	return check_abi(db, why);
+	status = check_abi(db, why);
+	return status == STATUS_OK ? check_objects(db, why) : status;
 }

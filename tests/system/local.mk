@@ -2,6 +2,7 @@
 PYTHON_TESTS += \
 	tests/system/test_cli.py \
 	tests/system/test_disk.py \
+	tests/system/test_files.py \
 	tests/system/test_full_disk.py \
 	tests/system/test_hostile.py \
 	tests/system/test_library.py \
