@@ -107,12 +107,13 @@ static int opened(struct web_site *site, struct lws *wsi, struct web_connection 
 	return 0;
 }
 
-/* Requests, WebSockets and all other streams together; the listeners themselves are counted as well. */
+/* WebSockets are streams as others, and bounded with them (opened); what is none yet, listeners included, has
+ * a quarter of their number besides. */
 static bool full(struct web *web)
 {
-	enum { BESIDES = 64 };
-	const struct io *io = web->server->io;
-	bool is = web->connections + io->counters.streams - web->sockets >= io->limits.streams_max + BESIDES;
+	enum { AT_LEAST = 32 };
+	uint32_t most = AT_LEAST + io_limits(web->server->io)->streams_max / 4;
+	bool is = web->connections - web->sockets >= most;
 	web->refused += is;
 	return is;
 }

@@ -6,7 +6,7 @@ import sqlite3
 import stat
 
 import pytest
-from support import cairn, daemon, falling, log_of
+from support import cairn, daemon, falling, log_of, until
 
 ENDLESS = ("WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
            " SELECT x AS seq, 1 AS epoch, 1 AS tick, 0 AS status FROM n WHERE x < 0")
@@ -40,6 +40,7 @@ def test_what_the_daemon_makes_is_its_owners_alone(tmp_path, umask):
                 client.ask("reply", "world_destroy", world.number)
                 world, _ = falling(client, "arena")
                 world.step(5)
+                until(lambda: (data / "arena.cairn-shm").exists())
                 found = {path.name: mode(path) for path in data.iterdir()}
     finally:
         os.umask(before)

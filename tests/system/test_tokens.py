@@ -2,14 +2,16 @@
 what a daemon refuses to do without them."""
 import os
 import pwd
+import resource
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
 
 import pytest
-from support import CLIENT, DAEMON, Wire, cairn, command, daemon, frame, log_of, raw, refused, tcp_address, until
+from support import CLIENT, DAEMON, SANITIZED, Wire, cairn, command, daemon, frame, log_of, raw, refused, tcp_address, until
 from test_web import listening
 
 
@@ -215,7 +217,8 @@ def test_root_is_given_up_for_good():
                 status = dict(line.rstrip().split(":\t", 1) for line in lines if ":\t" in line)
             assert status["Uid"].split() == [str(nobody.pw_uid)] * 4
             assert status["Gid"].split() == [str(nobody.pw_gid)] * 4
-            assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0 and status["NoNewPrivs"] == "1"
+            assert all(int(status[kind], 16) == 0 for kind in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"))
+            assert status["NoNewPrivs"] == "1"
             assert os.stat(f"{home}/s").st_uid == nobody.pw_uid
             with cairn.connect(f"unix:{home}/s") as client:
                 client.create("here")
@@ -224,6 +227,61 @@ def test_root_is_given_up_for_good():
             process.terminate()
             assert process.wait(10) == 0
     assert "no user" in refuses_to_start("--user", "nobody-at-all")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(SANITIZED, reason="--debuggable is given")
+def test_nobody_looks_into_the_daemon_and_nothing_of_it_is_left_behind():
+    def looks(pid):
+        """Whether another process of the same user may."""
+        return subprocess.run(["cat", f"/proc/{pid}/maps", f"/proc/{pid}/environ"], capture_output=True,
+                              user="nobody").returncode == 0
+
+    with tempfile.TemporaryDirectory(prefix="cairn-") as home:
+        shutil.chown(home, "nobody")
+        for extra, open_ in [((), False), (("--debuggable",), True)]:
+            process = subprocess.Popen([DAEMON, "--unix", f"{home}/s", *extra], stderr=subprocess.DEVNULL,
+                                       user="nobody", preexec_fn=lambda: os.umask(0o077))
+            try:
+                until(lambda: os.path.exists(f"{home}/s"))
+                with open(f"/proc/{process.pid}/limits", encoding="ascii") as lines:
+                    core, = (line.split()[4] for line in lines if line.startswith("Max core file size"))
+                assert open_ or core == "0"
+                assert looks(process.pid) == open_
+            finally:
+                process.terminate()
+                assert process.wait(10) == 0
+
+
+def test_descriptors_are_kept_for_worlds_however_many_come(tmp_path):
+    """Connections are refused before the journal wants for a descriptor."""
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+
+    process = subprocess.Popen([DAEMON, "--unix", f"{tmp_path}/s", "--listen", "tcp:127.0.0.1:0", "--data",
+                                f"{tmp_path}/data", "--worlds-max", "12", "--workers", "2"], preexec_fn=few,
+                               stderr=open(tmp_path / "log", "wb"))
+    peers = []
+    try:
+        until(lambda: os.path.exists(f"{tmp_path}/s"))
+        with cairn.connect(f"unix:{tmp_path}/s", timeout=5) as keeper:
+            text = until(lambda: [line for line in (tmp_path / "log").read_text().splitlines() if "=tcp:" in line])[0]
+            host, port = text.split("tcp:")[1].split(":")
+            for _ in range(200):
+                peer = socket.create_connection((host, int(port)), 5)
+                peer.sendall(frame(1, {"protocol": [1, 0]}))
+                peers.append(peer)
+            until(lambda: keeper.info("server")["server"]["sessions"] > 60)
+            for number in range(12):
+                world = keeper.create(f"world-{number}")
+                assert world.step(1).hash
+                world.save("kept")
+        assert "sessions=80" in (tmp_path / "log").read_text()
+    finally:
+        process.terminate()
+        for peer in peers:
+            peer.close()
+        assert process.wait(20) == 0
 
 
 def test_a_player_makes_so_many_bodies_a_second_and_no_more(server, file):
