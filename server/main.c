@@ -45,6 +45,8 @@ static enum status load_tokens(struct server *server, struct reason *why)
 		memset(text.data, 0, text.count);
 	bytes_release(&text);
 	if (status == STATUS_OK)
+		server_revoke(server);
+	if (status == STATUS_OK)
 		log_info("tokens_loaded", "bearers=%u keys=%u", server->keyring.bearers.count,
 			 server->keyring.keys.count);
 	return status;

@@ -122,6 +122,7 @@ void handle_kick(struct session *self, const struct message *message)
 	session_done(self, message);
 	log_audit("kicked", "session=%u by=%u text=%s", (unsigned)target->number, (unsigned)self->number,
 		  LOG_TEXT(text));
+	target->ended = true; /* also where it is leaving and might have come back */
 	session_goodbye(target, STATUS_FORBIDDEN, text[0] != '\0' ? text : "ended by an administrator");
 }
 

@@ -120,6 +120,8 @@ static void greet(struct session *self, const struct message *message)
 	session_send(self, &reply);
 	if (status != STATUS_OK) {
 		self->errors++;
+		heap_free(self->grant);
+		self->grant = NULL;
 		if (self->handshake.state == HANDSHAKE_CLOSED)
 			session_goodbye(self, status, self->handshake.why.text);
 		return;
@@ -320,7 +322,7 @@ static enum status admit(void *context, struct wire_slice token, enum wire_role 
 		return reason_set(why, STATUS_AUTH, -1, "token",
 				  "a token is not to be sent where others can read it: use TLS");
 	enum status status =
-		keyring_admit(&server->keyring, token, io_wall_s(server->io), &grant, why);
+		keyring_check(&server->keyring, token, io_wall_s(server->io), &grant, why);
 	if (status != STATUS_OK) {
 		log_warn("token_refused", "session=%u peer=%s why=%s", (unsigned)self->number,
 			 self->peer.text, LOG_TEXT(why->text));
@@ -335,6 +337,32 @@ static enum status admit(void *context, struct wire_slice token, enum wire_role 
 	return STATUS_OK;
 }
 
+/* A token that opens no door yet is not used up by knocking: its world may come. Who may make worlds needs none. */
+static bool has_a_door(const struct server *server, const struct grant *grant, enum wire_role role)
+{
+	if (grant->world_count == 0 || wire_role_may(role, MESSAGE_WORLD_CREATE))
+		return true;
+	for (uint32_t i = 0; i < grant->world_count; i++)
+		if (worlds_find_name(&server->worlds, grant->worlds[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* Nothing else of its HELLO is refused any more. */
+static enum status admitted(void *context, enum wire_role role, struct reason *why)
+{
+	struct session *self = context;
+	struct server *server = self->server;
+	if (self->grant->once && !has_a_door(server, self->grant, role))
+		return reason_set(why, STATUS_UNKNOWN_WORLD, -1, "token",
+				  "none of the token's worlds is here; it is still good");
+	enum status status = keyring_use(&server->keyring, self->grant, io_wall_s(server->io), why);
+	if (status != STATUS_OK)
+		log_warn("token_refused", "session=%u peer=%s why=%s", (unsigned)self->number,
+			 self->peer.text, LOG_TEXT(why->text));
+	return status;
+}
+
 static void offer(struct session *self)
 {
 	struct handshake_offer offer = {
@@ -344,6 +372,7 @@ static void offer(struct session *self)
 		.caps = WIRE_CAPS_ALL,
 		.role = role_of(&self->peer, self->server->own_uid, self->server->loopback_role),
 		.admit = admit,
+		.admitted = admitted,
 		.admit_context = self,
 		.session = self->number,
 		.time_us = io_now_us(self->server->io),

@@ -15,6 +15,8 @@ libcairnd_a_SOURCES += \
 	server/store/image.c \
 	server/store/prune.h \
 	server/store/prune.c \
+	server/store/used_tokens.h \
+	server/store/used_tokens.c \
 	server/store/world_file.h \
 	server/store/world_file.c \
 	server/store/recording.h \

@@ -1,5 +1,6 @@
 """Tokens at a real daemon: who comes in with which, how often, into which worlds; keys changed while it runs; and
 what a daemon refuses to do without them."""
+import json
 import os
 import pwd
 import resource
@@ -130,6 +131,110 @@ def test_keys_are_rotated_while_it_runs(server, file):
     for client in open_:
         client.join("arena")
         client.close()
+
+
+def test_a_key_signs_for_no_more_than_its_line_says(file):
+    made("key", 7, "--file", file)
+    made("key", 8, "--role", "controller", "--file", file)
+    for key, role, signed in [(7, "player", True), (7, "observer", True), (7, "controller", False), (7, "admin", False),
+                              (8, "controller", True), (8, "admin", False)]:
+        done = cli("token", "connect", key, "--role", role, "--file", file)
+        assert (done.returncode == 0) == signed, done
+        assert signed or (not done.stdout and "does not sign for this role" in done.stderr)
+
+
+def test_a_hello_that_is_refused_for_something_else_uses_no_token_up(server, file):
+    token = made("connect", 7, "--file", file)
+    for _ in range(3):
+        with refused("forbidden"):
+            cairn.connect(server.tcp, token=token, role="admin")
+    # Its world is not here yet.
+    early = made("connect", 7, "--world", "later", "--file", file)
+    for _ in range(2):
+        with refused("unknown_world"):
+            cairn.connect(server.tcp, token=early)
+    with server.connect() as keeper:
+        keeper.create("later")
+    with cairn.connect(server.tcp, token=early) as client:
+        client.join("later")
+    with cairn.connect(server.tcp, token=token) as client:
+        assert client.role == "player"
+    for used in (token, early):
+        with refused("auth"):
+            cairn.connect(server.tcp, token=used)
+
+
+def test_used_tokens_survive_a_restart_also_a_killed_one(file, tmp_path):
+    made("key", 7, "--file", file)
+    tokens = [made("connect", 7, "--ttl", 600, "--file", file) for _ in range(3)]
+    arguments = ("--listen", "tcp:127.0.0.1:0", "--tokens", str(file), "--data", str(tmp_path / "data"))
+    for number, end in enumerate(["kill", "stop", "stop"]):
+        with daemon(*arguments) as server:
+            for used in tokens[:number]:
+                with refused("auth"):
+                    cairn.connect(tcp_address(server), token=used)
+            cairn.connect(tcp_address(server), token=tokens[number]).close()
+            if end == "kill":
+                server.kill()
+
+
+def resumable(address, token):
+    """A session that would be kept when its connection is lost; and its token to come back."""
+    wire = Wire(address, 5)
+    wire.send("hello", {"protocol": [1, 0], "caps": ["resume"], "token": token.encode()})
+    name, fields = wire.receive()
+    assert name == "welcome", (name, fields)
+    return wire, fields[0]
+
+
+def comes_back(address, resume):
+    wire = Wire(address, 5)
+    wire.send("hello", {"protocol": [1, 0], "caps": ["resume"], "resume": resume})
+    name, _ = wire.receive()
+    wire.close()
+    return name == "welcome"
+
+
+def test_a_bearer_that_is_taken_away_ends_its_sessions_and_those_that_could_come_back(server, file):
+    tokens = {name: made("bearer", name, "--role", "admin", "--file", file) for name in ("gone", "less", "stays")}
+    reload(server)
+    wires, lost = {}, {}
+    for name, token in tokens.items():
+        wires[name], _ = resumable(server.tcp, token)
+        wire, welcome = resumable(server.tcp, token)
+        lost[name] = welcome["resume_token"]
+        wire.close()
+    with server.connect() as keeper:
+        until(lambda: keeper.info("server")["server"]["sessions_lost"] == 3)
+        assert comes_back(server.tcp, lost["stays"])
+        text = "".join(line for line in file.read_text().splitlines(True) if " gone " not in line)
+        file.write_text(text.replace("bearer less admin", "bearer less observer"))
+        reload(server)
+        for name in ("gone", "less"):
+            kind, fields = wires[name].receive()
+            assert kind == "goodbye" and "taken back" in str(fields)
+            assert not comes_back(server.tcp, lost[name])
+        assert log_of(server).count("token_revoked") == 4
+        wires["stays"].send("ping", 7)
+        assert wires["stays"].receive()[0] == "pong"
+    with refused("auth"):
+        cairn.connect(server.tcp, token=tokens["gone"])
+
+
+def test_all_sessions_of_a_token_are_ended_by_its_name(server, file):
+    """A key that is given up: taking its line away is how keys are changed, and leaves sessions open."""
+    wires = [resumable(server.tcp, made("connect", 7, "--file", file)) for _ in range(3)]
+    wires[0][0].close()
+    with server.connect() as keeper:
+        until(lambda: keeper.info("server")["server"]["sessions_lost"] == 1)
+    done = cli("--connect", server.address, "--json", "kick", "--token", "key 7", "--text", "enough")
+    assert done.returncode == 0 and json.loads(done.stdout) == {"kicked": 3}, done
+    for wire, _ in wires[1:]:
+        assert wire.receive()[0] == "goodbye"
+    for _, welcome in wires:
+        assert not comes_back(server.tcp, welcome["resume_token"])
+    done = cli("--connect", server.address, "--json", "kick", "--token", "nobody")
+    assert json.loads(done.stdout) == {"kicked": 0}
 
 
 def test_a_broken_file_changes_nothing(server, file):
