@@ -40,7 +40,9 @@ static bool copy_name(struct wire_slice from, char to[WIRE_NAME_MAX + 1])
 {
 	if (from.bytes > WIRE_NAME_MAX)
 		return false;
-	memcpy(to, from.at, from.bytes);
+	/* A name that is left out is nowhere: not even no bytes may be copied from there. */
+	if (from.bytes > 0)
+		memcpy(to, from.at, from.bytes);
 	to[from.bytes] = '\0';
 	return true;
 }

@@ -40,3 +40,6 @@ THREAD_TESTS += tests/unit/server/store/test_store_threads
 
 FUZZ_TARGETS += tests/fuzz/fuzz_journal
 tests_fuzz_fuzz_journal_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/image
+FUZZ_TARGETS += tests/fuzz/fuzz_image
+tests_fuzz_fuzz_image_LDADD = $(LDADD_FUZZ)
