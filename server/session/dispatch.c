@@ -80,6 +80,13 @@ static bool changes(const struct message *message)
 	}
 }
 
+/* What somebody does to, or learns of, others than those in his worlds. */
+static bool is_of_the_server(enum message_type type)
+{
+	return type == MESSAGE_CONFIG || type == MESSAGE_SESSIONS || type == MESSAGE_KICK ||
+	       type == MESSAGE_MONITOR || type == MESSAGE_DRAIN;
+}
+
 /* Who has changed what can be found later, however much somebody looks in between. */
 static void audit(struct session *self, const struct message *message)
 {
@@ -100,6 +107,14 @@ void session_dispatch(struct session *self, const struct message *message)
 		struct reason why;
 		reason_set(&why, STATUS_FORBIDDEN, -1, "", "%s is not for the role %s",
 			   message_info(message->type)->name, wire_role_name(session_role(self)));
+		session_refuse(self, message, &why);
+		return;
+	}
+	if (session_limited(self) && is_of_the_server(message->type)) {
+		struct reason why;
+		reason_set(&why, STATUS_FORBIDDEN, -1, "",
+			   "the token is for some worlds only, and %s is about the whole server",
+			   message_info(message->type)->name);
 		session_refuse(self, message, &why);
 		return;
 	}

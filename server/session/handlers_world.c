@@ -87,10 +87,14 @@ void handle_world_join(struct session *self, const struct message *message)
 	struct server *server = self->server;
 	char name[WIRE_NAME_MAX + 1];
 	struct served_world *world = NULL;
-	if (message->world_join.world != 0)
+	if (message->world_join.world != 0) {
 		world = worlds_find(&server->worlds, (uint32_t)message->world_join.world);
-	else if (copy_name(message->world_join.name, name))
+	} else if (copy_name(message->world_join.name, name)) {
+		/* Before it is looked for: whether there is one is not for it to know. */
+		if (session_refuses_world(self, message, name))
+			return;
 		world = worlds_find_name(&server->worlds, name);
+	}
 	if (world == NULL || world->stopping) {
 		session_refuse_status(self, message, STATUS_UNKNOWN_WORLD);
 		return;

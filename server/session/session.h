@@ -128,6 +128,11 @@ void session_refuse(struct session *self, const struct message *about, const str
 void session_refuse_status(struct session *self, const struct message *about, enum status status);
 /* Where the session's token is not for a world of that name: refuses the message, true. */
 bool session_refuses_world(struct session *self, const struct message *about, const char *world);
+/* Whether its token names the worlds it is for: it is told of them alone. */
+static inline bool session_limited(const struct session *self)
+{
+	return self->grant != NULL && self->grant->world_count > 0;
+}
 /* REPLY with nothing in it: done. */
 void session_done(struct session *self, const struct message *about);
 /* NULL where the session has not joined it. */

@@ -68,7 +68,7 @@ bool web_origin_allowed(const struct web_site *site, struct lws *wsi);
 /* A header's value in small letters; false when it is missing, or longer than fits. */
 bool web_header(struct lws *wsi, enum lws_token_indexes token, char *out, size_t bytes);
 
-/* The text of /metrics. */
-enum status web_metrics(struct server *server, struct bytes *out) MUST_CHECK;
+/* The text of /metrics, of the worlds that the grant (NULL: of all) is for. */
+enum status web_metrics(struct server *server, const struct grant *grant, struct bytes *out) MUST_CHECK;
 
 #endif

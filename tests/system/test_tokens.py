@@ -1,5 +1,6 @@
 """Tokens at a real daemon: who comes in with which, how often, into which worlds; keys changed while it runs; and
 what a daemon refuses to do without them."""
+import hashlib
 import json
 import os
 import pwd
@@ -13,7 +14,7 @@ import time
 
 import pytest
 from support import CLIENT, DAEMON, SANITIZED, Wire, cairn, command, daemon, frame, log_of, raw, refused, tcp_address, until
-from test_web import listening
+from test_web import http, listening
 
 
 def cli(*words, **environment):
@@ -114,6 +115,74 @@ def test_a_token_for_one_world_opens_no_other(server, file):
             client.join("arena").fork("copy")
         with refused("forbidden"):
             client.ask("reply", "world_destroy", 2)
+
+
+def test_a_token_for_one_world_is_told_of_no_other(file, tmp_path):
+    tokens = {name: made("bearer", name, "--role", role, "--file", file, *worlds)
+              for name, role, worlds in [("one", "admin", ("--world", "arena", "--world", "broken")),
+                                         ("all", "admin", ()), ("eye", "observer", ("--world", "lobby"))]}
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("broken", "other"):
+        (data / f"{name}.cairn").write_bytes(b"no database" * 100)
+    with daemon("--listen", "tcp:127.0.0.1:0", "--admin", "127.0.0.1:0", "--tokens", str(file), "--data", str(data),
+                "--loopback-role", "none") as server:
+        with server.connect() as keeper:
+            for name in ("arena", "lobby"):
+                keeper.create(name)
+        tcp, admin = tcp_address(server), listening(server, "metrics")
+
+        def worlds_of(token, path="/metrics"):
+            status, _, body = http(admin, path, **({"Authorization": f"Bearer {token}"} if token else {}))
+            if path == "/readyz":
+                return status, sorted(line.split()[1] for line in body.decode().splitlines() if line.startswith("refused"))
+            lines = body.decode().splitlines()
+            return status, sorted(line.split('"')[1] for line in lines if line.startswith("cairn_world_tick{"))
+
+        assert worlds_of(tokens["all"]) == (200, ["arena", "lobby"])
+        assert worlds_of(tokens["one"]) == (200, ["arena"]) and worlds_of(tokens["eye"]) == (200, ["lobby"])
+        assert worlds_of("") == worlds_of("wrong" * 8) == (401, [])
+        assert worlds_of(tokens["all"], "/readyz") == (200, ["broken", "other"])
+        assert worlds_of(tokens["one"], "/readyz") == (200, ["broken"])
+        assert worlds_of("", "/readyz") == (200, []) and http(admin, "/healthz")[0] == 200
+        with cairn.connect(tcp, token=tokens["all"]) as client:
+            info = client.info()
+            assert len(info["worlds"]) == info["server"]["worlds"] == len(info["refused"]) == 2
+            assert client.ask("reply", "sessions", 0)
+        with cairn.connect(tcp, token=tokens["one"]) as client:
+            info = client.info()
+            assert [world["name"] for world in info["worlds"]] == ["arena"] and info["server"]["worlds"] == 1
+            assert [row["name"] for row in info["refused"]] == ["broken"] and info["server"]["files_refused"] == 1
+            for name, *fields in [("sessions", 0), ("kick", 1, "x"), ("config", {}), ("config", {"log": "error"}),
+                                  ("monitor", 1), ("drain", "")]:
+                with refused("forbidden"):
+                    client.ask("reply", name, *fields)
+            # Whether there is another is not for it to know.
+            for name in ("lobby", "nowhere"):
+                with refused("forbidden"):
+                    client.join(name)
+            client.join("arena")
+
+
+def test_the_name_of_a_shape_is_no_licence_to_have_it(server, file):
+    """Of a world that one may not join: its name is in the hands of a stranger, its bytes are not."""
+    token = made("bearer", "guest", "--role", "controller", "--world", "arena", "--file", file)
+    reload(server)
+    with server.connect() as keeper, cairn.connect(server.tcp, token=token) as guest:
+        lobby, arena = keeper.join("lobby"), guest.join("arena")
+        secrets = {"small": cairn.hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1.25)]),
+                   "large": cairn.hull([(x / 7, x * x / 49, x % 5) for x in range(230)])}
+        for data in secrets.values():
+            name = hashlib.sha256(data).digest()
+            lobby.upload(name, data)
+            for shown in (b"", b"x", data[:-1] + b"!", bytes(len(data))):
+                with refused("corrupt"):
+                    guest.ask("shape_info", "shape_upload", arena.number, name, 0, 1, shown)
+            with refused("unknown_shape"):
+                arena.apply(command("shape_use", name))
+            # Whoever has the bytes has the shape, and it is not cooked again.
+            arena.upload(name, data)
+            assert arena.apply(command("shape_use", name)).values
 
 
 def test_keys_are_rotated_while_it_runs(server, file):
