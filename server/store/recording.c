@@ -197,7 +197,7 @@ enum status recording_batch(struct recording *self, const struct recorded *apply
 		.commands = sql_column_blob(get, 6, &bytes),
 	};
 	out->bytes = (uint32_t)bytes;
-	if (session > UINT32_MAX || late > LATE_REFUSE || count > BATCH_COMMANDS_MAX)
+	if (session > UINT32_MAX || late > LATE_WITHDRAW || count > BATCH_COMMANDS_MAX)
 		return BAD("batch %u applied at tick %llu has numbers out of range", position,
 			   LONG(apply->tick));
 	return STATUS_OK;

@@ -162,6 +162,12 @@ static struct host_options host_options_of(const struct server *server,
 	host.checkpoint_ticks = (uint32_t)options->checkpoint_ticks;
 	host.inbox_batches = (uint32_t)options->inbox_batches;
 	host.inbox_bytes = (uint32_t)options->inbox_bytes;
+	host.players = (struct player_limits){
+		.horizon_ticks = (uint32_t)options->player_horizon,
+		.pending = (uint32_t)options->player_pending,
+		.forces = (uint32_t)options->player_forces,
+		.bodies = (uint32_t)options->player_bodies,
+	};
 	host.running = running;
 	return host;
 }
