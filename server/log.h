@@ -3,16 +3,16 @@
  *	2026-01-31T12:00:00.123456Z info session_open session=7 peer=unix:uid=1000,pid=42
  *
  * Each place in the source may say LOG_BURST lines at once and LOG_PER_SECOND after that; what is
- * held back is counted and told with the next line of that place (`suppressed=N`). Lines about somebody who has
- * shown who he is (LOG_FROM) are held back by him instead, so that one who is noisy hides nobody else. Audit
- * lines, of what somebody has changed, are said whatever the level and however many.
+ * held back is counted and told with the next line of that place (`suppressed=N`). Lines about somebody
+ * who has shown who he is (LOG_FROM) are held back by him instead, so that one who is noisy hides
+ * nobody else. Audit lines, of what somebody has changed, are said whatever the level and however many.
  *
- * Nobody waits for the reader of the log. A line that standard error does not take at once is counted, told with
- * the next one that it does (`lost=N`) and in log_lost; audit lines are kept, up to LOG_KEPT_BYTES of them, and
- * written when there is room again.
+ * Nobody waits for the reader of the log. A line that standard error does not take at once is counted,
+ * told with the next one that it does (`lost=N`) and in log_lost; audit lines are kept, up to
+ * LOG_KEPT_BYTES of them, and written when there is room again.
  *
- * Control bytes come out as \xNN. What a peer or a file says goes through LOG_TEXT, which quotes it, so that it
- * cannot pass for pairs of ours. A line never tears: it is one write. Any thread.
+ * Control bytes come out as \xNN. What a peer or a file says goes through LOG_TEXT, which quotes it, so
+ * that it cannot pass for pairs of ours. A line never tears: it is one write. Any thread.
  */
 #ifndef CAIRN_LOG_H
 #define CAIRN_LOG_H
@@ -49,9 +49,9 @@ const char *log_level_name(enum log_level level);
  * Not while other threads log. */
 void log_set_sink(void (*sink)(const char *line, void *context), void *context);
 
-/* Makes sure that writing to standard error never waits, whatever it is: a pipe or a terminal is opened once more
- * for this process alone, a socket is asked not to. Once, before privileges are given up; where the system
- * does not allow it, and before, each write asks first whether there is room. */
+/* Makes sure that writing to standard error never waits, whatever it is: a pipe or a terminal is opened
+ * once more for this process alone, a socket is asked not to. Once, before privileges are given up;
+ * where the system does not allow it, and before, each write asks first whether there is room. */
 void log_start(void);
 /* Writes what is kept, and how many lines were lost, as far as there is room. */
 void log_flush(void);

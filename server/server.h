@@ -75,7 +75,8 @@ void server_accept(struct server *self, struct stream *stream);
 void server_drain(struct server *self);
 /* After the io has stopped. Stops the executor. */
 void server_destroy(struct server *self);
-/* The tokens file has been read again: sessions whose bearer's line is gone, or allows less, are ended for good. */
+/* The tokens file has been read again: sessions whose bearer's line is gone, or allows less, are ended
+ * for good. */
 void server_revoke(struct server *self);
 /* For session.c and worlds.c: one more has come to its end. */
 void server_session_ended(struct server *self);

@@ -39,7 +39,8 @@ static bool read_row(struct wire_slice packed, struct session_row *out)
 	return out->number > 0;
 }
 
-/* The sessions from `*from` on, as one answer has them; `*from` is then the next page's. MISSING: there are no more. */
+/* The sessions from `*from` on, as one answer has them; `*from` is then the next page's. MISSING: there
+ * are no more. */
 static enum status next_page(struct cli *cli, uint64_t *from, struct session_row *rows, uint32_t capacity,
 			     uint32_t *count)
 {
@@ -97,14 +98,14 @@ static int kick_token(struct cli *cli, const char *name, const char *text)
 {
 	static struct session_row rows[PAGE_MAX];
 	static uint64_t numbers[PAGE_MAX];
-	uint64_t from = 0, kicked = 0;
+	uint64_t from = 0, kicked = 0, own = cairn_session(cli->client)->number;
 	uint32_t count;
 	enum status status;
 	while ((status = next_page(cli, &from, rows, PAGE_MAX, &count)) == STATUS_OK) {
 		uint32_t found = 0;
 		/* What they point at goes with the next answer. */
 		for (uint32_t i = 0; i < count; i++)
-			if (wire_slice_is(rows[i].token, name) && rows[i].number != cairn_session(cli->client)->number)
+			if (wire_slice_is(rows[i].token, name) && rows[i].number != own)
 				numbers[found++] = rows[i].number;
 		for (uint32_t i = 0; i < found; i++) {
 			status = kick(cli, numbers[i], text);

@@ -64,8 +64,8 @@ void world_set_shape_source(struct world *world, struct shape_source shapes);
 /* ---- commands -------------------------------------------------------------------------------- */
 
 enum { BATCH_COMMANDS_MAX = 4096 };
-/* WITHDRAW: what waits of the session's restricted batches is taken back before anything else of this call; such a
- * batch has no commands and no tick. */
+/* WITHDRAW: what waits of the session's restricted batches is taken back before anything else of this
+ * call; such a batch has no commands and no tick. */
 enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2 };
 
 /* Commands that are applied together or not at all. */

@@ -1,21 +1,22 @@
 /* host_players.c: what a player may have of a world at once, and what ends with him.
  *
- * Players are strangers who share a world with others: each has a share of what everybody draws on, so that what he
- * leaves about keeps nobody out. Of a restricted session are bounded
+ * Players are strangers who share a world with others: each has a share of what everybody draws on, so
+ * that what he leaves about keeps nobody out. Of a restricted session are bounded
  *
  *	how far ahead a batch may be dated, and how long a force may last (player_limits.horizon_ticks)
  *	batches that wait for a later tick     rows of the pending table
  *	forces and torques that last           those that it has asked for, until their last tick
- *	bodies                                 those that it owns and those that it gave away; but no more than it has
+ *	bodies                                 those that it owns and those that it gave away; but no
+ *						more than it has
  *	                                       made and not removed, or gifts of others would use its share up
  *
- * A batch that would pass one is refused whole, before the engine or the journal sees it. Counts are of the boundary
- * as it begins, with what was asked in it so far, refused or not: within one tick a share may be used up by what is
- * refused, never passed.
+ * A batch that would pass one is refused whole, before the engine or the journal sees it. Counts are of
+ * the boundary as it begins, with what was asked in it so far, refused or not: within one tick a share
+ * may be used up by what is refused, never passed.
  *
- * When the session has left the world, what it has waiting is withdrawn at the next boundary: a batch of our own
- * (LATE_WITHDRAW), recorded like any other, so that replays withdraw it, too. Its forces end by themselves within the
- * horizon, its bodies stay: they are part of the world.
+ * When the session has left the world, what it has waiting is withdrawn at the next boundary: a batch
+ * of our own (LATE_WITHDRAW), recorded like any other, so that replays withdraw it, too. Its forces end
+ * by themselves within the horizon, its bodies stay: they are part of the world.
  */
 #include <string.h>
 
@@ -202,7 +203,8 @@ void host_players_applied(struct host *host, const struct boundary *boundary)
 					 command->set_owner.owner != player->session;
 			uint32_t ticks = lasts(command);
 			if (ticks > 1)
-				player->forces.items[player->forces.count++] = MAX_OF(batch->at, tick) + ticks;
+				player->forces.items[player->forces.count++] =
+					MAX_OF(batch->at, tick) + ticks;
 		}
 	}
 }

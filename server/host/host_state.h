@@ -93,8 +93,8 @@ struct boundary {
 	uint32_t command_count, count, refused_count;
 	enum status status; /* of the step */
 	struct reason why;
-	/* Of host->players, by the same index, where anybody needs them; and how many batches that withdraw stand
-	 * behind the `count` others. */
+	/* Of host->players, by the same index, where anybody needs them; and how many batches that
+	 * withdraw stand behind the `count` others. */
 	struct world_share *shares;
 	uint32_t share_count, withdrawals;
 };

@@ -75,7 +75,8 @@ static uint32_t count_worlds(const struct server *server, const struct grant *gr
 /* The first of them; the log has them all. */
 static void pack_refused(struct wire_packer *out, const struct server *server, const struct grant *grant)
 {
-	uint32_t count = 0, told = 0, most = MIN_OF(count_refused(server, grant), (uint32_t)STORE_REFUSED_TOLD);
+	uint32_t count = 0, told = 0;
+	uint32_t most = MIN_OF(count_refused(server, grant), (uint32_t)STORE_REFUSED_TOLD);
 	const struct refused_file *files =
 		server->store != NULL ? store_refused(server->store, &count) : NULL;
 	wire_pack_array(out, most);
@@ -218,8 +219,8 @@ static void pack_sections(struct wire_packer *out, struct server *server, const 
 	}
 }
 
-/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …]}, or one of them; of the worlds that the token is
- * for. */
+/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …]}, or one of them; of the worlds that
+ * the token is for. */
 void handle_info(struct session *self, const struct message *message)
 {
 	struct server *server = self->server;

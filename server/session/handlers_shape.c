@@ -3,9 +3,9 @@
  *
  *	parts ──► whole? ──► HELPER: SHA-256 is the name? cook ──► LOOP ──► host_shape ──► SHAPE_INFO
  *
- * A shape this process has cooked before is not cooked again. Its name alone is no licence: whoever uploads it brings
- * its bytes, and they are held against the name, or somebody who has only heard of a shape of another world could
- * have it named here and ask for its geometry. The library forgets what no
+ * A shape this process has cooked before is not cooked again. Its name alone is no licence: whoever
+ * uploads it brings its bytes, and they are held against the name, or somebody who has only heard of a
+ * shape of another world could have it named here and ask for its geometry. The library forgets what no
  * world holds any more, the oldest first, once it is large: visitors with shapes of their own come and go
  * for months. A shape on its way to a world is held by the letter, then by the world's own book, so that its
  * SHAPE_INFO finds it here.

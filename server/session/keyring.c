@@ -278,7 +278,8 @@ static enum status add_fresh(void *context, const struct used_token *token)
 	return used_tokens_add_fresh(context, token);
 }
 
-/* The file is written anew when most of it has expired; where that fails it goes on growing, and is tried again. */
+/* The file is written anew when most of it has expired; where that fails it goes on growing, and is
+ * tried again. */
 static void keep_little(struct keyring *self, uint64_t now_s)
 {
 	if (self->kept == NULL || used_tokens_count(self->kept) < self->keep_again_at)

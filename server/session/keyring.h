@@ -8,14 +8,14 @@
  *	                                  digits) are believed up to ROLE, player where none is said
  *
  * Keys are changed by reading the file again: add the new one, give it to the backend, take the old one
- * away; sessions that came in by it stay. A bearer's line that is taken away, or allows less, ends its sessions
- * (keyring_holds). A file with one wrong line changes nothing.
+ * away; sessions that came in by it stay. A bearer's line that is taken away, or allows less, ends its
+ * sessions (keyring_holds). A file with one wrong line changes nothing.
  *
- * A connect token is good once, and is used up by the HELLO that it lets in, not by one that is refused for its role.
- * Its nonce is remembered until it has expired (nonces.h), so a token may not live longer than
- * KEYRING_LIFE_S; the memory is bounded for each key, and when it is full of living ones further tokens of that key
- * are refused (BUSY), never old ones forgotten. Text that somebody shows is compared as hashes, with all of
- * them, in a time that does not depend on what it is.
+ * A connect token is good once, and is used up by the HELLO that it lets in, not by one that is refused
+ * for its role. Its nonce is remembered until it has expired (nonces.h), so a token may not live longer than
+ * KEYRING_LIFE_S; the memory is bounded for each key, and when it is full of living ones further tokens
+ * of that key are refused (BUSY), never old ones forgotten. Text that somebody shows is compared as
+ * hashes, with all of them, in a time that does not depend on what it is.
  */
 #ifndef CAIRN_SESSION_KEYRING_H
 #define CAIRN_SESSION_KEYRING_H
@@ -75,8 +75,8 @@ static inline bool keyring_empty(const struct keyring *self)
 {
 	return self->bearers.count == 0 && self->keys.count == 0;
 }
-/* What the token allows at that second (since 1970 UTC); nothing is used up. AUTH: not known, not genuine, expired,
- * used; BUSY. `why` never has a part of the token in it. */
+/* What the token allows at that second (since 1970 UTC); nothing is used up. AUTH: not known, not
+ * genuine, expired, used; BUSY. `why` never has a part of the token in it. */
 enum status keyring_check(struct keyring *self, struct wire_slice token, uint64_t now_s,
 			  struct grant *out, struct reason *why) MUST_CHECK;
 /* It lets somebody in: a connect token is used up. As keyring_check, and IO where that cannot be kept. */
@@ -85,7 +85,8 @@ enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_
 /* Both. */
 enum status keyring_admit(struct keyring *self, struct wire_slice token, uint64_t now_s,
 			  struct grant *out, struct reason *why) MUST_CHECK;
-/* Whether the file, as it was read last, still gives the bearer of that grant as much. True for connect tokens. */
+/* Whether the file, as it was read last, still gives the bearer of that grant as much. True for connect
+ * tokens. */
 bool keyring_holds(const struct keyring *self, const struct grant *grant);
 /* Used tokens are kept in that directory from that second on, and those of earlier lives are remembered. */
 enum status keyring_keep(struct keyring *self, const char *directory, uint64_t now_s,

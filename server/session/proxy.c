@@ -16,18 +16,6 @@ static void take_source(struct peer *peer, struct address source)
 	address_print(&source, peer->text);
 }
 
-/* Whoever it speaks for, it is nobody of this machine: a word is no proof of where somebody is. */
-static enum status not_local(enum status status, struct peer *peer)
-{
-	if (status != STATUS_OK)
-		return status;
-	/* The balancer is trusted to carry what is secret as its operator wants it carried. */
-	peer->secure = peer->secure || peer->local;
-	peer->local = false;
-	peer->known = false;
-	return STATUS_OK;
-}
-
 /* ---- version 1 ----------------------------------------------------------------------------------- */
 
 /* The line without its end, as a C string. */
@@ -104,15 +92,28 @@ static enum status read_v2(const uint8_t *data, size_t count, size_t *bytes, str
 	return command == 0 ? STATUS_OK : take_block(data[13], data + V2_HEAD, length, peer);
 }
 
-enum status proxy_read(const uint8_t *data, size_t count, size_t *bytes, struct peer *peer)
+static enum status read_header(const uint8_t *data, size_t count, size_t *bytes, struct peer *peer)
 {
 	static const char V1[] = "PROXY ";
 	size_t one = MIN_OF(count, sizeof V1 - 1), two = MIN_OF(count, sizeof V2_SIGNATURE);
 	if (count == 0)
 		return STATUS_AGAIN;
 	if (memcmp(data, V1, one) == 0)
-		return one < sizeof V1 - 1 ? STATUS_AGAIN : not_local(read_v1(data, count, bytes, peer), peer);
+		return one < sizeof V1 - 1 ? STATUS_AGAIN : read_v1(data, count, bytes, peer);
 	if (memcmp(data, V2_SIGNATURE, two) == 0)
-		return two < sizeof V2_SIGNATURE ? STATUS_AGAIN : not_local(read_v2(data, count, bytes, peer), peer);
+		return two < sizeof V2_SIGNATURE ? STATUS_AGAIN : read_v2(data, count, bytes, peer);
 	return STATUS_MALFORMED;
+}
+
+/* Whoever it speaks for, it is nobody of this machine: a word is no proof of where somebody is. */
+enum status proxy_read(const uint8_t *data, size_t count, size_t *bytes, struct peer *peer)
+{
+	enum status status = read_header(data, count, bytes, peer);
+	if (status != STATUS_OK)
+		return status;
+	/* The balancer is trusted to carry what is secret as its operator wants it carried. */
+	peer->secure = peer->secure || peer->local;
+	peer->local = false;
+	peer->known = false;
+	return STATUS_OK;
 }

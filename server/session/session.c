@@ -280,7 +280,8 @@ static void on_drained(void *context)
 static void on_closed(void *context, enum status why)
 {
 	struct session *self = context;
-	LOG_FROM(session_log(self), LOG_INFO, "session_closed", "session=%u why=%s frames_in=%llu bytes_out=%llu",
+	LOG_FROM(session_log(self), LOG_INFO, "session_closed",
+		 "session=%u why=%s frames_in=%llu bytes_out=%llu",
 		 (unsigned)self->number, status_name(why), (unsigned long long)self->frames_in,
 		 (unsigned long long)self->outbox.sent_bytes);
 	self->stream = NULL;
@@ -337,7 +338,8 @@ static enum status admit(void *context, struct wire_slice token, enum wire_role 
 	return STATUS_OK;
 }
 
-/* A token that opens no door yet is not used up by knocking: its world may come. Who may make worlds needs none. */
+/* A token that opens no door yet is not used up by knocking: its world may come. Who may make worlds
+ * needs none. */
 static bool has_a_door(const struct server *server, const struct grant *grant, enum wire_role role)
 {
 	if (grant->world_count == 0 || wire_role_may(role, MESSAGE_WORLD_CREATE))

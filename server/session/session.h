@@ -111,8 +111,8 @@ static inline enum wire_role session_role(const struct session *self)
 	return self->state == SESSION_OPEN ? self->handshake.role : WIRE_ROLE_NOBODY;
 }
 
-/* Whose limit a line about it counts against: its own, where it has shown who it is; strangers share the place's,
- * because they could come back as somebody new for each line. */
+/* Whose limit a line about it counts against: its own, where it has shown who it is; strangers share
+ * the place's, because they could come back as somebody new for each line. */
 struct log_site *session_log(struct session *self);
 
 /* Takes the session out of every world and frees it; the stream is gone. */

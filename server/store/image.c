@@ -26,8 +26,8 @@ enum status image_pack(const struct bytes *image, struct bytes *out)
  * later ticks may pass the limit by what one batch brings. */
 enum { HEAD_BYTES = 4096, BESIDES_BYTES = 1 << 20 };
 
-/* As many as the world's own limits allow, which stand at the beginning: a few compressed bytes ask for no more
- * memory than a world of that kind could. 0: there is no such beginning. */
+/* As many as the world's own limits allow, which stand at the beginning: a few compressed bytes ask for
+ * no more memory than a world of that kind could. 0: there is no such beginning. */
 static uint64_t bytes_allowed(const uint8_t *data, size_t bytes)
 {
 	uint8_t head[HEAD_BYTES];

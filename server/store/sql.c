@@ -120,8 +120,8 @@ static enum status make_private(const char *path, struct reason *why)
 	return made ? STATUS_OK : reason_set(why, STATUS_IO, -1, "file", "%s: %s", path, strerror(code));
 }
 
-/* How many of SQLite's own instructions one step of a statement may take: some ten seconds. The longest of ours
- * looks at every row of a table once. */
+/* How many of SQLite's own instructions one step of a statement may take: some ten seconds. The longest
+ * of ours looks at every row of a table once. */
 enum { PROGRESS_EVERY = 100000, PROGRESS_MAX = 10000 };
 
 static int too_long(void *context)

@@ -7,9 +7,10 @@
  *	12  16  nonce
  *	28   8  XXH3 of the bytes before, big-endian
  *
- * A record is written before its token lets anybody in. It is with the system then: it outlives the process, however
- * that ends, and not a loss of power in the same second. A record that is torn or damaged is passed over and
- * counted. When most of them have expired the file is written anew beside and put in its place.
+ * A record is written before its token lets anybody in. It is with the system then: it outlives the
+ * process, however that ends, and not a loss of power in the same second. A record that is torn or
+ * damaged is passed over and counted. When most of them have expired the file is written anew beside
+ * and put in its place.
  */
 #ifndef CAIRN_STORE_USED_TOKENS_H
 #define CAIRN_STORE_USED_TOKENS_H

@@ -12,8 +12,8 @@
  *
  * Bounded: connections by io_limits.streams_max together with all others, the header of a request by
  * WEB_HEADER_BYTES, all headers being read at --web by WEB_HEADERS_MAX and those of one address by
- * WEB_HEADERS_SHARE (or --address-greetings), a request's time by the handshake's. --admin has a pool and shares of
- * its own, so that nobody at --web can hide that the daemon is alive.
+ * WEB_HEADERS_SHARE (or --address-greetings), a request's time by the handshake's. --admin has a pool
+ * and shares of its own, so that nobody at --web can hide that the daemon is alive.
  */
 #ifndef CAIRN_WEB_WEB_H
 #define CAIRN_WEB_WEB_H

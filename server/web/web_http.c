@@ -244,8 +244,8 @@ static bool shows_token(struct web_site *site, struct lws *wsi, struct sight *ou
 	return true;
 }
 
-/* Without a token: what is on this machine, where that is somebody (--loopback-role). Where no tokens are given nobody
- * else can reach the server. */
+/* Without a token: what is on this machine, where that is somebody (--loopback-role). Where no tokens
+ * are given nobody else can reach the server. */
 static struct sight sight_of(struct web_site *site, struct lws *wsi)
 {
 	struct sight sight = { .any = false };

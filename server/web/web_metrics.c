@@ -254,7 +254,8 @@ enum status web_metrics(struct server *server, const struct grant *grant, struct
 	one(&page, "frames_reused_total", "counter", "Frames taken from the pool.", frames.reused);
 	one(&page, "heap_blocks", "gauge", "Blocks on the heap.", (uint64_t)MAX_OF(heap_live(), 0));
 	one(&page, "heap_calls_total", "counter", "Calls of the heap.", heap_calls_total());
-	one(&page, "log_lines_lost_total", "counter", "Lines that nobody took from the log in time.", log_lost());
+	one(&page, "log_lines_lost_total", "counter", "Lines that nobody took from the log in time.",
+	    log_lost());
 	put_worlds(&page, server, grant);
 	return page.status;
 }

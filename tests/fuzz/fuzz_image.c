@@ -1,14 +1,17 @@
-/* fuzz_image.c: images of worlds with every checksum right, wrong in a few values only, so that they are looked into
- * behind the checksum, the tables and their columns. Byte 0 chooses a good image; then edits of six bytes each:
+/* fuzz_image.c: images of worlds with every checksum right, wrong in a few values only, so that they
+ * are looked into behind the checksum, the tables and their columns. Byte 0 chooses a good image; then
+ * edits of six bytes each:
  *
  *	0-2  place, of the image's bytes but its checksum
- *	3    what is done there: the byte is set; a number of 4 or 8 bytes is set, or moved up or down; a value that
- *	     arithmetic minds (infinities, no number, the least and the largest) is put; 8 bytes are brought from
+ *	3    what is done there: the byte is set; a number of 4 or 8 bytes is set, or moved up or down;
+ *						a value that
+ *	     arithmetic minds (infinities, no number, the least and the largest) is put; 8 bytes are
+ *						brought from
  *	     elsewhere
  *	4-5  the value, or where from
  *
- * The image is packed as it lies in a file and unpacked again; then it is refused, or the world it makes keeps every
- * invariant, is the same world when it is saved and loaded, and makes ticks. */
+ * The image is packed as it lies in a file and unpacked again; then it is refused, or the world it
+ * makes keeps every invariant, is the same world when it is saved and loaded, and makes ticks. */
 #include <math.h>
 #include <string.h>
 
@@ -41,8 +44,12 @@ static struct bytes make_good(const char *method, bool later)
 	ASSERT(test_batch(world, commands, 1, &result) == STATUS_OK);
 	test_step(world, later ? 40 : 4);
 	commands[1] = commands[0];
-	struct batch batch = { .session = 3, .number = 9, .at = world_info(world).tick + 2, .restricted = later,
-			       .commands = &commands[1], .count = 1 };
+	struct batch batch = { .session = 3,
+			       .number = 9,
+			       .at = world_info(world).tick + 2,
+			       .restricted = later,
+			       .commands = &commands[1],
+			       .count = 1 };
 	ASSERT(world_apply(world, &batch, 1, &result) == STATUS_OK);
 	struct bytes image = test_save(world);
 	world_destroy(world);

@@ -1,5 +1,5 @@
-/* Players' shares of a world at the whole daemon: what one may leave about, that it ends with him, and that it harms
- * nobody who stays. */
+/* Players' shares of a world at the whole daemon: what one may leave about, that it ends with him, and
+ * that it harms nobody who stays. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,8 +68,8 @@ static enum status said(struct sim_client *client, uint32_t world, uint64_t batc
 	return result->code;
 }
 
-static enum status ask(struct sim_client *client, uint32_t world, const struct command *commands, uint32_t count,
-		       uint64_t at)
+static enum status ask(struct sim_client *client, uint32_t world, const struct command *commands,
+		       uint32_t count, uint64_t at)
 {
 	return said(client, world, sim_commands(client, world, commands, count, at, WIRE_LATE_APPLY));
 }
@@ -153,7 +153,8 @@ START_TEST(forces_have_a_share_and_an_end)
 	struct command commands[] = { sim_spawn(0, 1, 0, 1, false), push(-1, 60) };
 	ck_assert_int_eq(ask(player, world, commands, 2, 0), STATUS_OK);
 	int64_t body = sim_result(player, world, 1)->values[0];
-	struct command ever = push(body, FOR_EVER), longer = push(body, 61), most = push(body, 60), once = push(body, 1);
+	struct command ever = push(body, FOR_EVER), longer = push(body, 61);
+	struct command most = push(body, 60), once = push(body, 1);
 	ck_assert_int_eq(ask(player, world, &ever, 1, 0), STATUS_RANGE);
 	ck_assert_int_eq(ask(player, world, &longer, 1, 0), STATUS_RANGE);
 	for (int i = 0; i < 5; i++)
@@ -210,12 +211,17 @@ static void live_on_credit(struct server_sim *sim, uint32_t world, struct rng *r
 {
 	struct sim_client *debtor = player_in(sim, world);
 	for (uint32_t acts = 4 + rng_below(rng, 12); acts > 0; acts--) {
-		struct command commands[3] = { sim_spawn(rng_below(rng, 8), 1, rng_below(rng, 8), 7, false),
-					       push(-1, rng_below(rng, 3) > 0 ? 2 + rng_below(rng, 58) : FOR_EVER) };
+		uint32_t ticks = 2 + rng_below(rng, 58);
+		double x = rng_below(rng, 8);
+		if (rng_below(rng, 3) == 0)
+			ticks = FOR_EVER;
+		struct command commands[3] = { sim_spawn(x, 1, 2, 7, false), push(-1, ticks) };
 		command_defaults(&commands[2], COMMAND_SET_OWNER);
 		commands[2].set_owner.body = -1;
 		commands[2].set_owner.owner = rng_below(rng, 4);
-		uint64_t at = rng_below(rng, 2) > 0 ? tick_of(sim, world) + rng_below(rng, 90) : 0;
+		uint64_t at = tick_of(sim, world) + rng_below(rng, 90);
+		if (rng_below(rng, 2) == 0)
+			at = 0;
 		sim_commands(debtor, world, commands, 1 + rng_below(rng, 3), at, WIRE_LATE_APPLY);
 		if (rng_below(rng, 4) == 0 && debtor->subscription_count < SIM_SUBSCRIPTIONS_MAX)
 			sim_subscribe(debtor, acts + 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1, 0);
@@ -247,7 +253,8 @@ static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_
 		struct world_share share = share_of(sim, world, number);
 		ck_assert_msg(share.pending == 0, "seed %llu: session %u has gone and has %u batches waiting",
 			      (unsigned long long)seed, (unsigned)number, (unsigned)share.pending);
-		ck_assert_msg(drives_of(sim, world, number) == 0, "seed %llu: session %u has gone and pushes on",
+		ck_assert_msg(drives_of(sim, world, number) == 0,
+			      "seed %llu: session %u has gone and pushes on",
 			      (unsigned long long)seed, (unsigned)number);
 	}
 	fanout_counters(worlds_find(&server->worlds, world)->fanout, &fanout);

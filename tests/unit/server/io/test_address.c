@@ -120,15 +120,21 @@ END_TEST
 START_TEST(a_network_has_the_addresses_that_begin_as_it_does)
 {
 	static const struct { const char *network, *address; bool has; } CASES[] = {
-		{ "192.0.2.7", "tcp:192.0.2.7:1", true },	{ "192.0.2.7", "tcp:192.0.2.8:1", false },
-		{ "192.0.2.0/24", "tcp:192.0.2.255:1", true },	{ "192.0.2.0/24", "tcp:192.0.3.0:1", false },
-		{ "192.0.2.0/23", "tcp:192.0.3.9:1", true },	{ "0.0.0.0/0", "tcp:8.8.8.8:1", true },
-		{ "0.0.0.0/0", "tcp:[::1]:1", false },		{ "2001:db8::/33", "tcp:[2001:db8:7fff::1]:1", true },
+		{ "192.0.2.7", "tcp:192.0.2.7:1", true },
+		{ "192.0.2.7", "tcp:192.0.2.8:1", false },
+		{ "192.0.2.0/24", "tcp:192.0.2.255:1", true },
+		{ "192.0.2.0/24", "tcp:192.0.3.0:1", false },
+		{ "192.0.2.0/23", "tcp:192.0.3.9:1", true },
+		{ "0.0.0.0/0", "tcp:8.8.8.8:1", true },
+		{ "0.0.0.0/0", "tcp:[::1]:1", false },
+		{ "2001:db8::/33", "tcp:[2001:db8:7fff::1]:1", true },
 		{ "2001:db8::/33", "tcp:[2001:db8:8000::1]:1", false },
 		{ "::ffff:192.0.2.7", "tcp:192.0.2.7:1", true },
 	};
-	static const char *const WRONG[] = { "", "x", "1.2.3", "1.2.3.4/33", "1.2.3.4/", "1.2.3.4/-1", "::/129",
-					     "::/1x", "1.2.3.4/1/1", "tcp:1.2.3.4", "1.2.3.4/0000000001" };
+	static const char *const WRONG[] = {
+		"", "x", "1.2.3", "1.2.3.4/33", "1.2.3.4/", "1.2.3.4/-1", "::/129", "::/1x", "1.2.3.4/1/1",
+		"tcp:1.2.3.4", "1.2.3.4/0000000001",
+	};
 	struct network network;
 	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
 		struct address address;

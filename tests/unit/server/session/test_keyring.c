@@ -50,6 +50,13 @@ static const char *issue(uint32_t key, uint32_t nonce, enum wire_role role, uint
 	return text;
 }
 
+/* A player's token shown at that second. */
+static enum status use(uint32_t key, uint32_t nonce, uint64_t expires_s, uint64_t now_s)
+{
+	struct grant grant;
+	return admit(issue(key, nonce, WIRE_ROLE_PLAYER, expires_s), now_s, &grant);
+}
+
 static void add_bearer(char *file, size_t bytes, const char *name, const char *role, const char *token,
 		       const char *worlds)
 {
@@ -189,17 +196,16 @@ END_TEST
 
 START_TEST(a_clock_set_back_revives_nothing)
 {
-	struct grant grant;
 	ck_assert_int_eq(load("key 1 " SECRET), STATUS_OK);
 	for (uint32_t i = 0; i < 500; i++)
-		ck_assert_int_eq(admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 60 + i % 3), NOW, &grant), STATUS_OK);
+		ck_assert_int_eq(use(1, i, NOW + 60 + i % 3, NOW), STATUS_OK);
 	/* An hour later they are forgotten, because others need the room. */
 	for (uint32_t i = 1000; i < 4000; i++)
-		ck_assert_int_eq(admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 3700), NOW + 3600, &grant), STATUS_OK);
+		ck_assert_int_eq(use(1, i, NOW + 3700, NOW + 3600), STATUS_OK);
 	for (uint32_t i = 0; i < 500; i++)
-		ck_assert_int_eq(admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 60 + i % 3), NOW, &grant), STATUS_AUTH);
+		ck_assert_int_eq(use(1, i, NOW + 60 + i % 3, NOW), STATUS_AUTH);
 	/* What could not have been used is good. */
-	ck_assert_int_eq(admit(issue(1, 9999, WIRE_ROLE_PLAYER, NOW + 90), NOW, &grant), STATUS_OK);
+	ck_assert_int_eq(use(1, 9999, NOW + 90, NOW), STATUS_OK);
 }
 END_TEST
 
@@ -229,14 +235,12 @@ static void restart(const char *directory, uint64_t now_s)
 START_TEST(used_tokens_survive_a_restart_however_it_ends)
 {
 	char directory[] = "/tmp/cairn-used-XXXXXX", path[64];
-	struct grant grant;
 	struct stat found;
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(path, sizeof path, "%s/cairnd.tokens", directory);
 	restart(directory, NOW);
 	for (uint32_t i = 1; i <= 9000; i++)
-		ck_assert_int_eq(admit(issue(1 + i % 2, i, WIRE_ROLE_PLAYER, NOW + (i < 8000 ? 60 : 600)), NOW,
-				       &grant), STATUS_OK);
+		ck_assert_int_eq(use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW), STATUS_OK);
 	ck_assert_int_eq(stat(path, &found), 0);
 	ck_assert_uint_eq(found.st_mode & 0777, 0600);
 	ck_assert_int_eq(found.st_size, 9000 * USED_TOKEN_BYTES);
@@ -249,22 +253,21 @@ START_TEST(used_tokens_survive_a_restart_however_it_ends)
 	restart(directory, NOW);
 	uint32_t again = 0;
 	for (uint32_t i = 1; i < 9000; i++)
-		again += admit(issue(1 + i % 2, i, WIRE_ROLE_PLAYER, NOW + (i < 8000 ? 60 : 600)), NOW, &grant) ==
+		again += use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW) ==
 			 STATUS_OK;
 	ck_assert_uint_eq(again, 1);
 	/* Later most have expired, and the file is written anew; then the clock is set back. */
 	restart(directory, NOW + 300);
 	for (uint32_t i = 20000; i < 20100; i++)
-		ck_assert_int_eq(admit(issue(1 + i % 2, i, WIRE_ROLE_PLAYER, NOW + 400), NOW + 300, &grant), STATUS_OK);
+		ck_assert_int_eq(use(1 + i % 2, i, NOW + 400, NOW + 300), STATUS_OK);
 	ck_assert_int_eq(stat(path, &found), 0);
 	ck_assert_int_lt(found.st_size, 2000 * USED_TOKEN_BYTES);
 	for (int round = 0; round < 2; round++) {
 		for (uint32_t i = 1; i < 9000; i += 7)
-			ck_assert_int_eq(admit(issue(1 + i % 2, i, WIRE_ROLE_PLAYER, NOW + (i < 8000 ? 60 : 600)),
-					       NOW, &grant), STATUS_AUTH);
+			ck_assert_int_eq(use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW), STATUS_AUTH);
 		restart(directory, NOW);
 	}
-	ck_assert_int_eq(admit(issue(1, 77777, WIRE_ROLE_PLAYER, NOW + 90), NOW, &grant), STATUS_OK);
+	ck_assert_int_eq(use(1, 77777, NOW + 90, NOW), STATUS_OK);
 	keyring_release(&ring);
 	unlink(path);
 	rmdir(directory);
@@ -274,7 +277,6 @@ END_TEST
 START_TEST(a_token_whose_use_cannot_be_kept_lets_nobody_in)
 {
 	char directory[] = "/tmp/cairn-used-XXXXXX", path[64];
-	struct grant grant;
 	struct rlimit limit, none;
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(path, sizeof path, "%s/cairnd.tokens", directory);
@@ -284,14 +286,14 @@ START_TEST(a_token_whose_use_cannot_be_kept_lets_nobody_in)
 	none = limit;
 	none.rlim_cur = USED_TOKEN_BYTES + 10;
 	setrlimit(RLIMIT_FSIZE, &none);
-	ck_assert_int_eq(admit(issue(1, 1, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_OK);
-	ck_assert_int_eq(admit(issue(1, 2, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_IO);
+	ck_assert_int_eq(use(1, 1, NOW + 60, NOW), STATUS_OK);
+	ck_assert_int_eq(use(1, 2, NOW + 60, NOW), STATUS_IO);
 	setrlimit(RLIMIT_FSIZE, &limit);
 	/* It was not used up, and what was written of it stands in nobody's way. */
-	ck_assert_int_eq(admit(issue(1, 2, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_OK);
+	ck_assert_int_eq(use(1, 2, NOW + 60, NOW), STATUS_OK);
 	restart(directory, NOW);
 	for (uint32_t i = 1; i <= 2; i++)
-		ck_assert_int_eq(admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_AUTH);
+		ck_assert_int_eq(use(1, i, NOW + 60, NOW), STATUS_AUTH);
 	keyring_release(&ring);
 	unlink(path);
 	rmdir(directory);
@@ -312,7 +314,8 @@ START_TEST(a_bearer_is_held_to_the_line_as_it_is_now)
 	ck_assert_int_eq(admit("a token of some length", NOW, &grant), STATUS_OK);
 	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
 		file[0] = '\0';
-		add_bearer(file, sizeof file, "ann2", CASES[i].role, "a token of some length", CASES[i].worlds);
+		add_bearer(file, sizeof file, "ann2", CASES[i].role, "a token of some length",
+			   CASES[i].worlds);
 		ck_assert_int_eq(load(file), STATUS_OK);
 		ck_assert_msg(keyring_holds(&ring, &grant) == CASES[i].held, "case %zu", i);
 	}

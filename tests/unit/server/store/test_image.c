@@ -1,4 +1,5 @@
-/* Images as they lie in files: what is packed comes back, and a few bytes do not ask for a machine's memory. */
+/* Images as they lie in files: what is packed comes back, and a few bytes do not ask for a machine's
+ * memory. */
 #include "server/store/image.h"
 
 #include <string.h>

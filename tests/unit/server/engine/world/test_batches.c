@@ -437,7 +437,8 @@ START_TEST(options_out_of_range_are_refused_by_name)
 }
 END_TEST
 
-static void keep(struct world *of, uint32_t session, uint64_t number, uint64_t at, bool restricted, int64_t tag)
+static void keep(struct world *of, uint32_t session, uint64_t number, uint64_t at, bool restricted,
+		 int64_t tag)
 {
 	struct command commands[2];
 	struct batch_result result;
