@@ -77,7 +77,11 @@ static enum status check_hello(struct handshake *self, const struct msg_hello *h
 		return check_role(self, hello->role, self->offer.role);
 	enum wire_role most;
 	enum status status = check_token(self, hello->token, &most);
-	return status == STATUS_OK ? check_role(self, hello->role, most) : status;
+	if (status == STATUS_OK)
+		status = check_role(self, hello->role, most);
+	if (status == STATUS_OK && hello->token.bytes > 0 && self->offer.admitted != NULL)
+		status = self->offer.admitted(self->offer.admit_context, self->role, &self->why);
+	return status;
 }
 
 static enum status check_message(struct handshake *self, const struct message *message)

@@ -34,7 +34,11 @@ struct handshake_offer {
 	/* Server: says what a token grants, or refuses it (AUTH closes). NULL: tokens are not accepted. */
 	enum status (*admit)(void *context, struct wire_slice token, enum wire_role *role,
 			     struct reason *why);
-	void *admit_context;
+	/* Server: the peer comes in with what was admitted last. The last word: where this is refused
+	 * nobody does, and what is good once is used up here, not by a HELLO that is refused for
+	 * something else. NULL: nothing is. */
+	enum status (*admitted)(void *context, enum wire_role role, struct reason *why);
+	void *admit_context; /* of both */
 	struct wire_slice token; /* client: to show; none where empty */
 	uint32_t session; /* server: number of the new session */
 	bool resumes;	  /* server: `role` is the session's own, which comes back */

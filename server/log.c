@@ -1,12 +1,18 @@
 #include "server/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "server/io/instant.h"
+#include "server/io/lock.h"
 
 #define LINE_COST (NS_PER_S / LOG_PER_SECOND)
 
@@ -99,24 +105,162 @@ static size_t head(char *out, size_t room, enum log_level level, const char *eve
 	return MIN_OF(used + (size_t)more, room - 1);
 }
 
-static void emit(char *line, size_t used)
+const char *log_quote(char out[LOG_TEXT_BYTES], const char *text)
+{
+	static const char HEX[] = "0123456789abcdef";
+	size_t used = 0;
+	out[used++] = '"';
+	/* Room for one more byte as \xNN, the quote and the zero. */
+	for (; *text != '\0' && used + 6 <= LOG_TEXT_BYTES; text++) {
+		unsigned char byte = (unsigned char)*text;
+		if (byte < 0x20 || byte > 0x7e) {
+			out[used++] = '\\';
+			out[used++] = 'x';
+			out[used++] = HEX[byte >> 4];
+			out[used++] = HEX[byte & 15];
+			continue;
+		}
+		if (byte == '"' || byte == '\\')
+			out[used++] = '\\';
+		out[used++] = (char)byte;
+	}
+	out[used++] = '"';
+	out[used] = '\0';
+	return out;
+}
+
+/* ---- standard error ---------------------------------------------------------------------------- */
+
+/* How a line gets there without waiting: it asks for room first, just writes, or sends. */
+enum way { WAY_ASK, WAY_WRITE, WAY_SOCKET };
+
+static struct {
+	struct lock lock;
+	enum way way;
+	int fd;
+	bool torn;     /* the last write took a part: the next begins on a line of its own */
+	uint64_t lost; /* since it was last told */
+	size_t kept;   /* bytes of audit lines that wait, whole ones */
+	char lines[LOG_KEPT_BYTES];
+} out = { .lock = LOCK_INITIAL, .way = WAY_ASK, .fd = STDERR_FILENO };
+static _Atomic uint64_t lost_total;
+
+void log_start(void)
+{
+	struct stat found;
+	if (fstat(STDERR_FILENO, &found) != 0)
+		return;
+	lock_take(&out.lock);
+	if (S_ISREG(found.st_mode)) {
+		out.way = WAY_WRITE;
+	} else if (S_ISSOCK(found.st_mode)) {
+		out.way = WAY_SOCKET;
+	} else {
+		/* Another description of the same file: O_NONBLOCK is not set for whoever shares ours. */
+		int own = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		out.way = own >= 0 ? WAY_WRITE : WAY_ASK;
+		out.fd = own >= 0 ? own : STDERR_FILENO;
+	}
+	lock_give(&out.lock);
+}
+
+/* A line is less than PIPE_BUF: a pipe takes it whole or not at all. */
+static ssize_t write_now(const char *bytes, size_t count)
+{
+	if (out.way == WAY_SOCKET)
+		return send(out.fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (out.way == WAY_ASK) {
+		struct pollfd asked = { .fd = out.fd, .events = POLLOUT };
+		if (poll(&asked, 1, 0) != 1 || (asked.revents & POLLOUT) == 0)
+			return -1;
+	}
+	return write(out.fd, bytes, count);
+}
+
+/* Whether the line, with its end, is written. */
+static bool write_line(const char *line, size_t count)
+{
+	if (out.torn && write_now("\n", 1) != 1)
+		return false;
+	out.torn = false;
+	ssize_t written = write_now(line, count);
+	out.torn = written > 0 && (size_t)written < count;
+	return written == (ssize_t)count;
+}
+
+static void write_kept(void)
+{
+	size_t done = 0;
+	while (done < out.kept) {
+		const char *end = memchr(out.lines + done, '\n', out.kept - done);
+		size_t count = (size_t)(end - (out.lines + done)) + 1;
+		if (!write_line(out.lines + done, count))
+			break;
+		done += count;
+	}
+	out.kept -= done;
+	memmove(out.lines, out.lines + done, out.kept);
+}
+
+/* Where nobody says anything any more. */
+static void tell_lost(void)
+{
+	char line[160];
+	size_t used = head(line, sizeof line, LOG_WARN, "log");
+	used += (size_t)snprintf(line + used, sizeof line - used, "lost=%llu\n",
+				 (unsigned long long)out.lost);
+	if (write_line(line, used))
+		out.lost = 0;
+}
+
+void log_flush(void)
+{
+	lock_take(&out.lock);
+	write_kept();
+	if (out.kept == 0 && out.lost > 0)
+		tell_lost();
+	lock_give(&out.lock);
+}
+
+uint64_t log_lost(void)
+{
+	return atomic_load_explicit(&lost_total, memory_order_relaxed);
+}
+
+/* `room` holds the line, what may be added, and its end. */
+static void emit(char *line, size_t used, size_t room, bool audit)
 {
 	if (sink_now != NULL) {
 		line[used] = '\0';
 		sink_now(line, sink_context);
 		return;
 	}
+	lock_take(&out.lock);
+	write_kept();
+	size_t plain = used;
+	if (out.lost > 0)
+		used += (size_t)snprintf(line + used, room - used, " lost=%llu",
+					 (unsigned long long)out.lost);
 	line[used++] = '\n';
 	/* Nobody is left to tell when standard error is gone. */
-	ssize_t written = write(STDERR_FILENO, line, used);
-	UNUSED(written);
+	if (out.kept == 0 && write_line(line, used)) {
+		out.lost = 0;
+	} else if (audit && out.kept + plain + 1 <= sizeof out.lines) {
+		memcpy(out.lines + out.kept, line, plain);
+		out.kept += plain;
+		out.lines[out.kept++] = '\n';
+	} else {
+		out.lost++;
+		atomic_fetch_add_explicit(&lost_total, 1, memory_order_relaxed);
+	}
+	lock_give(&out.lock);
 }
 
 void log_line(struct log_site *site, enum log_level level, const char *event, const char *format,
 	      ...)
 {
-	char text[LOG_LINE_BYTES], line[LOG_LINE_BYTES + 64];
-	if (!admit(site))
+	char text[LOG_LINE_BYTES], line[LOG_LINE_BYTES + 96];
+	if (site != NULL && !admit(site))
 		return;
 	va_list arguments;
 	va_start(arguments, format);
@@ -124,11 +268,12 @@ void log_line(struct log_site *site, enum log_level level, const char *event, co
 	va_end(arguments);
 	size_t used = head(line, sizeof line, level, event);
 	used += escape(line + used, LOG_LINE_BYTES - used, text);
-	uint64_t held = atomic_exchange_explicit(&site->suppressed, 0, memory_order_relaxed);
-	if (held > 0) {
-		int more = snprintf(line + used, sizeof line - 1 - used, " suppressed=%llu",
-				    (unsigned long long)held);
-		used = MIN_OF(used + (size_t)more, sizeof line - 2);
-	}
-	emit(line, used);
+	uint64_t held = 0;
+	if (site != NULL)
+		held = atomic_exchange_explicit(&site->suppressed, 0, memory_order_relaxed);
+	/* Twice at most 20 digits and a word fit behind the longest line. */
+	if (held > 0)
+		used += (size_t)snprintf(line + used, sizeof line - used, " suppressed=%llu",
+					 (unsigned long long)held);
+	emit(line, used, sizeof line - 1, site == NULL);
 }

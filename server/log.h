@@ -3,9 +3,16 @@
  *	2026-01-31T12:00:00.123456Z info session_open session=7 peer=unix:uid=1000,pid=42
  *
  * Each place in the source may say LOG_BURST lines at once and LOG_PER_SECOND after that; what is
- * held back is counted and told with the next line of that place (`suppressed=N`). Control bytes,
- * as a hostile name may have them, come out as \xNN. A line never tears: it is one write. Any
- * thread.
+ * held back is counted and told with the next line of that place (`suppressed=N`). Lines about somebody
+ * who has shown who he is (LOG_FROM) are held back by him instead, so that one who is noisy hides
+ * nobody else. Audit lines, of what somebody has changed, are said whatever the level and however many.
+ *
+ * Nobody waits for the reader of the log. A line that standard error does not take at once is counted,
+ * told with the next one that it does (`lost=N`) and in log_lost; audit lines are kept, up to
+ * LOG_KEPT_BYTES of them, and written when there is room again.
+ *
+ * Control bytes come out as \xNN. What a peer or a file says goes through LOG_TEXT, which quotes it, so
+ * that it cannot pass for pairs of ours. A line never tears: it is one write. Any thread.
  */
 #ifndef CAIRN_LOG_H
 #define CAIRN_LOG_H
@@ -16,9 +23,15 @@
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_LEVELS };
 
-enum { LOG_BURST = 20, LOG_PER_SECOND = 5, LOG_LINE_BYTES = 1024 };
+enum {
+	LOG_BURST = 20,
+	LOG_PER_SECOND = 5,
+	LOG_LINE_BYTES = 1024,
+	LOG_TEXT_BYTES = 400,
+	LOG_KEPT_BYTES = 256 << 10,
+};
 
-/* One per place in the source; zero is its start. */
+/* One per place in the source, or per peer; zero is its start. */
 struct log_site {
 	/* The instant, in ns, at which the place has paid for its lines. */
 	_Atomic uint64_t allowance;
@@ -36,15 +49,34 @@ const char *log_level_name(enum log_level level);
  * Not while other threads log. */
 void log_set_sink(void (*sink)(const char *line, void *context), void *context);
 
+/* Makes sure that writing to standard error never waits, whatever it is: a pipe or a terminal is opened
+ * once more for this process alone, a socket is asked not to. Once, before privileges are given up;
+ * where the system does not allow it, and before, each write asks first whether there is room. */
+void log_start(void);
+/* Writes what is kept, and how many lines were lost, as far as there is room. */
+void log_flush(void);
+/* Lines that found no room so far. */
+uint64_t log_lost(void);
+
+/* `text` in quotes: ", \ and what is not printable ASCII are escaped, more than fits is cut. */
+const char *log_quote(char out[LOG_TEXT_BYTES], const char *text);
+#define LOG_TEXT(text) log_quote((char[LOG_TEXT_BYTES]){ 0 }, (text))
+
+/* `site` NULL: never held back. */
 void log_line(struct log_site *site, enum log_level level, const char *event, const char *format,
 	      ...) PRINTF_LIKE(4, 5);
 
-#define LOG_AT(level, event, ...)                                                                  \
+/* A line about the owner of `who`; NULL: the place's own limit holds. */
+#define LOG_FROM(who, level, event, ...)                                                           \
 	do {                                                                                       \
 		static struct log_site log_site_here;                                              \
+		struct log_site *log_site_who = (who);                                             \
 		if ((level) <= log_level_now())                                                    \
-			log_line(&log_site_here, (level), (event), __VA_ARGS__);                   \
+			log_line(log_site_who != NULL ? log_site_who : &log_site_here, (level),    \
+				 (event), __VA_ARGS__);                                            \
 	} while (0)
+#define LOG_AT(level, event, ...) LOG_FROM(NULL, level, event, __VA_ARGS__)
+#define log_audit(event, ...) log_line(NULL, LOG_INFO, (event), __VA_ARGS__)
 
 #define log_error(event, ...) LOG_AT(LOG_ERROR, event, __VA_ARGS__)
 #define log_warn(event, ...) LOG_AT(LOG_WARN, event, __VA_ARGS__)

@@ -45,6 +45,8 @@ static enum status load_tokens(struct server *server, struct reason *why)
 		memset(text.data, 0, text.count);
 	bytes_release(&text);
 	if (status == STATUS_OK)
+		server_revoke(server);
+	if (status == STATUS_OK)
 		log_info("tokens_loaded", "bearers=%u keys=%u", server->keyring.bearers.count,
 			 server->keyring.keys.count);
 	return status;
@@ -117,11 +119,11 @@ static void reload(struct parts *parts)
 	struct reason why = { 0 };
 	struct server *server = parts->server;
 	if (load_certificate(server, &why) != STATUS_OK || web_reload(parts->web, &why) != STATUS_OK)
-		log_error("reload_refused", "%s", why.text);
+		log_error("reload_refused", "text=%s", LOG_TEXT(why.text));
 	if (load_tokens(server, &why) != STATUS_OK)
-		log_error("reload_refused", "%s", why.text);
+		log_error("reload_refused", "text=%s", LOG_TEXT(why.text));
 	if (reload_options(server, &why) != STATUS_OK)
-		log_error("reload_refused", "%s", why.text);
+		log_error("reload_refused", "text=%s", LOG_TEXT(why.text));
 	else
 		log_info("reloaded", "log=%s", log_level_name(server->options->log_level));
 }
@@ -149,10 +151,10 @@ static struct executor_options executor_options_of(const struct options *options
 	return executor;
 }
 
-static struct io_limits io_limits_of(const struct options *options)
+static struct io_limits io_limits_of(const struct options *options, uint32_t streams_max)
 {
 	struct io_limits limits = io_limits_default;
-	limits.streams_max = (uint32_t)options->sessions_max;
+	limits.streams_max = streams_max;
 	limits.queue_bytes = (uint32_t)options->queue_bytes;
 	limits.send_buffer = (uint32_t)options->send_buffer;
 	limits.user_timeout_ms = (uint32_t)options->user_timeout_ms;
@@ -184,22 +186,39 @@ static enum status watchdog_start(struct watchdog *self, struct io *io)
 	return status;
 }
 
-/* Descriptors for every session, and some: as many as the system allows. */
-static void raise_descriptors(const struct options *options)
+/* Descriptors of the process itself, and of each world with a file: the file, its log, its shared memory,
+ * and one for the moment in which it is made. */
+enum { OWN_DESCRIPTORS = 256, WORLD_DESCRIPTORS = 4 };
+
+/* As many as the system allows, up to what all sessions and worlds need; how many sessions that leaves. Where
+ * they do not suffice, worlds come first, with up to half of them: a connection can be refused, a write
+ * to a journal cannot. */
+static uint32_t raise_descriptors(const struct options *options)
 {
 	struct rlimit limit;
-	rlim_t wanted = (rlim_t)options->sessions_max + 4 * (rlim_t)options->worlds_max + 256;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-		return;
-	limit.rlim_cur = MIN_OF(wanted, limit.rlim_max);
-	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
-		log_warn("descriptors", "limit=%llu wanted=%llu", (unsigned long long)limit.rlim_cur,
-			 (unsigned long long)wanted);
+	rlim_t web = options->web != NULL ? WEB_HEADERS_MAX : 0;
+	rlim_t reserved = WORLD_DESCRIPTORS * (rlim_t)options->worlds_max + OWN_DESCRIPTORS + web;
+	rlim_t wanted = (rlim_t)options->sessions_max + reserved;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return (uint32_t)options->sessions_max;
+	if (limit.rlim_cur < wanted) {
+		limit.rlim_cur = MIN_OF(wanted, limit.rlim_max);
+		if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+			(void)getrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (limit.rlim_cur >= wanted)
+		return (uint32_t)options->sessions_max;
+	rlim_t sessions = limit.rlim_cur - MIN_OF(reserved, limit.rlim_cur / 2);
+	sessions = MIN_OF(sessions, (rlim_t)options->sessions_max);
+	log_warn("descriptors", "limit=%llu wanted=%llu sessions=%llu", (unsigned long long)limit.rlim_cur,
+		 (unsigned long long)wanted, (unsigned long long)sessions);
+	return (uint32_t)MAX_OF(sessions, 1u);
 }
 
 static int serve(struct options *options)
 {
-	struct io_limits limits = io_limits_of(options);
+	log_start();
+	struct io_limits limits = io_limits_of(options, raise_descriptors(options));
 	struct executor_options threads = executor_options_of(options);
 	struct io *io = NULL;
 	struct executor *executor = NULL;
@@ -207,9 +226,11 @@ static int serve(struct options *options)
 	struct parts parts = { NULL, NULL };
 	struct watchdog watchdog = { 0 };
 	struct reason why = { 0 };
-	raise_descriptors(options);
 	enum status status =
 		options->user != NULL ? privileges_drop(options->user, &why) : STATUS_OK;
+	/* After it: to become somebody else would open the process again. */
+	if (status == STATUS_OK && !options->debuggable)
+		status = privileges_seal(&why);
 	if (status != STATUS_OK)
 		return fail(&why);
 	status = io_uv_create(&limits, &io);
@@ -249,6 +270,7 @@ static int serve(struct options *options)
 	if (status != STATUS_OK)
 		return fail(&why);
 	log_info("stopped", "status=ok");
+	log_flush();
 	return EXIT_SUCCESS;
 }
 

@@ -421,6 +421,22 @@ static enum status check_tls(const struct options *options, struct reason *why)
 	return status;
 }
 
+static enum status check_proxy(const struct options *options, struct reason *why)
+{
+	struct network network;
+	if (options->proxy_from.count > 0 && !options->proxy_protocol)
+		return reason_set(why, STATUS_MISSING, -1, "proxy-from",
+				  "--proxy-from says whose headers are believed: give "
+				  "--proxy-protocol, too");
+	for (uint32_t i = 0; i < options->proxy_from.count; i++) {
+		struct reason what;
+		if (network_parse(options->proxy_from.items[i], &network, &what) != STATUS_OK)
+			return reason_set(why, what.status, -1, "proxy-from", "--proxy-from: %s",
+					  what.text);
+	}
+	return STATUS_OK;
+}
+
 static enum status check_serve(const struct options *options, struct reason *why)
 {
 	static const char *const ROLES[] = { "controller", "player", "observer", "none" };
@@ -439,6 +455,8 @@ static enum status check_serve(const struct options *options, struct reason *why
 		status = check_exposure(options, &addresses[i], false, "listen", why);
 	if (status == STATUS_OK)
 		status = check_tls(options, why);
+	if (status == STATUS_OK)
+		status = check_proxy(options, why);
 	if (status == STATUS_OK)
 		status = check_web(options, options->web, "web", options->web_tls, why);
 	if (status == STATUS_OK)
@@ -695,6 +713,17 @@ enum status options_addresses(const struct options *options, struct address *out
 	if (status == STATUS_OK && *count == 0 && options->tls.count == 0)
 		status = address_parse("tcp:127.0.0.1:7411", &out[(*count)++], why);
 	return status;
+}
+
+bool options_proxy_from(const struct options *options, enum address_kind kind, const uint8_t octets[16],
+			bool local)
+{
+	struct network network;
+	for (uint32_t i = 0; i < options->proxy_from.count; i++)
+		if (network_parse(options->proxy_from.items[i], &network, NULL) == STATUS_OK &&
+		    network_has(&network, kind, octets))
+			return true;
+	return options->proxy_from.count == 0 && local;
 }
 
 enum status options_tls_addresses(const struct options *options, struct address *out, uint32_t *count,

@@ -94,6 +94,10 @@ enum status options_addresses(const struct options *options, struct address *out
 enum status options_tls_addresses(const struct options *options, struct address *out, uint32_t *count,
 				  struct reason *why) MUST_CHECK;
 
+/* Whether that peer's PROXY header is believed: it is on the list of --proxy-from; without one, `local`. */
+bool options_proxy_from(const struct options *options, enum address_kind kind, const uint8_t octets[16],
+			bool local);
+
 /* The address of --web or --admin: HOST:PORT, with or without "tcp:" in front. */
 enum status options_web_address(const char *text, const char *option, struct address *out,
 				struct reason *why) MUST_CHECK;

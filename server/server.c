@@ -27,6 +27,9 @@ static enum status make_parts(struct server *self, struct reason *why)
 	status = store_create(self->options->data, self->executor, &self->store, why);
 	if (status != STATUS_OK)
 		return status;
+	status = keyring_keep(&self->keyring, self->options->data, io_wall_s(self->io), why);
+	if (status != STATUS_OK)
+		return status;
 	struct retention retention = { (uint32_t)self->options->checkpoints_keep,
 				       self->options->journal_keep };
 	store_set_retention(self->store, &retention);
@@ -185,6 +188,7 @@ static void look_after(void *context)
 	for (uint32_t i = self->sessions.items.count; i-- > 0;)
 		session_look_after(self->sessions.items.items[i], now);
 	reading_look_after(self);
+	log_flush();
 	relieve(self);
 	worlds_look_after(self, now);
 	pool_relieve(self->pool);
@@ -201,6 +205,23 @@ void server_session_ended(struct server *self)
 		io_stop(self->io);
 	else if (self->draining)
 		finish_drain(self, io_now(self->io));
+}
+
+void server_revoke(struct server *self)
+{
+	/* Backwards: a lost session goes at once, and the last one takes its place. */
+	for (uint32_t i = self->sessions.items.count; i-- > 0;) {
+		struct session *session = self->sessions.items.items[i];
+		if (session->grant == NULL || keyring_holds(&self->keyring, session->grant))
+			continue;
+		log_audit("token_revoked", "session=%u token=\"%s\"", (unsigned)session->number,
+			  session->grant->name);
+		bool lost = session->state == SESSION_LOST;
+		session->ended = true; /* also where it is leaving and might have come back */
+		session_goodbye(session, STATUS_AUTH, "the token has been taken back");
+		if (lost)
+			session_destroy(session);
+	}
 }
 
 void server_world_ended(struct server *self)

@@ -103,6 +103,9 @@ static inline void server_turn_spend(struct server *self, enum turn_kind kind, u
 {
 	self->turn.work[kind] += work;
 }
+/* The tokens file has been read again: sessions whose bearer's line is gone, or allows less, are ended
+ * for good. */
+void server_revoke(struct server *self);
 /* For session.c and worlds.c: one more has come to its end. */
 void server_session_ended(struct server *self);
 void server_world_ended(struct server *self);

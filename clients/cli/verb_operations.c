@@ -5,6 +5,7 @@
 
 #include "clients/cli/verbs.h"
 #include "protocol/packer.h"
+#include "protocol/unpack.h"
 
 /* Sends a request that REPLY answers. */
 static enum status ask(struct cli *cli, struct message *request, struct message *reply)
@@ -12,54 +13,129 @@ static enum status ask(struct cli *cli, struct message *request, struct message 
 	return cairn_request(cli->client, request, MESSAGE_REPLY, reply, &cli->why);
 }
 
+/* A session as SESSIONS tells it: a map of its number and more. */
+struct session_row {
+	struct wire_slice packed;
+	uint64_t number;
+	struct wire_slice token; /* name of the line, or key, that let it in */
+};
+
+static bool read_row(struct wire_slice packed, struct session_row *out)
+{
+	struct wire_cursor in = wire_cursor_of(packed);
+	struct wire_token map, key, value;
+	*out = (struct session_row){ .packed = packed };
+	if (wire_next(&in, &map) != STATUS_OK)
+		return false;
+	for (uint32_t i = 0; i < map.count; i++) {
+		if (wire_next(&in, &key) != STATUS_OK || wire_next(&in, &value) != STATUS_OK)
+			return false;
+		struct wire_slice name = { .at = key.at, .bytes = key.count };
+		if (wire_slice_is(name, "session"))
+			out->number = (uint64_t)value.integer;
+		if (wire_slice_is(name, "token"))
+			out->token = (struct wire_slice){ .at = value.at, .bytes = value.count };
+	}
+	return out->number > 0;
+}
+
+/* The sessions from `*from` on, as one answer has them; `*from` is then the next page's. MISSING: there
+ * are no more. */
+static enum status next_page(struct cli *cli, uint64_t *from, struct session_row *rows, uint32_t capacity,
+			     uint32_t *count)
+{
+	struct message request, reply;
+	struct wire_list list;
+	*count = 0;
+	message_init(&request, MESSAGE_SESSIONS);
+	request.sessions.ref = cairn_next_ref(cli->client);
+	request.sessions.from = *from;
+	enum status status = ask(cli, &request, &reply);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor in = wire_cursor_of(reply.reply.value);
+	if (wire_take_list(&in, &list) != STATUS_OK || list.count == 0)
+		return STATUS_MISSING;
+	struct wire_cursor items = wire_cursor_list(&list);
+	for (uint32_t i = 0; i < MIN_OF(list.count, capacity); i++) {
+		struct wire_slice item = { 0 };
+		if (wire_skip(&items, &item) != STATUS_OK || !read_row(item, &rows[i]))
+			return STATUS_MISSING;
+		*from = rows[i].number + 1;
+		(*count)++;
+	}
+	return STATUS_OK;
+}
+
+enum { PAGE_MAX = 256 }; /* sessions of one answer, as the server sends them */
+
 int verb_sessions(struct cli *cli)
 {
+	static struct session_row rows[PAGE_MAX];
 	uint64_t from = 0;
+	uint32_t count;
+	enum status status;
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
-	/* Page by page: an answer has a bounded number of sessions. */
-	for (;;) {
-		struct message request, reply;
-		message_init(&request, MESSAGE_SESSIONS);
-		request.sessions.ref = cairn_next_ref(cli->client);
-		request.sessions.from = from;
-		if (ask(cli, &request, &reply) != STATUS_OK)
-			return cli_fail(cli);
-		struct wire_cursor in = wire_cursor_of(reply.reply.value), first;
-		struct wire_list list;
-		if (wire_take_list(&in, &list) != STATUS_OK || list.count == 0)
-			return EXIT_SUCCESS;
-		struct wire_cursor items = wire_cursor_list(&list);
-		for (uint32_t i = 0; i < list.count; i++) {
-			struct wire_slice item = { 0 };
-			struct wire_token token;
-			if (wire_skip(&items, &item) != STATUS_OK)
-				return EXIT_SUCCESS;
-			out_value(cli, item);
-			/* {"session": number, …} */
-			first = wire_cursor_of(item);
-			for (int k = 0; k < 3; k++)
-				if (wire_next(&first, &token) != STATUS_OK)
-					return EXIT_SUCCESS;
-			from = (uint64_t)token.integer + 1;
+	while ((status = next_page(cli, &from, rows, PAGE_MAX, &count)) == STATUS_OK)
+		for (uint32_t i = 0; i < count; i++)
+			out_value(cli, rows[i].packed);
+	return status == STATUS_MISSING ? EXIT_SUCCESS : cli_fail(cli);
+}
+
+static enum status kick(struct cli *cli, uint64_t session, const char *text)
+{
+	struct message request, reply;
+	message_init(&request, MESSAGE_KICK);
+	request.kick.ref = cairn_next_ref(cli->client);
+	request.kick.session = session;
+	request.kick.text = wire_text(text != NULL ? text : "");
+	return ask(cli, &request, &reply);
+}
+
+/* All that came in by a line of the tokens file, lost ones too; but for this one, which kicks. */
+static int kick_token(struct cli *cli, const char *name, const char *text)
+{
+	static struct session_row rows[PAGE_MAX];
+	static uint64_t numbers[PAGE_MAX];
+	uint64_t from = 0, kicked = 0, own = cairn_session(cli->client)->number;
+	uint32_t count;
+	enum status status;
+	while ((status = next_page(cli, &from, rows, PAGE_MAX, &count)) == STATUS_OK) {
+		uint32_t found = 0;
+		/* What they point at goes with the next answer. */
+		for (uint32_t i = 0; i < count; i++)
+			if (wire_slice_is(rows[i].token, name) && rows[i].number != own)
+				numbers[found++] = rows[i].number;
+		for (uint32_t i = 0; i < found; i++) {
+			status = kick(cli, numbers[i], text);
+			/* One that has gone by itself meanwhile is gone. */
+			if (status != STATUS_OK && status != STATUS_MISSING)
+				return cli_fail(cli);
+			kicked += status == STATUS_OK;
 		}
 	}
+	if (status != STATUS_MISSING)
+		return cli_fail(cli);
+	out_begin(cli);
+	out_u64(cli, "kicked", kicked);
+	out_end(cli);
+	return EXIT_SUCCESS;
 }
 
 int verb_kick(struct cli *cli)
 {
-	struct message request, reply;
 	uint64_t session;
-	const char *text = cli_option(cli, "text", 0);
-	if (cli->operand_count != 1)
-		return cli_usage(cli, "kick SESSION [--text WHY]");
-	message_init(&request, MESSAGE_KICK);
-	if (!cli_count(cli, cli->operands[0], "SESSION", &session) || !cli_options_known(cli))
+	const char *text = cli_option(cli, "text", 0), *token = cli_option(cli, "token", 0);
+	if (cli->operand_count != (token != NULL ? 0 : 1))
+		return cli_usage(cli, "kick SESSION | --token NAME [--text WHY]");
+	if (token == NULL && !cli_count(cli, cli->operands[0], "SESSION", &session))
 		return cli_fail(cli);
-	request.kick.ref = cairn_next_ref(cli->client);
-	request.kick.session = session;
-	request.kick.text = wire_text(text != NULL ? text : "");
-	return ask(cli, &request, &reply) == STATUS_OK ? EXIT_SUCCESS : cli_fail(cli);
+	if (!cli_options_known(cli))
+		return cli_fail(cli);
+	if (token != NULL)
+		return kick_token(cli, token, text);
+	return kick(cli, session, text) == STATUS_OK ? EXIT_SUCCESS : cli_fail(cli);
 }
 
 int verb_config(struct cli *cli)

@@ -100,16 +100,20 @@ static int make_key(struct cli *cli, const char *path)
 	return append(cli, path, line);
 }
 
-/* The secret of a key line. 0: the file has none of that ID. */
-static size_t find_key(const char *path, uint32_t id, uint8_t secret[TOKEN_KEY_MAX])
+/* The secret of a key line, and the role that it may sign for at most. 0: the file has none of that ID. */
+static size_t find_key(const char *path, uint32_t id, uint8_t secret[TOKEN_KEY_MAX], enum wire_role *most)
 {
-	char line[LINE_BYTES], digits[2 * TOKEN_KEY_MAX + 1];
+	char line[LINE_BYTES], digits[2 * TOKEN_KEY_MAX + 1], role[16];
 	FILE *file = fopen(path, "r");
 	size_t bytes = 0;
 	while (file != NULL && bytes == 0 && fgets(line, sizeof line, file) != NULL) {
 		unsigned found;
-		if (sscanf(line, " key %u %128[0-9a-fA-F]", &found, digits) != 2 || found != id)
+		int words = sscanf(line, " key %u %128[0-9a-fA-F] %15[a-z]", &found, digits, role);
+		if (words < 2 || found != id)
 			continue;
+		*most = WIRE_ROLE_PLAYER;
+		if (words == 3 && wire_role_parse(wire_text(role), most) != STATUS_OK)
+			*most = WIRE_ROLE_NOBODY;
 		for (; digits[2 * bytes] != '\0' && digits[2 * bytes + 1] != '\0'; bytes++) {
 			unsigned value;
 			sscanf(digits + 2 * bytes, "%2x", &value);
@@ -140,9 +144,12 @@ static int make_connect(struct cli *cli, const char *path)
 	}
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
-	size_t bytes = find_key(path, (uint32_t)id, secret);
+	enum wire_role most = WIRE_ROLE_NOBODY;
+	size_t bytes = find_key(path, (uint32_t)id, secret, &most);
 	if (bytes < TOKEN_KEY_MIN)
 		return fail(cli, "ID", "the file has no such key");
+	if (token.role > most)
+		return fail(cli, "role", "the key does not sign for this role; its line says up to which");
 	token.key = (uint32_t)id;
 	token.expires_s = (uint64_t)time(NULL) + seconds;
 	if (!draw(token.nonce, sizeof token.nonce))

@@ -88,7 +88,9 @@ void world_set_shape_source(struct world *world, struct shape_source shapes);
 /* ---- commands -------------------------------------------------------------------------------- */
 
 enum { BATCH_COMMANDS_MAX = 4096 };
-enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1 };
+/* WITHDRAW: what waits of the session's restricted batches is taken back before anything else of this
+ * call; such a batch has no commands and no tick. */
+enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2 };
 
 /* Commands that are applied together or not at all. */
 struct batch {
@@ -130,6 +132,15 @@ struct pending_batch {
 };
 /* What waits, in the order in which it will be applied; at most `capacity` of them. Returns how many wait. */
 uint32_t world_pending(const struct world *world, struct pending_batch *out, uint32_t capacity);
+
+/* What a session has of a world at this boundary. */
+struct world_share {
+	uint32_t session;
+	uint32_t bodies;  /* that it owns */
+	uint32_t pending; /* restricted batches that wait */
+};
+/* Fills in `count` shares, whose sessions ascend; not 0. */
+void world_shares(const struct world *world, struct world_share *shares, uint32_t count);
 
 /* ---- stepping -------------------------------------------------------------------------------- */
 
@@ -261,6 +272,9 @@ MUST_CHECK enum status world_image_numbers(const uint8_t *data, size_t bytes,
 /* Names of the shapes an image needs: at most `capacity` are written; returns how many there are. */
 uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,
 			    uint32_t capacity);
+
+/* The limit `memory_max` of an image's world, from its first bytes alone: false where they do not hold it. */
+bool world_image_memory_max(const uint8_t *head, size_t bytes, uint64_t *out);
 
 /* Makes every derived cache anew (trees, indexes, free rows). Must not change any hash, now or later. */
 MUST_CHECK enum status world_rebuild_caches(struct world *world);

@@ -14,6 +14,7 @@ struct host_options host_options_default(void)
 		.checkpoint_ticks = 3600,
 		.inbox_batches = 8192,
 		.inbox_bytes = 16u << 20,
+		.players = { .horizon_ticks = 600, .pending = 64, .forces = 64, .bodies = 256 },
 		.snapshots_max = 64,
 		.snapshot_bytes_max = 1u << 30,
 	};
@@ -218,6 +219,7 @@ void host_destroy(struct host *host)
 	shape_book_release(&host->shapes);
 	arena_release(&host->scratch);
 	ARRAY_RELEASE(&host->inherited);
+	host_players_release(host);
 	heap_free(host);
 }
 

@@ -30,6 +30,12 @@
 struct host;
 struct letter; /* host_mail.c */
 
+/* What one player (a restricted session) may have of a world at once. */
+struct player_limits {
+	uint32_t horizon_ticks; /* how far ahead a batch may be dated, and how long a force may last */
+	uint32_t pending, forces, bodies;
+};
+
 struct host_options {
 	uint32_t number; /* the world's number on the wire */
 	char name[WIRE_NAME_MAX + 1];
@@ -39,6 +45,7 @@ struct host_options {
 	uint32_t inbox_bytes;
 	uint32_t snapshots_max;	       /* kept by name */
 	uint64_t snapshot_bytes_max;   /* all together */
+	struct player_limits players;
 	bool running;		       /* starts RUNNING, else PAUSED */
 	struct journal *journal;       /* taken; NULL: nothing is kept on disk */
 };

@@ -115,6 +115,8 @@ static enum status add_batch(struct host *host, const struct host_batch *from, s
 	struct boundary *boundary = &host->boundary;
 	struct command *commands;
 	enum status status = command_take_list(&from->list, &host->scratch, &commands, why);
+	if (status == STATUS_OK && from->restricted)
+		status = host_players_check(host, boundary, from, commands, why);
 	if (status != STATUS_OK)
 		return status;
 	boundary->batches[boundary->count] = (struct batch){
@@ -192,7 +194,9 @@ static enum status collect(struct host *host)
 		return STATUS_OK;
 	}
 	struct arena *scratch = &host->scratch;
-	uint32_t most = boundary->entry_count + jobs;
+	if (host_players_begin(host, boundary) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	uint32_t most = boundary->entry_count + jobs + boundary->withdrawals;
 	boundary->commands = ARENA_ARRAY(scratch, struct waiting_batch *, jobs);
 	boundary->batches = ARENA_ARRAY(scratch, struct batch, most);
 	boundary->records = ARENA_ARRAY(scratch, struct journal_batch, most);
@@ -204,6 +208,8 @@ static enum status collect(struct host *host)
 	enum status status = add_inbox(host);
 	if (status == STATUS_OK)
 		status = add_steps(host);
+	if (status == STATUS_OK)
+		host_players_withdraw(host, boundary);
 	if (status == STATUS_OK)
 		boundary->stage = BOUNDARY_APPLY;
 	return status;
@@ -221,12 +227,13 @@ static enum status apply(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	uint64_t before = used(host);
-	enum status status = world_apply(host->world, boundary->batches, boundary->count,
-					 boundary->results);
+	enum status status = world_apply(host->world, boundary->batches,
+					 boundary->count + boundary->withdrawals, boundary->results);
 	boundary->cost += used(host) - before;
 	if (status != STATUS_OK)
 		return status;
 	host->batches += boundary->count;
+	host_players_applied(host, boundary);
 	boundary->stage = BOUNDARY_RECORD;
 	return STATUS_OK;
 }
@@ -245,16 +252,18 @@ static enum status record(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
-	if (host->journal != NULL && boundary->count > 0) {
+	uint32_t count = boundary->count + boundary->withdrawals;
+	if (host->journal != NULL && count > 0) {
 		struct world_info info = world_info(host->world);
 		for (uint32_t i = 0; i < boundary->count; i++)
 			boundary->records[i].result = (uint8_t)boundary->results[i].status;
 		status = journal_apply(host->journal, info.epoch, info.tick, boundary->records,
-				       boundary->count);
+				       count);
 	}
 	if (can_be_had_later(status))
 		return status;
 	release_batches(boundary);
+	host_players_end(host);
 	boundary->status = status;
 	boundary->stage = BOUNDARY_STEP;
 	if (status != STATUS_OK) {

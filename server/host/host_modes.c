@@ -345,6 +345,7 @@ void host_do_control(struct host *host, struct asker *asker, enum wire_control a
 
 void host_do_session_gone(struct host *host, uint32_t session)
 {
+	host_players_gone(host, session);
 	for (uint32_t i = host->jobs.count; i-- > 0;)
 		if (host->jobs.items[i].asker.session == session)
 			remove_job(host, i);

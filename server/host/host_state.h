@@ -4,6 +4,7 @@
  *	host_mail.c      requests of the loop as letters
  *	host_boundary.c  one slice: inbox → apply → step → journal → report
  *	host_report.c    building a TICK report
+ *	host_players.c   shares of players, and what ends with them
  *	host_modes.c     pause, speed, lease, barrier, the queue of STEP requests
  *	host_snapshots.c SAVE, RESTORE, FORK and periodic checkpoints
  *	host_query.c     answers and observations, packed
@@ -93,6 +94,20 @@ struct boundary {
 	uint32_t command_count, count, refused_count;
 	enum status status; /* of the step */
 	struct reason why;
+	/* Of host->players, by the same index, where anybody needs them; and how many batches that
+	 * withdraw stand behind the `count` others. */
+	struct world_share *shares;
+	uint32_t share_count, withdrawals;
+};
+
+/* A restricted session that has sent something since it came in (host_players.c). */
+struct player {
+	uint32_t session;
+	bool gone; /* it has left: what waits of it is to be withdrawn */
+	uint64_t made, removed, given; /* bodies, by commands of its own that were done or kept */
+	uint32_t epoch; /* of the ticks below */
+	uint32_t asked; /* forces that last, in the boundary at hand */
+	ARRAY_OF(uint64_t) forces; /* until which tick each of its own that lasts does */
 };
 
 struct snapshot {
@@ -117,6 +132,7 @@ struct host {
 	uint32_t lease;	  /* session that may step, 0 nobody's */
 	uint32_t barrier; /* sessions needed, 0 none */
 	ARRAY_OF(struct step_job) jobs;		/* first come first */
+	ARRAY_OF(struct player) players; /* ascending by session */
 	ARRAY_OF(struct snapshot) snapshots;	/* by name, any order; looked up */
 	uint64_t snapshot_bytes;
 	uint64_t steps_unsaved; /* made since the last checkpoint, whatever a RESTORE did to the tick */
@@ -200,6 +216,22 @@ void host_boundary_restored(struct host *host);
 void host_boundary_begin(struct host *host);
 /* Gives back what a boundary in the making holds. */
 void host_boundary_release(struct host *host);
+
+/* ---- host_players.c ---- */
+/* Counts what players have as the boundary begins, and how many withdrawals there may be. */
+MUST_CHECK enum status host_players_begin(struct host *host, struct boundary *boundary);
+/* Whether a restricted batch keeps within its session's shares: RANGE, LIMIT. */
+MUST_CHECK enum status host_players_check(struct host *host, struct boundary *boundary,
+					  const struct host_batch *from, const struct command *commands,
+					  struct reason *why);
+/* Puts the withdrawals behind the other batches. */
+void host_players_withdraw(struct host *host, struct boundary *boundary);
+/* Notes what has come of the batches. */
+void host_players_applied(struct host *host, const struct boundary *boundary);
+/* The boundary is recorded: who is gone is forgotten. */
+void host_players_end(struct host *host);
+void host_players_gone(struct host *host, uint32_t session);
+void host_players_release(struct host *host);
 
 /* ---- host_report.c ---- */
 /* Reports what the boundary changed; without a step only what control did. NO_MEMORY: nothing is

@@ -4,6 +4,7 @@ libcairnd_a_SOURCES += \
 	server/host/host_boundary.c \
 	server/host/host_mail.c \
 	server/host/host_modes.c \
+	server/host/host_players.c \
 	server/host/host_answer.h \
 	server/host/host_query.c \
 	server/host/host_question.c \

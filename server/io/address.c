@@ -10,6 +10,16 @@ static bool starts_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+void address_unmap(struct address *address)
+{
+	static const uint8_t MAPPED[12] = { [10] = 0xff, [11] = 0xff };
+	if (address->kind != ADDRESS_TCP6 || memcmp(address->octets, MAPPED, sizeof MAPPED) != 0)
+		return;
+	address->kind = ADDRESS_TCP4;
+	memmove(address->octets, address->octets + sizeof MAPPED, 4);
+	memset(address->octets + 4, 0, sizeof address->octets - 4);
+}
+
 bool address_is_loopback(const struct address *address)
 {
 	static const uint8_t LOOPBACK6[16] = { [15] = 1 };
@@ -108,4 +118,50 @@ void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX])
 	bool six = address->kind == ADDRESS_TCP6;
 	inet_ntop(six ? AF_INET6 : AF_INET, address->octets, host, sizeof host);
 	snprintf(text, ADDRESS_TEXT_MAX, six ? "tcp:[%s]:%u" : "tcp:%s:%u", host, address->port);
+}
+
+/* ---- networks -------------------------------------------------------------------------------- */
+
+enum status network_parse(const char *text, struct network *out, struct reason *why)
+{
+	struct address address = { .kind = ADDRESS_TCP6 };
+	char host[INET6_ADDRSTRLEN];
+	const char *slash = strchr(text, '/');
+	size_t length = slash != NULL ? (size_t)(slash - text) : strlen(text);
+	bool read = length < sizeof host;
+	if (read) {
+		memcpy(host, text, length);
+		host[length] = '\0';
+		if (inet_pton(AF_INET, host, address.octets) == 1)
+			address.kind = ADDRESS_TCP4;
+		else
+			read = inet_pton(AF_INET6, host, address.octets) == 1;
+	}
+	if (!read)
+		return reason_set(why, STATUS_TYPE, -1, "address",
+				  "\"%.48s\" is no IP address, nor one with /BITS", text);
+	if (slash == NULL)
+		address_unmap(&address);
+	uint32_t most = address.kind == ADDRESS_TCP4 ? 32 : 128, bits = most;
+	if (slash != NULL) {
+		size_t digits = strspn(slash + 1, "0123456789");
+		bits = digits > 0 && digits <= 3 && slash[1 + digits] == '\0'
+			       ? (uint32_t)strtoul(slash + 1, NULL, 10)
+			       : UINT32_MAX;
+		if (bits > most)
+			return reason_set(why, STATUS_RANGE, -1, "address",
+					  "\"%.48s\": /BITS is a number from 0 to %u", text,
+					  (unsigned)most);
+	}
+	*out = (struct network){ .kind = address.kind, .bits = bits };
+	memcpy(out->octets, address.octets, sizeof out->octets);
+	return STATUS_OK;
+}
+
+bool network_has(const struct network *network, enum address_kind kind, const uint8_t octets[16])
+{
+	uint32_t whole = network->bits / 8, rest = network->bits % 8;
+	if (kind != network->kind || memcmp(octets, network->octets, whole) != 0)
+		return false;
+	return rest == 0 || (octets[whole] ^ network->octets[whole]) >> (8 - rest) == 0;
 }

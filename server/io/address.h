@@ -31,10 +31,27 @@ struct address {
  * TYPE not an address, RANGE port or path length. */
 enum status address_parse(const char *text, struct address *out, struct reason *why) MUST_CHECK;
 
+/* An IPv4 address in the form of an IPv6 one (::ffff:a.b.c.d), as listeners that take both give it, becomes
+ * the IPv4 address; others stay as they are. */
+void address_unmap(struct address *address);
+
 /* Whether only this machine can reach it: 127.0.0.0/8, ::1, a Unix socket. */
 bool address_is_loopback(const struct address *address);
 
 /* Writes the text form, always closed with a zero, never longer than ADDRESS_TEXT_MAX with it. */
 void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX]);
+
+/* ---- networks -------------------------------------------------------------------------------- */
+/* Addresses that begin with the same bits. */
+struct network {
+	enum address_kind kind; /* ADDRESS_TCP4 or ADDRESS_TCP6 */
+	uint8_t octets[16];
+	uint32_t bits; /* 0 … 32 or 128 */
+};
+
+/* Reads "192.0.2.7", "192.0.2.0/24", "2001:db8::/32"; without bits it is one address. TYPE not an IP address;
+ * RANGE more bits than it has. */
+enum status network_parse(const char *text, struct network *out, struct reason *why) MUST_CHECK;
+bool network_has(const struct network *network, enum address_kind kind, const uint8_t octets[16]);
 
 #endif

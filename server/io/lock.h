@@ -14,6 +14,9 @@ struct lock {
 	pthread_mutex_t mutex;
 };
 
+/* Of a lock that lives as long as the process; it needs no lock_init. */
+#define LOCK_INITIAL { PTHREAD_MUTEX_INITIALIZER }
+
 static inline void lock_init(struct lock *self)
 {
 	ASSERT(pthread_mutex_init(&self->mutex, NULL) == 0);

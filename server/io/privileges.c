@@ -5,7 +5,26 @@
 #include <pwd.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* While it is still allowed; whoever is nobody special has nothing to give away. */
+static void drop_bounding_set(void)
+{
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
+		(void)prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+}
+
+enum status privileges_seal(struct reason *why)
+{
+	static const struct rlimit none = { 0, 0 };
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || setrlimit(RLIMIT_CORE, &none) != 0)
+		return reason_set(why, STATUS_FORBIDDEN, -1, "debuggable",
+				  "the process cannot be closed to others (%s); --debuggable does without",
+				  strerror(errno));
+	return STATUS_OK;
+}
 
 enum status privileges_drop(const char *user, struct reason *why)
 {
@@ -16,6 +35,7 @@ enum status privileges_drop(const char *user, struct reason *why)
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (geteuid() == entry->pw_uid && getuid() == entry->pw_uid)
 		return STATUS_OK;
+	drop_bounding_set();
 	/* Groups first: afterwards they could not be changed any more. */
 	if (initgroups(user, entry->pw_gid) != 0 || setgid(entry->pw_gid) != 0 ||
 	    setuid(entry->pw_uid) != 0)

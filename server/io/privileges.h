@@ -5,8 +5,13 @@
 #include "server/base/base.h"
 #include "server/base/status.h"
 
-/* Becomes that user, with his groups and nothing else, for good, in every thread that starts after. MISSING:
+/* Becomes that user, with his groups and nothing else, for good, in every thread that starts after; no
+ * program run from here could be given a capability either (the bounding set is empty). MISSING:
  * no such user; FORBIDDEN: the system does not allow it. Does nothing where the process is that user. */
 enum status privileges_drop(const char *user, struct reason *why) MUST_CHECK;
+
+/* Nobody else looks into this process, and it leaves no core: there are keys and tokens in its memory.
+ * For good. */
+enum status privileges_seal(struct reason *why) MUST_CHECK;
 
 #endif

@@ -8,5 +8,8 @@
  * everybody on this machine may read it. */
 enum status secret_file_read(const char *path, size_t bytes_max, const char *field,
 			     struct bytes *out, struct reason *why) MUST_CHECK;
+/* Whether it would be read, for a file that a library reads by its name. */
+enum status secret_file_check(const char *path, size_t bytes_max, const char *field,
+			      struct reason *why) MUST_CHECK;
 
 #endif

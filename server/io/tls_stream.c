@@ -1,12 +1,15 @@
 #include "server/io/tls_stream.h"
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "server/base/heap.h"
+#include "server/io/secret_file.h"
 
 enum {
 	RAW_BYTES = 16 << 10,
@@ -65,16 +68,43 @@ static enum status make_ssl(SSL_CTX **out, struct reason *why)
 	return STATUS_OK;
 }
 
+/* Nobody is there to be asked: an encrypted key is refused. */
+static int no_passphrase(char *out, int bytes, int writing, void *context)
+{
+	UNUSED(out);
+	UNUSED(bytes);
+	UNUSED(writing);
+	UNUSED(context);
+	return 0;
+}
+
+/* From a file that others must not be able to read. */
+static enum status load_key(SSL_CTX *ssl, const char *path, struct reason *why)
+{
+	struct bytes text = { 0 };
+	enum status status = secret_file_read(path, TLS_KEY_FILE_MAX, "tls-key", &text, why);
+	if (status == STATUS_OK) {
+		BIO *in = BIO_new_mem_buf(text.data, (int)text.count);
+		EVP_PKEY *key = in != NULL ? PEM_read_bio_PrivateKey(in, NULL, no_passphrase, NULL) : NULL;
+		if (key == NULL || SSL_CTX_use_PrivateKey(ssl, key) != 1) {
+			bool other = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
+			status = refuse(why, other ? STATUS_RANGE : STATUS_TYPE, "tls-key", path);
+		}
+		EVP_PKEY_free(key);
+		BIO_free(in);
+	}
+	if (text.count > 0)
+		OPENSSL_cleanse(text.data, text.count);
+	bytes_release(&text);
+	return status;
+}
+
 static enum status load_files(SSL_CTX *ssl, const char *certificate, const char *key,
 			      struct reason *why)
 {
 	if (SSL_CTX_use_certificate_chain_file(ssl, certificate) != 1)
 		return refuse(why, STATUS_TYPE, "tls-cert", certificate);
-	if (SSL_CTX_use_PrivateKey_file(ssl, key, SSL_FILETYPE_PEM) != 1) {
-		bool other = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
-		return refuse(why, other ? STATUS_RANGE : STATUS_TYPE, "tls-key", key);
-	}
-	return STATUS_OK;
+	return load_key(ssl, key, why);
 }
 
 static enum status make_server(const char *certificate, const char *key, SSL_CTX **out,

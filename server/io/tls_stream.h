@@ -16,6 +16,8 @@
 
 #include "server/io/io.h"
 
+enum { TLS_KEY_FILE_MAX = 64 << 10 }; /* bytes */
+
 struct tls_context;
 
 struct tls_counters {
@@ -23,7 +25,7 @@ struct tls_counters {
 };
 
 /* A server's certificate (a chain in PEM) and its key. `why` names the option and what OpenSSL says: IO,
- * TYPE no certificate or key, RANGE they do not belong together. */
+ * TYPE no certificate or key, RANGE they do not belong together, FORBIDDEN everybody may read the key. */
 enum status tls_context_create(const char *certificate, const char *key, struct tls_context **out,
 			       struct reason *why) MUST_CHECK;
 /* Takes new files in place of the old ones for streams to come; where one is wrong nothing changes. */

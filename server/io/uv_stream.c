@@ -455,6 +455,8 @@ static void uv_link_peer(const struct stream *stream, struct peer *out)
 		memcpy(address.octets, is_four ? (const void *)&four->sin_addr
 					       : (const void *)&six->sin6_addr, is_four ? 4 : 16);
 	}
+	address_unmap(&address);
+	out->kind = address.kind;
 	out->local = address_is_loopback(&address);
 	memcpy(out->octets, address.octets, sizeof out->octets);
 	address_print(&address, out->text);

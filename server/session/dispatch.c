@@ -66,6 +66,35 @@ static session_handler *handler_of(enum message_type type)
 	}
 }
 
+/* Whether it changes what others rely on, or only looks. */
+static bool changes(const struct message *message)
+{
+	switch (message->type) {
+	case MESSAGE_SESSIONS:
+	case MESSAGE_MONITOR:
+		return false;
+	case MESSAGE_CONFIG:
+		return message->config.set.count > 0;
+	default:
+		return true;
+	}
+}
+
+/* What somebody does to, or learns of, others than those in his worlds. */
+static bool is_of_the_server(enum message_type type)
+{
+	return type == MESSAGE_CONFIG || type == MESSAGE_SESSIONS || type == MESSAGE_KICK ||
+	       type == MESSAGE_MONITOR || type == MESSAGE_DRAIN;
+}
+
+/* Who has changed what can be found later, however much somebody looks in between. */
+static void audit(struct session *self, const struct message *message)
+{
+	log_line(changes(message) ? NULL : &self->log, LOG_INFO, "audit",
+		 "session=%u peer=%s token=\"%s\" message=%s", (unsigned)self->number, self->peer.text,
+		 self->grant != NULL ? self->grant->name : "", message_info(message->type)->name);
+}
+
 void session_dispatch(struct session *self, const struct message *message)
 {
 	session_handler *handler = handler_of(message->type);
@@ -81,10 +110,15 @@ void session_dispatch(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
-	/* Who has changed what others rely on can be found later. */
+	if (session_limited(self) && is_of_the_server(message->type)) {
+		struct reason why;
+		reason_set(&why, STATUS_FORBIDDEN, -1, "",
+			   "the token is for some worlds only, and %s is about the whole server",
+			   message_info(message->type)->name);
+		session_refuse(self, message, &why);
+		return;
+	}
 	if (message_info(message->type)->role == WIRE_ROLE_ADMIN)
-		log_info("audit", "session=%u peer=%s token=\"%s\" message=%s", (unsigned)self->number,
-			 self->peer.text, self->grant != NULL ? self->grant->name : "",
-			 message_info(message->type)->name);
+		audit(self, message);
 	handler(self, message);
 }

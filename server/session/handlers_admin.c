@@ -7,6 +7,7 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/base/sort.h"
+#include "server/log.h"
 #include "server/server.h"
 #include "server/session/session.h"
 
@@ -52,23 +53,37 @@ static uint64_t round_quantile(const struct round_times *rounds, uint32_t permil
 	return kept > 0 ? keys[(uint64_t)(kept - 1) * permille / 1000] : 0;
 }
 
-static uint32_t count_refused(const struct server *server)
+/* Files and worlds that the grant (NULL: of all) is for. */
+static uint32_t count_refused(const struct server *server, const struct grant *grant)
 {
-	uint32_t count = 0;
-	if (server->store != NULL)
-		(void)store_refused(server->store, &count);
-	return count;
+	uint32_t count = 0, seen = 0;
+	const struct refused_file *files =
+		server->store != NULL ? store_refused(server->store, &count) : NULL;
+	for (uint32_t i = 0; i < count; i++)
+		seen += grant_has_world(grant, files[i].name);
+	return seen;
+}
+
+static uint32_t count_worlds(const struct server *server, const struct grant *grant)
+{
+	uint32_t seen = 0;
+	for (uint32_t i = 0; i < server->worlds.items.count; i++)
+		seen += grant_has_world(grant, server->worlds.items.items[i]->name);
+	return seen;
 }
 
 /* The first of them; the log has them all. */
-static void pack_refused(struct wire_packer *out, const struct server *server)
+static void pack_refused(struct wire_packer *out, const struct server *server, const struct grant *grant)
 {
-	uint32_t count = 0;
+	uint32_t count = 0, told = 0;
+	uint32_t most = MIN_OF(count_refused(server, grant), (uint32_t)STORE_REFUSED_TOLD);
 	const struct refused_file *files =
 		server->store != NULL ? store_refused(server->store, &count) : NULL;
-	count = MIN_OF(count, (uint32_t)STORE_REFUSED_TOLD);
-	wire_pack_array(out, count);
-	for (uint32_t i = 0; i < count; i++) {
+	wire_pack_array(out, most);
+	for (uint32_t i = 0; i < count && told < most; i++) {
+		if (!grant_has_world(grant, files[i].name))
+			continue;
+		told++;
 		wire_pack_map(out, 3);
 		wire_pack_string(out, "name");
 		wire_pack_string(out, files[i].name);
@@ -79,7 +94,7 @@ static void pack_refused(struct wire_packer *out, const struct server *server)
 	}
 }
 
-static void pack_server(struct wire_packer *out, struct server *server)
+static void pack_server(struct wire_packer *out, struct server *server, const struct grant *grant)
 {
 	const struct io_counters *io = io_counters(server->io);
 	struct frame_pool_counters frames;
@@ -89,7 +104,7 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	char motion[MOTION_TEXT_MAX];
 	struct motion_numbers numbers = engine_motion();
 	motion_text(&numbers, motion);
-	wire_pack_map(out, 28);
+	wire_pack_map(out, 29);
 	wire_pack_string(out, "motion");
 	wire_pack_string(out, motion);
 	wire_pack_string(out, "build");
@@ -97,8 +112,8 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	wire_pack_string(out, "abi");
 	wire_pack_string(out, server->abi);
 	pair(out, "workers", executor_workers(server->executor));
-	pair(out, "worlds", server->worlds.items.count);
-	pair(out, "files_refused", count_refused(server));
+	pair(out, "worlds", count_worlds(server, grant));
+	pair(out, "files_refused", count_refused(server, grant));
 	pair(out, "sessions", server->sessions.items.count);
 	pair(out, "sessions_lost", server->sessions.lost);
 	pair(out, "fanout_rounds", server->rounds.count);
@@ -119,6 +134,7 @@ static void pack_server(struct wire_packer *out, struct server *server)
 	pair(out, "worlds_relieved", pool.relieved);
 	pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
 	pair(out, "heap_calls", heap_calls_total());
+	pair(out, "log_lines_lost", log_lost());
 	pair(out, "library_shapes", server->library.count);
 	pair(out, "library_bytes", server->library.bytes);
 }
@@ -203,22 +219,24 @@ static uint32_t sections_of(struct wire_slice what)
 	       (wire_slice_is(what, "quotas") ? ABOUT_QUOTAS : 0u);
 }
 
-static void pack_sections(struct wire_packer *out, struct server *server, uint32_t sections)
+static void pack_sections(struct wire_packer *out, struct server *server, const struct grant *grant,
+			  uint32_t sections)
 {
 	wire_pack_map(out, (uint32_t)__builtin_popcount(sections));
 	if (sections & ABOUT_SERVER) {
 		wire_pack_string(out, "server");
-		pack_server(out, server);
+		pack_server(out, server, grant);
 	}
 	if (sections & ABOUT_WORLDS) {
 		wire_pack_string(out, "worlds");
-		wire_pack_array(out, server->worlds.items.count);
+		wire_pack_array(out, count_worlds(server, grant));
 		for (uint32_t i = 0; i < server->worlds.items.count; i++)
-			pack_world(out, server->worlds.items.items[i]);
+			if (grant_has_world(grant, server->worlds.items.items[i]->name))
+				pack_world(out, server->worlds.items.items[i]);
 	}
 	if (sections & ABOUT_REFUSED) {
 		wire_pack_string(out, "refused");
-		pack_refused(out, server);
+		pack_refused(out, server, grant);
 	}
 	if (sections & ABOUT_QUOTAS) {
 		wire_pack_string(out, "quotas");
@@ -227,7 +245,7 @@ static void pack_sections(struct wire_packer *out, struct server *server, uint32
 }
 
 /* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …], "quotas": {role: {…}, …}}, or one of
- * them. */
+ * them; of the worlds that the token is for. */
 void handle_info(struct session *self, const struct message *message)
 {
 	struct server *server = self->server;
@@ -246,7 +264,7 @@ void handle_info(struct session *self, const struct message *message)
 		return;
 	}
 	struct wire_packer out = wire_packer_over(packed, room);
-	pack_sections(&out, server, sections);
+	pack_sections(&out, server, self->grant, sections);
 	struct message reply;
 	message_init(&reply, MESSAGE_REPLY);
 	reply.reply.ref = message->info.ref;

@@ -78,6 +78,13 @@ static bool batch_within(struct session *self, const struct wire_list *list, uin
 	return quota_take(&self->quota, QUOTA_SPAWNS, spawns_in(list), now);
 }
 
+/* Dated further ahead than a player may. */
+static bool beyond_horizon(const struct session *self, const struct served_world *world, uint64_t at)
+{
+	return session_role(self) < WIRE_ROLE_CONTROLLER && at > world->tick &&
+	       at - world->tick > self->server->options->player_horizon;
+}
+
 void handle_commands(struct session *self, const struct message *message)
 {
 	const struct msg_commands *commands = &message->commands;
@@ -85,6 +92,10 @@ void handle_commands(struct session *self, const struct message *message)
 	if (membership == NULL)
 		return;
 	uint64_t at = commands->at.set ? commands->at.value : 0;
+	/* The host will refuse it and say why; it must not hold back what comes after it. */
+	bool beyond = beyond_horizon(self, membership->world, at);
+	if (beyond)
+		at = 0;
 	struct wire_slice packed;
 	struct reason why;
 	switch (ledger_offer(&membership->ledger, commands->batch, at, &packed, &why)) {
@@ -107,11 +118,13 @@ void handle_commands(struct session *self, const struct message *message)
 		return;
 	}
 	/* The next tick, but not before the batches that came earlier. */
-	bool dated = commands->at.set && at != 0;
+	bool dated = beyond || (commands->at.set && at != 0);
 	struct host_batch batch = {
 		.session = self->number,
 		.batch = commands->batch,
-		.at = dated ? at : membership->ledger.last_at,
+		.at = beyond  ? WIRE_INTEGER_MAX
+		      : dated ? at
+			      : membership->ledger.last_at,
 		.late = (uint8_t)(dated ? commands->late : WIRE_LATE_APPLY),
 		.restricted = session_role(self) < WIRE_ROLE_CONTROLLER,
 		.list = commands->list,

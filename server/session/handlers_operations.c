@@ -120,6 +120,9 @@ void handle_kick(struct session *self, const struct message *message)
 	snprintf(text, sizeof text, "%.*s", (int)message->kick.text.bytes,
 		 (const char *)message->kick.text.at);
 	session_done(self, message);
+	log_audit("kicked", "session=%u by=%u text=%s", (unsigned)target->number, (unsigned)self->number,
+		  LOG_TEXT(text));
+	target->ended = true; /* also where it is leaving and might have come back */
 	session_goodbye(target, STATUS_FORBIDDEN, text[0] != '\0' ? text : "ended by an administrator");
 }
 
@@ -191,9 +194,9 @@ static enum status set_config(struct session *self, const struct wire_list *map,
 	if (status == STATUS_OK)
 		status = change_options(self->server->options, changes, map->count, why);
 	for (uint32_t i = 0; status == STATUS_OK && i < map->count; i++)
-		log_info("config_set", "session=%u option=%s value=\"%s\" before=\"%s\"",
-			 (unsigned)self->number, changes[i].name, changes[i].value,
-			 changes[i].before);
+		log_audit("config_set", "session=%u option=%s value=%s before=%s",
+			  (unsigned)self->number, changes[i].name, LOG_TEXT(changes[i].value),
+			  LOG_TEXT(changes[i].before));
 	heap_free(changes);
 	log_set_level(self->server->options->log_level);
 	return status;

@@ -3,7 +3,9 @@
  *
  *	parts ──► whole? ──► HELPER: SHA-256 is the name? cook ──► LOOP ──► host_shape ──► SHAPE_INFO
  *
- * A shape this process has cooked before is taken from the library at once. The library forgets what no
+ * A shape this process has cooked before is not cooked again. Its name alone is no licence: whoever
+ * uploads it brings its bytes, and they are held against the name, or somebody who has only heard of a
+ * shape of another world could have it named here and ask for its geometry. The library forgets what no
  * world holds any more, the oldest first, once it is large: visitors with shapes of their own come and go
  * for months. A shape on its way to a world is held by the letter, then by the world's own book, so that its
  * SHAPE_INFO finds it here.
@@ -20,6 +22,9 @@
 /* What it may hold of shapes that nobody uses. */
 #define LIBRARY_IDLE_BYTES ((uint64_t)64 << 20)
 
+/* Of a known shape so many bytes are looked at on LOOP: some ten microseconds. */
+enum { AT_ONCE_BYTES = 4096 };
+
 /* A shape on its way through the helper. */
 struct cooking {
 	struct server *server;
@@ -27,7 +32,7 @@ struct cooking {
 	uint64_t ref;
 	struct wire_name name;
 	struct bytes data;
-	struct shape *shape;
+	struct shape *shape; /* as the library knew it, or NULL; then as cooked */
 	enum status status;
 	struct reason why;
 	struct bell done; /* rung for LOOP: it cannot be refused, so no answer is lost */
@@ -117,16 +122,23 @@ static void cooked(void *context)
 	heap_free(job);
 }
 
+/* Whether that is the name of those bytes. */
+static enum status check_name(const struct wire_name *name, const uint8_t *data, size_t bytes,
+			      struct reason *why)
+{
+	uint8_t digest[SHA256_BYTES];
+	hash_sha256(data, bytes, digest);
+	if (memcmp(digest, name->bytes, sizeof digest) == 0)
+		return STATUS_OK;
+	return reason_set(why, STATUS_CORRUPT, -1, "shape", "the name is not the SHA-256 of the bytes");
+}
+
 /* HELPER: the costly part. */
 static void cook(void *context)
 {
 	struct cooking *job = context;
-	uint8_t digest[SHA256_BYTES];
-	hash_sha256(job->data.data, job->data.count, digest);
-	if (memcmp(digest, job->name.bytes, sizeof digest) != 0)
-		job->status = reason_set(&job->why, STATUS_CORRUPT, -1, "shape",
-					 "the name is not the SHA-256 of the bytes");
-	else
+	job->status = check_name(&job->name, job->data.data, job->data.count, &job->why);
+	if (job->status == STATUS_OK && job->shape == NULL)
 		job->status = shape_book_cook((struct wire_slice){ job->data.data,
 								   (uint32_t)job->data.count },
 					      job->name.bytes, &job->shape, &job->why);
@@ -144,9 +156,14 @@ static enum status start_cooking(struct session *self, struct upload *upload)
 	job->ref = upload->ref;
 	job->name = upload->name;
 	job->data = upload->data;
+	job->shape = (struct shape *)shape_book_find(&self->server->library, job->name.bytes);
+	if (job->shape != NULL)
+		shape_retain(job->shape);
 	bell_init(&job->done, cooked, job);
 	enum status status = executor_post(self->server->executor, EXECUTOR_HELPER, cook, job);
 	if (status != STATUS_OK) {
+		if (job->shape != NULL)
+			shape_release(job->shape);
 		heap_free(job);
 		return status == STATUS_FULL ? STATUS_BUSY : status;
 	}
@@ -201,8 +218,11 @@ void handle_shape_upload(struct session *self, const struct message *message)
 		return;
 	}
 	const struct shape *known = shape_book_find(&self->server->library, part->shape.bytes);
-	if (known != NULL && part->part == 0 && part->of == 1) {
-		offer_shape(self, (uint32_t)part->world, part->ref, known, message);
+	if (known != NULL && part->part == 0 && part->of == 1 && part->data.bytes <= AT_ONCE_BYTES) {
+		if (check_name(&part->shape, part->data.at, part->data.bytes, &why) == STATUS_OK)
+			offer_shape(self, (uint32_t)part->world, part->ref, known, message);
+		else
+			session_refuse(self, message, &why);
 		return;
 	}
 	struct upload *upload = upload_for(self, part, &why);

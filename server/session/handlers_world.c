@@ -40,7 +40,9 @@ static bool copy_name(struct wire_slice from, char to[WIRE_NAME_MAX + 1])
 {
 	if (from.bytes > WIRE_NAME_MAX)
 		return false;
-	memcpy(to, from.at, from.bytes);
+	/* A name that is left out is nowhere: not even no bytes may be copied from there. */
+	if (from.bytes > 0)
+		memcpy(to, from.at, from.bytes);
 	to[from.bytes] = '\0';
 	return true;
 }
@@ -75,8 +77,8 @@ void handle_world_create(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
-	log_info("world_created", "world=%u name=%s session=%u", (unsigned)served->number, name,
-		 (unsigned)self->number);
+	LOG_FROM(session_log(self), LOG_INFO, "world_created", "world=%u name=%s session=%u",
+		 (unsigned)served->number, name, (unsigned)self->number);
 	send_info(self, served, message->world_create.ref, 0, 1);
 }
 
@@ -85,10 +87,14 @@ void handle_world_join(struct session *self, const struct message *message)
 	struct server *server = self->server;
 	char name[WIRE_NAME_MAX + 1];
 	struct served_world *world = NULL;
-	if (message->world_join.world != 0)
+	if (message->world_join.world != 0) {
 		world = worlds_find(&server->worlds, (uint32_t)message->world_join.world);
-	else if (copy_name(message->world_join.name, name))
+	} else if (copy_name(message->world_join.name, name)) {
+		/* Before it is looked for: whether there is one is not for it to know. */
+		if (session_refuses_world(self, message, name))
+			return;
 		world = worlds_find_name(&server->worlds, name);
+	}
 	if (world == NULL || world->stopping) {
 		session_refuse_status(self, message, STATUS_UNKNOWN_WORLD);
 		return;
@@ -134,8 +140,8 @@ void handle_world_destroy(struct session *self, const struct message *message)
 		return;
 	world->destroyed_by = self->number;
 	world->destroyed_ref = message->world_destroy.ref;
-	log_info("world_destroyed", "world=%u name=%s session=%u", (unsigned)world->number,
-		 world->name, (unsigned)self->number);
+	log_audit("world_destroyed", "world=%u name=%s session=%u", (unsigned)world->number,
+		  world->name, (unsigned)self->number);
 	worlds_stop(server, world, true);
 }
 

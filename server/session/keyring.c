@@ -3,14 +3,15 @@
 #include <stdio.h>
 
 #include "protocol/unpack.h"
-#include "server/base/bytes.h"
-#include "server/base/rng.h"
+#include "server/base/heap.h"
 
-enum { WORDS_MAX = 4 + TOKEN_WORLDS_MAX, NONCES_FIRST = 1024 };
+enum { WORDS_MAX = 4 + TOKEN_WORLDS_MAX };
 
 void keyring_init(struct keyring *self)
 {
 	memset(self, 0, sizeof *self);
+	nonces_init(&self->nonces);
+	self->keep_again_at = KEYRING_KEPT_MIN;
 }
 
 /* Secrets are not left lying in memory that others will get. */
@@ -32,7 +33,8 @@ static void release_lines(struct keyring *self)
 void keyring_release(struct keyring *self)
 {
 	release_lines(self);
-	heap_free(self->nonces);
+	nonces_release(&self->nonces);
+	used_tokens_close(self->kept);
 	memset(self, 0, sizeof *self);
 }
 
@@ -213,78 +215,13 @@ enum status keyring_load(struct keyring *self, const char *text, size_t bytes, s
 	return STATUS_OK;
 }
 
-/* ---- nonces ----------------------------------------------------------------------------------- */
-/* Nonces have been signed, so no stranger chooses where they fall; a backend may well count them. */
-static struct used_nonce *place_of(struct used_nonce *nonces, uint32_t room,
-				   const struct connect_token *token)
-{
-	uint64_t mixed = rng_mix(get_be64(token->nonce) ^ rng_mix(get_be64(token->nonce + 8)));
-	uint32_t at = (uint32_t)mixed & (room - 1);
-	while (nonces[at].expires_s != 0 &&
-	       (nonces[at].key != token->key ||
-		memcmp(nonces[at].nonce, token->nonce, TOKEN_NONCE_BYTES) != 0))
-		at = (at + 1) & (room - 1);
-	return &nonces[at];
-}
-
-static void remember(struct used_nonce *place, const struct connect_token *token)
-{
-	place->expires_s = token->expires_s;
-	place->key = token->key;
-	memcpy(place->nonce, token->nonce, TOKEN_NONCE_BYTES);
-}
-
-/* A table without those that have expired, twice as large as they need at least. */
-static enum status sweep(struct keyring *self, uint64_t now_s)
-{
-	uint32_t living = 0, room = NONCES_FIRST;
-	for (uint32_t i = 0; i < self->nonce_room; i++)
-		living += self->nonces[i].expires_s > now_s;
-	if (living >= KEYRING_NONCES_MAX)
-		return STATUS_BUSY;
-	while (room < 4 * (living + 1))
-		room *= 2;
-	struct used_nonce *fresh = heap_alloc_zero(room * sizeof *fresh);
-	if (fresh == NULL)
-		return STATUS_NO_MEMORY;
-	for (uint32_t i = 0; i < self->nonce_room; i++) {
-		const struct used_nonce *old = &self->nonces[i];
-		if (old->expires_s <= now_s)
-			continue;
-		struct connect_token token = { .key = old->key };
-		memcpy(token.nonce, old->nonce, TOKEN_NONCE_BYTES);
-		*place_of(fresh, room, &token) = *old;
-	}
-	heap_free(self->nonces);
-	self->nonces = fresh;
-	self->nonce_room = room;
-	self->nonce_count = living;
-	return STATUS_OK;
-}
-
-/* AUTH: it was used before. */
-static enum status use_nonce(struct keyring *self, const struct connect_token *token, uint64_t now_s)
-{
-	if (self->nonce_room > 0 &&
-	    place_of(self->nonces, self->nonce_room, token)->expires_s != 0)
-		return STATUS_AUTH;
-	if (self->nonce_count >= KEYRING_NONCES_MAX || 2 * (self->nonce_count + 1) > self->nonce_room) {
-		enum status status = sweep(self, now_s);
-		if (status != STATUS_OK)
-			return status;
-	}
-	remember(place_of(self->nonces, self->nonce_room, token), token);
-	self->nonce_count++;
-	return STATUS_OK;
-}
-
 /* ---- admission -------------------------------------------------------------------------------- */
 static enum status no(struct reason *why, const char *text)
 {
 	return reason_set(why, STATUS_AUTH, -1, "token", "%s", text);
 }
 
-static enum status admit_connect(struct keyring *self, const struct connect_token *token,
+static enum status check_connect(const struct keyring *self, const struct connect_token *token,
 				 uint64_t now_s, struct grant *out, struct reason *why)
 {
 	const struct signing_key *key = find_key(self, token->key);
@@ -297,19 +234,17 @@ static enum status admit_connect(struct keyring *self, const struct connect_toke
 		return no(why, "the token expires too late: a day is the most");
 	if (token->role > key->role)
 		return no(why, "the key does not sign for this role");
-	enum status status = use_nonce(self, token, now_s);
-	if (status == STATUS_AUTH)
-		return no(why, "the token has been used");
-	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "token", "too many tokens have been used lately");
 	out->role = token->role;
+	out->once = true;
+	out->use = (struct used_token){ .key = token->key, .expires_s = token->expires_s };
+	memcpy(out->use.nonce, token->nonce, sizeof out->use.nonce);
 	snprintf(out->name, sizeof out->name, "key %u", (unsigned)token->key);
 	out->world_count = token->world_count;
 	memcpy(out->worlds, token->worlds, sizeof out->worlds);
 	return STATUS_OK;
 }
 
-static enum status admit_bearer(const struct keyring *self, struct wire_slice token,
+static enum status check_bearer(const struct keyring *self, struct wire_slice token,
 				struct grant *out, struct reason *why)
 {
 	uint8_t hash[SHA256_BYTES];
@@ -321,22 +256,127 @@ static enum status admit_bearer(const struct keyring *self, struct wire_slice to
 	if (found == NULL || token.bytes < KEYRING_BEARER_MIN)
 		return no(why, "the token is not valid");
 	*out = found->grant;
+	memcpy(out->hash, hash, sizeof hash);
 	return STATUS_OK;
 }
 
-enum status keyring_admit(struct keyring *self, struct wire_slice token, uint64_t now_s,
+static enum status check_unused(struct keyring *self, const struct grant *grant, uint64_t now_s,
+				struct reason *why)
+{
+	enum status status = nonces_check(&self->nonces, &grant->use, now_s);
+	if (status == STATUS_AUTH)
+		return no(why, "the token has been used");
+	if (status == STATUS_BUSY)
+		return reason_set(why, status, -1, "token",
+				  "too many tokens of this key have been used lately");
+	return status == STATUS_OK ? status
+				   : reason_set(why, status, -1, "token", "%s", status_text(status));
+}
+
+static enum status add_fresh(void *context, const struct used_token *token)
+{
+	return used_tokens_add_fresh(context, token);
+}
+
+/* The file is written anew when most of it has expired; where that fails it goes on growing, and is
+ * tried again. */
+static void keep_little(struct keyring *self, uint64_t now_s)
+{
+	if (self->kept == NULL || used_tokens_count(self->kept) < self->keep_again_at)
+		return;
+	enum status status = used_tokens_begin(self->kept);
+	if (status == STATUS_OK) {
+		status = nonces_each(&self->nonces, now_s, add_fresh, self->kept);
+		status = used_tokens_end(self->kept, status == STATUS_OK);
+	}
+	self->keep_again_at = 2 * used_tokens_count(self->kept) + KEYRING_KEPT_MIN;
+}
+
+/* Whether every world that was allowed still is. */
+static bool same_worlds(const struct grant *now, const struct grant *then)
+{
+	if (now->world_count == 0)
+		return true;
+	for (uint32_t i = 0; i < then->world_count; i++)
+		if (!grant_has_world(now, then->worlds[i]))
+			return false;
+	return then->world_count > 0;
+}
+
+enum status keyring_check(struct keyring *self, struct wire_slice token, uint64_t now_s,
 			  struct grant *out, struct reason *why)
 {
 	struct connect_token connect;
 	memset(out, 0, sizeof *out);
 	enum status status = token_read(token, &connect) == STATUS_OK
-				     ? admit_connect(self, &connect, now_s, out, why)
-				     : admit_bearer(self, token, out, why);
+				     ? check_connect(self, &connect, now_s, out, why)
+				     : check_bearer(self, token, out, why);
+	/* A used one is told at once, whatever else it asks for. */
+	if (status == STATUS_OK && out->once)
+		status = check_unused(self, out, now_s, why);
+	self->refused += status != STATUS_OK;
+	return status;
+}
+
+enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_t now_s, struct reason *why)
+{
+	enum status status = STATUS_OK;
+	if (grant->once) {
+		status = check_unused(self, grant, now_s, why);
+		/* On disk first: a token that lets somebody in is used, whatever happens next. */
+		if (status == STATUS_OK && self->kept != NULL &&
+		    (status = used_tokens_add(self->kept, &grant->use)) != STATUS_OK)
+			reason_set(why, status, -1, "token",
+				   "that the token is used cannot be kept on disk; try again later");
+		if (status == STATUS_OK)
+			nonces_put(&self->nonces, &grant->use);
+	}
 	if (status == STATUS_OK)
 		self->admitted++;
 	else
 		self->refused++;
+	if (status == STATUS_OK && grant->once)
+		keep_little(self, now_s);
 	return status;
+}
+
+enum status keyring_admit(struct keyring *self, struct wire_slice token, uint64_t now_s,
+			  struct grant *out, struct reason *why)
+{
+	enum status status = keyring_check(self, token, now_s, out, why);
+	return status == STATUS_OK ? keyring_use(self, out, now_s, why) : status;
+}
+
+bool keyring_holds(const struct keyring *self, const struct grant *grant)
+{
+	/* A connect token is no line of the file; taking its key away is how keys are changed. */
+	if (grant->once)
+		return true;
+	for (uint32_t i = 0; i < self->bearers.count; i++) {
+		const struct grant *now = &self->bearers.items[i].grant;
+		if (hash_same(grant->hash, self->bearers.items[i].hash, sizeof grant->hash))
+			return now->role >= grant->role && same_worlds(now, grant);
+	}
+	return false;
+}
+
+/* ---- on disk ---------------------------------------------------------------------------------- */
+
+struct restoring {
+	struct nonces *nonces;
+	uint64_t now_s;
+};
+
+static enum status restore(void *context, const struct used_token *token)
+{
+	const struct restoring *restoring = context;
+	return nonces_restore(restoring->nonces, token, restoring->now_s);
+}
+
+enum status keyring_keep(struct keyring *self, const char *directory, uint64_t now_s, struct reason *why)
+{
+	struct restoring restoring = { &self->nonces, now_s };
+	return used_tokens_open(directory, restore, &restoring, &self->kept, why);
 }
 
 bool grant_has_world(const struct grant *grant, const char *world)

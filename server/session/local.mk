@@ -10,6 +10,8 @@ libcairnd_a_SOURCES += \
 	server/session/handlers_world.c \
 	server/session/keyring.c \
 	server/session/keyring.h \
+	server/session/nonces.c \
+	server/session/nonces.h \
 	server/session/ledger.c \
 	server/session/ledger.h \
 	server/session/outbox.c \

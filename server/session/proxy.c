@@ -8,15 +8,12 @@ enum { V1_MAX = 107, V2_HEAD = 16, V2_IP4 = 12, V2_IP6 = 36 };
 static const uint8_t V2_SIGNATURE[12] = { 0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d,
 					  0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a };
 
-static void take_source(struct peer *peer, const struct address *source)
+static void take_source(struct peer *peer, struct address source)
 {
-	peer->kind = source->kind;
-	memcpy(peer->octets, source->octets, sizeof peer->octets);
-	/* The balancer is trusted to carry what is secret as its operator wants it carried. */
-	peer->secure = peer->secure || peer->local;
-	peer->local = address_is_loopback(source);
-	peer->known = false;
-	address_print(source, peer->text);
+	address_unmap(&source);
+	peer->kind = source.kind;
+	memcpy(peer->octets, source.octets, sizeof peer->octets);
+	address_print(&source, peer->text);
 }
 
 /* ---- version 1 ----------------------------------------------------------------------------------- */
@@ -41,7 +38,7 @@ static enum status take_line(char *line, struct peer *peer)
 	if (address_parse(text, &address, NULL) != STATUS_OK ||
 	    address.kind != (six ? ADDRESS_TCP6 : ADDRESS_TCP4))
 		return STATUS_MALFORMED;
-	take_source(peer, &address);
+	take_source(peer, address);
 	return STATUS_OK;
 }
 
@@ -77,7 +74,7 @@ static enum status take_block(uint8_t family, const uint8_t *block, size_t lengt
 		return STATUS_MALFORMED;
 	memcpy(source.octets, block, octets);
 	source.port = (uint16_t)(block[2 * octets] << 8 | block[2 * octets + 1]);
-	take_source(peer, &source);
+	take_source(peer, source);
 	return STATUS_OK;
 }
 
@@ -95,7 +92,7 @@ static enum status read_v2(const uint8_t *data, size_t count, size_t *bytes, str
 	return command == 0 ? STATUS_OK : take_block(data[13], data + V2_HEAD, length, peer);
 }
 
-enum status proxy_read(const uint8_t *data, size_t count, size_t *bytes, struct peer *peer)
+static enum status read_header(const uint8_t *data, size_t count, size_t *bytes, struct peer *peer)
 {
 	static const char V1[] = "PROXY ";
 	size_t one = MIN_OF(count, sizeof V1 - 1), two = MIN_OF(count, sizeof V2_SIGNATURE);
@@ -106,4 +103,17 @@ enum status proxy_read(const uint8_t *data, size_t count, size_t *bytes, struct 
 	if (memcmp(data, V2_SIGNATURE, two) == 0)
 		return two < sizeof V2_SIGNATURE ? STATUS_AGAIN : read_v2(data, count, bytes, peer);
 	return STATUS_MALFORMED;
+}
+
+/* Whoever it speaks for, it is nobody of this machine: a word is no proof of where somebody is. */
+enum status proxy_read(const uint8_t *data, size_t count, size_t *bytes, struct peer *peer)
+{
+	enum status status = read_header(data, count, bytes, peer);
+	if (status != STATUS_OK)
+		return status;
+	/* The balancer is trusted to carry what is secret as its operator wants it carried. */
+	peer->secure = peer->secure || peer->local;
+	peer->local = false;
+	peer->known = false;
+	return STATUS_OK;
 }

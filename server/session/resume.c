@@ -90,7 +90,7 @@ void resume_lose(struct session *self)
 	self->uploads.count = 0;
 	for (uint32_t i = 0; i < self->subscriptions.count; i++)
 		subscription_lose(self->subscriptions.items[i].subscription);
-	log_info("session_lost", "session=%u", (unsigned)self->number);
+	LOG_FROM(session_log(self), LOG_INFO, "session_lost", "session=%u", (unsigned)self->number);
 	if (server->sessions.lost > most)
 		resume_end_oldest(server);
 }
@@ -214,7 +214,8 @@ static void take_place(struct session *greeting, struct session *lost, struct ha
 	greeting->successor = lost;
 	if (greeting->stream != NULL)
 		stream_close(greeting->stream);
-	log_info("session_resumed", "session=%u peer=%s", (unsigned)lost->number, lost->peer.text);
+	LOG_FROM(session_log(lost), LOG_INFO, "session_resumed", "session=%u peer=%s",
+		 (unsigned)lost->number, lost->peer.text);
 }
 
 bool resume_greet(struct session *self, const struct message *hello)

@@ -14,13 +14,20 @@
 #include "server/server.h"
 #include "server/session/resume.h"
 
+struct log_site *session_log(struct session *self)
+{
+	bool open = self->handshake.state == HANDSHAKE_OPEN;
+	bool known = self->grant != NULL || self->handshake.role >= WIRE_ROLE_CONTROLLER;
+	return open && known ? &self->log : NULL;
+}
+
 /* ---- sending ----------------------------------------------------------------------------------- */
 
 enum status session_send(struct session *self, const struct message *message)
 {
 	enum status status = outbox_send(&self->outbox, message);
 	if (status != STATUS_OK)
-		log_error("message_not_sent", "session=%u message=%d status=%s",
+		LOG_FROM(session_log(self), LOG_ERROR, "message_not_sent", "session=%u message=%d status=%s",
 			  (unsigned)self->number, (int)message->type, status_name(status));
 	return status;
 }
@@ -87,8 +94,8 @@ void session_goodbye(struct session *self, enum status status, const char *text)
 		stream_close(self->stream); /* it would never take what waits */
 	else
 		stream_finish(self->stream);
-	log_info("session_goodbye", "session=%u code=%s text=\"%s\"", (unsigned)self->number,
-		 status_name(status), text);
+	LOG_FROM(session_log(self), LOG_INFO, "session_goodbye", "session=%u code=%s text=%s",
+		 (unsigned)self->number, status_name(status), LOG_TEXT(text));
 }
 
 /* ---- receiving --------------------------------------------------------------------------------- */
@@ -113,6 +120,8 @@ static void greet(struct session *self, const struct message *message)
 	session_send(self, &reply);
 	if (status != STATUS_OK) {
 		self->errors++;
+		heap_free(self->grant);
+		self->grant = NULL;
 		if (self->handshake.state == HANDSHAKE_CLOSED)
 			session_goodbye(self, status, self->handshake.why.text);
 		return;
@@ -127,9 +136,10 @@ static void greet(struct session *self, const struct message *message)
 	quota_init(&self->quota, self->handshake.role, now);
 	allowance_init(&self->allowance, &self->server->watching[self->handshake.role],
 		       quota_of(self->handshake.role, QUOTA_WATCHED), now);
-	log_info("session_open", "session=%u peer=%s role=%s token=\"%s\"", (unsigned)self->number,
+	LOG_FROM(session_log(self), LOG_INFO, "session_open",
+		 "session=%u peer=%s role=%s token=\"%s\" client=%s", (unsigned)self->number,
 		 self->peer.text, wire_role_name(self->handshake.role),
-		 self->grant != NULL ? self->grant->name : "");
+		 self->grant != NULL ? self->grant->name : "", LOG_TEXT(self->client));
 }
 
 static void take_message(struct session *self, const uint8_t *content, uint32_t bytes)
@@ -294,7 +304,8 @@ static void on_drained(void *context)
 static void on_closed(void *context, enum status why)
 {
 	struct session *self = context;
-	log_info("session_closed", "session=%u why=%s frames_in=%llu bytes_out=%llu",
+	LOG_FROM(session_log(self), LOG_INFO, "session_closed",
+		 "session=%u why=%s frames_in=%llu bytes_out=%llu",
 		 (unsigned)self->number, status_name(why), (unsigned long long)self->frames_in,
 		 (unsigned long long)self->outbox.sent_bytes);
 	self->stream = NULL;
@@ -337,10 +348,10 @@ static enum status admit(void *context, struct wire_slice token, enum wire_role 
 		return reason_set(why, STATUS_AUTH, -1, "token",
 				  "a token is not to be sent where others can read it: use TLS");
 	enum status status =
-		keyring_admit(&server->keyring, token, io_wall_s(server->io), &grant, why);
+		keyring_check(&server->keyring, token, io_wall_s(server->io), &grant, why);
 	if (status != STATUS_OK) {
-		log_warn("token_refused", "session=%u peer=%s why=\"%s\"", (unsigned)self->number,
-			 self->peer.text, why->text);
+		log_warn("token_refused", "session=%u peer=%s why=%s", (unsigned)self->number,
+			 self->peer.text, LOG_TEXT(why->text));
 		return status;
 	}
 	if (self->grant == NULL)
@@ -352,6 +363,33 @@ static enum status admit(void *context, struct wire_slice token, enum wire_role 
 	return STATUS_OK;
 }
 
+/* A token that opens no door yet is not used up by knocking: its world may come. Who may make worlds
+ * needs none. */
+static bool has_a_door(const struct server *server, const struct grant *grant, enum wire_role role)
+{
+	if (grant->world_count == 0 || wire_role_may(role, MESSAGE_WORLD_CREATE))
+		return true;
+	for (uint32_t i = 0; i < grant->world_count; i++)
+		if (worlds_find_name(&server->worlds, grant->worlds[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* Nothing else of its HELLO is refused any more. */
+static enum status admitted(void *context, enum wire_role role, struct reason *why)
+{
+	struct session *self = context;
+	struct server *server = self->server;
+	if (self->grant->once && !has_a_door(server, self->grant, role))
+		return reason_set(why, STATUS_UNKNOWN_WORLD, -1, "token",
+				  "none of the token's worlds is here; it is still good");
+	enum status status = keyring_use(&server->keyring, self->grant, io_wall_s(server->io), why);
+	if (status != STATUS_OK)
+		log_warn("token_refused", "session=%u peer=%s why=%s", (unsigned)self->number,
+			 self->peer.text, LOG_TEXT(why->text));
+	return status;
+}
+
 static void offer(struct session *self)
 {
 	struct handshake_offer offer = {
@@ -361,6 +399,7 @@ static void offer(struct session *self)
 		.caps = WIRE_CAPS_ALL,
 		.role = role_of(&self->peer, self->server->own_uid, self->server->loopback_role),
 		.admit = admit,
+		.admitted = admitted,
 		.admit_context = self,
 		.session = self->number,
 		.time_us = io_now_us(self->server->io),
@@ -378,6 +417,13 @@ void session_open(struct server *server, struct stream *stream)
 	struct peer peer;
 	uint32_t number;
 	stream_peer(stream, &peer);
+	bool proxied = server->options->proxy_protocol && peer.kind != ADDRESS_UNIX && !peer.web &&
+		       !peer.secure;
+	if (proxied && !options_proxy_from(server->options, peer.kind, peer.octets, peer.local)) {
+		log_warn("proxy_refused", "peer=%s", peer.text);
+		stream_close(stream);
+		return;
+	}
 	if (crowd_enter(&server->crowd, &peer) != STATUS_OK) {
 		stream_close(stream);
 		return;
@@ -392,8 +438,7 @@ void session_open(struct server *server, struct stream *stream)
 	self->server = server;
 	self->peer = peer;
 	self->crowd_greeting = true;
-	self->proxied = server->options->proxy_protocol && peer.kind != ADDRESS_UNIX &&
-			!peer.web && !peer.secure;
+	self->proxied = proxied;
 	self->stream = stream;
 	self->number = number;
 	self->opened_at = self->heard_at = io_now(server->io);

@@ -15,6 +15,7 @@
 
 #include "protocol/handshake.h"
 #include "server/base/array.h"
+#include "server/log.h"
 #include "server/session/keyring.h"
 #include "server/session/ledger.h"
 #include "server/session/outbox.h"
@@ -93,6 +94,7 @@ struct session {
 	uint64_t lost_at;	   /* instant */
 	struct session *successor; /* has taken over this one's connection, in the midst of its input */
 	uint64_t frames_in, errors;
+	struct log_site log; /* what its own lines in the log are held back by */
 	bool proxied;	 /* a PROXY header comes first */
 	char client[64]; /* what it calls itself; bytes of a stranger */
 	bool monitors;	 /* wants MONITOR_LINEs */
@@ -114,6 +116,10 @@ static inline enum wire_role session_role(const struct session *self)
 	return self->state == SESSION_OPEN ? self->handshake.role : WIRE_ROLE_NOBODY;
 }
 
+/* Whose limit a line about it counts against: its own, where it has shown who it is; strangers share
+ * the place's, because they could come back as somebody new for each line. */
+struct log_site *session_log(struct session *self);
+
 /* Takes the session out of every world and frees it; the stream is gone. */
 void session_destroy(struct session *self);
 
@@ -127,6 +133,11 @@ void session_refuse(struct session *self, const struct message *about, const str
 void session_refuse_status(struct session *self, const struct message *about, enum status status);
 /* Where the session's token is not for a world of that name: refuses the message, true. */
 bool session_refuses_world(struct session *self, const struct message *about, const char *world);
+/* Whether its token names the worlds it is for: it is told of them alone. */
+static inline bool session_limited(const struct session *self)
+{
+	return self->grant != NULL && self->grant->world_count > 0;
+}
 /* REPLY with nothing in it: done. */
 void session_done(struct session *self, const struct message *about);
 /* NULL where the session has not joined it. */

@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include "server/base/hash.h"
+#include "server/engine/engine.h"
 
 /* Level 3: 1000 bodies in about a millisecond, to a third; higher levels gain little on doubles. */
 enum { IMAGE_LEVEL = 3 };
@@ -21,6 +22,28 @@ enum status image_pack(const struct bytes *image, struct bytes *out)
 	return STATUS_OK;
 }
 
+/* Beside the rows that a world's limit counts, an image has the names of its columns. What is kept for
+ * later ticks may pass the limit by what one batch brings. */
+enum { HEAD_BYTES = 4096, BESIDES_BYTES = 1 << 20 };
+
+/* As many as the world's own limits allow, which stand at the beginning: a few compressed bytes ask for
+ * no more memory than a world of that kind could. 0: there is no such beginning. */
+static uint64_t bytes_allowed(const uint8_t *data, size_t bytes)
+{
+	uint8_t head[HEAD_BYTES];
+	ZSTD_outBuffer out = { head, sizeof head, 0 };
+	ZSTD_inBuffer in = { data, bytes, 0 };
+	uint64_t memory_max = 0;
+	ZSTD_DStream *stream = ZSTD_createDStream();
+	size_t left = stream != NULL ? 1 : 0;
+	while (left != 0 && !ZSTD_isError(left) && out.pos < out.size && in.pos < in.size)
+		left = ZSTD_decompressStream(stream, &out, &in);
+	ZSTD_freeDStream(stream);
+	if (!world_image_memory_max(head, out.pos, &memory_max))
+		return 0;
+	return memory_max > IMAGE_BYTES_MAX / 2 ? IMAGE_BYTES_MAX : 2 * memory_max + BESIDES_BYTES;
+}
+
 enum status image_unpack(const uint8_t *data, size_t bytes, uint64_t image_bytes,
 			 uint64_t image_hash, struct bytes *out, struct reason *why)
 {
@@ -28,6 +51,11 @@ enum status image_unpack(const uint8_t *data, size_t bytes, uint64_t image_bytes
 	if (image_bytes > IMAGE_BYTES_MAX || ZSTD_getFrameContentSize(data, bytes) != image_bytes)
 		return reason_set(why, STATUS_CORRUPT, -1, "image",
 				  "the compressed image is not of the size stated");
+	uint64_t most = bytes_allowed(data, bytes);
+	if (image_bytes > most)
+		return reason_set(why, STATUS_CORRUPT, -1, "image",
+				  "the image states %llu bytes, and its world's memory_max allows %llu",
+				  (unsigned long long)image_bytes, (unsigned long long)most);
 	enum status status = bytes_reserve(out, (size_t)image_bytes + 1);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "image", "%s", status_text(status));

@@ -11,7 +11,8 @@
 
 /* Appends the compressed form. NO_MEMORY. */
 MUST_CHECK enum status image_pack(const struct bytes *image, struct bytes *out);
-/* Appends what `data` holds, which must be `image_bytes` bytes of that hash. CORRUPT, NO_MEMORY. */
+/* Appends what `data` holds, which must be `image_bytes` bytes of that hash, and no more than the
+ * limits of the world that it is of allow. CORRUPT, NO_MEMORY. */
 MUST_CHECK enum status image_unpack(const uint8_t *data, size_t bytes, uint64_t image_bytes,
 				    uint64_t image_hash, struct bytes *out, struct reason *why);
 

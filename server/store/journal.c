@@ -189,8 +189,8 @@ static bool prune_now(struct journal *journal)
 	figures->records_pruned += counts.records;
 	figures->prune_failures += status != STATUS_OK;
 	if (status != STATUS_OK && !journal->failure_logged)
-		log_warn("prune_failed", "world=%s status=%s text=\"%s\"", journal->name,
-			 status_name(status), why.text);
+		log_warn("prune_failed", "world=%s status=%s text=%s", journal->name,
+			 status_name(status), LOG_TEXT(why.text));
 	journal->failure_logged |= status != STATUS_OK;
 	if (world_file_size(&journal->file, &figures->file_bytes, &figures->free_bytes, &why) !=
 	    STATUS_OK)
@@ -257,7 +257,7 @@ static void finish(struct journal *journal)
 	journal->file_gone = true;
 	lock_give(&journal->lock);
 	if (remove && store_delete(journal->store, journal->name, &why) != STATUS_OK)
-		log_warn("file_not_deleted", "world=%s text=\"%s\"", journal->name, why.text);
+		log_warn("file_not_deleted", "world=%s text=%s", journal->name, LOG_TEXT(why.text));
 	store_give_news(journal->store, journal, true);
 }
 

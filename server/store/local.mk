@@ -15,6 +15,8 @@ libcairnd_a_SOURCES += \
 	server/store/image.c \
 	server/store/prune.h \
 	server/store/prune.c \
+	server/store/used_tokens.h \
+	server/store/used_tokens.c \
 	server/store/world_file.h \
 	server/store/world_file.c \
 	server/store/recording.h \
@@ -27,6 +29,7 @@ libcairnd_a_SOURCES += \
 
 tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
 UNIT_TESTS += \
+	tests/unit/server/store/test_image \
 	tests/unit/server/store/test_journal \
 	tests/unit/server/store/test_prune \
 	tests/unit/server/store/test_recover \
@@ -37,3 +40,6 @@ THREAD_TESTS += tests/unit/server/store/test_store_threads
 
 FUZZ_TARGETS += tests/fuzz/fuzz_journal
 tests_fuzz_fuzz_journal_LDADD = $(LDADD_FUZZ)
+EXTRA_DIST += tests/fuzz/corpus/image
+FUZZ_TARGETS += tests/fuzz/fuzz_image
+tests_fuzz_fuzz_image_LDADD = $(LDADD_FUZZ)

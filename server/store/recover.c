@@ -33,8 +33,8 @@ static enum status start(struct player *player, struct recording *recording,
 		status = player_start(player, recording, seq, others, why);
 		if (status != STATUS_CORRUPT)
 			break;
-		log_warn("checkpoint_corrupt", "world=%s checkpoint=%llu text=\"%s\"", name,
-			 (unsigned long long)seq, why->text);
+		log_warn("checkpoint_corrupt", "world=%s checkpoint=%llu text=%s", name,
+			 (unsigned long long)seq, LOG_TEXT(why->text));
 		out->checkpoints_corrupt++;
 		struct reason ignored;
 		enum status found = recording_last(recording, seq, &seq, &ignored);
@@ -75,8 +75,8 @@ static enum status take_snapshot(struct recording *recording, uint64_t seq, cons
 		status = reason_set(why, STATUS_CORRUPT, -1, "image",
 				    "it has not the state hash it was saved with");
 	if (status == STATUS_CORRUPT) {
-		log_warn("snapshot_corrupt", "world=%s checkpoint=%llu text=\"%s\"", world,
-			 (unsigned long long)seq, why->text);
+		log_warn("snapshot_corrupt", "world=%s checkpoint=%llu text=%s", world,
+			 (unsigned long long)seq, LOG_TEXT(why->text));
 		out->checkpoints_corrupt++;
 		bytes_release(&image);
 		return STATUS_OK;

@@ -24,15 +24,16 @@ const char *schema_build(void)
 	return PACKAGE_NAME " " PACKAGE_VERSION ", " BUILD_COMPILER ", " BUILD_PROCESSOR;
 }
 
-/* `seq` orders everything that is done to the world, over all tables. Blobs stand last in their rows, so
- * that the rest can be read without them. */
+/* Version 1, as it was. Every file begins so and steps up, so that two files of one version are the same to the
+ * letter, whichever build made them. `seq` orders everything that is done to the world, over all tables. Blobs stand
+ * last in their rows, so that the rest can be read without them. */
 static const char tables_text[] =
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
 	/* The state's tables, by their place in checkpoints.table_hashes. */
 	"CREATE TABLE tables (place INTEGER PRIMARY KEY, name TEXT NOT NULL);"
 	"CREATE TABLE epochs (epoch INTEGER PRIMARY KEY, seq INTEGER NOT NULL UNIQUE,"
 	" tick INTEGER NOT NULL, cause TEXT NOT NULL, snapshot TEXT, checkpoint INTEGER,"
-	" build TEXT NOT NULL, at TEXT NOT NULL, motion TEXT, redone INTEGER);"
+	" build TEXT NOT NULL, at TEXT NOT NULL);"
 	"CREATE TABLE shapes (seq INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
 	" tick INTEGER NOT NULL, name BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
 	" canonical BLOB NOT NULL);"
@@ -41,7 +42,7 @@ static const char tables_text[] =
 	"CREATE TABLE batches (seq INTEGER PRIMARY KEY, apply INTEGER NOT NULL,"
 	" session INTEGER NOT NULL, batch INTEGER NOT NULL, at INTEGER NOT NULL,"
 	" late INTEGER NOT NULL, restricted INTEGER NOT NULL, count INTEGER NOT NULL,"
-	" commands BLOB NOT NULL, result INTEGER);"
+	" commands BLOB NOT NULL);"
 	"CREATE TABLE stops (seq INTEGER PRIMARY KEY, epoch INTEGER NOT NULL,"
 	" tick INTEGER NOT NULL, status INTEGER NOT NULL);"
 	"CREATE TABLE hashes (epoch INTEGER NOT NULL, tick INTEGER NOT NULL,"
@@ -53,35 +54,44 @@ static const char tables_text[] =
 	"CREATE INDEX epochs_checkpoint ON epochs (checkpoint) WHERE checkpoint IS NOT NULL;"
 	"CREATE INDEX checkpoints_name ON checkpoints (name) WHERE name IS NOT NULL;";
 
-/* For people with the sqlite3 shell; nothing here reads them. schema_step_up makes them anew. */
-static const char views_text[] =
-	"CREATE VIEW tick_hashes AS"
-	" WITH RECURSIVE n (epoch, tick, i, count, hashes) AS"
-	" (SELECT epoch, tick, 0, count, hashes FROM hashes"
-	"  UNION ALL SELECT epoch, tick, i + 1, count, hashes FROM n WHERE i + 1 < count)"
-	" SELECT epoch, tick + i AS tick, lower(hex(substr(hashes, 8 * i + 1, 8))) AS hash FROM n;"
-	"CREATE VIEW input AS"
-	" SELECT b.seq, a.epoch, a.tick, b.session,"
-	" CASE WHEN b.batch < 0 THEN 'step' ELSE 'commands' END AS message,"
-	" b.batch & 9223372036854775807 AS batch, b.at, b.late, b.restricted, b.count,"
-	" lower(hex(b.commands)) AS commands, b.result"
-	" FROM batches b JOIN applies a ON a.seq = b.apply;"
-	"CREATE VIEW snapshots AS"
-	" SELECT name, max(seq) AS seq, epoch, tick, lower(hex(state_hash)) AS state_hash,"
-	" image_bytes FROM checkpoints WHERE name IS NOT NULL GROUP BY name;"
-	"CREATE VIEW table_hashes AS"
-	" SELECT c.seq, c.epoch, c.tick, t.name AS name,"
-	" lower(hex(substr(c.table_hashes, 8 * t.place + 1, 8))) AS hash"
-	" FROM checkpoints c JOIN tables t ON 8 * t.place < length(c.table_hashes);"
-	"CREATE VIEW timeline AS"
-	" SELECT seq, epoch, tick, 'epoch' AS record, cause || coalesce(' ' || snapshot, '') AS what"
-	"  FROM epochs"
-	" UNION ALL SELECT seq, epoch, tick, 'shape', kind || ' ' || lower(hex(name)) FROM shapes"
-	" UNION ALL SELECT seq, epoch, tick, 'apply', batches || ' batches' FROM applies"
-	" UNION ALL SELECT seq, epoch, tick, 'stop', 'status ' || status FROM stops"
-	" UNION ALL SELECT seq, epoch, tick, 'checkpoint',"
-	"  lower(hex(state_hash)) || coalesce(' ' || name, '') FROM checkpoints"
-	" ORDER BY seq;";
+/* What version 2 adds. */
+static const char columns_text[] = "ALTER TABLE epochs ADD COLUMN motion TEXT;"
+				   "ALTER TABLE epochs ADD COLUMN redone INTEGER;"
+				   "ALTER TABLE batches ADD COLUMN result INTEGER;";
+
+/* For people with the sqlite3 shell; nothing here reads them. A step up makes them anew. `result`: what the view
+ * of batches has at its end. */
+#define VIEWS(result)                                                                                     \
+	"CREATE VIEW tick_hashes AS" \
+	" WITH RECURSIVE n (epoch, tick, i, count, hashes) AS" \
+	" (SELECT epoch, tick, 0, count, hashes FROM hashes" \
+	"  UNION ALL SELECT epoch, tick, i + 1, count, hashes FROM n WHERE i + 1 < count)" \
+	" SELECT epoch, tick + i AS tick, lower(hex(substr(hashes, 8 * i + 1, 8))) AS hash FROM n;" \
+	"CREATE VIEW input AS" \
+	" SELECT b.seq, a.epoch, a.tick, b.session," \
+	" CASE WHEN b.batch < 0 THEN 'step' ELSE 'commands' END AS message," \
+	" b.batch & 9223372036854775807 AS batch, b.at, b.late, b.restricted, b.count," \
+	" lower(hex(b.commands)) AS commands" result \
+	" FROM batches b JOIN applies a ON a.seq = b.apply;" \
+	"CREATE VIEW snapshots AS" \
+	" SELECT name, max(seq) AS seq, epoch, tick, lower(hex(state_hash)) AS state_hash," \
+	" image_bytes FROM checkpoints WHERE name IS NOT NULL GROUP BY name;" \
+	"CREATE VIEW table_hashes AS" \
+	" SELECT c.seq, c.epoch, c.tick, t.name AS name," \
+	" lower(hex(substr(c.table_hashes, 8 * t.place + 1, 8))) AS hash" \
+	" FROM checkpoints c JOIN tables t ON 8 * t.place < length(c.table_hashes);" \
+	"CREATE VIEW timeline AS" \
+	" SELECT seq, epoch, tick, 'epoch' AS record, cause || coalesce(' ' || snapshot, '') AS what" \
+	"  FROM epochs" \
+	" UNION ALL SELECT seq, epoch, tick, 'shape', kind || ' ' || lower(hex(name)) FROM shapes" \
+	" UNION ALL SELECT seq, epoch, tick, 'apply', batches || ' batches' FROM applies" \
+	" UNION ALL SELECT seq, epoch, tick, 'stop', 'status ' || status FROM stops" \
+	" UNION ALL SELECT seq, epoch, tick, 'checkpoint'," \
+	"  lower(hex(state_hash)) || coalesce(' ' || name, '') FROM checkpoints" \
+	" ORDER BY seq;"
+
+static const char views_1_text[] = VIEWS("");
+static const char views_text[] = VIEWS(", b.result");
 
 static enum status put_meta(sqlite3 *db, sqlite3_stmt *put, const char *key, const char *value,
 			    struct reason *why)
@@ -109,6 +119,15 @@ static enum status create_meta(sqlite3 *db, const char *world, struct reason *wh
 	return status;
 }
 
+/* Everything that a file of a version has. */
+static enum status create_objects(sqlite3 *db, uint32_t version, struct reason *why)
+{
+	enum status status = sql_exec(db, tables_text, why);
+	if (status == STATUS_OK && version >= 2)
+		status = sql_exec(db, columns_text, why);
+	return status == STATUS_OK ? sql_exec(db, version >= 2 ? views_text : views_1_text, why) : status;
+}
+
 enum status schema_create(sqlite3 *db, const char *world, struct reason *why)
 {
 	char pragmas[96];
@@ -116,9 +135,7 @@ enum status schema_create(sqlite3 *db, const char *world, struct reason *why)
 		 SCHEMA_APPLICATION, SCHEMA_VERSION);
 	enum status status = sql_exec(db, pragmas, why);
 	if (status == STATUS_OK)
-		status = sql_exec(db, tables_text, why);
-	if (status == STATUS_OK)
-		status = sql_exec(db, views_text, why);
+		status = create_objects(db, SCHEMA_VERSION, why);
 	return status == STATUS_OK ? create_meta(db, world, why) : status;
 }
 
@@ -152,6 +169,56 @@ static enum status check_abi(sqlite3 *db, struct reason *why)
 	return status;
 }
 
+/* ---- what lies in a file ------------------------------------------------------------------------ */
+
+static const char objects_text[] = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
+
+static const char *column(sqlite3_stmt *statement, int index)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, index);
+	return text != NULL ? text : "";
+}
+
+/* Whether an object is ours, to the letter. */
+static enum status check_object(sqlite3 *ours, sqlite3_stmt *find, sqlite3_stmt *object, struct reason *why)
+{
+	const char *type = column(object, 0), *name = column(object, 1);
+	sql_bind_text(find, 1, type);
+	sql_bind_text(find, 2, name);
+	sql_bind_text(find, 3, column(object, 2));
+	enum status status = sql_row(ours, find, why);
+	sqlite3_reset(find);
+	if (status != STATUS_MISSING)
+		return status;
+	return reason_set(why, STATUS_CORRUPT, -1, "file",
+			  "the %.8s \"%.60s\" in it is not of this program: DROP it, or bring a copy back",
+			  type, name);
+}
+
+/* Views, triggers and tables of somebody else could say anything about a world, and do anything when it is
+ * written. Older files may lack an index or a view. */
+static enum status check_objects(sqlite3 *db, uint32_t version, struct reason *why)
+{
+	sqlite3 *ours = NULL;
+	sqlite3_stmt *find = NULL, *objects = NULL;
+	enum status status = sql_open(":memory:", SQL_CREATE, &ours, why);
+	if (status != STATUS_OK)
+		return status;
+	status = create_objects(ours, version, why);
+	if (status == STATUS_OK)
+		status = sql_prepare(ours,
+				     "SELECT 1 FROM sqlite_schema WHERE type = ?1 AND name = ?2 AND sql = ?3",
+				     &find, why);
+	if (status == STATUS_OK)
+		status = sql_prepare(db, objects_text, &objects, why);
+	while (status == STATUS_OK && (status = sql_row(db, objects, why)) == STATUS_OK)
+		status = check_object(ours, find, objects, why);
+	sqlite3_finalize(objects);
+	sqlite3_finalize(find);
+	sql_close(ours);
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
 enum status schema_check(sqlite3 *db, uint32_t *version, struct reason *why)
 {
 	uint64_t application, found, tables;
@@ -172,7 +239,9 @@ enum status schema_check(sqlite3 *db, uint32_t *version, struct reason *why)
 				  (unsigned long long)found, SCHEMA_VERSION);
 	if (version != NULL)
 		*version = (uint32_t)found;
-	return found == 1 ? check_abi(db, why) : STATUS_OK;
+	if (found == 1)
+		status = check_abi(db, why);
+	return status == STATUS_OK ? check_objects(db, (uint32_t)found, why) : status;
 }
 
 enum status schema_step_up(sqlite3 *db, struct reason *why)
@@ -181,10 +250,9 @@ enum status schema_step_up(sqlite3 *db, struct reason *why)
 	struct motion_numbers first = motion_of_abi_1();
 	sqlite3_stmt *put = NULL;
 	motion_text(&first, motion);
-	enum status status = sql_exec(db,
-				      "ALTER TABLE epochs ADD COLUMN motion TEXT;"
-				      "ALTER TABLE epochs ADD COLUMN redone INTEGER;"
-				      "ALTER TABLE batches ADD COLUMN result INTEGER;"
+	enum status status = sql_exec(db, columns_text, why);
+	if (status == STATUS_OK)
+		status = sql_exec(db,
 				      "DELETE FROM meta WHERE key = 'abi';"
 				      "DROP VIEW IF EXISTS tick_hashes; DROP VIEW IF EXISTS input;"
 				      "DROP VIEW IF EXISTS snapshots;"

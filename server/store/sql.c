@@ -1,7 +1,10 @@
 #include "server/store/sql.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum status sql_status(int code)
@@ -19,6 +22,7 @@ enum status sql_status(int code)
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
 	case SQLITE_MISMATCH:
+	case SQLITE_INTERRUPT: /* a reader that found no end */
 		return STATUS_CORRUPT;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
@@ -45,7 +49,6 @@ enum status sql_fail(sqlite3 *db, const char *what, struct reason *why)
 static const char writer_settings[] = "PRAGMA journal_mode = WAL;"
 				      "PRAGMA synchronous = FULL;"
 				      "PRAGMA cache_size = -256;"
-				      "PRAGMA trusted_schema = OFF;"
 				      "PRAGMA journal_size_limit = 4194304;";
 
 /* file:PATH?immutable=1, what SQLite's names of files may not hold escaped. False: too long. */
@@ -103,6 +106,53 @@ static sqlite3 *without_log(const char *path, enum sql_mode mode, sqlite3 *db)
 	return fixed;
 }
 
+/* The file is there, and its owner's alone, before SQLite writes to it: what SQLite makes beside it gets its
+ * mode. A name in memory (":memory:") has no file. */
+static enum status make_private(const char *path, struct reason *why)
+{
+	if (path[0] == ':')
+		return STATUS_OK;
+	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	bool made = file >= 0 && fchmod(file, 0600) == 0;
+	int code = errno;
+	if (file >= 0)
+		close(file);
+	return made ? STATUS_OK : reason_set(why, STATUS_IO, -1, "file", "%s: %s", path, strerror(code));
+}
+
+/* How many of SQLite's own instructions one step of a statement may take: some ten seconds. The longest
+ * of ours looks at every row of a table once. */
+enum { PROGRESS_EVERY = 100000, PROGRESS_MAX = 10000 };
+
+static int too_long(void *context)
+{
+	uint32_t *calls = context;
+	return ++*calls > PROGRESS_MAX;
+}
+
+/* One for each thread: a connection is used by one at a time, and a step begins and ends in it. */
+static _Thread_local uint32_t progress;
+
+/* A file is a stranger's word: nothing that lies in it is run for us. */
+static void distrust(sqlite3 *db)
+{
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+}
+
+static int step(sqlite3_stmt *statement)
+{
+	progress = 0;
+	sqlite3_progress_handler(sqlite3_db_handle(statement), PROGRESS_EVERY, too_long, &progress);
+	int code = sqlite3_step(statement);
+	sqlite3_progress_handler(sqlite3_db_handle(statement), 0, NULL, NULL);
+	return code;
+}
+
 enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out, struct reason *why)
 {
 	static const int flags[] = {
@@ -112,6 +162,8 @@ enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out, struct
 		[SQL_CREATE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 	};
 	sqlite3 *db = NULL;
+	if (mode == SQL_CREATE && make_private(path, why) != STATUS_OK)
+		return why->status;
 	int code = sqlite3_open_v2(path, &db, flags[mode], NULL);
 	if (code != SQLITE_OK) {
 		enum status status = sql_fail(db, path, why);
@@ -123,7 +175,7 @@ enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out, struct
 	sqlite3_extended_result_codes(db, 1);
 	sqlite3_busy_timeout(db, 2000);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 256, 32);
-	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	distrust(db);
 	enum status status = STATUS_OK;
 	if (mode > SQL_ALONE)
 		status = sql_exec(db, writer_settings, why);
@@ -162,7 +214,7 @@ enum status sql_prepare(sqlite3 *db, const char *text, sqlite3_stmt **out, struc
 enum status sql_run(sqlite3 *db, sqlite3_stmt *statement, struct reason *why)
 {
 	enum status status = STATUS_OK;
-	if (sqlite3_step(statement) != SQLITE_DONE)
+	if (step(statement) != SQLITE_DONE)
 		status = sql_fail(db, "writing", why);
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
@@ -171,7 +223,7 @@ enum status sql_run(sqlite3 *db, sqlite3_stmt *statement, struct reason *why)
 
 enum status sql_row(sqlite3 *db, sqlite3_stmt *statement, struct reason *why)
 {
-	int code = sqlite3_step(statement);
+	int code = step(statement);
 	if (code == SQLITE_ROW)
 		return STATUS_OK;
 	enum status status = code == SQLITE_DONE ? STATUS_MISSING : sql_fail(db, "reading", why);

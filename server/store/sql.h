@@ -20,7 +20,9 @@ enum sql_mode {
 	SQL_CREATE, /* a new or an empty file */
 };
 
-/* Opened for one writer: write-ahead log, every commit fsynced. Returned open in *out, for sql_close. */
+/* Opened for one writer: write-ahead log, every commit fsynced. Returned open in *out, for sql_close. A
+ * file that is made is its owner's alone, whatever the umask. Triggers of a file are not run, its
+ * schema is not trusted, and a step that takes too long ends as CORRUPT. */
 MUST_CHECK enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out,
 				struct reason *why);
 /* NULL is ignored. Every statement must have been finalised. */

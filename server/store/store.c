@@ -133,8 +133,8 @@ static enum status lock_directory(struct store *self, struct reason *why)
 {
 	char path[STORE_PATH_MAX + 16], text[32] = "";
 	snprintf(path, sizeof path, "%s/cairnd.lock", self->directory);
-	self->lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (self->lock_file < 0)
+	self->lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (self->lock_file < 0 || fchmod(self->lock_file, 0600) != 0)
 		return fail_errno(path, why);
 	if (flock(self->lock_file, LOCK_EX | LOCK_NB) != 0) {
 		ssize_t got = read(self->lock_file, text, sizeof text - 1);
@@ -205,7 +205,7 @@ static enum status add_file(struct store *self, const char *file)
 	char path[STORE_PATH_MAX + 512];
 	snprintf(path, sizeof path, "%s/%s", self->directory, file);
 	if (!has_begun(path)) {
-		log_warn("world_never_began", "file=%s", path);
+		log_warn("world_never_began", "file=%s", LOG_TEXT(path));
 		return STATUS_OK;
 	}
 	return add_name(self, file, bytes - tail);
@@ -225,14 +225,26 @@ static enum status read_directory(struct store *self, struct reason *why)
 	return status;
 }
 
+/* Worlds are nobody else's to read unless somebody has decided so. */
+static void warn_of_readers(const char *directory)
+{
+	struct stat found;
+	if (stat(directory, &found) == 0 && (found.st_mode & S_IRWXO) != 0)
+		log_warn("data_open_to_others", "directory=%s mode=%03o", LOG_TEXT(directory),
+			 (unsigned)(found.st_mode & 0777));
+}
+
 static enum status open_directory(struct store *self, const char *directory, struct reason *why)
 {
 	/* Room for NAME.cairn-journal behind it. */
 	if (strlen(directory) + WIRE_NAME_MAX + 32 > STORE_PATH_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "data", "the path is too long");
 	snprintf(self->directory, sizeof self->directory, "%s", directory);
-	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+	bool made = mkdir(directory, 0700) == 0;
+	/* What the umask took away from its owner is given back; what was there is its operator's to say. */
+	if ((!made && errno != EEXIST) || (made && chmod(directory, 0700) != 0))
 		return fail_errno(directory, why);
+	warn_of_readers(directory);
 	enum status status = lock_directory(self, why);
 	return status == STATUS_OK ? read_directory(self, why) : status;
 }
@@ -371,7 +383,7 @@ static enum status claim_file(const struct store *store, const char *name, struc
 	char path[STORE_PATH_MAX];
 	store_path(store, name, "", path);
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-	int file = open(path, flags, 0666);
+	int file = open(path, flags, 0600);
 	if (file < 0 && errno == EEXIST) {
 		if (has_begun(path))
 			return reason_set(why, STATUS_EXISTS, -1, "name", "%s is there already",
@@ -379,12 +391,14 @@ static enum status claim_file(const struct store *store, const char *name, struc
 		enum status status = store_delete(store, name, why);
 		if (status != STATUS_OK)
 			return status;
-		file = open(path, flags, 0666);
+		file = open(path, flags, 0600);
 	}
 	if (file < 0)
 		return fail_errno(path, why);
+	/* Whatever the umask takes away; SQLite gives its own files the mode of this one. */
+	enum status status = fchmod(file, 0600) == 0 ? STATUS_OK : fail_errno(path, why);
 	close(file);
-	return STATUS_OK;
+	return status;
 }
 
 enum status store_create_world(struct store *store, const char *name, struct journal **out,

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "server/base/heap.h"
+#include "server/io/secret_file.h"
 #include "server/log.h"
 #include "server/web/web_internal.h"
 
@@ -36,6 +37,7 @@ static void peer_of(const struct web_site *site, struct lws *wsi, struct peer *o
 		address.port = ntohs(four->sin_port);
 		memcpy(address.octets, &four->sin_addr, 4);
 	}
+	address_unmap(&address);
 	out->kind = address.kind;
 	out->local = address_is_loopback(&address);
 	memcpy(out->octets, address.octets, sizeof out->octets);
@@ -64,23 +66,23 @@ static int guest_enter(struct web_site *site, struct lws *wsi)
 	struct web *web = site->web;
 	struct peer peer;
 	peer_of(site, wsi, &peer);
-	if (ARRAY_RESERVE(&web->guests, web->guests.count + 1u) != STATUS_OK ||
-	    crowd_enter(&web->crowd, &peer) != STATUS_OK) {
+	if (ARRAY_RESERVE(&site->guests, site->guests.count + 1u) != STATUS_OK ||
+	    crowd_enter(&site->crowd, &peer) != STATUS_OK) {
 		web->refused++;
 		return -1;
 	}
-	web->guests.items[web->guests.count++] = (struct web_guest){ wsi, peer };
+	site->guests.items[site->guests.count++] = (struct web_guest){ wsi, peer };
 	return 0;
 }
 
 /* It is a WebSocket now, or gone. */
-static void guest_leave(struct web *web, const struct lws *wsi)
+static void guest_leave(struct web_site *site, const struct lws *wsi)
 {
-	for (uint32_t i = 0; i < web->guests.count; i++) {
-		if (web->guests.items[i].wsi != wsi)
+	for (uint32_t i = 0; i < site->guests.count; i++) {
+		if (site->guests.items[i].wsi != wsi)
 			continue;
-		crowd_leave(&web->crowd, &web->guests.items[i].peer, true);
-		web->guests.items[i] = web->guests.items[--web->guests.count];
+		crowd_leave(&site->crowd, &site->guests.items[i].peer, true);
+		site->guests.items[i] = site->guests.items[--site->guests.count];
 		return;
 	}
 }
@@ -90,7 +92,7 @@ static int opened(struct web_site *site, struct lws *wsi, struct web_connection 
 	struct peer peer;
 	struct web *web = site->web;
 	const struct io *io = web->server->io;
-	guest_leave(web, wsi);
+	guest_leave(site, wsi);
 	if (io->counters.streams >= io->limits.streams_max) {
 		web->refused++;
 		return -1;
@@ -100,15 +102,18 @@ static int opened(struct web_site *site, struct lws *wsi, struct web_connection 
 	connection->stream = web_stream_create(&web->streams, wsi, &peer);
 	if (connection->stream == NULL)
 		return -1;
+	web->sockets++;
 	server_accept(web->server, web_stream_door(connection->stream));
 	return 0;
 }
 
-/* Requests and WebSockets together; the listeners themselves are counted as well. */
+/* WebSockets are streams as others, and bounded with them (opened); what is none yet, listeners included, has
+ * a quarter of their number besides. */
 static bool full(struct web *web)
 {
-	enum { BESIDES = 64 };
-	bool is = web->connections >= io_limits(web->server->io)->streams_max + BESIDES;
+	enum { AT_LEAST = 32 };
+	uint32_t most = AT_LEAST + io_limits(web->server->io)->streams_max / 4;
+	bool is = web->connections - web->sockets >= most;
 	web->refused += is;
 	return is;
 }
@@ -127,8 +132,9 @@ static int admit(struct web_site *site, struct lws *wsi)
 	char origin[WEB_HOST_MAX], host[WEB_HOST_MAX];
 	if (known && !allowed)
 		log_warn("web_refused", "host=%s origin=%s",
-			 web_header(wsi, WSI_TOKEN_HOST, host, sizeof host) ? host : "?",
-			 web_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ? origin : "?");
+			 LOG_TEXT(web_header(wsi, WSI_TOKEN_HOST, host, sizeof host) ? host : "?"),
+			 LOG_TEXT(web_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ? origin
+											   : "?"));
 	(void)lws_return_http_status(wsi, known ? HTTP_STATUS_FORBIDDEN : HTTP_STATUS_NOT_FOUND, NULL);
 	return -1;
 }
@@ -140,7 +146,7 @@ static bool received(struct web_connection *connection, struct lws *wsi, const v
 				   lws_frame_is_binary(wsi) != 0);
 }
 
-static int on_websocket(struct web_connection *connection, struct lws *wsi,
+static int on_websocket(struct web *web, struct web_connection *connection, struct lws *wsi,
 			enum lws_callback_reasons reason, const void *data, size_t bytes)
 {
 	struct web_stream *stream = connection->stream;
@@ -153,6 +159,7 @@ static int on_websocket(struct web_connection *connection, struct lws *wsi,
 		return web_stream_late(stream) ? -1 : 0;
 	case LWS_CALLBACK_CLOSED:
 		connection->stream = NULL;
+		web->sockets--;
 		web_stream_gone(stream);
 		return 0;
 	default:
@@ -160,14 +167,27 @@ static int on_websocket(struct web_connection *connection, struct lws *wsi,
 	}
 }
 
+/* No tickets and nothing remembered: each connection has keys of its own, as with --tls. */
+static void keep_no_sessions(SSL_CTX *tls)
+{
+	SSL_CTX_set_options(tls, SSL_OP_NO_TICKET);
+	SSL_CTX_set_num_tickets(tls, 0);
+	SSL_CTX_set_session_cache_mode(tls, SSL_SESS_CACHE_OFF);
+}
+
 static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *data,
 		    size_t bytes)
 {
+	/* Of the vhost, before there are connections. */
+	if (reason == LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS) {
+		keep_no_sessions(user);
+		return 0;
+	}
 	struct web_connection *connection = user;
 	struct lws_vhost *vhost = lws_get_vhost(wsi);
 	struct web_site *site = vhost != NULL ? lws_get_vhost_user(vhost) : NULL;
 	if (connection != NULL && connection->stream != NULL)
-		return on_websocket(connection, wsi, reason, data, bytes);
+		return on_websocket(site->web, connection, wsi, reason, data, bytes);
 	/* The server may be gone already. */
 	bool last = reason == LWS_CALLBACK_CLOSED_HTTP || reason == LWS_CALLBACK_HTTP_DROP_PROTOCOL ||
 		    reason == LWS_CALLBACK_WSI_DESTROY;
@@ -191,7 +211,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
 		site->web->connections--;
-		guest_leave(site->web, wsi);
+		guest_leave(site, wsi);
 		return 0;
 	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
 		return guest_enter(site, wsi);
@@ -283,12 +303,15 @@ static enum status listen_at(struct web_site *site, const char *option, struct r
 	};
 	const struct options *options = site->web->server->options;
 	if (site->tls) {
+		enum status status = secret_file_check(options->tls_key, TLS_KEY_FILE_MAX, "tls-key", why);
+		if (status != STATUS_OK)
+			return status;
 		info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
 		info.ssl_cert_filepath = options->tls_cert;
 		info.ssl_private_key_filepath = options->tls_key;
 		info.ssl_options_set = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2;
 	}
-	site->vhost = lws_create_vhost(site->web->context, &info);
+	site->vhost = lws_create_vhost(site->context, &info);
 	if (site->vhost == NULL) {
 		address_print(address, text);
 		return reason_set(why, STATUS_IO, -1, option, "cannot listen at %.100s", text);
@@ -302,6 +325,43 @@ static enum status listen_at(struct web_site *site, const char *option, struct r
 	return STATUS_OK;
 }
 
+static void say(int level, const char *line)
+{
+	char text[LOG_TEXT_BYTES];
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+	if (level == LLL_ERR)
+		log_warn("web", "text=%s", LOG_TEXT(text));
+	else
+		log_debug("web", "text=%s", LOG_TEXT(text));
+}
+
+static enum status make_context(struct web_site *site, struct reason *why)
+{
+	const struct options *options = site->web->server->options;
+	void *loops[1] = { site->web->loop };
+	uint32_t share = site->admin ? WEB_ADMIN_HEADERS_SHARE : WEB_HEADERS_SHARE;
+	struct lws_context_creation_info info = {
+		.port = CONTEXT_PORT_NO_LISTEN,
+		.foreign_loops = loops,
+		.max_http_header_data = WEB_HEADER_BYTES,
+		.max_http_header_pool = site->admin ? WEB_ADMIN_HEADERS_MAX : WEB_HEADERS_MAX,
+		.server_string = SERVER_NAME,
+		.pt_serv_buf_size = MESSAGE_PART,
+		.options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
+			   LWS_SERVER_OPTION_VALIDATE_UTF8 |
+			   (site->tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
+	};
+	lws_set_log_level(LLL_ERR | LLL_WARN, say);
+	site->context = lws_create_context(&info);
+	if (site->context == NULL)
+		return reason_set(why, STATUS_IO, -1, "web",
+				  "libwebsockets does not start (is its libuv part installed?)");
+	if (options->address_greetings > 0)
+		share = (uint32_t)options->address_greetings;
+	crowd_init(&site->crowd, share, 0);
+	return STATUS_OK;
+}
+
 static enum status open_site(struct web_site *site, const char *text, const char *option,
 			     struct reason *why)
 {
@@ -310,6 +370,8 @@ static enum status open_site(struct web_site *site, const char *text, const char
 		return STATUS_OK;
 	enum status status = options_web_address(text, option, &site->address, why);
 	if (status == STATUS_OK)
+		status = make_context(site, why);
+	if (status == STATUS_OK)
 		status = probe(site->web->server->io, &site->address, &bound, why);
 	if (status == STATUS_OK)
 		status = listen_at(site, option, why);
@@ -317,38 +379,6 @@ static enum status open_site(struct web_site *site, const char *text, const char
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */
-static void say(int level, const char *line)
-{
-	size_t length = strcspn(line, "\n");
-	if (level == LLL_ERR)
-		log_warn("web", "%.*s", (int)length, line);
-	else
-		log_debug("web", "%.*s", (int)length, line);
-}
-
-static enum status make_context(struct web *self, struct reason *why)
-{
-	void *loops[1] = { self->loop };
-	struct lws_context_creation_info info = {
-		.port = CONTEXT_PORT_NO_LISTEN,
-		.foreign_loops = loops,
-		.max_http_header_data = WEB_HEADER_BYTES,
-		.max_http_header_pool = WEB_HEADERS_MAX,
-		.server_string = SERVER_NAME,
-		.pt_serv_buf_size = MESSAGE_PART,
-		.options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
-			   LWS_SERVER_OPTION_VALIDATE_UTF8 |
-			   (self->viewer.tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
-	};
-	lws_set_log_level(LLL_ERR | LLL_WARN, say);
-	self->context = lws_create_context(&info);
-	if (self->context == NULL)
-		return reason_set(why, STATUS_IO, -1, "web",
-				  "libwebsockets does not start (is its libuv part installed?)");
-	self->streams.context = self->context;
-	return STATUS_OK;
-}
-
 enum status web_create(struct server *server, struct uv_loop_s *loop, struct web **out,
 		       struct reason *why)
 {
@@ -367,13 +397,11 @@ enum status web_create(struct server *server, struct uv_loop_s *loop, struct web
 	self->admin.admin = true;
 	self->viewer.tls = options->web_tls;
 	assets_init(&self->assets);
-	crowd_init(&self->crowd, (uint32_t)options->address_greetings, 0);
 	const char *files = options->web_files != NULL ? options->web_files : CAIRN_WEB_DIR;
 	enum status status = options->web != NULL ? assets_load(&self->assets, files, why) : STATUS_OK;
 	if (status == STATUS_OK)
-		status = make_context(self, why);
-	if (status == STATUS_OK)
 		status = open_site(&self->viewer, options->web, "web", why);
+	self->streams.context = self->viewer.context;
 	if (status == STATUS_OK)
 		status = open_site(&self->admin, options->admin, "admin", why);
 	if (status == STATUS_OK && options->web != NULL)
@@ -384,23 +412,29 @@ enum status web_create(struct server *server, struct uv_loop_s *loop, struct web
 	return status;
 }
 
+static void close_site(struct web_site *site)
+{
+	if (site->context == NULL)
+		return;
+	/* The first call closes; libuv lets go of the handles in its own time; the second frees.
+	 * In between, libwebsockets 4.1 closes a descriptor for the second time: whoever opened
+	 * one in that moment would lose it. */
+	lws_context_destroy(site->context);
+	for (int round = 0; round < END_ROUNDS; round++)
+		uv_run(site->web->loop, UV_RUN_NOWAIT);
+	lws_context_destroy(site->context);
+	ARRAY_RELEASE(&site->guests);
+	crowd_release(&site->crowd);
+}
+
 void web_destroy(struct web *self)
 {
 	if (self == NULL)
 		return;
 	self->destroying = true;
-	if (self->context != NULL) {
-		/* The first call closes; libuv lets go of the handles in its own time; the second frees.
-		 * In between, libwebsockets 4.1 closes a descriptor for the second time: whoever opened
-		 * one in that moment would lose it. */
-		lws_context_destroy(self->context);
-		for (int round = 0; round < END_ROUNDS; round++)
-			uv_run(self->loop, UV_RUN_NOWAIT);
-		lws_context_destroy(self->context);
-	}
+	close_site(&self->viewer);
+	close_site(&self->admin);
 	assets_release(&self->assets);
-	ARRAY_RELEASE(&self->guests);
-	crowd_release(&self->crowd);
 	heap_free(self);
 }
 
@@ -416,7 +450,7 @@ enum status web_reload(struct web *self, struct reason *why)
 	if (status != STATUS_OK)
 		return status;
 	tls_context_destroy(trial);
-	if (lws_tls_cert_updated(self->context, options->tls_cert, options->tls_key, NULL, 0, NULL, 0))
+	if (lws_tls_cert_updated(self->viewer.context, options->tls_cert, options->tls_key, NULL, 0, NULL, 0))
 		return reason_set(why, STATUS_IO, -1, "tls-cert", "the web side does not take it");
 	return STATUS_OK;
 }

@@ -11,7 +11,9 @@
  * then it is an observer's connection until a token says more.
  *
  * Bounded: connections by io_limits.streams_max together with all others, the header of a request by
- * WEB_HEADER_BYTES, all headers being read by WEB_HEADERS_MAX, a request's time by the handshake's.
+ * WEB_HEADER_BYTES, all headers being read at --web by WEB_HEADERS_MAX and those of one address by
+ * WEB_HEADERS_SHARE (or --address-greetings), a request's time by the handshake's. --admin has a pool
+ * and shares of its own, so that nobody at --web can hide that the daemon is alive.
  */
 #ifndef CAIRN_WEB_WEB_H
 #define CAIRN_WEB_WEB_H
@@ -19,7 +21,14 @@
 #include "server/io/address.h"
 #include "server/server.h"
 
-enum { WEB_HEADER_BYTES = 4096, WEB_HEADERS_MAX = 256, WEB_IDLE_S = 15 };
+enum {
+	WEB_HEADER_BYTES = 4096,
+	WEB_HEADERS_MAX = 1024,
+	WEB_HEADERS_SHARE = 64,
+	WEB_ADMIN_HEADERS_MAX = 64,
+	WEB_ADMIN_HEADERS_SHARE = 32,
+	WEB_IDLE_S = 15,
+};
 
 struct web;
 struct uv_loop_s;

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "server/base/heap.h"
 #include "server/web/web_internal.h"
@@ -118,6 +119,9 @@ static int respond(struct web_site *site, struct lws *wsi, struct web_connection
 						  empty ? 0 : response->bytes, &head.at,
 						  head.end) != 0;
 	put_policy(&head, site, wsi);
+	/* For a year browsers come by TLS only, also where somebody on the way says otherwise. */
+	if (site->tls)
+		put(&head, "strict-transport-security:", "max-age=31536000");
 	put(&head, "cache-control:", response->etag != NULL ? "no-cache" : "no-store");
 	if (response->etag != NULL) {
 		put(&head, "etag:", response->etag);
@@ -125,6 +129,8 @@ static int respond(struct web_site *site, struct lws *wsi, struct web_connection
 	}
 	if (response->gzip && !empty)
 		put(&head, "content-encoding:", "gzip");
+	if (response->status == HTTP_STATUS_UNAUTHORIZED)
+		put(&head, "www-authenticate:", "Bearer");
 	if (response->status == HTTP_STATUS_METHOD_NOT_ALLOWED)
 		put(&head, "allow:", "GET, HEAD");
 	if (head.failed || lws_finalize_write_http_header(wsi, start, &head.at, head.end) != 0)
@@ -203,23 +209,78 @@ static struct response viewer_response(struct web *web, struct lws *wsi, const c
 	return response;
 }
 
-/* Ready is who takes sessions; files that are left out are named below it. */
-static struct response ready_response(struct web *web, struct web_connection *connection)
+/* ---- who may see what ------------------------------------------------------------------------ */
+
+/* What a monitor is told. */
+struct sight {
+	bool any; /* of worlds at all */
+	bool limited;
+	struct grant grant; /* where it is limited */
+};
+
+static const struct peer *peer_of(const struct web_site *site, const struct lws *wsi)
 {
-	uint32_t count = 0;
+	for (uint32_t i = 0; i < site->guests.count; i++)
+		if (site->guests.items[i].wsi == wsi)
+			return &site->guests.items[i].peer;
+	return NULL;
+}
+
+/* `Authorization: Bearer TOKEN` with a bearer's token, not one that is good once; false: another, or none. */
+static bool shows_token(struct web_site *site, struct lws *wsi, struct sight *out)
+{
+	char value[2048 + 8];
+	struct reason why;
+	struct server *server = site->web->server;
+	int length = lws_hdr_copy(wsi, value, sizeof value, WSI_TOKEN_HTTP_AUTHORIZATION);
+	if (length <= 7 || strncasecmp(value, "Bearer ", 7) != 0)
+		return false;
+	struct wire_slice token = { .at = (const uint8_t *)value + 7, .bytes = (uint32_t)length - 7 };
+	if (keyring_check(&server->keyring, token, io_wall_s(server->io), &out->grant, &why) != STATUS_OK ||
+	    out->grant.once)
+		return false;
+	out->any = true;
+	out->limited = out->grant.world_count > 0;
+	return true;
+}
+
+/* Without a token: what is on this machine, where that is somebody (--loopback-role). Where no tokens
+ * are given nobody else can reach the server. */
+static struct sight sight_of(struct web_site *site, struct lws *wsi)
+{
+	struct sight sight = { .any = false };
+	const struct server *server = site->web->server;
+	if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_AUTHORIZATION) > 0) {
+		(void)shows_token(site, wsi, &sight);
+		return sight;
+	}
+	const struct peer *peer = peer_of(site, wsi);
+	sight.any = server->options->tokens == NULL ||
+		    (peer != NULL && peer->local && server->loopback_role != WIRE_ROLE_NOBODY);
+	return sight;
+}
+
+/* Ready is who takes sessions; files that are left out are named below it, to whoever may know of them. */
+static struct response ready_response(struct web *web, struct web_connection *connection,
+				      const struct sight *sight)
+{
+	uint32_t count = 0, told = 0;
 	const struct refused_file *files =
 		web->server->store != NULL ? store_refused(web->server->store, &count) : NULL;
 	if (web->server->draining)
 		return plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "draining\n");
-	if (count == 0)
+	if (count == 0 || !sight->any)
 		return plain(HTTP_STATUS_OK, "ready\n");
 	bytes_reset(&connection->text);
 	enum status status = bytes_append(&connection->text, "ready\n", 6);
-	for (uint32_t i = 0; i < MIN_OF(count, (uint32_t)STORE_REFUSED_TOLD) && status == STATUS_OK; i++) {
+	for (uint32_t i = 0; i < count && told < STORE_REFUSED_TOLD && status == STATUS_OK; i++) {
 		char line[WIRE_NAME_MAX + 64];
+		if (sight->limited && !grant_has_world(&sight->grant, files[i].name))
+			continue;
 		int length = snprintf(line, sizeof line, "refused %s %s\n", files[i].name,
 				      status_name(files[i].status));
 		status = bytes_append(&connection->text, line, MIN_OF((size_t)length, sizeof line - 1));
+		told++;
 	}
 	return (struct response){ .status = HTTP_STATUS_OK,
 				  .type = "text/plain; charset=utf-8",
@@ -227,17 +288,22 @@ static struct response ready_response(struct web *web, struct web_connection *co
 				  .bytes = connection->text.count };
 }
 
-static struct response admin_response(struct web *web, struct web_connection *connection,
-				      const char *path)
+static struct response admin_response(struct web_site *site, struct lws *wsi,
+				      struct web_connection *connection, const char *path)
 {
+	struct web *web = site->web;
 	if (strcmp(path, "/healthz") == 0)
 		return plain(HTTP_STATUS_OK, "ok\n");
+	struct sight sight = sight_of(site, wsi);
 	if (strcmp(path, "/readyz") == 0)
-		return ready_response(web, connection);
+		return ready_response(web, connection, &sight);
 	if (strcmp(path, "/metrics") != 0)
 		return plain(HTTP_STATUS_NOT_FOUND, "There are /metrics, /healthz and /readyz.\n");
+	if (!sight.any)
+		return plain(HTTP_STATUS_UNAUTHORIZED,
+			     "A bearer token of the tokens file is needed: Authorization: Bearer TOKEN.\n");
 	bytes_reset(&connection->text);
-	if (web_metrics(web->server, &connection->text) != STATUS_OK)
+	if (web_metrics(web->server, sight.limited ? &sight.grant : NULL, &connection->text) != STATUS_OK)
 		return plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "out of memory\n");
 	return (struct response){ .status = HTTP_STATUS_OK,
 				  .type = "text/plain; version=0.0.4; charset=utf-8",
@@ -259,7 +325,7 @@ int web_answer(struct web_site *site, struct lws *wsi, struct web_connection *co
 	} else if (!get && !head) {
 		response = plain(HTTP_STATUS_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
 	} else {
-		response = site->admin ? admin_response(web, connection, path)
+		response = site->admin ? admin_response(site, wsi, connection, path)
 				       : viewer_response(web, wsi, path);
 	}
 	return respond(site, wsi, connection, &response, head);

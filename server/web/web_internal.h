@@ -24,6 +24,11 @@ struct web_site {
 	bool admin;
 	bool tls;
 	struct address address; /* as bound */
+	/* Each site has a context of its own, so a pool of headers that the other cannot use up. */
+	struct lws_context *context;
+	/* Connections that are no WebSocket yet, and how many each address has. */
+	ARRAY_OF(struct web_guest) guests;
+	struct crowd crowd;
 	struct lws_vhost *vhost;
 	struct lws_protocols protocols[2];
 	/* What Host may say, in small letters. */
@@ -34,15 +39,12 @@ struct web_site {
 struct web {
 	struct server *server;
 	struct uv_loop_s *loop;
-	struct lws_context *context;
 	struct web_site viewer, admin;
 	struct assets assets;
 	struct web_streams streams;
 	uint64_t requests, refused;
 	uint32_t connections; /* open now, listeners included */
-	/* Connections that are no WebSocket yet, and how many each address has. */
-	ARRAY_OF(struct web_guest) guests;
-	struct crowd crowd;
+	uint32_t sockets;     /* of them, WebSockets: streams of io as well */
 	bool destroying;
 };
 
@@ -66,7 +68,7 @@ bool web_origin_allowed(const struct web_site *site, struct lws *wsi);
 /* A header's value in small letters; false when it is missing, or longer than fits. */
 bool web_header(struct lws *wsi, enum lws_token_indexes token, char *out, size_t bytes);
 
-/* The text of /metrics. */
-enum status web_metrics(struct server *server, struct bytes *out) MUST_CHECK;
+/* The text of /metrics, of the worlds that the grant (NULL: of all) is for. */
+enum status web_metrics(struct server *server, const struct grant *grant, struct bytes *out) MUST_CHECK;
 
 #endif

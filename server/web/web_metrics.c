@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "server/base/heap.h"
+#include "server/log.h"
 #include "server/session/session.h"
 #include "server/web/web_internal.h"
 
@@ -140,36 +141,49 @@ struct world_row {
 	uint64_t values[WORLD_METRICS];
 };
 
-static uint32_t read_worlds(const struct worlds *worlds, struct world_row rows[METRICS_WORLDS + 1])
+/* Rows; how many worlds they are of comes in `seen`. */
+static uint32_t read_worlds(const struct worlds *worlds, const struct grant *grant,
+			    struct world_row rows[METRICS_WORLDS + 1], uint32_t *seen)
 {
-	uint32_t count = MIN_OF(worlds->items.count, (uint32_t)METRICS_WORLDS);
-	for (uint32_t i = 0; i < count; i++) {
-		rows[i].name = worlds->items.items[i]->name;
-		read_world(worlds->items.items[i], rows[i].values);
-	}
-	if (worlds->items.count <= METRICS_WORLDS)
-		return count;
-	struct world_row *rest = &rows[count];
+	struct world_row *rest = &rows[METRICS_WORLDS];
 	memset(rest, 0, sizeof *rest);
 	rest->name = "";
-	for (uint32_t i = count; i < worlds->items.count; i++) {
+	*seen = 0;
+	for (uint32_t i = 0; i < worlds->items.count; i++) {
+		const struct served_world *world = worlds->items.items[i];
 		uint64_t values[WORLD_METRICS];
-		read_world(worlds->items.items[i], values);
-		for (int m = 0; m < WORLD_METRICS; m++)
-			rest->values[m] += values[m];
+		if (!grant_has_world(grant, world->name))
+			continue;
+		if (*seen < METRICS_WORLDS) {
+			rows[*seen].name = world->name;
+			read_world(world, rows[*seen].values);
+		} else {
+			read_world(world, values);
+			for (int m = 0; m < WORLD_METRICS; m++)
+				rest->values[m] += values[m];
+		}
+		(*seen)++;
 	}
-	return count + 1;
+	return MIN_OF(*seen, (uint32_t)METRICS_WORLDS + 1);
 }
 
-static void put_worlds(struct page *page, const struct server *server)
+static uint32_t count_refused(const struct server *server, const struct grant *grant)
+{
+	uint32_t count = 0, seen = 0;
+	const struct refused_file *files =
+		server->store != NULL ? store_refused(server->store, &count) : NULL;
+	for (uint32_t i = 0; i < count; i++)
+		seen += grant_has_world(grant, files[i].name);
+	return seen;
+}
+
+static void put_worlds(struct page *page, const struct server *server, const struct grant *grant)
 {
 	static struct world_row rows[METRICS_WORLDS + 1];
-	uint32_t count = read_worlds(&server->worlds, rows);
-	uint32_t refused = 0;
-	if (server->store != NULL)
-		(void)store_refused(server->store, &refused);
-	one(page, "worlds", "gauge", "Worlds in service.", server->worlds.items.count);
-	one(page, "files_refused", "gauge", "Files in the data directory that are left out.", refused);
+	uint32_t seen, count = read_worlds(&server->worlds, grant, rows, &seen);
+	one(page, "worlds", "gauge", "Worlds in service.", seen);
+	one(page, "files_refused", "gauge", "Files in the data directory that are left out.",
+	    count_refused(server, grant));
 	for (int m = 0; m < WORLD_METRICS && count > 0; m++) {
 		const char *const *text = WORLD_TEXTS[m];
 		put(page, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\n", text[0], text[2], text[0], text[1]);
@@ -206,7 +220,7 @@ static void put_sessions(struct page *page, const struct server *server)
 	one(page, "tls_failures_total", "counter", "TLS handshakes that failed.", tls->failures);
 }
 
-enum status web_metrics(struct server *server, struct bytes *out)
+enum status web_metrics(struct server *server, const struct grant *grant, struct bytes *out)
 {
 	struct page page = { out, STATUS_OK };
 	const struct io_counters *io = io_counters(server->io);
@@ -240,6 +254,8 @@ enum status web_metrics(struct server *server, struct bytes *out)
 	one(&page, "frames_reused_total", "counter", "Frames taken from the pool.", frames.reused);
 	one(&page, "heap_blocks", "gauge", "Blocks on the heap.", (uint64_t)MAX_OF(heap_live(), 0));
 	one(&page, "heap_calls_total", "counter", "Calls of the heap.", heap_calls_total());
-	put_worlds(&page, server);
+	one(&page, "log_lines_lost_total", "counter", "Lines that nobody took from the log in time.",
+	    log_lost());
+	put_worlds(&page, server, grant);
 	return page.status;
 }

@@ -195,9 +195,9 @@ static void tell_news(struct served_world *world, const struct tick_report *repo
 		 (unsigned)world->number, world->name, (unsigned)world->mode,
 		 (unsigned)world->pace, (unsigned)world->epoch, (unsigned long long)world->tick);
 	if (world->mode == WIRE_MODE_FAILED)
-		log_warn("world_failed", "world=%u name=%s status=%s text=\"%s\"",
+		log_warn("world_failed", "world=%u name=%s status=%s text=%s",
 			 (unsigned)world->number, world->name, status_name(report->failure.status),
-			 report->failure.text);
+			 LOG_TEXT(report->failure.text));
 	tell_mode(world);
 }
 
@@ -570,8 +570,8 @@ static void on_failed(void *context, enum status status, const char *text)
 {
 	struct served_world *world = context;
 	struct reason why;
-	log_error("journal_failed", "world=%u name=%s status=%s text=\"%s\"",
-		  (unsigned)world->number, world->name, status_name(status), text);
+	log_error("journal_failed", "world=%u name=%s status=%s text=%s",
+		  (unsigned)world->number, world->name, status_name(status), LOG_TEXT(text));
 	reason_set(&why, status, -1, "journal", "%.150s", text);
 	while (world->waiting_for_disk != NULL)
 		release_saved(world, &why);

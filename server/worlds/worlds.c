@@ -165,6 +165,12 @@ static struct host_options host_options_of(const struct server *server,
 	host.checkpoint_ticks = (uint32_t)options->checkpoint_ticks;
 	host.inbox_batches = (uint32_t)options->inbox_batches;
 	host.inbox_bytes = (uint32_t)options->inbox_bytes;
+	host.players = (struct player_limits){
+		.horizon_ticks = (uint32_t)options->player_horizon,
+		.pending = (uint32_t)options->player_pending,
+		.forces = (uint32_t)options->player_forces,
+		.bodies = (uint32_t)options->player_bodies,
+	};
 	host.running = running;
 	return host;
 }
@@ -191,7 +197,7 @@ static void drop_journal(struct server *server, const struct served_world *world
 		journal_close(journal);
 	if (world->has_journal && remove &&
 	    store_remove_world(server->store, world->name, &why) != STATUS_OK)
-		log_warn("file_left", "world=%s text=\"%s\"", world->name, why.text);
+		log_warn("file_left", "world=%s text=%s", world->name, LOG_TEXT(why.text));
 }
 
 /* Everything of a world but its place in the list. */

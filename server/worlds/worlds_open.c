@@ -32,8 +32,8 @@ static enum status leave_out(struct server *server, const char *name, const stru
 	if (server->options->strict_data || inner->status == STATUS_NO_MEMORY)
 		return reason_set(why, inner->status, inner->index, inner->field, "world %s: %s",
 				  name, inner->text);
-	log_error("world_refused", "name=%s status=%s text=\"%s\": its file is left as it is", name,
-		  status_name(inner->status), inner->text);
+	log_error("world_refused", "name=%s status=%s text=%s: its file is left as it is", name,
+		  status_name(inner->status), LOG_TEXT(inner->text));
 	enum status status = store_refuse(server->store, name, inner);
 	return reason_set(why, status, -1, "data", "%s", status_text(status));
 }

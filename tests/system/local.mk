@@ -3,10 +3,12 @@ PYTHON_TESTS += \
 	tests/system/test_cli.py \
 	tests/system/test_disk.py \
 	tests/system/test_fairness.py \
+	tests/system/test_files.py \
 	tests/system/test_full_disk.py \
 	tests/system/test_hostile.py \
 	tests/system/test_library.py \
 	tests/system/test_limits.py \
+	tests/system/test_log.py \
 	tests/system/test_mesh.py \
 	tests/system/test_museum.py \
 	tests/system/test_operations.py \

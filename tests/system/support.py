@@ -24,6 +24,9 @@ CLIENT = str(BUILD / "cairn")
 DAEMON = str(BUILD / "cairnd")
 # Sanitizers slow everything down and keep memory that was given back: bounds on memory mean nothing there.
 SANITIZED = bool(os.environ.get("CAIRN_SANITIZE"))
+# A leak sanitizer looks into its own process as a debugger would.
+if SANITIZED:
+    os.environ.setdefault("CAIRN_DEBUGGABLE", "true")
 TOWER = str(SOURCE / "clients" / "scenes" / "tower.yaml")
 
 

@@ -4,11 +4,12 @@ import contextlib
 import os
 import socket
 import struct
+import subprocess
 import time
 
 import pytest
 from hostile_rows import DEMO, KEY, ROWS, STATUS, Peer, bin32, connect_token, hello, hostile_daemon, play, upload
-from support import SANITIZED, cairn, frame, memory, until
+from support import DAEMON, SANITIZED, cairn, command, frame, memory, refused, until
 
 measures_memory = pytest.mark.skipif(bool(os.environ.get("CAIRN_SANITIZE")),
                                      reason="a sanitizer keeps freed memory")
@@ -229,3 +230,39 @@ def test_a_peer_that_resets_in_the_middle_of_anything_leaves_nothing(server):
             peer.send(row.data[:part])
             peer.reset()
     assert alone(server)[1] - blocks < len(ROWS)
+
+
+# ---- shares -------------------------------------------------------------------------------------------------------
+
+def ask(world, commands, at):
+    """A batch for a tick, and what is said of it at once."""
+    return world.result(world.send(*commands, at=at))
+
+
+def test_a_player_leaves_no_debts(tmp_path):
+    """Batches for later, forces and bodies have a share; what waits ends with its session, and replays say the same."""
+    with hostile_daemon("--data", str(tmp_path / "data"), "--journal-keep") as server:
+        with cairn.connect(server.tcp, role="player") as player, cairn.connect(server.tcp, role="player") as calm:
+            world, own = player.join("arena"), calm.join("arena")
+            body = world.apply(command("spawn", position=(0, 5, 0))).values[0]
+            with refused("range"):
+                world.apply(command("force", body, (0, 1, 0), ticks=4294967295))
+            with refused("range"):
+                ask(world, [command("force", body, (0, 1, 0))], 10 ** 12)
+            for _ in range(64):
+                world.apply(command("force", body, (0, 1, 0), ticks=600))
+            with refused("limit"):
+                world.apply(command("force", body, (0, 1, 0), ticks=600))
+            # Marks on the body that are never made: whoever sent them has gone.
+            at = calm.list()[1][3]
+            for number in range(64):
+                ask(world, [command("set_tag", body, 100 + number)], at + 400)
+            with refused("limit"):
+                ask(world, [command("set_tag", body, 1)], at + 400)
+            ask(own, [command("spawn", position=(5, 5, 0))], at + 300)
+        with server.connect() as late:
+            until(lambda: late.list()[1][3] > at + 420, 30)
+            assert late.join("arena").body(body)["tag"] == 0
+    done = subprocess.run([DAEMON, "replay", str(tmp_path / "data" / "arena.cairn"), "--verify"], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 0, done

@@ -8,7 +8,7 @@ import time
 
 import msgpack
 import pytest
-from support import CLIENT, DAEMON, TOWER, Cli, cairn, daemon, log_of, tcp_daemon, until
+from support import CLIENT, DAEMON, TOWER, Cli, cairn, daemon, log_of, tcp_address, tcp_daemon, until
 
 
 @pytest.fixture
@@ -171,9 +171,13 @@ def test_who_a_balancer_speaks_for_is_the_peer(tmp_path):
                 rows = Cli(server.address).lines("sessions")
                 first = msgpack.unpackb(answer[5:5 + int.from_bytes(answer[1:5], "big")], strict_map_key=False)
                 return first, [r["peer"] for r in rows]
-        # Health checks of the balancer itself, from this machine: controller, as without it.
-        welcome, peers = greeted(b"PROXY UNKNOWN\r\n")
-        assert welcome[0] == 2 and welcome[1]["role"] == "controller"
+        # A word is no proof of where somebody is: neither health checks of the balancer itself nor a source that
+        # is said to be this machine get a role.
+        for header in (b"PROXY UNKNOWN\r\n", b"PROXY TCP4 127.0.0.1 127.0.0.1 50000 7411\r\n",
+                       b"PROXY TCP6 ::1 ::1 50000 7411\r\n", b"PROXY TCP6 ::ffff:127.0.0.1 ::1 50000 7411\r\n",
+                       b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"):
+            refused, peers = greeted(header)
+            assert refused[0] == 3, header
         # A stranger gets nothing without a token, though the connection comes from loopback.
         refused, peers = greeted(b"PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\n")
         assert refused[0] == 3 and "tcp:203.0.113.7:50000" in peers
@@ -182,6 +186,39 @@ def test_who_a_balancer_speaks_for_is_the_peer(tmp_path):
         # A Unix socket has no balancer in front.
         with server.connect() as client:
             assert client.role == "admin"
+
+
+def test_a_proxy_header_is_believed_of_the_balancers_on_the_list_alone():
+    """Without a list, of this machine's."""
+    header = b"PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\n"
+    for listed, source, believed in [("127.0.0.9", "127.0.0.9", True), ("127.0.0.9", "127.0.0.8", False),
+                                     ("127.0.0.8/31", "127.0.0.9", True), ("192.0.2.0/24", "127.0.0.1", False)]:
+        with tcp_daemon("--proxy-protocol", "--proxy-from", listed) as (server, address):
+            host, port = address.removeprefix("tcp:").rsplit(":", 1)
+            with socket.create_connection((host, int(port)), 5, source_address=(source, 0)) as peer:
+                if believed:
+                    peer.sendall(header)
+                    until(lambda: "tcp:203.0.113.7:50000" in [r["peer"] for r in Cli(server.address).lines("sessions")])
+                else:
+                    assert peer.recv(1) == b""
+                    assert f"proxy_refused peer=tcp:{source}" in log_of(server)
+
+
+def test_ipv4_clients_of_a_listener_for_both_are_counted_one_by_one(tmp_path):
+    """As ::ffff:a.b.c.d they would all be one network, and four idle ones would shut out the rest."""
+    tokens = tmp_path / "tokens"
+    made = subprocess.run([CLIENT, "token", "bearer", "ops", "--role", "controller", "--file", str(tokens)],
+                          capture_output=True, text=True, timeout=10)
+    with daemon("--listen", "tcp:[::]:0", "--tokens", str(tokens), "--insecure-plaintext", "--address-greetings", "4",
+                "--handshake-ms", "20000") as server:
+        port = int(tcp_address(server).rsplit(":", 1)[1])
+        idle = [socket.create_connection(("127.0.0.1", port), 5, source_address=("127.0.0.2", 0)) for _ in range(6)]
+        until(lambda: len(Cli(server.address).lines("sessions")) == 5)
+        with cairn.connect(f"tcp:127.0.0.1:{port}", token=made.stdout.strip()) as other:
+            assert other.role == "controller"
+            assert any(row["peer"].startswith("tcp:127.0.0.1:") for row in Cli(server.address).lines("sessions"))
+        for peer in idle:
+            peer.close()
 
 
 def test_slow_ticks_are_logged_when_asked_for(server):

@@ -1,5 +1,6 @@
 """TLS at a real daemon: the same worlds over it, and everything that would bring it down to less."""
 import json
+import signal
 import socket
 import ssl
 import subprocess
@@ -154,6 +155,41 @@ def test_files_come_over_tls_with_a_policy_that_says_so(server):
         while part := sock.recv(4096):
             data += part
     assert data.startswith(b"HTTP/1.1 200") and f"wss://{server.web}".encode() in data
+
+
+def test_no_door_gives_tickets_and_browsers_are_told_to_stay(server):
+    for address in (server.tls, server.web):
+        context = ssl.create_default_context(cafile=server.cert)
+        with socket.create_connection(host_port(address), 5) as plain:
+            with context.wrap_socket(plain, server_hostname="127.0.0.1") as peer:
+                # What is said after the handshake brings tickets with it, where there are any.
+                if address == server.web:
+                    peer.sendall(f"GET / HTTP/1.1\r\nHost: {server.web}\r\nConnection: close\r\n\r\n".encode())
+                    answer = b""
+                    while part := peer.recv(65536):
+                        answer += part
+                    assert b"strict-transport-security: max-age=" in answer.lower()
+                else:
+                    peer.sendall(frame(1, {"protocol": [1, 0], "token": server.token}))
+                    assert peer.recv(4096)
+                assert peer.session is None or not peer.session.has_ticket, address
+
+
+@pytest.mark.parametrize("door", [("--tls", "127.0.0.1:0"), ("--web", "127.0.0.1:0", "--web-tls")])
+def test_a_key_that_everybody_may_read_is_refused(certificate, tmp_path, door):
+    cert, key = certificate
+    open_key = tmp_path / "open.key"
+    open_key.write_bytes(open(key, "rb").read())
+    open_key.chmod(0o644)
+    with pytest.raises(RuntimeError, match="may be read by everybody"):
+        with daemon(*door, "--tls-cert", cert, "--tls-key", str(open_key)):
+            pass
+    open_key.chmod(0o640)
+    with daemon(*door, "--tls-cert", cert, "--tls-key", str(open_key)) as server:
+        open_key.chmod(0o604)
+        server.process.send_signal(signal.SIGHUP)
+        until(lambda: "reload_refused" in log_of(server))
+        assert "may be read by everybody" in log_of(server)
 
 
 def test_a_certificate_is_changed_while_it_runs(server, certificate, tmp_path):

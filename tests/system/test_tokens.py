@@ -1,16 +1,20 @@
 """Tokens at a real daemon: who comes in with which, how often, into which worlds; keys changed while it runs; and
 what a daemon refuses to do without them."""
+import hashlib
+import json
 import os
 import pwd
+import resource
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
 
 import pytest
-from support import CLIENT, DAEMON, Wire, cairn, command, daemon, frame, log_of, raw, refused, tcp_address, until
-from test_web import listening
+from support import CLIENT, DAEMON, SANITIZED, Wire, cairn, command, daemon, frame, log_of, raw, refused, tcp_address, until
+from test_web import http, listening
 
 
 def cli(*words, **environment):
@@ -113,6 +117,74 @@ def test_a_token_for_one_world_opens_no_other(server, file):
             client.ask("reply", "world_destroy", 2)
 
 
+def test_a_token_for_one_world_is_told_of_no_other(file, tmp_path):
+    tokens = {name: made("bearer", name, "--role", role, "--file", file, *worlds)
+              for name, role, worlds in [("one", "admin", ("--world", "arena", "--world", "broken")),
+                                         ("all", "admin", ()), ("eye", "observer", ("--world", "lobby"))]}
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("broken", "other"):
+        (data / f"{name}.cairn").write_bytes(b"no database" * 100)
+    with daemon("--listen", "tcp:127.0.0.1:0", "--admin", "127.0.0.1:0", "--tokens", str(file), "--data", str(data),
+                "--loopback-role", "none") as server:
+        with server.connect() as keeper:
+            for name in ("arena", "lobby"):
+                keeper.create(name)
+        tcp, admin = tcp_address(server), listening(server, "metrics")
+
+        def worlds_of(token, path="/metrics"):
+            status, _, body = http(admin, path, **({"Authorization": f"Bearer {token}"} if token else {}))
+            if path == "/readyz":
+                return status, sorted(line.split()[1] for line in body.decode().splitlines() if line.startswith("refused"))
+            lines = body.decode().splitlines()
+            return status, sorted(line.split('"')[1] for line in lines if line.startswith("cairn_world_tick{"))
+
+        assert worlds_of(tokens["all"]) == (200, ["arena", "lobby"])
+        assert worlds_of(tokens["one"]) == (200, ["arena"]) and worlds_of(tokens["eye"]) == (200, ["lobby"])
+        assert worlds_of("") == worlds_of("wrong" * 8) == (401, [])
+        assert worlds_of(tokens["all"], "/readyz") == (200, ["broken", "other"])
+        assert worlds_of(tokens["one"], "/readyz") == (200, ["broken"])
+        assert worlds_of("", "/readyz") == (200, []) and http(admin, "/healthz")[0] == 200
+        with cairn.connect(tcp, token=tokens["all"]) as client:
+            info = client.info()
+            assert len(info["worlds"]) == info["server"]["worlds"] == len(info["refused"]) == 2
+            assert client.ask("reply", "sessions", 0)
+        with cairn.connect(tcp, token=tokens["one"]) as client:
+            info = client.info()
+            assert [world["name"] for world in info["worlds"]] == ["arena"] and info["server"]["worlds"] == 1
+            assert [row["name"] for row in info["refused"]] == ["broken"] and info["server"]["files_refused"] == 1
+            for name, *fields in [("sessions", 0), ("kick", 1, "x"), ("config", {}), ("config", {"log": "error"}),
+                                  ("monitor", 1), ("drain", "")]:
+                with refused("forbidden"):
+                    client.ask("reply", name, *fields)
+            # Whether there is another is not for it to know.
+            for name in ("lobby", "nowhere"):
+                with refused("forbidden"):
+                    client.join(name)
+            client.join("arena")
+
+
+def test_the_name_of_a_shape_is_no_licence_to_have_it(server, file):
+    """Of a world that one may not join: its name is in the hands of a stranger, its bytes are not."""
+    token = made("bearer", "guest", "--role", "controller", "--world", "arena", "--file", file)
+    reload(server)
+    with server.connect() as keeper, cairn.connect(server.tcp, token=token) as guest:
+        lobby, arena = keeper.join("lobby"), guest.join("arena")
+        secrets = {"small": cairn.hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1.25)]),
+                   "large": cairn.hull([(x / 7, x * x / 49, x % 5) for x in range(230)])}
+        for data in secrets.values():
+            name = hashlib.sha256(data).digest()
+            lobby.upload(name, data)
+            for shown in (b"", b"x", data[:-1] + b"!", bytes(len(data))):
+                with refused("corrupt"):
+                    guest.ask("shape_info", "shape_upload", arena.number, name, 0, 1, shown)
+            with refused("unknown_shape"):
+                arena.apply(command("shape_use", name))
+            # Whoever has the bytes has the shape, and it is not cooked again.
+            arena.upload(name, data)
+            assert arena.apply(command("shape_use", name)).values
+
+
 def test_keys_are_rotated_while_it_runs(server, file):
     old = [made("connect", 7, "--file", file) for _ in range(2)]
     made("key", 8, "--file", file)
@@ -128,6 +200,110 @@ def test_keys_are_rotated_while_it_runs(server, file):
     for client in open_:
         client.join("arena")
         client.close()
+
+
+def test_a_key_signs_for_no_more_than_its_line_says(file):
+    made("key", 7, "--file", file)
+    made("key", 8, "--role", "controller", "--file", file)
+    for key, role, signed in [(7, "player", True), (7, "observer", True), (7, "controller", False), (7, "admin", False),
+                              (8, "controller", True), (8, "admin", False)]:
+        done = cli("token", "connect", key, "--role", role, "--file", file)
+        assert (done.returncode == 0) == signed, done
+        assert signed or (not done.stdout and "does not sign for this role" in done.stderr)
+
+
+def test_a_hello_that_is_refused_for_something_else_uses_no_token_up(server, file):
+    token = made("connect", 7, "--file", file)
+    for _ in range(3):
+        with refused("forbidden"):
+            cairn.connect(server.tcp, token=token, role="admin")
+    # Its world is not here yet.
+    early = made("connect", 7, "--world", "later", "--file", file)
+    for _ in range(2):
+        with refused("unknown_world"):
+            cairn.connect(server.tcp, token=early)
+    with server.connect() as keeper:
+        keeper.create("later")
+    with cairn.connect(server.tcp, token=early) as client:
+        client.join("later")
+    with cairn.connect(server.tcp, token=token) as client:
+        assert client.role == "player"
+    for used in (token, early):
+        with refused("auth"):
+            cairn.connect(server.tcp, token=used)
+
+
+def test_used_tokens_survive_a_restart_also_a_killed_one(file, tmp_path):
+    made("key", 7, "--file", file)
+    tokens = [made("connect", 7, "--ttl", 600, "--file", file) for _ in range(3)]
+    arguments = ("--listen", "tcp:127.0.0.1:0", "--tokens", str(file), "--data", str(tmp_path / "data"))
+    for number, end in enumerate(["kill", "stop", "stop"]):
+        with daemon(*arguments) as server:
+            for used in tokens[:number]:
+                with refused("auth"):
+                    cairn.connect(tcp_address(server), token=used)
+            cairn.connect(tcp_address(server), token=tokens[number]).close()
+            if end == "kill":
+                server.kill()
+
+
+def resumable(address, token):
+    """A session that would be kept when its connection is lost; and its token to come back."""
+    wire = Wire(address, 5)
+    wire.send("hello", {"protocol": [1, 0], "caps": ["resume"], "token": token.encode()})
+    name, fields = wire.receive()
+    assert name == "welcome", (name, fields)
+    return wire, fields[0]
+
+
+def comes_back(address, resume):
+    wire = Wire(address, 5)
+    wire.send("hello", {"protocol": [1, 0], "caps": ["resume"], "resume": resume})
+    name, _ = wire.receive()
+    wire.close()
+    return name == "welcome"
+
+
+def test_a_bearer_that_is_taken_away_ends_its_sessions_and_those_that_could_come_back(server, file):
+    tokens = {name: made("bearer", name, "--role", "admin", "--file", file) for name in ("gone", "less", "stays")}
+    reload(server)
+    wires, lost = {}, {}
+    for name, token in tokens.items():
+        wires[name], _ = resumable(server.tcp, token)
+        wire, welcome = resumable(server.tcp, token)
+        lost[name] = welcome["resume_token"]
+        wire.close()
+    with server.connect() as keeper:
+        until(lambda: keeper.info("server")["server"]["sessions_lost"] == 3)
+        assert comes_back(server.tcp, lost["stays"])
+        text = "".join(line for line in file.read_text().splitlines(True) if " gone " not in line)
+        file.write_text(text.replace("bearer less admin", "bearer less observer"))
+        reload(server)
+        for name in ("gone", "less"):
+            kind, fields = wires[name].receive()
+            assert kind == "goodbye" and "taken back" in str(fields)
+            assert not comes_back(server.tcp, lost[name])
+        assert log_of(server).count("token_revoked") == 4
+        wires["stays"].send("ping", 7)
+        assert wires["stays"].receive()[0] == "pong"
+    with refused("auth"):
+        cairn.connect(server.tcp, token=tokens["gone"])
+
+
+def test_all_sessions_of_a_token_are_ended_by_its_name(server, file):
+    """A key that is given up: taking its line away is how keys are changed, and leaves sessions open."""
+    wires = [resumable(server.tcp, made("connect", 7, "--file", file)) for _ in range(3)]
+    wires[0][0].close()
+    with server.connect() as keeper:
+        until(lambda: keeper.info("server")["server"]["sessions_lost"] == 1)
+    done = cli("--connect", server.address, "--json", "kick", "--token", "key 7", "--text", "enough")
+    assert done.returncode == 0 and json.loads(done.stdout) == {"kicked": 3}, done
+    for wire, _ in wires[1:]:
+        assert wire.receive()[0] == "goodbye"
+    for _, welcome in wires:
+        assert not comes_back(server.tcp, welcome["resume_token"])
+    done = cli("--connect", server.address, "--json", "kick", "--token", "nobody")
+    assert json.loads(done.stdout) == {"kicked": 0}
 
 
 def test_a_broken_file_changes_nothing(server, file):
@@ -215,7 +391,8 @@ def test_root_is_given_up_for_good():
                 status = dict(line.rstrip().split(":\t", 1) for line in lines if ":\t" in line)
             assert status["Uid"].split() == [str(nobody.pw_uid)] * 4
             assert status["Gid"].split() == [str(nobody.pw_gid)] * 4
-            assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0 and status["NoNewPrivs"] == "1"
+            assert all(int(status[kind], 16) == 0 for kind in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"))
+            assert status["NoNewPrivs"] == "1"
             assert os.stat(f"{home}/s").st_uid == nobody.pw_uid
             with cairn.connect(f"unix:{home}/s") as client:
                 client.create("here")
@@ -224,6 +401,61 @@ def test_root_is_given_up_for_good():
             process.terminate()
             assert process.wait(10) == 0
     assert "no user" in refuses_to_start("--user", "nobody-at-all")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(SANITIZED, reason="--debuggable is given")
+def test_nobody_looks_into_the_daemon_and_nothing_of_it_is_left_behind():
+    def looks(pid):
+        """Whether another process of the same user may."""
+        return subprocess.run(["cat", f"/proc/{pid}/maps", f"/proc/{pid}/environ"], capture_output=True,
+                              user="nobody").returncode == 0
+
+    with tempfile.TemporaryDirectory(prefix="cairn-") as home:
+        shutil.chown(home, "nobody")
+        for extra, open_ in [((), False), (("--debuggable",), True)]:
+            process = subprocess.Popen([DAEMON, "--unix", f"{home}/s", *extra], stderr=subprocess.DEVNULL,
+                                       user="nobody", preexec_fn=lambda: os.umask(0o077))
+            try:
+                until(lambda: os.path.exists(f"{home}/s"))
+                with open(f"/proc/{process.pid}/limits", encoding="ascii") as lines:
+                    core, = (line.split()[4] for line in lines if line.startswith("Max core file size"))
+                assert open_ or core == "0"
+                assert looks(process.pid) == open_
+            finally:
+                process.terminate()
+                assert process.wait(10) == 0
+
+
+def test_descriptors_are_kept_for_worlds_however_many_come(tmp_path):
+    """Connections are refused before the journal wants for a descriptor."""
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+
+    process = subprocess.Popen([DAEMON, "--unix", f"{tmp_path}/s", "--listen", "tcp:127.0.0.1:0", "--data",
+                                f"{tmp_path}/data", "--worlds-max", "12", "--workers", "2"], preexec_fn=few,
+                               stderr=open(tmp_path / "log", "wb"))
+    peers = []
+    try:
+        until(lambda: os.path.exists(f"{tmp_path}/s"))
+        with cairn.connect(f"unix:{tmp_path}/s", timeout=5) as keeper:
+            text = until(lambda: [line for line in (tmp_path / "log").read_text().splitlines() if "=tcp:" in line])[0]
+            host, port = text.split("tcp:")[1].split(":")
+            for _ in range(200):
+                peer = socket.create_connection((host, int(port)), 5)
+                peer.sendall(frame(1, {"protocol": [1, 0]}))
+                peers.append(peer)
+            until(lambda: keeper.info("server")["server"]["sessions"] > 60)
+            for number in range(12):
+                world = keeper.create(f"world-{number}")
+                assert world.step(1).hash
+                world.save("kept")
+        assert "sessions=80" in (tmp_path / "log").read_text()
+    finally:
+        process.terminate()
+        for peer in peers:
+            peer.close()
+        assert process.wait(20) == 0
 
 
 def test_a_player_makes_so_many_bodies_a_second_and_no_more(server, file):

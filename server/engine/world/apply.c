@@ -236,6 +236,10 @@ static void note_woken(struct world *world, uint32_t first)
 enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
 			    struct batch_result *results)
 {
+	/* Doing it twice is doing it once: the call may be made again where memory was short. */
+	for (uint32_t i = 0; i < count; i++)
+		if (batches[i].late == LATE_WITHDRAW && batches[i].count == 0)
+			pending_withdraw(world, batches[i].session);
 	struct applying self = { .world = world,
 				 .given = batches,
 				 .results = results,
@@ -277,6 +281,37 @@ uint32_t world_pending(const struct world *world, struct pending_batch *out, uin
 		out[row] = (struct pending_batch){ table->due[row], table->session[row],
 						   table->batch[row] };
 	return table->count;
+}
+
+static struct world_share *share_of(struct world_share *shares, uint32_t count, uint32_t session)
+{
+	uint32_t low = 0, high = count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (shares[middle].session < session)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && shares[low].session == session ? &shares[low] : NULL;
+}
+
+void world_shares(const struct world *world, struct world_share *shares, uint32_t count)
+{
+	const struct tables *tables = &world->tables;
+	struct world_share *share;
+	for (uint32_t i = 0; i < count; i++)
+		shares[i] = (struct world_share){ .session = shares[i].session };
+	if (count == 0)
+		return;
+	for (uint32_t row = 0; row < tables->body.count; row++)
+		if (tables->body.id[row] != 0 &&
+		    (share = share_of(shares, count, tables->body.owner[row])) != NULL)
+			share->bodies++;
+	for (uint32_t row = 0; row < tables->pending.count; row++)
+		if (tables->pending.restricted[row] != 0 &&
+		    (share = share_of(shares, count, tables->pending.session[row])) != NULL)
+			share->pending++;
 }
 
 const struct batch_result *world_kept_results(const struct world *world, uint32_t *count)

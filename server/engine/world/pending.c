@@ -125,3 +125,23 @@ void pending_remove(struct world *world, uint32_t rows)
 	for (uint32_t row = 0; row < table->count; row++)
 		table->offset[row] -= bytes;
 }
+
+void pending_withdraw(struct world *world, uint32_t session)
+{
+	struct tables *tables = &world->tables;
+	struct pending_table *table = &tables->pending;
+	uint8_t *data = tables->pending_bytes.byte;
+	uint32_t kept = 0, at = 0;
+	for (uint32_t row = 0; row < table->count; row++) {
+		if (table->session[row] == session && table->restricted[row] != 0)
+			continue;
+		if (kept != row) {
+			memmove(data + at, data + table->offset[row], table->bytes[row]);
+			tables_copy_row(tables, TABLE_PENDING, kept, row);
+			table->offset[kept] = at;
+		}
+		at += table->bytes[kept++];
+	}
+	tables_truncate(tables, TABLE_PENDING, kept);
+	tables_truncate(tables, TABLE_PENDING_BYTES, at);
+}

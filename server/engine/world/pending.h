@@ -19,6 +19,9 @@ MUST_CHECK enum status pending_reserve(struct world *world, uint32_t batches, si
 void pending_insert(struct world *world, const struct batch *batch, const uint8_t *data,
 		    size_t bytes);
 
+/* Takes back what waits of a session's restricted batches. */
+void pending_withdraw(struct world *world, uint32_t session);
+
 /* How many batches are due at the world's tick. */
 uint32_t pending_due(const struct world *world);
 /* Reads batch `row`; commands and attachments are pushed to `arena`. MALFORMED only if the tables were

@@ -1,7 +1,10 @@
 #include "server/log.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/lib/check_main.h"
 
@@ -101,6 +104,81 @@ START_TEST(levels_are_read_by_name)
 }
 END_TEST
 
+START_TEST(a_reader_who_stops_costs_lines_but_no_time_and_no_audit)
+{
+	static char text[1 << 20];
+	int ends[2];
+	size_t got = 0;
+	uint64_t before = log_lost();
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	int saved = dup(STDERR_FILENO);
+	dup2(ends[1], STDERR_FILENO);
+	log_start();
+	/* Were this to wait, the test would end by its time. */
+	for (int i = 0; i < 3000; i++) {
+		struct log_site fresh = { 0 };
+		log_line(&fresh, LOG_INFO, "filler", "%0200d", i);
+	}
+	for (int i = 0; i < 50; i++)
+		log_audit("audit", "number=%d", i);
+	ck_assert_uint_gt(log_lost(), before + 1000);
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	for (int round = 0; round < 100; round++) {
+		ssize_t part = read(ends[0], text + got, sizeof text - 1 - got);
+		got += part > 0 ? (size_t)part : 0;
+		log_flush();
+	}
+	dup2(saved, STDERR_FILENO);
+	text[got] = '\0';
+	uint32_t found = 0;
+	for (char *at = text; (at = strstr(at, " info audit number=")) != NULL; at++)
+		ck_assert_int_eq(atoi(at + 19), (int)found++); /* in order */
+	ck_assert_uint_eq(found, 50);
+	uint64_t told = 0;
+	for (char *at = text; (at = strstr(at, " lost=")) != NULL; at++)
+		told += strtoull(at + 6, NULL, 10);
+	ck_assert_uint_eq(told, log_lost() - before);
+}
+END_TEST
+
+START_TEST(quoted_text_cannot_leave_its_quotes)
+{
+	char out[LOG_TEXT_BYTES], longest[3000];
+	ck_assert_str_eq(log_quote(out, "a b"), "\"a b\"");
+	ck_assert_str_eq(log_quote(out, "x\" role=admin \\"), "\"x\\\" role=admin \\\\\"");
+	ck_assert_str_eq(log_quote(out, "\n\x7f\xc3\xbc"), "\"\\x0a\\x7f\\xc3\\xbc\"");
+	memset(longest, '"', sizeof longest - 1);
+	longest[sizeof longest - 1] = '\0';
+	log_quote(out, longest);
+	/* Every one inside is escaped, the last is not. */
+	size_t length = strlen(out);
+	ck_assert_uint_gt(length, LOG_TEXT_BYTES - 8);
+	ck_assert_uint_eq(length % 2, 0);
+	for (size_t i = 1; i + 1 < length; i += 2)
+		ck_assert(out[i] == '\\' && out[i + 1] == '"');
+	ck_assert_int_eq(out[length - 1], '"');
+}
+END_TEST
+
+START_TEST(who_is_noisy_holds_back_himself_alone_and_audits_nobody)
+{
+	struct caught caught = { 0 };
+	struct log_site noisy = { 0 }, calm = { 0 };
+	log_set_sink(catch_line, &caught);
+	for (int who = 0; who < 1001; who++)
+		LOG_FROM(who < 1000 ? &noisy : &calm, LOG_INFO, "line", "i=%d", who);
+	ck_assert_ptr_nonnull(strstr(caught.last, "i=1000"));
+	ck_assert_uint_le(caught.lines, LOG_BURST + LOG_PER_SECOND + 1);
+	caught.lines = 0;
+	log_set_level(LOG_ERROR);
+	for (int i = 0; i < 1000; i++)
+		log_audit("audit", "i=%d", i);
+	log_set_level(LOG_INFO);
+	ck_assert_uint_eq(caught.lines, 1000);
+	log_set_sink(NULL, NULL);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("server/log");
@@ -111,6 +189,9 @@ static Suite *make(void)
 	tcase_add_test(line, a_hostile_name_cannot_make_a_second_line);
 	tcase_add_test(line, a_line_that_is_too_long_is_cut);
 	tcase_add_test(line, levels_are_read_by_name);
+	tcase_add_test(line, a_reader_who_stops_costs_lines_but_no_time_and_no_audit);
+	tcase_add_test(line, quoted_text_cannot_leave_its_quotes);
+	tcase_add_test(line, who_is_noisy_holds_back_himself_alone_and_audits_nobody);
 	suite_add_tcase(suite, line);
 	return suite;
 }

@@ -97,6 +97,57 @@ START_TEST(a_path_may_be_as_long_as_the_kernel_takes_and_no_longer)
 }
 END_TEST
 
+START_TEST(an_ipv4_address_in_disguise_is_unmasked_and_no_other_is)
+{
+	static const struct { const char *text, *plain; } CASES[] = {
+		{ "tcp:[::ffff:192.0.2.7]:1", "tcp:192.0.2.7:1" },
+		{ "tcp:[::ffff:127.0.0.1]:1", "tcp:127.0.0.1:1" },
+		{ "tcp:[::fffe:192.0.2.7]:1", "tcp:[::fffe:c000:207]:1" },
+		{ "tcp:[::1]:1", "tcp:[::1]:1" },
+		{ "tcp:192.0.2.7:1", "tcp:192.0.2.7:1" },
+	};
+	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+		struct address address;
+		char text[ADDRESS_TEXT_MAX];
+		ck_assert_int_eq(address_parse(CASES[i].text, &address, NULL), STATUS_OK);
+		address_unmap(&address);
+		address_print(&address, text);
+		ck_assert_str_eq(text, CASES[i].plain);
+	}
+}
+END_TEST
+
+START_TEST(a_network_has_the_addresses_that_begin_as_it_does)
+{
+	static const struct { const char *network, *address; bool has; } CASES[] = {
+		{ "192.0.2.7", "tcp:192.0.2.7:1", true },
+		{ "192.0.2.7", "tcp:192.0.2.8:1", false },
+		{ "192.0.2.0/24", "tcp:192.0.2.255:1", true },
+		{ "192.0.2.0/24", "tcp:192.0.3.0:1", false },
+		{ "192.0.2.0/23", "tcp:192.0.3.9:1", true },
+		{ "0.0.0.0/0", "tcp:8.8.8.8:1", true },
+		{ "0.0.0.0/0", "tcp:[::1]:1", false },
+		{ "2001:db8::/33", "tcp:[2001:db8:7fff::1]:1", true },
+		{ "2001:db8::/33", "tcp:[2001:db8:8000::1]:1", false },
+		{ "::ffff:192.0.2.7", "tcp:192.0.2.7:1", true },
+	};
+	static const char *const WRONG[] = {
+		"", "x", "1.2.3", "1.2.3.4/33", "1.2.3.4/", "1.2.3.4/-1", "::/129", "::/1x", "1.2.3.4/1/1",
+		"tcp:1.2.3.4", "1.2.3.4/0000000001",
+	};
+	struct network network;
+	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+		struct address address;
+		ck_assert_int_eq(network_parse(CASES[i].network, &network, NULL), STATUS_OK);
+		ck_assert_int_eq(address_parse(CASES[i].address, &address, NULL), STATUS_OK);
+		ck_assert_msg(network_has(&network, address.kind, address.octets) == CASES[i].has,
+			      "%s %s", CASES[i].network, CASES[i].address);
+	}
+	for (size_t i = 0; i < COUNT_OF(WRONG); i++)
+		ck_assert_msg(network_parse(WRONG[i], &network, NULL) != STATUS_OK, "%s", WRONG[i]);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("server/io/address");
@@ -107,6 +158,8 @@ static Suite *make(void)
 	tcase_add_test(parse, only_addresses_of_this_machine_alone_are_loopback);
 	tcase_add_test(parse, localhost_is_127_0_0_1_without_a_look_up);
 	tcase_add_test(parse, a_path_may_be_as_long_as_the_kernel_takes_and_no_longer);
+	tcase_add_test(parse, an_ipv4_address_in_disguise_is_unmasked_and_no_other_is);
+	tcase_add_test(parse, a_network_has_the_addresses_that_begin_as_it_does);
 	suite_add_tcase(suite, parse);
 	return suite;
 }

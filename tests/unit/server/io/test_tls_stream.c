@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/io/tls_stream.h"
@@ -22,6 +23,7 @@ static EVP_PKEY *write_key(const char *path)
 {
 	EVP_PKEY *key = EVP_EC_gen("P-256");
 	FILE *file = fopen(path, "w");
+	ck_assert_int_eq(fchmod(fileno(file), 0600), 0);
 	ck_assert_int_eq(PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL), 1);
 	fclose(file);
 	return key;
@@ -40,6 +42,8 @@ static void write_certificate(const char *path, EVP_PKEY *key)
 	X509_set_issuer_name(cert, name);
 	ck_assert_int_gt(X509_sign(cert, key, EVP_sha256()), 0);
 	FILE *file = fopen(path, "w");
+	/* Some tests take it for a key. */
+	ck_assert_int_eq(fchmod(fileno(file), 0600), 0);
 	ck_assert_int_eq(PEM_write_X509(file, cert), 1);
 	fclose(file);
 	X509_free(cert);
@@ -421,6 +425,11 @@ START_TEST(a_wrong_certificate_is_named_and_a_reload_of_one_changes_nothing)
 	come(TLS1_3_VERSION);
 	ck_assert(guest.open);
 	/* A new one serves those to come; who is in stays in. */
+	/* A key that everybody may read is none. */
+	ck_assert_int_eq(chmod(key_path, 0644), 0);
+	ck_assert_int_eq(tls_context_reload(context, cert_path, key_path, &why), STATUS_FORBIDDEN);
+	ck_assert_str_eq(why.field, "tls-key");
+	ck_assert_int_eq(chmod(key_path, 0600), 0);
 	ck_assert_int_eq(tls_context_reload(context, cert_path, key_path, &why), STATUS_OK);
 	guest_say("x", 1);
 	run(1000);

@@ -1,7 +1,12 @@
 /* Who comes in with which token, how often, and how a file is taken in place of another. */
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "server/session/keyring.h"
 #include "tests/lib/check_main.h"
@@ -43,6 +48,13 @@ static const char *issue(uint32_t key, uint32_t nonce, enum wire_role role, uint
 	memcpy(token.nonce, &nonce, sizeof nonce);
 	ck_assert_int_eq(token_write(&token, KEY, sizeof KEY, text), STATUS_OK);
 	return text;
+}
+
+/* A player's token shown at that second. */
+static enum status use(uint32_t key, uint32_t nonce, uint64_t expires_s, uint64_t now_s)
+{
+	struct grant grant;
+	return admit(issue(key, nonce, WIRE_ROLE_PLAYER, expires_s), now_s, &grant);
 }
 
 static void add_bearer(char *file, size_t bytes, const char *name, const char *role, const char *token,
@@ -165,18 +177,150 @@ END_TEST
 START_TEST(memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired)
 {
 	struct grant grant;
-	ck_assert_int_eq(load("key 1 " SECRET), STATUS_OK);
-	for (uint32_t i = 0; i < KEYRING_NONCES_MAX; i++)
+	ck_assert_int_eq(load("key 1 " SECRET "\nkey 2 " SECRET), STATUS_OK);
+	for (uint32_t i = 0; i < NONCES_MAX; i++)
 		ck_assert_int_eq(admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 60 + i % 2), NOW, &grant),
 				 STATUS_OK);
 	ck_assert_int_eq(admit(issue(1, 1u << 20, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_BUSY);
+	/* Of another key nobody is kept out. */
+	ck_assert_int_eq(admit(issue(2, 1u << 20, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_OK);
 	ck_assert_int_eq(admit(issue(1, 5, WIRE_ROLE_PLAYER, NOW + 61), NOW, &grant), STATUS_AUTH);
 	/* Half of them have gone by then; the others are still known. */
 	ck_assert_int_eq(admit(issue(1, 1u << 20, WIRE_ROLE_PLAYER, NOW + 90), NOW + 60, &grant), STATUS_OK);
-	for (uint32_t i = 1; i < KEYRING_NONCES_MAX; i += 2)
+	for (uint32_t i = 1; i < NONCES_MAX; i += 2)
 		ck_assert_int_eq(admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 61), NOW + 60, &grant),
 				 STATUS_AUTH);
-	ck_assert_uint_le(ring.nonce_room, 4 * KEYRING_NONCES_MAX);
+	ck_assert_uint_le(ring.nonces.books.items[0].room, 4 * NONCES_MAX);
+}
+END_TEST
+
+START_TEST(a_clock_set_back_revives_nothing)
+{
+	ck_assert_int_eq(load("key 1 " SECRET), STATUS_OK);
+	for (uint32_t i = 0; i < 500; i++)
+		ck_assert_int_eq(use(1, i, NOW + 60 + i % 3, NOW), STATUS_OK);
+	/* An hour later they are forgotten, because others need the room. */
+	for (uint32_t i = 1000; i < 4000; i++)
+		ck_assert_int_eq(use(1, i, NOW + 3700, NOW + 3600), STATUS_OK);
+	for (uint32_t i = 0; i < 500; i++)
+		ck_assert_int_eq(use(1, i, NOW + 60 + i % 3, NOW), STATUS_AUTH);
+	/* What could not have been used is good. */
+	ck_assert_int_eq(use(1, 9999, NOW + 90, NOW), STATUS_OK);
+}
+END_TEST
+
+START_TEST(what_is_only_checked_is_not_used_up)
+{
+	struct grant grant;
+	const char *token = issue(1, 1, WIRE_ROLE_PLAYER, NOW + 60);
+	struct wire_slice slice = { .at = (const uint8_t *)token, .bytes = (uint32_t)strlen(token) };
+	ck_assert_int_eq(load("key 1 " SECRET), STATUS_OK);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(keyring_check(&ring, slice, NOW, &grant, &why), STATUS_OK);
+	ck_assert_int_eq(keyring_use(&ring, &grant, NOW, &why), STATUS_OK);
+	ck_assert_int_eq(keyring_use(&ring, &grant, NOW, &why), STATUS_AUTH);
+	ck_assert_int_eq(keyring_check(&ring, slice, NOW, &grant, &why), STATUS_AUTH);
+}
+END_TEST
+
+/* Another process after this one. */
+static void restart(const char *directory, uint64_t now_s)
+{
+	keyring_release(&ring);
+	keyring_init(&ring);
+	ck_assert_int_eq(load("key 1 " SECRET "\nkey 2 " SECRET), STATUS_OK);
+	ck_assert_int_eq(keyring_keep(&ring, directory, now_s, &why), STATUS_OK);
+}
+
+START_TEST(used_tokens_survive_a_restart_however_it_ends)
+{
+	char directory[] = "/tmp/cairn-used-XXXXXX", path[64];
+	struct stat found;
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof path, "%s/cairnd.tokens", directory);
+	restart(directory, NOW);
+	for (uint32_t i = 1; i <= 9000; i++)
+		ck_assert_int_eq(use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW), STATUS_OK);
+	ck_assert_int_eq(stat(path, &found), 0);
+	ck_assert_uint_eq(found.st_mode & 0777, 0600);
+	ck_assert_int_eq(found.st_size, 9000 * USED_TOKEN_BYTES);
+	/* A record in the middle is damaged, and the last is torn. */
+	FILE *file = fopen(path, "r+b");
+	fseek(file, 5 * USED_TOKEN_BYTES + 14, SEEK_SET);
+	fputc(0xee, file);
+	fclose(file);
+	ck_assert_int_eq(truncate(path, found.st_size - 7), 0);
+	restart(directory, NOW);
+	uint32_t again = 0;
+	for (uint32_t i = 1; i < 9000; i++)
+		again += use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW) ==
+			 STATUS_OK;
+	ck_assert_uint_eq(again, 1);
+	/* Later most have expired, and the file is written anew; then the clock is set back. */
+	restart(directory, NOW + 300);
+	for (uint32_t i = 20000; i < 20100; i++)
+		ck_assert_int_eq(use(1 + i % 2, i, NOW + 400, NOW + 300), STATUS_OK);
+	ck_assert_int_eq(stat(path, &found), 0);
+	ck_assert_int_lt(found.st_size, 2000 * USED_TOKEN_BYTES);
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 1; i < 9000; i += 7)
+			ck_assert_int_eq(use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW), STATUS_AUTH);
+		restart(directory, NOW);
+	}
+	ck_assert_int_eq(use(1, 77777, NOW + 90, NOW), STATUS_OK);
+	keyring_release(&ring);
+	unlink(path);
+	rmdir(directory);
+}
+END_TEST
+
+START_TEST(a_token_whose_use_cannot_be_kept_lets_nobody_in)
+{
+	char directory[] = "/tmp/cairn-used-XXXXXX", path[64];
+	struct rlimit limit, none;
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof path, "%s/cairnd.tokens", directory);
+	restart(directory, NOW);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	none = limit;
+	none.rlim_cur = USED_TOKEN_BYTES + 10;
+	setrlimit(RLIMIT_FSIZE, &none);
+	ck_assert_int_eq(use(1, 1, NOW + 60, NOW), STATUS_OK);
+	ck_assert_int_eq(use(1, 2, NOW + 60, NOW), STATUS_IO);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	/* It was not used up, and what was written of it stands in nobody's way. */
+	ck_assert_int_eq(use(1, 2, NOW + 60, NOW), STATUS_OK);
+	restart(directory, NOW);
+	for (uint32_t i = 1; i <= 2; i++)
+		ck_assert_int_eq(use(1, i, NOW + 60, NOW), STATUS_AUTH);
+	keyring_release(&ring);
+	unlink(path);
+	rmdir(directory);
+}
+END_TEST
+
+START_TEST(a_bearer_is_held_to_the_line_as_it_is_now)
+{
+	static const struct { const char *role, *worlds; bool held; } CASES[] = {
+		{ "player", "arena lobby", true }, { "player", "lobby arena more", true },
+		{ "player", "", true },		   { "admin", "arena lobby", true },
+		{ "observer", "arena lobby", false }, { "player", "arena", false },
+	};
+	char file[1024] = "";
+	struct grant grant;
+	add_bearer(file, sizeof file, "ann", "player", "a token of some length", "arena lobby");
+	ck_assert_int_eq(load(file), STATUS_OK);
+	ck_assert_int_eq(admit("a token of some length", NOW, &grant), STATUS_OK);
+	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+		file[0] = '\0';
+		add_bearer(file, sizeof file, "ann2", CASES[i].role, "a token of some length",
+			   CASES[i].worlds);
+		ck_assert_int_eq(load(file), STATUS_OK);
+		ck_assert_msg(keyring_holds(&ring, &grant) == CASES[i].held, "case %zu", i);
+	}
+	ck_assert_int_eq(load(""), STATUS_OK);
+	ck_assert(!keyring_holds(&ring, &grant));
 }
 END_TEST
 
@@ -192,6 +336,11 @@ static Suite *make(void)
 	tcase_add_test(cases, keys_are_changed_by_another_file_and_used_tokens_stay_used);
 	tcase_add_test(cases, a_file_with_one_wrong_line_changes_nothing_and_names_it);
 	tcase_add_test(cases, memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired);
+	tcase_add_test(cases, a_clock_set_back_revives_nothing);
+	tcase_add_test(cases, what_is_only_checked_is_not_used_up);
+	tcase_add_test(cases, used_tokens_survive_a_restart_however_it_ends);
+	tcase_add_test(cases, a_token_whose_use_cannot_be_kept_lets_nobody_in);
+	tcase_add_test(cases, a_bearer_is_held_to_the_line_as_it_is_now);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

@@ -53,11 +53,42 @@ START_TEST(the_source_is_who_the_peer_is)
 }
 END_TEST
 
+START_TEST(whoever_is_named_is_nobody_of_this_machine)
+{
+	static const char *const HEADERS[] = {
+		"PROXY TCP4 127.0.0.1 192.0.2.1 50000 7411\r\n",
+		"PROXY TCP6 ::1 ::1 50000 7411\r\n",
+		"PROXY TCP6 ::ffff:127.0.0.1 ::1 50000 7411\r\n",
+		"PROXY UNKNOWN\r\n",
+	};
+	for (size_t i = 0; i < COUNT_OF(HEADERS); i++) {
+		ck_assert_int_eq(read_text(HEADERS[i]), STATUS_OK);
+		ck_assert_msg(!peer.local && !peer.known && peer.secure, "%s", HEADERS[i]);
+	}
+	ck_assert_int_eq(read_bytes(V2_LOCAL, sizeof V2_LOCAL), STATUS_OK);
+	ck_assert(!peer.local);
+	uint8_t unix_family[sizeof V2_IP4];
+	memcpy(unix_family, V2_IP4, sizeof unix_family);
+	unix_family[13] = 0x31;
+	ck_assert_int_eq(read_bytes(unix_family, sizeof unix_family), STATUS_OK);
+	ck_assert(!peer.local);
+}
+END_TEST
+
+START_TEST(an_ipv4_source_in_disguise_is_the_ipv4_source)
+{
+	ck_assert_int_eq(read_text("PROXY TCP6 ::ffff:203.0.113.7 ::1 50000 7411\r\n"), STATUS_OK);
+	ck_assert_int_eq(peer.kind, ADDRESS_TCP4);
+	ck_assert_str_eq(peer.text, "tcp:203.0.113.7:50000");
+	ck_assert_uint_eq(peer.octets[0], 203);
+	ck_assert_uint_eq(peer.octets[4], 0);
+}
+END_TEST
+
 START_TEST(a_balancer_that_speaks_for_itself_stays_the_peer)
 {
 	ck_assert_int_eq(read_text("PROXY UNKNOWN\r\n"), STATUS_OK);
 	ck_assert_str_eq(peer.text, "tcp:127.0.0.1:9");
-	ck_assert(peer.local);
 	ck_assert_int_eq(read_text("PROXY UNKNOWN ff::1 ff::2 1 2\r\n"), STATUS_OK);
 	ck_assert_int_eq(read_bytes(V2_LOCAL, sizeof V2_LOCAL), STATUS_OK);
 	ck_assert_uint_eq(bytes, sizeof V2_LOCAL);
@@ -136,6 +167,8 @@ static Suite *make(void)
 	Suite *suite = suite_create("proxy");
 	TCase *headers = tcase_create("headers");
 	tcase_add_test(headers, the_source_is_who_the_peer_is);
+	tcase_add_test(headers, whoever_is_named_is_nobody_of_this_machine);
+	tcase_add_test(headers, an_ipv4_source_in_disguise_is_the_ipv4_source);
 	tcase_add_test(headers, a_balancer_that_speaks_for_itself_stays_the_peer);
 	tcase_add_test(headers, every_part_of_a_header_asks_for_more);
 	tcase_add_test(headers, what_is_no_header_is_refused);

@@ -437,6 +437,54 @@ START_TEST(options_out_of_range_are_refused_by_name)
 }
 END_TEST
 
+static void keep(struct world *of, uint32_t session, uint64_t number, uint64_t at, bool restricted,
+		 int64_t tag)
+{
+	struct command commands[2];
+	struct batch_result result;
+	command_defaults(&commands[0], COMMAND_SPAWN);
+	commands[0].spawn.tag = tag;
+	commands[1] = commands[0];
+	struct batch batch = { .session = session, .number = number, .at = at, .restricted = restricted,
+			       .commands = commands, .count = 1 + (uint32_t)(tag % 2) };
+	ck_assert_int_eq(world_apply(of, &batch, 1, &result), STATUS_OK);
+	ck_assert_int_eq(result.status, STATUS_OK);
+}
+
+START_TEST(what_is_withdrawn_was_never_there_and_others_stay)
+{
+	struct world *with = test_world(false, "free"), *without = test_world(false, "free");
+	struct world_share shares[] = { { .session = 3 }, { .session = 4 } };
+	struct batch withdraw = { .session = 3, .late = LATE_WITHDRAW };
+	struct batch_result result;
+	for (uint64_t number = 1; number <= 6; number++) {
+		keep(with, 3, number, 4 + number % 3, true, (int64_t)number);
+		for (int w = 0; w < 2; w++) {
+			keep(w == 0 ? with : without, 4, number, 5, true, (int64_t)number + 1);
+			keep(w == 0 ? with : without, 3, 100 + number, 6, false, (int64_t)number);
+		}
+	}
+	world_shares(with, shares, 2);
+	ck_assert_uint_eq(shares[0].pending, 6);
+	ck_assert_uint_eq(shares[1].pending, 6);
+	for (int again = 0; again < 2; again++) {
+		ck_assert_int_eq(world_apply(with, &withdraw, 1, &result), STATUS_OK);
+		ck_assert_int_eq(result.status, STATUS_OK);
+		test_check(with);
+		ck_assert_uint_eq(world_pending(with, NULL, 0), 12);
+		ck_assert_uint_eq(test_hash(with), test_hash(without));
+	}
+	test_step(with, 10);
+	test_step(without, 10);
+	ck_assert_uint_eq(test_hash(with), test_hash(without));
+	world_shares(with, shares, 2);
+	ck_assert_uint_eq(shares[0].pending, 0);
+	ck_assert_uint_eq(shares[1].bodies, 9);
+	world_destroy(with);
+	world_destroy(without);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/world/batches");
@@ -446,6 +494,7 @@ static Suite *make(void)
 	tcase_add_test(whole, a_batch_sees_what_its_earlier_commands_will_have_done);
 	tcase_add_test(whole, a_negative_id_names_what_an_earlier_command_makes);
 	tcase_add_test(whole, a_player_commands_only_what_is_his);
+	tcase_add_test(whole, what_is_withdrawn_was_never_there_and_others_stay);
 	suite_add_tcase(suite, whole);
 	TCase *order = tcase_create("order");
 	tcase_add_checked_fixture(order, setup, teardown);

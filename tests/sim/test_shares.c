@@ -1,0 +1,325 @@
+/* Players' shares of a world at the whole daemon: what one may leave about, that it ends with him, and
+ * that it harms nobody who stays. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/engine/world/world.h"
+#include "server/host/host_state.h"
+#include "server/session/session.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/server_sim.h"
+
+#define TICK (NS_PER_S / 60)
+#define FOR_EVER 4294967295u
+
+static const char *const FEW[] = { "--player-horizon", "60", "--player-pending", "5", "--player-forces", "4",
+				   "--player-bodies", "6", NULL };
+
+static struct server_sim *open_sim(uint64_t seed, const char *data)
+{
+	struct server_sim_options options = server_sim_options_default(seed);
+	uint32_t count = 0;
+	options.io.quiet = true;
+	for (; FEW[count] != NULL; count++)
+		options.arguments[count] = FEW[count];
+	if (data != NULL) {
+		options.arguments[count++] = "--data";
+		options.arguments[count++] = data;
+	}
+	return server_sim_create(&options);
+}
+
+static struct sim_client *guest(struct server_sim *sim, const char *role)
+{
+	struct sim_client_options who = sim_client_options_default();
+	who.role = role;
+	struct sim_client *client = server_sim_guest(sim, &who);
+	return client;
+}
+
+static struct sim_client *player_in(struct server_sim *sim, uint32_t world)
+{
+	struct sim_client *client = guest(sim, "player");
+	sim_join(client, world);
+	return client;
+}
+
+static struct command push(int64_t body, uint32_t ticks)
+{
+	struct command command;
+	command_defaults(&command, COMMAND_FORCE);
+	command.force.body = body;
+	command.force.force = vec3_make(1, 2, 3);
+	command.force.ticks = ticks;
+	return command;
+}
+
+static uint64_t tick_of(struct server_sim *sim, uint32_t world)
+{
+	return world_info(server_sim_world(sim, world)).tick;
+}
+
+static enum status said(struct sim_client *client, uint32_t world, uint64_t batch)
+{
+	struct sim_result *result = sim_await_result(client, world, batch);
+	ck_assert_ptr_nonnull(result);
+	return result->code;
+}
+
+static enum status ask(struct sim_client *client, uint32_t world, const struct command *commands,
+		       uint32_t count, uint64_t at)
+{
+	return said(client, world, sim_commands(client, world, commands, count, at, WIRE_LATE_APPLY));
+}
+
+static struct world_share share_of(struct server_sim *sim, uint32_t world, uint32_t session)
+{
+	struct world_share share = { .session = session };
+	world_shares(server_sim_world(sim, world), &share, 1);
+	return share;
+}
+
+/* Forces and torques that last, on bodies that it owns. */
+static uint32_t drives_of(struct server_sim *sim, uint32_t world, uint32_t session)
+{
+	const struct tables *tables = &server_sim_world(sim, world)->tables;
+	uint32_t count = 0;
+	for (uint32_t row = 0; row < tables->drive.count; row++)
+		count += tables->body.owner[tables->drive.body[row]] == session;
+	return count;
+}
+
+static uint32_t running_world(struct server_sim *sim, struct sim_client **keeper)
+{
+	*keeper = guest(sim, NULL);
+	uint32_t world = sim_make_world(*keeper, "arena", NULL);
+	ck_assert_int_eq(sim_control(*keeper, world, WIRE_CONTROL_RESUME, 0), STATUS_OK);
+	server_sim_run(sim, 10 * TICK);
+	return world;
+}
+
+START_TEST(a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one)
+{
+	struct sim_client *keeper;
+	struct server_sim *sim = open_sim(check_seed(), NULL);
+	uint32_t world = running_world(sim, &keeper);
+	struct sim_client *player = player_in(sim, world);
+	struct command spawn = sim_spawn(0, 1, 0, 1, false);
+	static const uint64_t FAR[] = { 200, 100000, UINT64_C(1) << 52 };
+	for (size_t i = 0; i < COUNT_OF(FAR); i++)
+		ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + FAR[i]), STATUS_RANGE);
+	ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + 50), STATUS_OK);
+	ck_assert_int_eq(ask(player, world, &spawn, 1, 0), STATUS_OK);
+	/* Who drives the machine may. */
+	ck_assert_int_eq(ask(keeper, world, &spawn, 1, tick_of(sim, world) + 100000), STATUS_OK);
+	ck_assert(server_sim_sound(sim));
+	server_sim_destroy(sim);
+}
+END_TEST
+
+START_TEST(what_waits_has_a_share_and_ends_with_its_session)
+{
+	struct sim_client *keeper;
+	struct server_sim *sim = open_sim(check_seed(), NULL);
+	uint32_t world = running_world(sim, &keeper);
+	struct sim_client *greedy = player_in(sim, world), *calm = player_in(sim, world);
+	uint32_t number = greedy->session;
+	uint64_t at = tick_of(sim, world) + 55;
+	struct command spawn = sim_spawn(0, 1, 0, 1, false);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(ask(greedy, world, NULL, 0, at), i < 5 ? STATUS_OK : STATUS_LIMIT);
+	ck_assert_int_eq(ask(calm, world, &spawn, 1, at), STATUS_OK);
+	ck_assert_int_eq(ask(keeper, world, &spawn, 1, at), STATUS_OK);
+	ck_assert_uint_eq(world_pending(server_sim_world(sim, world), NULL, 0), 7);
+	sim_disconnect(greedy);
+	server_sim_run(sim, 5 * TICK);
+	ck_assert_uint_eq(share_of(sim, world, number).pending, 0);
+	ck_assert_uint_eq(world_pending(server_sim_world(sim, world), NULL, 0), 2);
+	server_sim_run(sim, 80 * TICK);
+	ck_assert_uint_eq(share_of(sim, world, calm->session).bodies, 1);
+	ck_assert(server_sim_sound(sim));
+	server_sim_destroy(sim);
+}
+END_TEST
+
+START_TEST(forces_have_a_share_and_an_end)
+{
+	struct sim_client *keeper;
+	struct server_sim *sim = open_sim(check_seed(), NULL);
+	uint32_t world = running_world(sim, &keeper);
+	struct sim_client *player = player_in(sim, world);
+	struct command commands[] = { sim_spawn(0, 1, 0, 1, false), push(-1, 60) };
+	ck_assert_int_eq(ask(player, world, commands, 2, 0), STATUS_OK);
+	int64_t body = sim_result(player, world, 1)->values[0];
+	struct command ever = push(body, FOR_EVER), longer = push(body, 61);
+	struct command most = push(body, 60), once = push(body, 1);
+	ck_assert_int_eq(ask(player, world, &ever, 1, 0), STATUS_RANGE);
+	ck_assert_int_eq(ask(player, world, &longer, 1, 0), STATUS_RANGE);
+	for (int i = 0; i < 5; i++)
+		ck_assert_int_eq(ask(player, world, &most, 1, 0), i < 3 ? STATUS_OK : STATUS_LIMIT);
+	/* Those of one tick are no debt. */
+	for (int i = 0; i < 10; i++)
+		ck_assert_int_eq(ask(player, world, &once, 1, 0), STATUS_OK);
+	ck_assert_int_eq(ask(keeper, world, &ever, 1, 0), STATUS_OK);
+	server_sim_run(sim, 70 * TICK);
+	ck_assert_uint_eq(drives_of(sim, world, player->session), 1); /* the keeper's */
+	server_sim_destroy(sim);
+}
+END_TEST
+
+START_TEST(bodies_have_a_share_that_neither_gifts_nor_giving_away_change)
+{
+	struct sim_client *keeper;
+	struct server_sim *sim = open_sim(check_seed(), NULL);
+	uint32_t world = running_world(sim, &keeper);
+	struct sim_client *giver = player_in(sim, world), *other = player_in(sim, world);
+	struct command spawn = sim_spawn(0, 1, 0, 1, false), give;
+	command_defaults(&give, COMMAND_SET_OWNER);
+	give.set_owner.owner = other->session;
+	for (int i = 0; i < 6; i++) {
+		ck_assert_int_eq(ask(giver, world, &spawn, 1, 0), STATUS_OK);
+		give.set_owner.body = sim_result(giver, world, giver->batches[world])->values[0];
+		ck_assert_int_eq(ask(giver, world, &give, 1, 0), STATUS_OK);
+	}
+	ck_assert_int_eq(ask(giver, world, &spawn, 1, 0), STATUS_LIMIT);
+	/* The other has six already and may make six of its own. */
+	ck_assert_uint_eq(share_of(sim, world, other->session).bodies, 6);
+	struct command own[2] = { spawn, spawn };
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(ask(other, world, own, 2, 0), STATUS_OK);
+	ck_assert_int_eq(ask(other, world, &spawn, 1, 0), STATUS_LIMIT);
+	/* Room is had again by removing. */
+	struct command remove;
+	command_defaults(&remove, COMMAND_REMOVE);
+	remove.remove.body = sim_result(other, world, 1)->values[0];
+	for (int i = 0; i < 6; i++) {
+		remove.remove.body = sim_result(other, world, 1 + (uint64_t)i / 2)->values[i % 2];
+		ck_assert_int_eq(ask(other, world, &remove, 1, 0), STATUS_OK);
+	}
+	ck_assert_int_eq(ask(other, world, &spawn, 1, 0), STATUS_OK);
+	ck_assert(server_sim_sound(sim));
+	server_sim_destroy(sim);
+}
+END_TEST
+
+/* ---- lives ------------------------------------------------------------------------------------- */
+
+/* A player who takes what he gets, then goes in some way. */
+static void live_on_credit(struct server_sim *sim, uint32_t world, struct rng *rng)
+{
+	struct sim_client *debtor = player_in(sim, world);
+	for (uint32_t acts = 4 + rng_below(rng, 12); acts > 0; acts--) {
+		uint32_t ticks = 2 + rng_below(rng, 58);
+		double x = rng_below(rng, 8);
+		if (rng_below(rng, 3) == 0)
+			ticks = FOR_EVER;
+		struct command commands[3] = { sim_spawn(x, 1, 2, 7, false), push(-1, ticks) };
+		command_defaults(&commands[2], COMMAND_SET_OWNER);
+		commands[2].set_owner.body = -1;
+		commands[2].set_owner.owner = rng_below(rng, 4);
+		uint64_t at = tick_of(sim, world) + rng_below(rng, 90);
+		if (rng_below(rng, 2) == 0)
+			at = 0;
+		sim_commands(debtor, world, commands, 1 + rng_below(rng, 3), at, WIRE_LATE_APPLY);
+		if (rng_below(rng, 4) == 0 && debtor->subscription_count < SIM_SUBSCRIPTIONS_MAX)
+			sim_subscribe(debtor, acts + 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1, 0);
+		server_sim_run(sim, rng_below(rng, 3) * TICK);
+	}
+	switch (rng_below(rng, 3)) {
+	case 0:
+		sim_vanish(debtor);
+		break;
+	case 1:
+		sim_stall(debtor, true);
+		break;
+	default:
+		sim_disconnect(debtor);
+	}
+}
+
+/* Nothing of those who are gone waits, pushes or watches; and all that they could leave is bounded. */
+static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_t sessions)
+{
+	const struct server *server = sim->server;
+	struct fanout_counters fanout;
+	uint32_t here = 0, bodies = world_stats(server_sim_world(sim, world)).bodies;
+	for (uint32_t number = 1; number <= sessions; number++) {
+		if (registry_find(&server->sessions, number) != NULL) {
+			here++;
+			continue;
+		}
+		struct world_share share = share_of(sim, world, number);
+		ck_assert_msg(share.pending == 0, "seed %llu: session %u has gone and has %u batches waiting",
+			      (unsigned long long)seed, (unsigned)number, (unsigned)share.pending);
+		ck_assert_msg(drives_of(sim, world, number) == 0,
+			      "seed %llu: session %u has gone and pushes on",
+			      (unsigned long long)seed, (unsigned)number);
+	}
+	fanout_counters(worlds_find(&server->worlds, world)->fanout, &fanout);
+	ck_assert_msg(fanout.subscriptions == 1, "seed %llu: %u subscriptions", (unsigned long long)seed,
+		      (unsigned)fanout.subscriptions);
+	ck_assert_uint_le(bodies, 6 * sessions + 100);
+	ck_assert_uint_ge(here, 2);
+}
+
+static void live(uint64_t seed)
+{
+	struct sim_client *keeper;
+	struct rng rng = rng_seeded(seed);
+	struct server_sim *sim = open_sim(seed, NULL);
+	uint32_t world = running_world(sim, &keeper), sessions = 0;
+	struct sim_client *calm = player_in(sim, world);
+	struct command spawn = sim_spawn(20, 1, 0, 1, false), once;
+	sim_subscribe(keeper, 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
+	ck_assert_int_eq(ask(calm, world, &spawn, 1, 0), STATUS_OK);
+	once = push(sim_result(calm, world, 1)->values[0], 30);
+	for (uint32_t round = 2 + rng_below(&rng, 5); round > 0; round--) {
+		live_on_credit(sim, world, &rng);
+		/* Who stays is served all the while: now, and for later. */
+		ck_assert_int_eq(ask(calm, world, &once, 1, 0), STATUS_OK);
+		ck_assert_int_eq(ask(calm, world, &once, 1, tick_of(sim, world) + 20), STATUS_OK);
+		server_sim_run(sim, 60 * TICK);
+	}
+	/* Silent ones are let go after twice the time of a PING, forces end within the horizon. */
+	server_sim_run(sim, 45 * NS_PER_S);
+	for (uint32_t i = 0; i < sim->client_count; i++)
+		sessions = MAX_OF(sessions, sim->clients[i]->session);
+	judge(sim, world, seed, sessions);
+	ck_assert_int_eq(ask(calm, world, &once, 1, 0), STATUS_OK);
+	ck_assert(sim_control(keeper, world, WIRE_CONTROL_PAUSE, 0) == STATUS_OK);
+	ck_assert(sim_caught_up(keeper, 1, 5 * NS_PER_S));
+	ck_assert(server_sim_sound(sim));
+	server_sim_destroy(sim);
+}
+
+START_TEST(debts_of_players_who_go_harm_nobody_who_stays)
+{
+	const char *seeds = getenv("SEEDS");
+	uint32_t count = seeds != NULL ? (uint32_t)strtoul(seeds, NULL, 10) : 12;
+	for (uint32_t i = 0; i < count; i++)
+		live(check_seed() + i);
+	if (seeds != NULL)
+		printf("# %u lives\n", (unsigned)count);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("sim/shares");
+	TCase *shares = tcase_create("shares");
+	tcase_set_timeout(shares, getenv("SEEDS") != NULL ? 0 : 60);
+	tcase_add_test(shares, a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one);
+	tcase_add_test(shares, what_waits_has_a_share_and_ends_with_its_session);
+	tcase_add_test(shares, forces_have_a_share_and_an_end);
+	tcase_add_test(shares, bodies_have_a_share_that_neither_gifts_nor_giving_away_change);
+	tcase_add_test(shares, debts_of_players_who_go_harm_nobody_who_stays);
+	suite_add_tcase(suite, shares);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}

@@ -1,0 +1,118 @@
+"""The log of a daemon that others would like to silence: a reader who stops reading, one who is noisy, and text that would
+pass for lines of ours."""
+import os
+import re
+import socket
+import subprocess
+import tempfile
+import time
+
+import pytest
+from support import DAEMON, cairn, daemon, log_of, until
+from test_web import listening
+
+
+@pytest.fixture
+def silent(tmp_path):
+    """A daemon whose standard error is a pipe, or a socket, that nobody reads."""
+    started = []
+
+    def start(make):
+        reader, writer = make()
+        directory = tempfile.mkdtemp(dir=tmp_path)
+        process = subprocess.Popen([DAEMON, "--unix", f"{directory}/sock", "--ping-ms", "60000"], stderr=writer)
+        os.close(writer)
+        started.append(process)
+        until(lambda: os.path.exists(f"{directory}/sock"))
+        return reader, f"unix:{directory}/sock", process
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def socket_pair():
+    reader, writer = socket.socketpair()
+    return reader.detach(), os.dup(writer.detach())
+
+
+def read_all(fd, until_text, seconds=10):
+    os.set_blocking(fd, False)
+    text, end = b"", time.monotonic() + seconds
+    while until_text not in text and time.monotonic() < end:
+        try:
+            text += os.read(fd, 1 << 16)
+        except BlockingIOError:
+            time.sleep(0.01)
+    return text.decode()
+
+
+@pytest.mark.parametrize("make", [os.pipe, socket_pair])
+def test_a_reader_who_stops_holds_nobody_up_and_audits_are_kept(silent, make):
+    reader, address, process = silent(make)
+    longest = 0
+    with cairn.connect(address, timeout=5) as keeper:
+        keeper.create("arena")
+        # Far more lines than a pipe of 64 KiB or a socket's buffer takes: each an administrator's own.
+        for _ in range(1500):
+            began = time.monotonic()
+            cairn.connect(address, timeout=5).close()
+            longest = max(longest, time.monotonic() - began)
+        world = keeper.join("arena").number
+        for _ in range(300):
+            keeper.ask("reply", "sessions", 0)
+        keeper.ask("reply", "world_destroy", world)
+        keeper.create("after")
+        text = read_all(reader, b"log lost=")
+        lost = keeper.info("server")["server"]["log_lines_lost"]
+    print(f"the longest HELLO took {1000 * longest:.1f} ms; {lost} lines were lost")
+    assert lost > 0 and longest < 3
+    assert "message=WORLD_DESTROY" in text and "world_destroyed" in text
+    # Whole lines only, and how many are missing is said.
+    assert all(re.match(r"\d{4}-\d\d-\d\dT", line) for line in text.splitlines())
+    process.terminate()
+    assert process.wait(10) == 0
+
+
+def test_audits_of_changes_are_never_held_back():
+    with daemon() as server, server.connect() as keeper, server.connect(name="victim") as victim:
+        world = keeper.create("arena").number
+        for _ in range(300):
+            keeper.ask("reply", "sessions", 0)
+        keeper.ask("reply", "kick", victim.session, "enough")
+        keeper.ask("reply", "world_destroy", world)
+        keeper.ask("reply", "config", {"log": "error"})
+        keeper.ask("reply", "config", {"ping-ms": 5000})
+        log = log_of(server)
+    for said in ("message=KICK", f"kicked session={victim.session} by={keeper.session} text=\"enough\"",
+                 "message=WORLD_DESTROY", "option=log", "option=ping-ms"):
+        assert said in log, said
+    # What only looks is held back.
+    assert log.count("message=SESSIONS") < 60
+
+
+def test_one_who_is_noisy_hides_no_line_of_another():
+    with daemon() as server, server.connect() as noisy:
+        for index in range(60):
+            noisy.create(f"noise-{index}")
+        with server.connect() as other:
+            other.create("calm")
+        assert "name=calm" in log_of(server)
+
+
+def test_what_peers_say_is_quoted():
+    """No Host, client or text makes a pair, a quote or a line of ours."""
+    with daemon("--web", "127.0.0.1:0") as server:
+        web = listening(server)
+        with socket.create_connection(web.rsplit(":", 1)) as peer:
+            peer.sendall(b"GET /ws HTTP/1.1\r\nHost: evil token=ops\"x\r\nOrigin: http://a b=c\r\nConnection: Upgrade\r\n"
+                         b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+                         b"\r\n")
+            peer.settimeout(5)
+            peer.recv(4096)
+        with server.connect(name="a\" role=admin token=\"root\n2026 fake\u202e") as keeper, server.connect() as victim:
+            keeper.ask("reply", "kick", victim.session, "x\" code=ok text=\"\n")
+        log = log_of(server)
+        assert r'host="evil token=ops\"x" origin="http://a b=c"' in log
+        assert r'client="a\" role=admin token=\"root\x0a2026 fake\xe2\x80\xae"' in log
+        assert r'text="x\" code=ok text=\"\x0a"' in log
