@@ -15,6 +15,7 @@ tests_lib_libtests_a_SOURCES += \
 UNIT_TESTS += \
 	tests/sim/test_contacts \
 	tests/sim/test_flow \
+	tests/sim/test_grants \
 	tests/sim/test_hostile \
 	tests/sim/test_memory \
 	tests/sim/test_random \
