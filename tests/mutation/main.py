@@ -42,15 +42,15 @@ KILLED, GOLDEN_ONLY, SURVIVED, EQUIVALENT, BROKEN = "killed", "golden", "survive
 
 
 def likely_tests(fault, tests):
-    """The tests that were written for what the fault spoils."""
+    """The tests that were written for what the fault spoils: its own, then its neighbours'."""
     stem = os.path.splitext(os.path.basename(fault.file))[0]
     room = os.path.join("tests/unit", os.path.dirname(fault.file)) + "/"
     near = [test for test in tests if test.startswith(room)]
     same = [test for test in near if test == f"{room}test_{stem}"]
     begun = [test for test in near if stem.startswith(test.rsplit("test_", 1)[-1])]
     also = [test for folders, names in ALSO if fault.file.startswith(folders) for test in names.split()]
-    wanted = [*fault.tests, *same, *begun, *near, *also]
-    return [test for test in dict.fromkeys(wanted) if test in tests]
+    own = [test for test in dict.fromkeys([*fault.tests, *same, *begun]) if test in tests]
+    return own, [test for test in dict.fromkeys([*near, *also]) if test in tests and test not in own]
 
 
 class Book:
@@ -105,23 +105,19 @@ class Worker:
             self.scratch.spoil(fault)
         return self.book.sound[test]
 
-    def tried(self, tests, fault, seconds):
+    def tried(self, tests, fault, seconds=float("inf"), together=8):
         """Runs tests until one notices: (test, what it said), how many were run, whether all were."""
         begin = time.monotonic()
         run = 0
-        for place in range(0, len(tests), 8):
-            some = tests[place:place + 8]
+        for place in range(0, len(tests), together):
+            some = tests[place:place + together]
             # A few at a time: most faults are noticed before the rest is linked.
-            some_built = seconds is not None and self.scratch.make(
-                sorted({need for test in some for need in self.scratch.needs(test)}))
+            if not self.scratch.make(sorted({need for test in some for need in self.scratch.needs(test)})):
+                return (None, "does not build"), run, True
             for test in some:
-                if seconds is not None and time.monotonic() - begin > seconds:
+                if time.monotonic() - begin > seconds:
                     return None, run, False
-                if test in self.unsound:
-                    continue
-                if not some_built and not self.scratch.make(self.scratch.needs(test)):
-                    return (None, "does not build"), run, True
-                if self.scratch.fingerprint(test) == self.scratch.clean.get(test):
+                if test in self.unsound or self.scratch.fingerprint(test) == self.scratch.clean.get(test):
                     continue
                 passed, said, took = self.scratch.run(test)
                 run += 1
@@ -132,19 +128,19 @@ class Worker:
 
     def verdict(self, fault):
         tests = [test for test in self.scratch.tests if test != GOLDEN]
-        likely = likely_tests(fault, tests)
+        own, near = likely_tests(fault, tests)
         order = {test: self.book.seconds.get(test, 3.0) for test in tests}
-        rest = sorted((test for test in tests if test not in likely and test != SLOW), key=order.get)
-        found, run, _ = self.tried(likely, fault, None)
-        complete = True
-        if found is None:
-            found, more, complete = self.tried(rest, fault, self.rest_seconds)
-            run += more
+        rest = sorted((test for test in tests if test not in own + near and test != SLOW), key=order.get)
+        found, run, complete = self.tried(own, fault, together=1)
+        for tests, seconds in ((near, float("inf")), (rest, self.rest_seconds)):
+            if found is None:
+                found, more, complete = self.tried(tests, fault, seconds)
+                run += more
         if found is not None and found[0] is None:
             return BROKEN, None, found[1]
         if found is not None:
             return (BROKEN if fault.equivalent else KILLED), *found
-        golden, _, _ = self.tried([GOLDEN], fault, None)
+        golden, _, _ = self.tried([GOLDEN], fault)
         if golden is not None:
             return (BROKEN if fault.equivalent else GOLDEN_ONLY), *golden
         said = f"{run} tests run" + ("" if complete else ", the bound was reached before all were")

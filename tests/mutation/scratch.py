@@ -1,6 +1,7 @@
 """A copy of the tree that may be spoiled: brought up to date, spoiled in one place, built as far as a test needs, mended."""
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -175,5 +176,6 @@ class Scratch:
     def _failed_line(output):
         for line in (read(output) or b"").decode("utf-8", "replace").splitlines():
             if line.startswith("not ok "):
-                return line[:300]
+                # Without the number and, of a unit test, the file and the case.
+                return re.sub(r"^not ok \d+ - (\S+\.c:\w+:)?", "", line)[:300]
         return ""
