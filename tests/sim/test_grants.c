@@ -1,6 +1,6 @@
-/* Whom a token lets into which worlds, and whose bodies are whose: every message that names a world is refused where
- * the token does not name it, by itself and with nothing left behind; and nobody comes into possession of what a
- * session of another time has left in a copy. */
+/* Whom a token lets into which worlds, and whose bodies are whose: every message that names a world is
+ * refused where the token does not name it, by itself and with nothing left behind; and nobody comes
+ * into possession of what a session of another time has left in a copy. */
 #include <string.h>
 
 #include "protocol/token.h"
@@ -104,7 +104,8 @@ START_TEST(a_token_opens_ends_and_copies_into_the_worlds_it_names_and_no_others)
 	ck_assert(is_there(sim, "lobby"));
 	ck_assert_int_eq(create(guest, "other"), STATUS_FORBIDDEN);
 	ck_assert(!is_there(sim, "other"));
-	/* Before it has joined, a copy is refused for that; then for the copy's name, whether it is free or not. */
+	/* Before it has joined, a copy is refused for that; then for the copy's name, whether it is
+	 * free or not. */
 	ck_assert_int_eq(fork_into(guest, arena, "copy"), STATUS_NOT_JOINED);
 	ck_assert_int_eq(join(guest, arena, ""), STATUS_OK);
 	ck_assert_int_eq(fork_into(guest, arena, "copy"), STATUS_FORBIDDEN);

@@ -84,8 +84,8 @@ static double length(const struct qp_problem *self, const double *x)
 	return size;
 }
 
-/* Of one row. `off`: |s| and `share`: |λ|, both relative; an inequality that pulls (λ < 0) is wrong wherever the
- * point is, also a rounding outside (s < 0). */
+/* Of one row. `off`: |s| and `share`: |λ|, both relative; an inequality that pulls (λ < 0) is wrong
+ * wherever the point is, also a rounding outside (s < 0). */
 static double violation(bool equal, bool outside, bool pulls, double off, double share)
 {
 	if (equal)

@@ -132,7 +132,8 @@ START_TEST(what_is_kept_verifies_and_says_where_it_begins)
 }
 END_TEST
 
-/* Rows of hashes end wherever a transaction did: at the beginning, one tick before and one after it among them. */
+/* Rows of hashes end wherever a transaction did: at the beginning, one tick before and one after it
+ * among them. */
 START_TEST(every_tick_after_the_beginning_has_its_hash_and_no_row_from_before_stays)
 {
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);

@@ -1,6 +1,6 @@
-/* Who is first in a pair is decided by who was made first, and means nothing: whatever holds with a body as the
- * first of its pair holds with it as the second. Each scene is built both ways (or in all orders), and the test looks
- * that the pair really stands as it was meant to. */
+/* Who is first in a pair is decided by who was made first, and means nothing: whatever holds with a
+ * body as the first of its pair holds with it as the second. Each scene is built both ways (or in all
+ * orders), and the test looks that the pair really stands as it was meant to. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/contact.h"
 #include "tests/lib/check_main.h"
@@ -52,7 +52,8 @@ static void run_asleep(struct stage *stage)
 	ck_assert_uint_eq(stage->dynamics.awake.count, 0);
 }
 
-/* It does not sleep for a single tick: what a script meets in its sleep would wake again, and sleep again. */
+/* It does not sleep for a single tick: what a script meets in its sleep would wake again, and sleep
+ * again. */
 static void run_awake(struct stage *stage, uint32_t body, uint32_t ticks)
 {
 	for (uint32_t tick = 0; tick < ticks; tick++) {
@@ -284,7 +285,8 @@ START_TEST(a_sleeper_that_is_reached_wakes_before_it_is_hit)
 }
 END_TEST
 
-/* Sleepers in a row that do not touch; the first is hit, and each wakes the next. In all orders of being made. */
+/* Sleepers in a row that do not touch; the first is hit, and each wakes the next. In all orders of
+ * being made. */
 START_TEST(a_sleeper_wakes_by_one_that_was_woken)
 {
 	static const uint32_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
@@ -412,8 +414,9 @@ static struct stage_body draw_body(struct rng *rng, vec3 position, vec3 velocity
 	return body;
 }
 
-/* The solver works in single precision, and who comes first decides its order of sums and which of two alike faces is
- * the one of reference: mostly a few units of the last place, more on the edge between two faces or two ways. */
+/* The solver works in single precision, and who comes first decides its order of sums and which of two
+ * alike faces is the one of reference: mostly a few units of the last place, more on the edge between
+ * two faces or two ways. */
 START_TEST(two_bodies_meet_alike_whichever_was_made_first)
 {
 	static struct shape *(*const makes[])(void) = { make_ball, make_block, make_cube_hull, make_rod };

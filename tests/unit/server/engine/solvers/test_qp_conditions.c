@@ -1,6 +1,6 @@
-/* test_qp_conditions.c: what a minimum is, said without the solver's own residual: the four conditions of Karush,
- * Kuhn and Tucker are measured here, one by one, and for every way in which an answer can be wrong there is one that
- * is wrong in this way alone, which qp_residual must tell. */
+/* test_qp_conditions.c: what a minimum is, said without the solver's own residual: the four conditions
+ * of Karush, Kuhn and Tucker are measured here, one by one, and for every way in which an answer can be
+ * wrong there is one that is wrong in this way alone, which qp_residual must tell. */
 #include <math.h>
 #include <string.h>
 
@@ -193,7 +193,8 @@ START_TEST(a_point_outside_a_row_is_told_by_how_far_it_is_outside)
 		ck_assert_double_gt(found, 0.4 * way);
 		ck_assert_double_gt(found, 5 * last);
 		last = found;
-		/* On the other side of the row the same distance is no fault, unless the row is an equal one. */
+		/* On the other side of the row the same distance is no fault, unless the row is an
+		 * equal one. */
 		d[0] = 1 - way;
 		ck_assert_double_eq(qp_residual(&problem, x, lambda), 0);
 		equal[0] = true;

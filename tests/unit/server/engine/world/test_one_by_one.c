@@ -1,10 +1,11 @@
-/* A batch is its commands one by one: every command alone, after and before every other kind, in drawn rows of
- * up to eight, by a player and by a controller. The oracle is the world itself, given the same commands in batches
- * of one at the same boundary: the answers, the ids and each byte of the image must be the same, and a batch
- * whose n-th command would have been refused is refused as a whole for that reason.
+/* A batch is its commands one by one: every command alone, after and before every other kind, in drawn
+ * rows of up to eight, by a player and by a controller. The oracle is the world itself, given the same
+ * commands in batches of one at the same boundary: the answers, the ids and each byte of the image must
+ * be the same, and a batch whose n-th command would have been refused is refused as a whole for that
+ * reason.
  *
- * And what commands mean: a body that is set is the body that would have been spawned so; what acts on a turned body
- * is turned with it. */
+ * And what commands mean: a body that is set is the body that would have been spawned so; what acts on
+ * a turned body is turned with it. */
 #include "server/engine/engine.h"
 
 #include "tests/lib/check_main.h"
@@ -88,7 +89,8 @@ static enum command_result result_of(const struct command *command)
 	return command_info(command->op)->result;
 }
 
-/* Where an earlier command of the row yields what the last one is about, it is mostly that which is meant. */
+/* Where an earlier command of the row yields what the last one is about, it is mostly that which is
+ * meant. */
 static void refer_back(struct gen_commands *gen, struct row *row)
 {
 	uint32_t last = row->count - 1;
@@ -159,7 +161,8 @@ static void describe(const struct row *row, char *text, size_t room)
 	}
 }
 
-/* METHOD is checked for the whole batch at once, so what an earlier command takes away stands in its way. */
+/* METHOD is checked for the whole batch at once, so what an earlier command takes away stands in its
+ * way. */
 static bool may_be_stricter(const struct row *row, enum status status)
 {
 	for (uint32_t i = 0; i < row->count; i++)
