@@ -6,7 +6,7 @@ only if it passes without the fault. Golden hashes come last: they tell that som
 
 What is done is kept in BUILD/mutants/results.jsonl, so a run goes on where the last one ended. NAME (a part of it is
 enough) runs these again. Environment: MUTANT_JOBS (1; each has a copy of its own), MUTANT_REST_SECONDS (240; the bound
-of a fault, without its likely tests), MUTANT_MINUTES (0: until it is done), MUTANT_AGAIN=survived runs survivors again.
+of a fault, without its likely tests; 0: likely tests alone), MUTANT_MINUTES (0: until it is done), MUTANT_AGAIN=survived runs survivors again.
 """
 import json
 import os
@@ -133,7 +133,7 @@ class Worker:
         rest = sorted((test for test in tests if test not in own + near and test != SLOW), key=order.get)
         found, run, complete = self.tried(own, fault, together=1)
         for tests, seconds in ((near, float("inf")), (rest, self.rest_seconds)):
-            if found is None:
+            if found is None and seconds > 0:
                 found, more, complete = self.tried(tests, fault, seconds)
                 run += more
         if found is not None and found[0] is None:
@@ -210,7 +210,7 @@ def main(arguments):
     for number in range(min(jobs, waiting.qsize())):
         scratch = Scratch(source, os.path.join(folder, str(number)), os.path.join(folder, f"{number}.log"))
         os.makedirs(scratch.tree, exist_ok=True)
-        if not scratch.update(switches):
+        if not scratch.update(switches, rest_seconds > 0):
             print(f"the copy in {scratch.tree} does not build: see {scratch.log}", file=sys.stderr)
             return 1
         workers.append(Worker(scratch, book, rest_seconds))
