@@ -31,8 +31,8 @@ ALSO = (
     (("server/engine/dynamics",), "tests/unit/server/engine/world/test_step"),
     (("clients/lib", "clients/cli"), "tests/unit/clients/lib/test_client tests/system/test_cli.py "
      "tests/system/test_library.py"),
-    (("clients/python",), "clients/python/tests/test_manifest.py clients/python/tests/test_client.py "
-     "clients/python/tests/test_aio.py"),
+    (("clients/python",), "clients/python/tests/test_manifest.py clients/python/tests/test_streams.py "
+     "clients/python/tests/test_client.py clients/python/tests/test_aio.py"),
     (("clients/js",), "clients/js/check"),
     (("clients/web",), "clients/web/check"),
 )

@@ -590,9 +590,9 @@ END_TEST
 
 /* ---- rights -------------------------------------------------------------------------------------- */
 
-/* A message of each kind that would otherwise do something harmless or be refused for another reason, and the
- * least role that may send it: observers look, players command, controllers make, step and save, administrators do
- * the rest. */
+/* A message of each kind that would otherwise do something harmless or be refused for another reason,
+ * and the least role that may send it: observers look, players command, controllers make, step and
+ * save, administrators do the rest. */
 static const struct {
 	enum message_type type;
 	enum wire_role least;

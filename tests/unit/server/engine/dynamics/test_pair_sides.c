@@ -161,37 +161,6 @@ START_TEST(piles_on_one_floor_sleep_each_for_itself)
 }
 END_TEST
 
-/* The farthest point of a body moves at |v| + |w| reach. Velocities in units of sleep.speed. */
-START_TEST(a_body_falls_asleep_when_its_farthest_point_has_been_slow_for_the_time)
-{
-	static const struct {
-		double linear, turning;
-		bool sleeps;
-	} rows[] = { { 0, 0, true },	 { 0.9, 0, true },  { 0, 0.9, true },  { 0.45, 0.45, true },
-		     { 1.1, 0, false }, { 0, 1.1, false }, { 0.6, 0.6, false } };
-	struct stage stage;
-	stage_init(&stage, "soft-step");
-	stage.tables.world.gravity[0] = vec3_zero();
-	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
-	double slow = stage.tables.parameter.value[PARAMETER_SLEEP_SPEED];
-	uint32_t body = stage_add(
-		&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-					     .shape = ball,
-					     .velocity = { 0, rows[_i].linear * slow, 0 },
-					     .spin = { rows[_i].turning * slow / 0.5, 0, 0 } });
-	uint32_t tick = 0;
-	while (tick < 90 && is_awake(&stage, body)) {
-		stage_step(&stage);
-		tick++;
-	}
-	ck_assert_msg(is_awake(&stage, body) != rows[_i].sleeps, "after %u ticks", tick);
-	/* Half a second at 60 Hz; what is added thirty times may be a rounding short of it. */
-	if (rows[_i].sleeps)
-		ck_assert_msg(tick == 30 || tick == 31, "asleep after %u ticks", tick);
-	stage_release(&stage);
-}
-END_TEST
-
 START_TEST(a_still_script_or_a_static_body_keeps_nobody_awake)
 {
 	struct stage stage;
@@ -451,8 +420,6 @@ static Suite *make(void)
 	tcase_add_loop_test(awake, what_a_moving_script_carries_stays_awake_until_it_stops, 0, 2 * SHAPES);
 	tcase_add_loop_test(awake, a_still_script_or_a_static_body_keeps_nobody_awake, 0, 2 * SHAPES);
 	tcase_add_loop_test(awake, piles_on_one_floor_sleep_each_for_itself, 0, 7);
-	tcase_add_loop_test(awake, a_body_falls_asleep_when_its_farthest_point_has_been_slow_for_the_time,
-			    0, 7);
 	suite_add_tcase(suite, awake);
 	TCase *woken = tcase_create("woken");
 	tcase_add_loop_test(woken, a_sleeper_whose_static_support_goes_wakes_and_falls, 0, 2 * SHAPES);

@@ -316,7 +316,8 @@ START_TEST(owner_and_tag_are_kept)
 }
 END_TEST
 
-/* What is set differs from what was there, is the same when it is set again, and is gone when it is set back. */
+/* What is set differs from what was there, is the same when it is set again, and is gone when it is set
+ * back. */
 START_TEST(material_filter_and_damping_are_state)
 {
 	body_id body = test_spawn(world, TEST_SPHERE, vec3_zero());
