@@ -52,7 +52,8 @@ START_TEST(collisions_without_gravity_keep_momentum_and_gain_no_energy)
 }
 END_TEST
 
-/* What a brick about its middle axis loses in ten seconds: shares of its energy and of its angular momentum. */
+/* What a brick about its middle axis loses in ten seconds: shares of its energy and of its angular
+ * momentum. */
 static void spin_brick(uint32_t substeps, double *energy_lost, double *momentum_off)
 {
 	struct stage alone;
