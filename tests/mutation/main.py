@@ -28,7 +28,8 @@ ALSO = (
      "tests/sim/test_contacts tests/sim/test_flow tests/sim/test_snapshots tests/sim/test_stepping "
      "tests/sim/test_tokens tests/sim/test_random"),
     (("server/engine/methods", "server/engine/solvers"), "tests/unit/server/engine/dynamics/test_dynamics"),
-    (("server/engine/dynamics",), "tests/unit/server/engine/world/test_step"),
+    (("server/engine/dynamics",), "tests/unit/server/engine/world/test_step "
+     "tests/unit/server/engine/world/test_one_by_one tests/unit/server/engine/world/test_waking"),
     (("clients/lib", "clients/cli"), "tests/unit/clients/lib/test_client tests/system/test_cli.py "
      "tests/system/test_library.py"),
     (("clients/python",), "clients/python/tests/test_manifest.py clients/python/tests/test_streams.py "
@@ -143,7 +144,8 @@ class Worker:
         golden, _, _ = self.tried([GOLDEN], fault)
         if golden is not None:
             return (BROKEN if fault.equivalent else GOLDEN_ONLY), *golden
-        said = f"{run} tests run" + ("" if complete else ", the bound was reached before all were")
+        bound = "likely tests alone" if self.rest_seconds == 0 else "the bound was reached before all were"
+        said = f"{run} tests run" + ("" if complete and self.rest_seconds > 0 else f", {bound}")
         return (EQUIVALENT if fault.equivalent else SURVIVED), None, said
 
     def work(self, waiting, until):

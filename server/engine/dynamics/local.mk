@@ -28,6 +28,8 @@ tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
 	tests/lib/stage_scenes.h tests/lib/stage_scenes.c
 
 UNIT_TESTS += \
+	tests/unit/server/engine/dynamics/test_body \
+	tests/unit/server/engine/dynamics/test_contact \
 	tests/unit/server/engine/dynamics/test_contact_force \
 	tests/unit/server/engine/dynamics/test_dynamics \
 	tests/unit/server/engine/dynamics/test_frame_rate \
