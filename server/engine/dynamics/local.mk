@@ -32,6 +32,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_contact \
 	tests/unit/server/engine/dynamics/test_contact_force \
 	tests/unit/server/engine/dynamics/test_dynamics \
+	tests/unit/server/engine/dynamics/test_force \
 	tests/unit/server/engine/dynamics/test_frame_rate \
 	tests/unit/server/engine/dynamics/test_ode \
 	tests/unit/server/engine/dynamics/test_field \

@@ -18,10 +18,11 @@ START_TEST(no_body_is_faster_than_the_bound_and_its_direction_stays)
 							       .shape = ball,
 							       .velocity = vec3_scale(way, 3 * SPEED_MAX),
 							       .spin = { 0, 2 * ANGULAR_SPEED_MAX, 0 } });
+	vec3 half = vec3_scale(way, 0.5 * SPEED_MAX);
 	uint32_t slow = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 							       .shape = ball,
 							       .position = { 0, 0, 900 },
-							       .velocity = vec3_scale(way, 0.5 * SPEED_MAX) });
+							       .velocity = half });
 	stage_step(&stage);
 	const struct body_table *body = &stage.tables.body;
 	ck_assert_double_eq_tol(vec3_length(body->velocity[fast]), SPEED_MAX, 1e-2);

@@ -1,4 +1,5 @@
-/* What a contact says of its two bodies: the rows that solvers get of it, and the material they make together. */
+/* What a contact says of its two bodies: the rows that solvers get of it, and the material they make
+ * together. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/contact.h"
 #include "tests/lib/check_main.h"
@@ -35,8 +36,9 @@ START_TEST(a_row_measures_the_relative_velocity_of_its_point_along_its_axis)
 		contact.normal = vec3_normalize(draw(&rng, 1));
 		contact.point_count = 2;
 		for (int p = 0; p < 2; p++)
-			contact.points[p] =
-				(struct contact_point){ draw(&rng, 2), draw(&rng, 2), rng_range(&rng, -1, 1) };
+			contact.points[p] = (struct contact_point){ .arm_a = draw(&rng, 2),
+								    .arm_b = draw(&rng, 2),
+								    .separation = 0.1 * p };
 		struct row rows[6];
 		ck_assert_uint_eq(contact_rows(&stage.dynamics, &contact, true, 10, rows), 6);
 		vec3 velocity[2], spin[2];
