@@ -36,6 +36,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_frame_rate \
 	tests/unit/server/engine/dynamics/test_ode \
 	tests/unit/server/engine/dynamics/test_field \
+	tests/unit/server/engine/dynamics/test_integrate \
 	tests/unit/server/engine/dynamics/test_island \
 	tests/unit/server/engine/dynamics/test_pair_sides \
 	tests/unit/server/engine/dynamics/test_solid \
