@@ -25,4 +25,5 @@ EXTRA_DIST += \
 	clients/js/test/daemon.js \
 	clients/js/test/queries.test.js \
 	clients/js/test/resume.test.js \
+	clients/js/test/streams.test.js \
 	clients/js/test/wire.test.js

@@ -2,7 +2,8 @@
 PYTHON_TESTS += \
 	clients/python/tests/test_aio.py \
 	clients/python/tests/test_client.py \
-	clients/python/tests/test_manifest.py
+	clients/python/tests/test_manifest.py \
+	clients/python/tests/test_streams.py
 EXTRA_DIST += \
 	clients/python/README.md \
 	clients/python/make_manifest.py \

@@ -90,7 +90,9 @@ static inline long double far_qp_residual(const struct qp_problem *self, const d
 		if (steep == 0 && s > 0 && !qp_equal(self, k))
 			off = 0;
 		if (!qp_equal(self, k) && s >= 0)
-			off = lambda[k] < 0 ? share : fminl(off, share);
+			off = fminl(off, share);
+		if (!qp_equal(self, k) && lambda[k] < 0)
+			off = fmaxl(off, share);
 		worst = fmaxl(worst, off);
 	}
 	return worst;

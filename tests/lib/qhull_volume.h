@@ -14,6 +14,15 @@
 #include <libqhull_r/qhull_ra.h>
 #endif
 
+static inline bool qhull_is_here(void)
+{
+#ifdef HAVE_QHULL
+	return true;
+#else
+	return false;
+#endif
+}
+
 /* m³; negative where Cairn was built without Qhull. */
 static inline double qhull_volume(const vec3 *points, uint32_t count)
 {

@@ -10,12 +10,14 @@
 #include "protocol/unpack.h"
 #include "protocol/validate.h"
 #include "server/base/body_hash.h"
+#include "tests/lib/wire_streams.h"
 
 const struct wire_vectors_file WIRE_VECTORS_FILES[] = {
 	{"messages.json", wire_vectors_messages},
 	{"bodies.json", wire_vectors_bodies},
 	{"hostile.json", wire_vectors_hostile},
 	{"queries.json", wire_vectors_queries},
+	{"streams.json", wire_vectors_streams},
 	{NULL, NULL},
 };
 

@@ -15,7 +15,7 @@ import tempfile
 
 from tree import Tree
 
-LINTS = ("layers", "headers", "libm", "sizes", "text", "draws", "manifests", "listed")
+LINTS = ("layers", "headers", "libm", "sizes", "text", "draws", "manifests", "listed", "mutants", "checks")
 
 
 class Tap:

@@ -105,7 +105,7 @@ static void check_cloud(const char *name, const vec3 *points, uint32_t count, st
 	ck_assert_msg(status == STATUS_OK || status == STATUS_TOO_LARGE, "%s: %s", name, why.text);
 	double expected = qhull_volume(points, count);
 	double off = scalar_abs(build.cloud_volume - expected) / (size * size * size);
-	ck_assert_msg(expected < 0 || off <= 1e-12, "%s: volume %.17g, Qhull has %.17g", name,
+	ck_assert_msg(off <= 1e-12, "%s: volume %.17g, Qhull has %.17g", name,
 		      build.cloud_volume, expected);
 	worst->volume = scalar_max(worst->volume, off);
 	/* Asserted once: Check writes a line for each assertion. */
@@ -152,25 +152,29 @@ START_TEST(clouds_have_qhulls_volume_and_keep_every_point)
 }
 END_TEST
 
+static const char *const FILES[] = { "asteroid-low.3ds", "cat.3ds",	      "cube.3ds",
+				     "horse.3ds",	 "asteroid-high.3ds", "bunny.obj" };
+
+static enum status read_file(const char *name, struct cloud *mesh, struct reason *why)
+{
+	struct source source = { .file = "test", .why = why };
+	*mesh = (struct cloud){ 0 };
+	return mesh_read(&source, 0, NULL, name, mesh);
+}
+
 START_TEST(meshes_have_qhulls_volume_and_keep_every_point)
 {
-	static const char *const FILES[] = { "asteroid-low.3ds", "cat.3ds",	      "cube.3ds",
-					     "horse.3ds",	 "asteroid-high.3ds", "bunny.obj" };
-	uint32_t found = 0;
 	for (uint32_t i = 0; i < COUNT_OF(FILES); i++) {
 		struct reason why = { 0 };
-		struct source source = { .file = "test", .why = &why };
 		struct cloud mesh;
 		struct worst worst = { 0 };
-		if (mesh_read(&source, 0, NULL, FILES[i], &mesh) != STATUS_OK)
-			continue;
-		found++;
+		enum status status = read_file(FILES[i], &mesh, &why);
+		ck_assert_msg(status == STATUS_OK, "%s: %s", FILES[i], why.text);
 		check_cloud(FILES[i], mesh.points.items, mesh.points.count, &worst);
 		ck_assert_uint_eq(worst.refused, 0);
 		report(FILES[i], &worst);
 		cloud_release(&mesh);
 	}
-	printf("# %u of %u files are here\n", found, (uint32_t)COUNT_OF(FILES));
 }
 END_TEST
 
@@ -179,8 +183,20 @@ static Suite *make(void)
 	Suite *suite = suite_create("hulls against Qhull");
 	TCase *all = tcase_create("qhull");
 	tcase_set_timeout(all, getenv("CAIRN_HULLS") != NULL ? 1000 : 30);
-	tcase_add_test(all, clouds_have_qhulls_volume_and_keep_every_point);
-	tcase_add_test(all, meshes_have_qhulls_volume_and_keep_every_point);
+	struct reason why;
+	struct cloud mesh;
+	bool oracle = qhull_is_here();
+	enum status status = read_file(FILES[0], &mesh, &why);
+	if (status == STATUS_OK)
+		cloud_release(&mesh);
+	if (oracle)
+		tcase_add_test(all, clouds_have_qhulls_volume_and_keep_every_point);
+	else
+		check_skip(suite, "clouds", "Cairn was built without Qhull");
+	if (oracle && status != STATUS_MISSING)
+		tcase_add_test(all, meshes_have_qhulls_volume_and_keep_every_point);
+	else
+		check_skip(suite, "meshes", "Qhull or glmark2-data is not installed");
 	suite_add_tcase(suite, all);
 	return suite;
 }

@@ -16,6 +16,7 @@ UNIT_TESTS += \
 	tests/sim/test_contacts \
 	tests/sim/test_fairness \
 	tests/sim/test_flow \
+	tests/sim/test_grants \
 	tests/sim/test_hostile \
 	tests/sim/test_memory \
 	tests/sim/test_random \

@@ -82,8 +82,16 @@ def test_push_adds_momentum(cli, world):
 
 
 def test_set_changes_parameters_method_and_seed(cli, world):
-    for words in (["soft_step.substeps", "8"], ["method", "free"], ["seed", "77"]):
-        cli.text("set", world, *words)
+    """A value is kept if setting it again changes nothing more, and another one does."""
+    for name, value, other in (("soft_step.substeps", "8", "9"), ("seed", "77", "78")):
+        hashes = []
+        for what in (value, value, other, value):
+            copy = f"{world}-{name}-{len(hashes)}"
+            cli.text("fork", world, copy)
+            cli.text("set", copy, name, what)
+            hashes.append(cli.json("step", copy, "0")["hash"])
+        assert hashes[0] == hashes[1] == hashes[3] != hashes[2]
+    cli.text("set", world, "method", "free")
     assert [w["method"] for w in cli.lines("worlds") if w["name"] == world] == ["free"]
 
 
@@ -103,8 +111,10 @@ def test_watch_checks_every_hash(cli, world, profile):
     assert [frame["hash"] for frame in frames] == ["right"] * 10
     assert all(frame["bodies"] == 2 for frame in frames)
     assert len(cli.text("watch", world, "--ticks", "2", "--profile", profile).splitlines()) == 2
-    touching = cli.text("watch", world, "--ticks", "1", "--contacts", "--profile", profile).splitlines()
-    assert touching[0].startswith("epoch") and all(line.startswith("  contact ") for line in touching[1:])
+    cli.text("spawn", world, "--shape", "box:1,1,1", "--at", "3,0.5,0")
+    touching = cli.text("watch", world, "--ticks", "30", "--contacts", "--profile", profile).splitlines()
+    assert touching[0].startswith("epoch")
+    assert {line.split()[0] for line in touching} == {"epoch", "contact"}
 
 
 def test_watch_prints_events(cli, world):
@@ -126,7 +136,8 @@ def test_queries_answer(cli, world):
     contact, = cli.lines("query", world, "contacts")
     assert {contact["a"], contact["b"]} == {1, 2}
     assert cli.lines("query", world, "contacts", 2) == [contact]
-    assert cli.json("query", world, "totals")["kinetic"] >= 0
+    totals, ball = cli.json("query", world, "totals"), cli.json("query", world, "body", 2)
+    assert totals["kinetic"] == pytest.approx(0.5 * ball["mass"] * sum(v * v for v in ball["velocity"]), abs=1e-3)
     for words in (["ray", "0,9,0", "0,-1,0", "20"], ["contacts"], ["totals"], ["body", "2"]):
         assert records(cli.text("query", world, *words))
     assert cli.text("query", world, "overlap", "sphere:0.1", "0,0.5,0").split() == ["2"]
@@ -324,8 +335,12 @@ def test_a_refusal_is_named_and_changes_nothing(cli, target, words, status):
     if status is not None:
         assert text.rstrip().endswith(f"[{status}]")
     after = cli.json("step", target, 0, "--bodies")
-    # A paused world was stepped by a command that was refused at its boundary, as a STEP is.
+    # A paused world was stepped by a command that was refused at its boundary, as a STEP is; then its ball falls.
+    stepped = after["tick"] - before["tick"]
+    assert stepped in (0, 1)
+    assert (after["hash"] == before["hash"]) == (stepped == 0)
     assert [row[0] for row in before["bodies"]] == [row[0] for row in after["bodies"]]
+    assert before["bodies"][0] == after["bodies"][0]
 
 
 @pytest.mark.parametrize("words", [
@@ -345,8 +360,9 @@ def test_no_daemon_is_said_so(tmp_path):
 
 
 def test_the_environment_names_the_daemon(cli):
-    done = subprocess.run([CLIENT, "worlds"], env={"CAIRN_ADDRESS": cli.address}, capture_output=True)
-    assert done.returncode == 0
+    cli.text("create", "by-environment")
+    done = subprocess.run([CLIENT, "worlds"], env={"CAIRN_ADDRESS": cli.address}, capture_output=True, text=True)
+    assert done.returncode == 0 and "by-environment" in done.stdout
 
 
 def test_a_scene_runs_without_network():

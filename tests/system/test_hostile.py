@@ -282,6 +282,8 @@ def test_good_messages_with_flipped_bits_do_no_harm(server):
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             sock.sendall(HELLO + bin32(bytes(content)))
         sock.close()
+    # Nobody of them had joined a world.
+    assert server.world.step(0).hash == copy.step(0).hash == server.hash
     server.client.ask("reply", "world_destroy", copy.number)
 
 

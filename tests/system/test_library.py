@@ -39,6 +39,12 @@ def test_shapes_that_no_world_holds_are_forgotten_once_they_are_many():
         assert library(client)[0] < enough
         # What a world holds is still known, and what was forgotten can be brought again.
         again = client.create("again")
-        for shape in (first, terrain(0)):
-            again.spawn(shapes=[again.shape(shape)], status=1)
-        assert kept.totals() is not None
+        known = library(client)
+        again.spawn(shapes=[again.shape(first)], status=1)
+        assert library(client) == known
+        again.spawn(shapes=[again.shape(terrain(0))], status=1)
+        for world, bodies in ((kept, 1), (again, 2)):
+            assert len(world.step(1, bodies=True).bodies) == bodies
+            for x in range(bodies):
+                hit, = world.ray((10.3, 50, 10.3), (0, -1, 0), 100)
+                assert hit[2][1] < 1

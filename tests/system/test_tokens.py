@@ -111,10 +111,14 @@ def test_a_token_for_one_world_opens_no_other(server, file):
         client.create("new")
         with refused("forbidden"):
             client.create("other")
+        # Not World.fork, which joins the copy afterwards and would be refused there.
+        arena = client.join("arena")
         with refused("forbidden"):
-            client.join("arena").fork("copy")
+            client.ask("forked", "fork", arena.number, "copy", "")
         with refused("forbidden"):
             client.ask("reply", "world_destroy", 2)
+    with server.connect() as client:
+        assert sorted(info[1] for info in client.list()) == ["arena", "lobby", "new"]
 
 
 def test_a_token_for_one_world_is_told_of_no_other(file, tmp_path):

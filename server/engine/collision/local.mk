@@ -93,6 +93,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_gjk \
 	tests/unit/server/engine/collision/test_hierarchy \
 	tests/unit/server/engine/collision/test_manifold \
+	tests/unit/server/engine/collision/test_pair_order \
 	tests/unit/server/engine/collision/test_pairs \
 	tests/unit/server/engine/collision/test_placed \
 	tests/unit/server/engine/collision/test_query \

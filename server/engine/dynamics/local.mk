@@ -42,6 +42,8 @@ tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
 	tests/lib/stage_scenes.h tests/lib/stage_scenes.c
 
 UNIT_TESTS += \
+	tests/unit/server/engine/dynamics/test_body \
+	tests/unit/server/engine/dynamics/test_contact \
 	tests/unit/server/engine/dynamics/test_constraint \
 	tests/unit/server/engine/dynamics/test_contact_force \
 	tests/unit/server/engine/dynamics/test_dynamics \
@@ -51,6 +53,9 @@ UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_ode \
 	tests/unit/server/engine/dynamics/test_step \
 	tests/unit/server/engine/dynamics/test_field \
+	tests/unit/server/engine/dynamics/test_integrate \
+	tests/unit/server/engine/dynamics/test_island \
+	tests/unit/server/engine/dynamics/test_pair_sides \
 	tests/unit/server/engine/dynamics/test_solid \
 	tests/property/test_extremes \
 	tests/property/test_workers

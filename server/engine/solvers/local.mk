@@ -36,6 +36,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_lcp \
 	tests/unit/server/engine/solvers/test_lcp_sparse \
 	tests/unit/server/engine/solvers/test_qp \
+	tests/unit/server/engine/solvers/test_qp_conditions \
 	tests/unit/server/engine/solvers/test_friction \
 	tests/unit/server/engine/solvers/test_contract \
 	tests/property/test_contact_problems \

@@ -84,6 +84,17 @@ static double length(const struct qp_problem *self, const double *x)
 	return size;
 }
 
+/* Of one row. `off`: |s| and `share`: |λ|, both relative; an inequality that pulls (λ < 0) is wrong
+ * wherever the point is, also a rounding outside (s < 0). */
+static double violation(bool equal, bool outside, bool pulls, double off, double share)
+{
+	if (equal)
+		return off;
+	if (pulls)
+		return outside ? scalar_max(off, share) : share;
+	return outside ? off : scalar_min(off, share);
+}
+
 /* In double; *safe: as above, of all parts. */
 static double plain_residual(const struct qp_problem *self, const double *x, const double *lambda,
 			     bool *safe)
@@ -105,10 +116,7 @@ static double plain_residual(const struct qp_problem *self, const double *x, con
 			*safe = false;
 			return __builtin_inf();
 		}
-		if (qp_equal(self, k) || s < 0)
-			worst = scalar_max(worst, off);
-		else
-			worst = scalar_max(worst, lambda[k] < 0 ? share : scalar_min(off, share));
+		worst = scalar_max(worst, violation(qp_equal(self, k), s < 0, lambda[k] < 0, off, share));
 	}
 	return worst;
 }
@@ -177,10 +185,8 @@ static double wide_residual(const struct qp_problem *self, const double *x, cons
 		double share = wide_ratio(wide_abs(wide_of(lambda[k])), largest);
 		if (steep.mantissa == 0 && s.mantissa > 0 && !qp_equal(self, k))
 			off = 0;
-		if (qp_equal(self, k) || s.mantissa < 0)
-			worst = scalar_max(worst, off);
-		else
-			worst = scalar_max(worst, lambda[k] < 0 ? share : scalar_min(off, share));
+		worst = scalar_max(worst, violation(qp_equal(self, k), s.mantissa < 0, lambda[k] < 0,
+						    off, share));
 	}
 	return worst;
 }

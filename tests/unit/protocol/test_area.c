@@ -59,6 +59,18 @@ START_TEST(an_area_comes_back_from_the_wire_as_it_was)
 		ck_assert_int_eq(there_and_back(&area, &once), STATUS_OK);
 		if (area.kind != WIRE_AREA_FRUSTUM)
 			ck_assert(wire_area_same(&area, &once));
+		/* A frustum's rotation is made unit, everything else is as it was sent. */
+		double *turn = area.numbers + 3, length = 1;
+		if (area.kind == WIRE_AREA_FRUSTUM)
+			length = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] +
+				      turn[3] * turn[3]);
+		for (int n = 0; n < WIRE_AREA_NUMBERS_MAX; n++) {
+			bool turns = area.kind == WIRE_AREA_FRUSTUM && n >= 3 && n < 7;
+			double wanted = turns ? area.numbers[n] / length : area.numbers[n];
+			ck_assert_double_le(fabs(once.numbers[n] - wanted), turns ? 1e-15 : 0);
+		}
+		ck_assert_uint_eq(once.kind, area.kind);
+		ck_assert_uint_eq(once.body, area.body);
 		/* A unit rotation stays one, up to its last bits. */
 		ck_assert_int_eq(there_and_back(&once, &twice), STATUS_OK);
 		for (int n = 0; n < WIRE_AREA_NUMBERS_MAX; n++)

@@ -41,7 +41,7 @@ static void fine(enum status status)
 static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 {
 	ck_assert_ptr_eq(context, &seen);
-	ck_assert_uint_eq(sub, 7);
+	ck_assert(sub >= 7 && sub <= 9);
 	ck_assert(mirror->complete);
 	seen.checked += mirror->checked;
 	seen.gaps += seen.frames > 0 && mirror->tick > seen.last_tick + 1;
@@ -330,6 +330,51 @@ START_TEST(results_of_a_running_world_come_with_their_ids)
 }
 END_TEST
 
+/* Batches have numbers by world, so two worlds give the same ones; the fast world's answer comes first. */
+START_TEST(a_batch_is_settled_by_the_result_of_its_own_world)
+{
+	struct cairn_world slow = make_world("slow", 2), fast = make_world("fast", 240);
+	struct wire_result result;
+	struct command spawn, remove;
+	uint32_t overtaken = 0;
+	fine(cairn_control(client, slow.number, WIRE_CONTROL_RESUME, 1, &slow, &why));
+	fine(cairn_control(client, fast.number, WIRE_CONTROL_RESUME, 1, &fast, &why));
+	command_defaults(&spawn, COMMAND_SPAWN);
+	command_defaults(&remove, COMMAND_REMOVE);
+	remove.remove.body = 4711;
+	for (uint64_t round = 1; round <= 4; round++) {
+		uint64_t batch, before = seen.results;
+		fine(cairn_commands(client, fast.number, &spawn, 1, 0, WIRE_LATE_APPLY, &batch, &why));
+		ck_assert_uint_eq(batch, round);
+		ck_assert_int_eq(cairn_apply(client, slow.number, &remove, 1, &result, &why),
+				 STATUS_UNKNOWN_BODY);
+		ck_assert_uint_eq(result.batch, round);
+		ck_assert_int_eq(result.code, STATUS_UNKNOWN_BODY);
+		overtaken += seen.results == before + 2;
+		while (seen.results < before + 2)
+			fine(cairn_poll(client, 5000, &why));
+	}
+	ck_assert_uint_gt(overtaken, 0);
+}
+END_TEST
+
+START_TEST(a_subscription_that_ends_leaves_the_others)
+{
+	struct cairn_world world = make_world("w", 60);
+	for (uint64_t sub = 7; sub <= 9; sub++) {
+		struct cairn_subscription ask = { .sub = sub, .world = world.number, .divisor = 1 };
+		fine(cairn_subscribe(client, &ask, &why));
+	}
+	fine(cairn_unsubscribe(client, 7, &why));
+	ck_assert_ptr_null(cairn_mirror(client, 7));
+	ck_assert_ptr_nonnull(cairn_mirror(client, 8));
+	ck_assert_ptr_nonnull(cairn_mirror(client, 9));
+	fine(cairn_unsubscribe(client, 9, &why));
+	ck_assert_ptr_nonnull(cairn_mirror(client, 8));
+	ck_assert_int_eq(cairn_unsubscribe(client, 7, &why), STATUS_UNKNOWN_SUBSCRIPTION);
+}
+END_TEST
+
 START_TEST(a_refusal_has_the_servers_name_and_place)
 {
 	struct cairn_world world = make_world("w", 60), other;
@@ -500,6 +545,8 @@ static Suite *make(void)
 	suite_add_tcase(suite, replica);
 	tcase_add_checked_fixture(calls, start, end);
 	tcase_add_test(calls, a_refusal_has_the_servers_name_and_place);
+	tcase_add_test(calls, a_batch_is_settled_by_the_result_of_its_own_world);
+	tcase_add_test(calls, a_subscription_that_ends_leaves_the_others);
 	tcase_add_test(calls, a_list_longer_than_one_read_comes_whole);
 	tcase_add_test(calls, a_call_that_gets_no_answer_ends_in_time);
 	tcase_add_test(calls, a_lesser_role_is_granted_and_kept_to);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/base/rng.h"
 #include "server/log.h"
 #include "server/store/replay.h"
 #include "server/store/store_state.h"
@@ -128,6 +129,33 @@ START_TEST(what_is_kept_verifies_and_says_where_it_begins)
 	ck_assert_msg(strstr(why.text, "pruned") != NULL, "%s", why.text);
 	ck_assert_int_eq(verify(95, &report, &why), STATUS_OK);
 	ck_assert_uint_eq(report.ticks, 15);
+}
+END_TEST
+
+/* Rows of hashes end wherever a transaction did: at the beginning, one tick before and one after it
+ * among them. */
+START_TEST(every_tick_after_the_beginning_has_its_hash_and_no_row_from_before_stays)
+{
+	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
+	keep(1 + (uint32_t)_i, false);
+	recorder_begin(&recorder, "w", "free", false, check_seed());
+	for (int round = 0; round < 60; round++) {
+		recorder_run(&recorder, 1 + rng_below(&rng, 3));
+		if (rng_below(&rng, 2) == 0)
+			recorder_checkpoint(&recorder, NULL);
+		recorder_settle(&recorder);
+		uint64_t begins = ask("SELECT min(tick) FROM checkpoints");
+		uint64_t now = world_info(recorder.world).tick;
+		ck_assert_uint_eq(ask("WITH b AS (SELECT min(tick) AS tick FROM checkpoints) SELECT"
+				      " coalesce(sum(min(count, h.tick + count - 1 - b.tick)), 0)"
+				      " FROM hashes h, b WHERE h.tick + count - 1 > b.tick"),
+				  now - begins);
+		ck_assert_uint_eq(ask("SELECT count(*) FROM hashes WHERE tick + count - 1 <="
+				      " (SELECT min(tick) FROM checkpoints)"),
+				  0);
+	}
+	ck_assert_uint_gt(ask("SELECT min(tick) FROM checkpoints"), 50);
+	come_back();
 }
 END_TEST
 
@@ -290,6 +318,8 @@ static Suite *make(void)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, the_newest_checkpoints_and_what_came_after_them_stay, 0, 4);
 	tcase_add_test(tests, what_is_kept_verifies_and_says_where_it_begins);
+	tcase_add_loop_test(tests,
+			    every_tick_after_the_beginning_has_its_hash_and_no_row_from_before_stays, 0, 3);
 	tcase_add_test(tests, recorded_from_birth_it_stays_whole_with_few_images);
 	tcase_add_test(tests, snapshots_stay_while_a_name_or_a_restore_needs_them);
 	tcase_add_test(tests, the_file_does_not_grow_with_the_worlds_age);

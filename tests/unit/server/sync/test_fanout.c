@@ -303,6 +303,25 @@ START_TEST(credit_is_two_frames_or_a_round_trip_and_a_bit)
 }
 END_TEST
 
+START_TEST(who_says_nothing_has_two_frames_and_two_more_when_it_speaks)
+{
+	static struct room room;
+	start(&room, check_seed());
+	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 31, 1);
+	enter(&room, 0, &exact, true, WIRE_FRAME_DOWN);
+	feed(&room, gen_reports_whole(&room.gen, false), 1);
+	ck_assert_uint_eq(room.clients[0].frames, 1);
+	/* Reports so far apart that no round trip is a reason for more. */
+	for (uint32_t spoken = 0; spoken < 4; spoken++) {
+		for (int n = 0; n < 100; n++)
+			feed(&room, gen_reports_next(&room.gen), 3 * NS_PER_S);
+		ck_assert_uint_eq(room.clients[0].frames, 2 + 2 * spoken);
+		acknowledge(&room, 0);
+	}
+	finish(&room);
+}
+END_TEST
+
 START_TEST(a_long_round_trip_is_no_reason_to_skip)
 {
 	static struct room room;
@@ -645,6 +664,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, groups);
 	TCase *flow = tcase_create("flow");
 	tcase_add_test(flow, credit_is_two_frames_or_a_round_trip_and_a_bit);
+	tcase_add_test(flow, who_says_nothing_has_two_frames_and_two_more_when_it_speaks);
 	tcase_add_test(flow, a_long_round_trip_is_no_reason_to_skip);
 	tcase_add_test(flow, events_wait_bounded_and_losses_are_told);
 	tcase_add_test(flow, of_a_million_events_none_is_lost_uncounted);

@@ -7,6 +7,7 @@
 
 #include "protocol/frame.h"
 #include "protocol/mirror.h"
+#include "protocol/result_wire.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/host/report_queue.h"
@@ -25,7 +26,7 @@ struct client {
 	size_t queued;
 	bool partial, fresh; /* of the last frame; the mirror has seen the present areas */
 	uint32_t frames, snapshots, created, removed;
-	uint64_t bytes;
+	uint64_t bytes, heard; /* bit `value` of each event */
 	struct wire_area areas[WIRE_AREAS_MAX];
 	uint32_t area_count, follow[WIRE_FOLLOW_MAX], follow_count;
 };
@@ -64,6 +65,14 @@ static void read_frame(struct client *client, struct wire_slice content)
 		client->removed += ids_in(message.delta.removed, client->mirror.profile);
 		ck_assert_int_eq(mirror_delta(&client->mirror, &message.delta, &last), STATUS_OK);
 		client->partial = message.delta.flags & WIRE_FRAME_PARTIAL;
+	}
+	if (message.type == MESSAGE_EVENTS) {
+		struct wire_cursor in = wire_cursor_list(&message.events.list);
+		struct event event;
+		for (uint32_t i = 0; i < message.events.list.count; i++) {
+			ck_assert_int_eq(event_take(&in, &event), STATUS_OK);
+			client->heard |= UINT64_C(1) << (uint32_t)event.value;
+		}
 	}
 	client->frames += last;
 	client->fresh = client->fresh || last;
@@ -168,6 +177,7 @@ static void enter(uint32_t who, enum wire_profile profile, wire_mask fields, uin
 	ask.subscribe.profile = profile;
 	ask.subscribe.fields = fields;
 	ask.subscribe.budget = budget;
+	ask.subscribe.events = 0xffff;
 	ask.subscribe.areas = asking.area_list;
 	ask.subscribe.follow = asking.follow_list;
 	client->stream = (struct stream){ .ops = &ops };
@@ -418,6 +428,75 @@ START_TEST(a_budget_is_kept_and_the_nearest_come_first)
 }
 END_TEST
 
+/* All equally near, all changing: by weight alone, a body goes at most twice as often as another. */
+START_TEST(a_body_that_was_sent_waits_behind_those_that_were_not)
+{
+	static double shown[4096][3];
+	static uint32_t times[4096];
+	start(check_seed());
+	struct client *client = &room.clients[0];
+	room.gen.births = 40;
+	room.gen.deaths = 0;
+	while (room.gen.count < 200)
+		tick();
+	room.gen.births = 0;
+	room.gen.changes = 100;
+	enter(0, WIRE_PROFILE_EXACT, 1, 30000);
+	for (int n = 0; n < 120; n++)
+		tick();
+	ck_assert_uint_eq(client->mirror.count, room.gen.count);
+	for (int n = -1; n < 1200; n++) {
+		for (uint32_t i = 0; i < client->mirror.count; i++) {
+			const struct wire_body *body = &client->mirror.bodies[i];
+			ck_assert_uint_lt(body->id, 4096);
+			times[body->id] += n >= 0 && memcmp(shown[body->id], body->position,
+							    sizeof body->position) != 0;
+			memcpy(shown[body->id], body->position, sizeof body->position);
+		}
+		tick();
+	}
+	uint32_t least = UINT32_MAX, most = 0;
+	for (uint32_t i = 0; i < client->mirror.count; i++) {
+		least = MIN_OF(least, times[client->mirror.bodies[i].id]);
+		most = MAX_OF(most, times[client->mirror.bodies[i].id]);
+	}
+	ck_assert_uint_gt(most, 20);
+	ck_assert_msg(3 * least > most, "a body is sent %u times, another %u", least, most);
+	finish();
+}
+END_TEST
+
+START_TEST(an_event_is_heard_through_either_of_its_bodies)
+{
+	start(check_seed());
+	struct client *client = &room.clients[0];
+	room.gen.births = room.gen.deaths = 0;
+	uint32_t mine = room.gen.bodies[3].id, other = room.gen.bodies[1].id, third = room.gen.bodies[5].id;
+	client->follow[0] = mine;
+	client->follow_count = 1;
+	enter(0, WIRE_PROFILE_EXACT, 31, 0);
+	tick();
+	const struct {
+		uint32_t a, b;
+		bool heard;
+	} rows[] = { { mine, other, true },  { other, mine, true },  { mine, 0, true },
+		     { other, third, false }, { third, other, false }, { other, 0, false },
+		     { 0, 0, true } };
+	struct report *report = gen_reports_next(&room.gen);
+	report->ticked.events = heap_alloc_zero(COUNT_OF(rows) * sizeof *report->ticked.events);
+	report->ticked.event_count = COUNT_OF(rows);
+	for (uint32_t i = 0; i < COUNT_OF(rows); i++)
+		report->ticked.events[i] = (struct event){
+			.kind = EVENT_CONTACT_BEGIN, .a = rows[i].a, .b = rows[i].b, .value = i
+		};
+	feed(report, NS_PER_S / 60);
+	for (uint32_t i = 0; i < COUNT_OF(rows); i++)
+		ck_assert_msg((client->heard >> i & 1) == rows[i].heard, "event %u of (%u, %u)", i,
+			      rows[i].a, rows[i].b);
+	finish();
+}
+END_TEST
+
 START_TEST(on_the_edge_nobody_flaps)
 {
 	start(check_seed());
@@ -554,10 +633,12 @@ static Suite *make(void)
 			    6);
 	tcase_add_loop_test(mirrors, what_waits_comes_in_the_end_and_nothing_is_left_out, 0, 3);
 	tcase_add_test(mirrors, on_the_edge_nobody_flaps);
+	tcase_add_test(mirrors, an_event_is_heard_through_either_of_its_bodies);
 	tcase_add_test(mirrors, equal_areas_share_and_a_camera_of_its_own_leaves_the_others_alone);
 	suite_add_tcase(suite, mirrors);
 	TCase *budgets = tcase_create("budgets");
 	tcase_add_test(budgets, a_budget_is_kept_and_the_nearest_come_first);
+	tcase_add_test(budgets, a_body_that_was_sent_waits_behind_those_that_were_not);
 	suite_add_tcase(suite, budgets);
 	TCase *faults = tcase_create("faults");
 	tcase_set_timeout(faults, 30);

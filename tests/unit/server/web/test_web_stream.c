@@ -216,7 +216,7 @@ static void make_messages(struct bytes *stream_bytes, struct frame **frames, uin
 START_TEST(whatever_is_written_leaves_as_the_same_messages_and_untouched)
 {
 	for (int round = 0; round < 300; round++) {
-		struct frame *frames[32], *copies[32];
+		struct frame *frames[32], *copies[32], *shared[32] = { NULL };
 		struct bytes wanted = { 0 };
 		uint32_t count, done = 0;
 		sent.count = 0;
@@ -230,9 +230,12 @@ START_TEST(whatever_is_written_leaves_as_the_same_messages_and_untouched)
 			if (wants && rng_below(&rng, 2) == 0)
 				turn();
 		}
-		/* What waits is held by the stream alone. */
-		for (uint32_t i = 0; i < count; i++)
+		/* What waits is held by the stream alone, or by others too. */
+		for (uint32_t i = 0; i < count; i++) {
+			if (rng_below(&rng, 2) == 0)
+				shared[i] = frame_retain(frames[i]);
 			frame_release(frames[i]);
+		}
 		for (int i = 0; i < 200 && stream_queued(stream) > 0; i++)
 			turn();
 		turn();
@@ -240,8 +243,14 @@ START_TEST(whatever_is_written_leaves_as_the_same_messages_and_untouched)
 		ck_assert_uint_eq(io.counters.queued_bytes, 0);
 		ck_assert_uint_eq(sent.count, wanted.count);
 		ck_assert_mem_eq(sent.data, wanted.data, wanted.count);
-		for (uint32_t i = 0; i < count; i++)
+		for (uint32_t i = 0; i < count; i++) {
+			if (shared[i] != NULL) {
+				ck_assert_uint_eq(shared[i]->bytes, copies[i]->bytes);
+				ck_assert_mem_eq(shared[i]->data, copies[i]->data, copies[i]->bytes);
+				frame_release(shared[i]);
+			}
 			frame_release(copies[i]);
+		}
 		bytes_release(&wanted);
 	}
 }
@@ -369,7 +378,22 @@ START_TEST(whatever_arrives_in_any_pieces_is_heard_as_frames)
 }
 END_TEST
 
-START_TEST(text_and_too_much_become_what_no_session_takes)
+/* Text, in whatever pieces, is heard as one byte that begins no frame. */
+START_TEST(a_text_becomes_what_no_session_takes)
+{
+	static const uint8_t TEXT[] = "[10, 1]";
+	bool in_two = _i == 1;
+	ck_assert(web_stream_received(web, TEXT, sizeof TEXT - 1, in_two ? 5 : 0, true, !in_two, false));
+	ck_assert_uint_eq(heard.count, 1);
+	ck_assert_uint_eq(heard.data[0], 0);
+	ck_assert(killed);
+	/* Nor is what comes behind it heard. */
+	ck_assert(web_stream_received(web, TEXT, 5, 0, !in_two, true, true));
+	ck_assert_uint_eq(heard.count, 1);
+}
+END_TEST
+
+START_TEST(too_much_becomes_what_no_session_takes)
 {
 	uint8_t header[WIRE_FRAME_HEADER];
 	static const uint8_t DATA[100];
@@ -426,7 +450,8 @@ static Suite *make(void)
 	tcase_add_test(cases, what_waits_is_counted_and_bounded_and_its_end_is_told);
 	tcase_add_test(cases, a_write_that_fails_ends_the_stream_later_not_at_once);
 	tcase_add_test(cases, whatever_arrives_in_any_pieces_is_heard_as_frames);
-	tcase_add_test(cases, text_and_too_much_become_what_no_session_takes);
+	tcase_add_loop_test(cases, a_text_becomes_what_no_session_takes, 0, 2);
+	tcase_add_test(cases, too_much_becomes_what_no_session_takes);
 	tcase_add_test(cases, a_message_that_does_not_end_in_time_is_refused_and_others_are_not);
 	tcase_add_test(cases, last_words_leave_before_the_end);
 	suite_add_tcase(suite, cases);

@@ -1,0 +1,50 @@
+"""The recorded streams that every client reads (tests/data/wire/streams.json): after each frame, whatever its kind, the
+mirror shows the world as it was."""
+import json
+import os
+import pathlib
+
+import msgpack
+import pytest
+
+from cairn.client import STATUSES, _Mirror
+from cairn.manifest import MESSAGE
+
+SOURCE = pathlib.Path(os.environ.get("CAIRN_SRCDIR", pathlib.Path(__file__).parents[3]))
+STREAMS = json.loads((SOURCE / "tests" / "data" / "wire" / "streams.json").read_text())
+KINDS = {number: name for name, number in MESSAGE.items()}
+
+
+def message_of(part):
+    number, *fields = msgpack.unpackb(msgpack.unpackb(bytes.fromhex(part)), strict_map_key=False)
+    return number, fields
+
+
+def shown(body):
+    return {"id": body.id, "position": list(body.position), "rotation": list(body.rotation),
+            "velocity": list(body.velocity), "spin": list(body.spin), "status": body.status, "asleep": body.asleep,
+            "owner": body.owner, "tag": body.tag}
+
+
+def meant(body):
+    flags = body["flags"]
+    return {key: value for key, value in body.items() if key != "flags"} | {
+        "status": STATUSES[body["status"]], "asleep": bool(flags & 1)}
+
+
+@pytest.mark.parametrize("stream", STREAMS["streams"], ids=lambda stream: stream["profile"])
+def test_a_mirror_shows_the_world_after_frames_of_every_kind(stream):
+    mirror = _Mirror(STREAMS["fields"], stream["profile"])
+    kinds = []
+    for frame in stream["frames"]:
+        done = []
+        for part in frame["parts"]:
+            number, fields = message_of(part)
+            done.append(mirror.take(KINDS[number], fields))
+        assert done == [False] * (len(done) - 1) + [True], frame["kind"]
+        assert (mirror.epoch, mirror.tick) == (frame["epoch"], frame["tick"])
+        assert sorted(mirror.bodies) == [body["id"] for body in frame["bodies"]], (frame["kind"], frame["tick"])
+        for body in frame["bodies"]:
+            assert shown(mirror.bodies[body["id"]]) == meant(body), (frame["kind"], frame["tick"])
+        kinds.append(frame["kind"])
+    assert set(kinds) == {"snapshot", "difference", "joined", "absolute"}

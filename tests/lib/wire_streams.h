@@ -1,0 +1,37 @@
+/* wire_streams.h: recorded streams of state, which every client reads: a world of a few bodies that
+ * move, turn, come and go, told in each profile by frames of every kind: snapshots, differences to the
+ * last frame, differences that join several ticks, absolute frames in between (after which differences
+ * go on), and frames in parts. Everything is drawn from a fixed seed, so the bytes are the same in
+ * every run. / */
+#ifndef CAIRN_TESTS_WIRE_STREAMS_H
+#define CAIRN_TESTS_WIRE_STREAMS_H
+
+#include <stdio.h>
+
+#include "protocol/block.h"
+#include "protocol/message.h"
+
+enum { WIRE_STREAM_BODIES = 8, WIRE_STREAM_PARTS = 3, WIRE_STREAM_BYTES = 4096 };
+
+struct wire_stream_frame {
+	const char *kind; /* snapshot, difference, joined, absolute */
+	uint32_t epoch;
+	uint64_t tick;
+	/* Whole messages with their headers. */
+	uint8_t parts[WIRE_STREAM_PARTS][WIRE_STREAM_BYTES];
+	uint32_t part_bytes[WIRE_STREAM_PARTS], part_count;
+	/* What a mirror shows when the last part has come, ascending. */
+	struct wire_body bodies[WIRE_STREAM_BODIES];
+	struct wire_quantised steps[WIRE_STREAM_BODIES]; /* in view and sim */
+	uint32_t count;
+};
+
+/* The columns all streams have. */
+extern const wire_mask WIRE_STREAM_FIELDS;
+/* Tells the stream of one profile, frame by frame. */
+void wire_stream_tell(enum wire_profile profile,
+		      void (*take)(const struct wire_stream_frame *frame, void *context), void *context);
+/* streams.json */
+void wire_vectors_streams(FILE *out);
+
+#endif

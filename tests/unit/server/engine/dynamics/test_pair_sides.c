@@ -1,0 +1,439 @@
+/* Who is first in a pair is decided by who was made first, and means nothing: whatever holds with a
+ * body as the first of its pair holds with it as the second. Each scene is built both ways (or in all
+ * orders), and the test looks that the pair really stands as it was meant to. */
+#include "server/base/rng.h"
+#include "server/engine/dynamics/contact.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/shapes.h"
+#include "tests/lib/stage.h"
+
+enum { SHAPES = 3, ASLEEP_TICKS = 300 };
+
+/* Things of half a metre that rest where they are put. */
+static struct shape *make_thing(uint32_t kind)
+{
+	static const vec3 cube[] = { { -0.5, -0.5, -0.5 }, { 0.5, -0.5, -0.5 }, { -0.5, 0.5, -0.5 },
+				     { 0.5, 0.5, -0.5 },   { -0.5, -0.5, 0.5 }, { 0.5, -0.5, 0.5 },
+				     { -0.5, 0.5, 0.5 },   { 0.5, 0.5, 0.5 } };
+	if (kind == 0)
+		return make_sphere(0.5);
+	return kind == 1 ? make_box(0.5, 0.5, 0.5) : make_hull(cube, COUNT_OF(cube));
+}
+
+/* A loop's index: the shape, and whether the thing comes second in its pair. */
+static uint32_t kind_of(int index)
+{
+	return (uint32_t)index % SHAPES;
+}
+
+static bool comes_second(int index)
+{
+	return index >= SHAPES;
+}
+
+/* A stage with a wide floor, top at y = 0. */
+static void floor_stage(struct stage *stage)
+{
+	stage_init(stage, "soft-step");
+	uint32_t slab = stage_shape(stage, make_box(20, 0.5, 20));
+	stage_add(stage, (struct stage_body){
+				 .status = BODY_STATIC, .shape = slab, .position = { 0, -0.5, 0 } });
+}
+
+static bool is_awake(const struct stage *stage, uint32_t body)
+{
+	return stage->tables.body.sleep_set[body] == 0;
+}
+
+static void run_asleep(struct stage *stage)
+{
+	for (uint32_t tick = 0; tick < ASLEEP_TICKS && stage->dynamics.awake.count > 0; tick++)
+		stage_step(stage);
+	ck_assert_uint_eq(stage->dynamics.awake.count, 0);
+}
+
+/* It does not sleep for a single tick: what a script meets in its sleep would wake again, and sleep
+ * again. */
+static void run_awake(struct stage *stage, uint32_t body, uint32_t ticks)
+{
+	for (uint32_t tick = 0; tick < ticks; tick++) {
+		ck_assert_msg(is_awake(stage, body), "asleep at tick %u", tick);
+		stage_step(stage);
+	}
+}
+
+/* A row that is kept free for what comes later and is first nevertheless. */
+static uint32_t keep_row(struct stage *stage, uint32_t shape)
+{
+	return stage_add(stage, (struct stage_body){ .status = BODY_STATIC,
+						     .shape = shape,
+						     .position = { 500, 500, 500 } });
+}
+
+/* There is a contact of the two, and `first` is its a. */
+static void assert_sides(const struct stage *stage, uint32_t first, uint32_t second)
+{
+	uint32_t found = 0;
+	for (uint32_t row = bitset_next(&stage->dynamics.contact_used, 0); row != BITSET_NONE;
+	     row = bitset_next(&stage->dynamics.contact_used, row + 1))
+		found += contact_body_a(&stage->tables, row) == first &&
+			 contact_body_b(&stage->tables, row) == second;
+	ck_assert_msg(found == 1, "bodies %u and %u have %u contacts in this order", first, second,
+		      found);
+}
+
+static void assert_sides_of(const struct stage *stage, int index, uint32_t thing, uint32_t other)
+{
+	if (comes_second(index))
+		assert_sides(stage, other, thing);
+	else
+		assert_sides(stage, thing, other);
+}
+
+/* Adds both; the thing is made last where it is to be the second. */
+static void add_both(struct stage *stage, int index, struct stage_body thing,
+		     struct stage_body other, uint32_t rows[2])
+{
+	if (comes_second(index))
+		rows[1] = stage_add(stage, other);
+	rows[0] = stage_add(stage, thing);
+	if (!comes_second(index))
+		rows[1] = stage_add(stage, other);
+}
+
+/* ---- staying awake ----------------------------------------------------------------------------- */
+
+START_TEST(what_a_moving_script_carries_stays_awake_until_it_stops)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t slab = stage_shape(&stage, make_box(2, 0.5, 2));
+	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
+	uint32_t rows[2];
+	add_both(&stage, _i,
+		 (struct stage_body){ .status = BODY_DYNAMIC, .shape = shape, .position = { 0, 1, 0 } },
+		 (struct stage_body){ .status = BODY_ANIMATED, .shape = slab, .velocity = { 0, 0.02, 0 } },
+		 rows);
+	run_awake(&stage, rows[0], 120);
+	assert_sides_of(&stage, _i, rows[0], rows[1]);
+	ck_assert(scalar_near(stage.tables.body.position[rows[0]].y, 1.04, 0.01));
+	stage.tables.body.velocity[rows[1]] = vec3_zero();
+	dynamics_body_moved(&stage.dynamics, rows[1]);
+	stage_run(&stage, 120);
+	ck_assert(!is_awake(&stage, rows[0]));
+	stage_release(&stage);
+}
+END_TEST
+
+/* Three piles of two on one floor, of which one may not sleep; the floor is made first, between or last. */
+START_TEST(piles_on_one_floor_sleep_each_for_itself)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
+	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	uint32_t rows[6];
+	for (int i = 0; i < 7; i++) {
+		if (i == _i)
+			stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+							       .shape = slab,
+							       .position = { 0, -0.5, 0 } });
+		if (i < 6)
+			rows[i] = stage_add(&stage, (struct stage_body){
+							    .status = BODY_DYNAMIC,
+							    .shape = box,
+							    .position = { 4 * (i % 3), 0.5 + i / 3, 0 },
+							    .wakeful = i == 4 });
+	}
+	stage_run(&stage, 10);
+	ck_assert_uint_eq(stage.dynamics.report.islands, 3);
+	stage_run(&stage, 170);
+	for (int i = 0; i < 6; i++)
+		ck_assert_msg(is_awake(&stage, rows[i]) == (i % 3 == 1), "body %d of pile %d", i / 3,
+			      i % 3);
+	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[0]], stage.tables.body.sleep_set[rows[2]]);
+	ck_assert_uint_eq(stage.tables.body.sleep_set[rows[0]], stage.tables.body.sleep_set[rows[3]]);
+	ck_assert_uint_eq(stage.dynamics.report.islands, 1);
+	/* The part that is woken is its pile, not what lies on the same floor. */
+	dynamics_wake(&stage.dynamics, rows[3]);
+	ck_assert(is_awake(&stage, rows[0]) && !is_awake(&stage, rows[2]));
+	stage_release(&stage);
+}
+END_TEST
+
+START_TEST(a_still_script_or_a_static_body_keeps_nobody_awake)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t slab = stage_shape(&stage, make_box(2, 0.5, 2));
+	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
+	uint32_t rows[2];
+	add_both(&stage, _i,
+		 (struct stage_body){ .status = BODY_DYNAMIC, .shape = shape, .position = { 0, 1, 0 } },
+		 (struct stage_body){ .status = BODY_ANIMATED, .shape = slab }, rows);
+	run_asleep(&stage);
+	assert_sides_of(&stage, _i, rows[0], rows[1]);
+	/* A script that begins to turn about its own axis wakes it. */
+	stage.tables.body.angular_velocity[rows[1]] = vec3_make(0, 0.1, 0);
+	dynamics_body_moved(&stage.dynamics, rows[1]);
+	run_awake(&stage, rows[0], 90);
+	stage_release(&stage);
+}
+END_TEST
+
+/* ---- being woken ------------------------------------------------------------------------------- */
+
+enum loss { REMOVED, MOVED_AWAY, SWITCHED_OFF, LOSSES };
+
+/* A sleeper on a static support that is lost in one of three ways. */
+static void lose_support(int index, enum loss loss)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t slab = stage_shape(&stage, make_box(2, 0.5, 2));
+	uint32_t shape = stage_shape(&stage, make_thing(kind_of(index)));
+	uint32_t rows[2];
+	add_both(&stage, index,
+		 (struct stage_body){ .status = BODY_DYNAMIC, .shape = shape, .position = { 0, 1, 0 } },
+		 (struct stage_body){ .status = BODY_STATIC, .shape = slab }, rows);
+	run_asleep(&stage);
+	assert_sides_of(&stage, index, rows[0], rows[1]);
+	struct body_table *body = &stage.tables.body;
+	if (loss == REMOVED) {
+		stage_remove(&stage, rows[1]);
+	} else if (loss == MOVED_AWAY) {
+		body->position[rows[1]] = vec3_make(50, 0, 0);
+		dynamics_body_moved(&stage.dynamics, rows[1]);
+	} else {
+		body->status[rows[1]] = BODY_INACTIVE;
+		dynamics_body_changed(&stage.dynamics, rows[1]);
+	}
+	ck_assert_msg(is_awake(&stage, rows[0]), "loss %d wakes nobody", loss);
+	stage_run(&stage, 30);
+	ck_assert_double_lt(body->position[rows[0]].y, 0.5);
+	stage_release(&stage);
+}
+
+START_TEST(a_sleeper_whose_static_support_goes_wakes_and_falls)
+{
+	for (int loss = 0; loss < LOSSES; loss++)
+		lose_support(_i, (enum loss)loss);
+}
+END_TEST
+
+/* A ball that comes to a sleeper, which knows nothing of it before. */
+START_TEST(a_sleeper_that_is_reached_wakes_before_it_is_hit)
+{
+	struct stage stage;
+	floor_stage(&stage);
+	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
+	uint32_t kept = comes_second(_i) ? keep_row(&stage, ball) : 0;
+	uint32_t sleeper = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								  .shape = shape,
+								  .position = { 0, 0.5, 0 } });
+	run_asleep(&stage);
+	if (comes_second(_i))
+		stage_remove(&stage, kept);
+	uint32_t mover = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								.shape = ball,
+								.position = { -3, 0.5, 0 },
+								.velocity = { 6, 0, 0 },
+								.friction = -1 });
+	ck_assert(!is_awake(&stage, sleeper));
+	for (uint32_t tick = 0; tick < 40 && !is_awake(&stage, sleeper); tick++) {
+		stage_step(&stage);
+		if (!is_awake(&stage, sleeper))
+			ck_assert_double_gt(stage.tables.body.velocity[mover].x, 5.9);
+	}
+	assert_sides_of(&stage, _i, sleeper, mover);
+	ck_assert(is_awake(&stage, sleeper));
+	stage_run(&stage, 3);
+	ck_assert_double_gt(stage.tables.body.velocity[sleeper].x, 1);
+	stage_release(&stage);
+}
+END_TEST
+
+/* Sleepers in a row that do not touch; the first is hit, and each wakes the next. In all orders of
+ * being made. */
+START_TEST(a_sleeper_wakes_by_one_that_was_woken)
+{
+	static const uint32_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+					       { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	struct stage stage;
+	floor_stage(&stage);
+	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+	uint32_t rows[3];
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t place = orders[_i][i];
+		rows[place] = stage_add(&stage,
+					(struct stage_body){ .status = BODY_DYNAMIC,
+							     .shape = ball,
+							     .friction = -1,
+							     .position = { 1.2 * place, 0.5, 0 } });
+	}
+	run_asleep(&stage);
+	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[0]], stage.tables.body.sleep_set[rows[1]]);
+	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[1]], stage.tables.body.sleep_set[rows[2]]);
+	dynamics_wake(&stage.dynamics, rows[0]);
+	stage.tables.body.velocity[rows[0]] = vec3_make(4, 0, 0);
+	dynamics_body_moved(&stage.dynamics, rows[0]);
+	stage_run(&stage, 30);
+	for (uint32_t place = 0; place < 3; place++)
+		ck_assert_msg(is_awake(&stage, rows[place]), "ball %u sleeps on", place);
+	ck_assert_double_gt(stage.tables.body.velocity[rows[2]].x, 0.5);
+	stage_release(&stage);
+}
+END_TEST
+
+START_TEST(what_is_set_down_in_a_sleeper_wakes_it)
+{
+	struct stage stage;
+	floor_stage(&stage);
+	uint32_t block = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
+	uint32_t kept = comes_second(_i) ? keep_row(&stage, block) : 0;
+	uint32_t sleeper = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								  .shape = shape,
+								  .position = { 0, 0.5, 0 } });
+	run_asleep(&stage);
+	if (comes_second(_i))
+		stage_remove(&stage, kept);
+	uint32_t wall = stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+							       .shape = block,
+							       .position = { 0.8, 0.5, 0 } });
+	stage_step(&stage);
+	assert_sides_of(&stage, _i, sleeper, wall);
+	ck_assert(is_awake(&stage, sleeper));
+	stage_run(&stage, 30);
+	ck_assert_double_lt(stage.tables.body.position[sleeper].x, -0.1);
+	stage_release(&stage);
+}
+END_TEST
+
+/* ---- one contact, seen from both sides --------------------------------------------------------- */
+
+struct meeting {
+	struct shape *(*make[2])(void);
+	struct stage_body bodies[2];
+};
+
+static struct shape *make_ball(void)
+{
+	return make_thing(0);
+}
+
+static struct shape *make_block(void)
+{
+	return make_thing(1);
+}
+
+static struct shape *make_cube_hull(void)
+{
+	return make_thing(2);
+}
+
+static struct shape *make_rod(void)
+{
+	return make_capsule(0.5, 0.3);
+}
+
+/* Runs the meeting with bodies made in this order; where they are then. */
+static void meet(const struct meeting *meeting, bool swapped, vec3 positions[2], vec3 velocities[2],
+		 uint32_t *touched)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	stage.tables.world.gravity[0] = vec3_zero();
+	uint32_t rows[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t which = i ^ swapped;
+		struct stage_body body = meeting->bodies[which];
+		body.shape = stage_shape(&stage, meeting->make[which]());
+		rows[which] = stage_add(&stage, body);
+	}
+	stage_run(&stage, 24);
+	*touched += stage_events(&stage, EVENT_CONTACT_BEGIN) > 0 ||
+		    vec3_distance(stage.tables.body.velocity[rows[0]], meeting->bodies[0].velocity) > 0.01;
+	for (uint32_t i = 0; i < 2; i++) {
+		positions[i] = stage.tables.body.position[rows[i]];
+		velocities[i] = stage.tables.body.velocity[rows[i]];
+	}
+	stage_release(&stage);
+}
+
+static vec3 draw_vector(struct rng *rng, double most)
+{
+	vec3 v;
+	v.x = rng_range(rng, -most, most);
+	v.y = rng_range(rng, -most, most);
+	v.z = rng_range(rng, -most, most);
+	return v;
+}
+
+static struct stage_body draw_body(struct rng *rng, vec3 position, vec3 velocity)
+{
+	struct stage_body body = { .status = BODY_DYNAMIC, .position = position, .velocity = velocity };
+	vec3 axis = draw_vector(rng, 1);
+	body.rotation = quat_make(rng_range(rng, -1, 1), axis.x, axis.y, axis.z);
+	body.mass = rng_range(rng, 0.5, 5);
+	body.friction = rng_range(rng, 0.1, 1);
+	body.restitution = rng_range(rng, 0, 0.8);
+	body.wakeful = true;
+	return body;
+}
+
+/* The solver works in single precision, and who comes first decides its order of sums and which of two
+ * alike faces is the one of reference: mostly a few units of the last place, more on the edge between
+ * two faces or two ways. */
+START_TEST(two_bodies_meet_alike_whichever_was_made_first)
+{
+	static struct shape *(*const makes[])(void) = { make_ball, make_block, make_cube_hull, make_rod };
+	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
+	uint32_t touched = 0, near = 0;
+	for (uint32_t round = 0; round < 40; round++) {
+		struct meeting meeting = { { makes[_i / 4], makes[_i % 4] }, { { 0 }, { 0 } } };
+		meeting.bodies[0] = draw_body(&rng, vec3_zero(), draw_vector(&rng, 0.5));
+		vec3 way = vec3_normalize(draw_vector(&rng, 1));
+		meeting.bodies[1] = draw_body(&rng, vec3_scale(way, 2.2), vec3_scale(way, -4));
+		if (rng_below(&rng, 4) == 0)
+			meeting.bodies[1].status = BODY_ANIMATED;
+		vec3 there[2], back[2], there_v[2], back_v[2];
+		meet(&meeting, false, there, there_v, &touched);
+		meet(&meeting, true, back, back_v, &touched);
+		double way_off = 0, speed_off = 0;
+		for (uint32_t i = 0; i < 2; i++) {
+			way_off = scalar_max(way_off, vec3_distance(there[i], back[i]));
+			speed_off = scalar_max(speed_off, vec3_distance(there_v[i], back_v[i]));
+		}
+		near += way_off < 1e-4 && speed_off < 1e-3;
+	}
+	ck_assert_uint_gt(touched, 60);
+	ck_assert_uint_ge(near, 36);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("engine/dynamics/pair_sides");
+	TCase *awake = tcase_create("awake");
+	tcase_add_loop_test(awake, what_a_moving_script_carries_stays_awake_until_it_stops, 0, 2 * SHAPES);
+	tcase_add_loop_test(awake, a_still_script_or_a_static_body_keeps_nobody_awake, 0, 2 * SHAPES);
+	tcase_add_loop_test(awake, piles_on_one_floor_sleep_each_for_itself, 0, 7);
+	suite_add_tcase(suite, awake);
+	TCase *woken = tcase_create("woken");
+	tcase_add_loop_test(woken, a_sleeper_whose_static_support_goes_wakes_and_falls, 0, 2 * SHAPES);
+	tcase_add_loop_test(woken, a_sleeper_that_is_reached_wakes_before_it_is_hit, 0, 2 * SHAPES);
+	tcase_add_loop_test(woken, a_sleeper_wakes_by_one_that_was_woken, 0, 6);
+	tcase_add_loop_test(woken, what_is_set_down_in_a_sleeper_wakes_it, 0, 2 * SHAPES);
+	suite_add_tcase(suite, woken);
+	TCase *meetings = tcase_create("meetings");
+	tcase_add_loop_test(meetings, two_bodies_meet_alike_whichever_was_made_first, 0, 16);
+	suite_add_tcase(suite, meetings);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}

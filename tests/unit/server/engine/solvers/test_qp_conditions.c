@@ -1,0 +1,223 @@
+/* test_qp_conditions.c: what a minimum is, said without the solver's own residual: the four conditions
+ * of Karush, Kuhn and Tucker are measured here, one by one, and for every way in which an answer can be
+ * wrong there is one that is wrong in this way alone, which qp_residual must tell. */
+#include <math.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/base/rng.h"
+#include "server/engine/solvers/qp_dual_active_set.h"
+#include "tests/lib/check_main.h"
+
+enum { N = 8, M = 8 };
+static struct qp_dual_active_set solver;
+static void *memory;
+static struct solver_options options;
+static double g[N * N], c[N], rows[M * N], d[M], x[N], lambda[M];
+static bool equal[M];
+
+static void setup(void)
+{
+	memory = heap_alloc_aligned(qp_dual_active_set_bytes(N, M));
+	ck_assert_ptr_nonnull(memory);
+	qp_dual_active_set_init(&solver, memory, N, M);
+	options = solver_options_default();
+}
+
+static void teardown(void)
+{
+	heap_free(memory);
+}
+
+/* Definite, with a point that all rows admit; `first` rows are equal ones. */
+static struct qp_problem draw(struct rng *rng, uint32_t first)
+{
+	uint32_t n = 2 + rng_below(rng, N - 2), m = 1 + rng_below(rng, n);
+	double root[N][N], inside[N];
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < n; j++)
+			root[i][j] = rng_range(rng, -1, 1);
+		c[i] = rng_range(rng, -3, 3);
+		inside[i] = rng_range(rng, -1, 1);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++) {
+			g[i * n + j] = i == j ? 0.5 : 0;
+			for (uint32_t k = 0; k < n; k++)
+				g[i * n + j] += root[i][k] * root[j][k];
+		}
+	for (uint32_t k = 0; k < m; k++) {
+		equal[k] = k < first;
+		d[k] = -rng_range(rng, 0, 0.5) * !equal[k];
+		for (uint32_t i = 0; i < n; i++) {
+			rows[k * n + i] = rng_range(rng, -1, 1);
+			d[k] += rows[k * n + i] * inside[i];
+		}
+	}
+	return (struct qp_problem){ n, m, g, c, rows, d, equal };
+}
+
+static double slack(const struct qp_problem *problem, uint32_t k)
+{
+	double sum = -d[k];
+	for (uint32_t i = 0; i < problem->variables; i++)
+		sum += rows[k * problem->variables + i] * x[i];
+	return sum;
+}
+
+static double gradient(const struct qp_problem *problem, uint32_t i)
+{
+	uint32_t n = problem->variables;
+	double sum = c[i];
+	for (uint32_t j = 0; j < n; j++)
+		sum += g[i * n + j] * x[j];
+	for (uint32_t k = 0; k < problem->rows; k++)
+		sum -= rows[k * n + i] * lambda[k];
+	return sum;
+}
+
+static void solve(const struct qp_problem *problem)
+{
+	struct solver_result result =
+		qp_dual_active_set_solve(&solver, problem, &options, x, lambda, NULL);
+	ck_assert_int_eq(result.status, SOLVER_SOLVED);
+}
+
+/* Numbers are of the order of 1, so no scale is needed to tell right from wrong. */
+START_TEST(the_solver_meets_each_condition)
+{
+	struct rng rng = rng_seeded(check_seed());
+	uint32_t active = 0, idle = 0;
+	for (uint32_t round = 0; round < 2000; round++) {
+		struct qp_problem problem = draw(&rng, rng_below(&rng, 2));
+		solve(&problem);
+		for (uint32_t i = 0; i < problem.variables; i++)
+			ck_assert_double_lt(fabs(gradient(&problem, i)), 1e-8);
+		for (uint32_t k = 0; k < problem.rows; k++) {
+			double s = slack(&problem, k);
+			if (equal[k]) {
+				ck_assert_double_lt(fabs(s), 1e-8);
+				continue;
+			}
+			ck_assert_double_gt(s, -1e-8);
+			ck_assert_double_ge(lambda[k], 0);
+			ck_assert_double_lt(fmin(s, lambda[k]), 1e-8);
+			active += lambda[k] > 1e-3;
+			idle += s > 1e-3;
+		}
+	}
+	ck_assert_uint_gt(active, 500);
+	ck_assert_uint_gt(idle, 500);
+}
+END_TEST
+
+/* Solved with a row as an equal one that pulls: as an inequality it should have been let go. */
+START_TEST(a_multiplier_that_pulls_is_no_solution_on_either_side_of_the_row)
+{
+	struct rng rng = rng_seeded(check_seed() + 1);
+	uint32_t pulling = 0, outside = 0;
+	for (uint32_t round = 0; round < 4000; round++) {
+		struct qp_problem problem = draw(&rng, 1);
+		solve(&problem);
+		double largest = 0;
+		for (uint32_t k = 0; k < problem.rows; k++)
+			largest = fmax(largest, fabs(lambda[k]));
+		if (lambda[0] > -0.01 * largest)
+			continue;
+		ck_assert_double_lt(qp_residual(&problem, x, lambda), 1e-10);
+		equal[0] = false;
+		ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.99 * -lambda[0] / largest);
+		pulling++;
+		outside += slack(&problem, 0) < 0;
+	}
+	ck_assert_uint_gt(pulling, 500);
+	ck_assert_uint_gt(outside, 50);
+	ck_assert_uint_lt(outside, pulling - 50);
+}
+END_TEST
+
+/* The same in units in which products leave the range of a double. */
+START_TEST(nor_is_it_where_numbers_are_huge_or_tiny)
+{
+	static const int exponents[] = { -600, -520, 520, 600 };
+	double one = ldexp(1, exponents[_i]);
+	g[0] = one;
+	c[0] = -one;
+	rows[0] = 1;
+	d[0] = 0.5;
+	x[0] = 0.5;
+	lambda[0] = -0.5 * one;
+	equal[0] = true;
+	struct qp_problem problem = { 1, 1, g, c, rows, d, equal };
+	ck_assert_double_lt(qp_residual(&problem, x, lambda), 1e-12);
+	equal[0] = false;
+	ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.99);
+	x[0] = nextafter(0.5, 0);
+	ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.99);
+}
+END_TEST
+
+START_TEST(a_point_beside_the_minimum_is_told)
+{
+	struct rng rng = rng_seeded(check_seed() + 2);
+	for (uint32_t round = 0; round < 1000; round++) {
+		struct qp_problem problem = draw(&rng, rng_below(&rng, 2));
+		solve(&problem);
+		double before = qp_residual(&problem, x, lambda);
+		uint32_t i = rng_below(&rng, problem.variables);
+		double kept = x[i];
+		x[i] += rng_below(&rng, 2) ? 0.01 : -0.01;
+		ck_assert_double_gt(qp_residual(&problem, x, lambda), 1e-5 + before);
+		x[i] = kept;
+		uint32_t k = rng_below(&rng, problem.rows);
+		lambda[k] += 0.01 + fabs(lambda[k]);
+		ck_assert_double_gt(qp_residual(&problem, x, lambda), 1e-5 + before);
+	}
+}
+END_TEST
+
+/* Outside one row alone; without multipliers, at the free minimum, so that everything else is right. */
+START_TEST(a_point_outside_a_row_is_told_by_how_far_it_is_outside)
+{
+	double last = 0;
+	for (double way = 1e-6; way < 1; way *= 10) {
+		g[0] = 1;
+		c[0] = -1;
+		rows[0] = 1;
+		d[0] = 1 + way;
+		x[0] = 1;
+		lambda[0] = 0;
+		equal[0] = false;
+		struct qp_problem problem = { 1, 1, g, c, rows, d, equal };
+		double found = qp_residual(&problem, x, lambda);
+		ck_assert_double_gt(found, 0.4 * way);
+		ck_assert_double_gt(found, 5 * last);
+		last = found;
+		/* On the other side of the row the same distance is no fault, unless the row is an
+		 * equal one. */
+		d[0] = 1 - way;
+		ck_assert_double_eq(qp_residual(&problem, x, lambda), 0);
+		equal[0] = true;
+		ck_assert_double_gt(qp_residual(&problem, x, lambda), 0.4 * way);
+	}
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("engine/solvers/qp_conditions");
+	TCase *cases = tcase_create("conditions");
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_test(cases, the_solver_meets_each_condition);
+	tcase_add_test(cases, a_multiplier_that_pulls_is_no_solution_on_either_side_of_the_row);
+	tcase_add_loop_test(cases, nor_is_it_where_numbers_are_huge_or_tiny, 0, 4);
+	tcase_add_test(cases, a_point_beside_the_minimum_is_told);
+	tcase_add_test(cases, a_point_outside_a_row_is_told_by_how_far_it_is_outside);
+	suite_add_tcase(suite, cases);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}

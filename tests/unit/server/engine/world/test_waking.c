@@ -1,0 +1,178 @@
+/* Who is woken by what: each command is given to a pair that sleeps as one set, beside a third body
+ * that sleeps by itself. What moves, pushes or changes a body wakes its whole set and nobody else; what
+ * holds for all bodies wakes everybody; what changes nothing that moves wakes nobody. */
+#include "server/engine/engine.h"
+
+#include "tests/lib/check_main.h"
+#include "tests/lib/worlds.h"
+
+static struct world *world;
+static body_id ground, pair[2], alone;
+
+static void setup(void)
+{
+	world = test_world(false, "soft-step");
+	ground = test_spawn(world, TEST_PLANE, vec3_zero());
+	for (int i = 0; i < 2; i++)
+		pair[i] = test_spawn(world, TEST_BOX, vec3_make(0, 0.5 + i, 0));
+	alone = test_spawn(world, TEST_BOX, vec3_make(6, 0.5, 0));
+	test_step(world, 120);
+	ck_assert(test_body(world, pair[0]).asleep && test_body(world, pair[1]).asleep &&
+		  test_body(world, alone).asleep);
+}
+
+static void teardown(void)
+{
+	test_check(world);
+	world_destroy(world);
+}
+
+enum woken { NOBODY, ITS_SET, EVERYBODY };
+
+static void assert_woken(enum woken woken, const char *what)
+{
+	for (int i = 0; i < 2; i++)
+		ck_assert_msg(test_body(world, pair[i]).asleep == (woken == NOBODY), "%s: %s of the pair",
+			      what, i == 0 ? "the lower" : "the upper");
+	ck_assert_msg(test_body(world, alone).asleep == (woken != EVERYBODY), "%s: the other one", what);
+}
+
+static const struct {
+	enum command_op op;
+	enum woken woken;
+} ABOUT[] = {
+	{ COMMAND_SET_POSE, ITS_SET },	   { COMMAND_SET_VELOCITY, ITS_SET },
+	{ COMMAND_FORCE, ITS_SET },	   { COMMAND_TORQUE, ITS_SET },
+	{ COMMAND_IMPULSE, ITS_SET },	   { COMMAND_ANGULAR_IMPULSE, ITS_SET },
+	{ COMMAND_SET_MATERIAL, ITS_SET }, { COMMAND_SET_FILTER, ITS_SET },
+	{ COMMAND_SET_DAMPING, ITS_SET },  { COMMAND_SET_STATUS, ITS_SET },
+	{ COMMAND_WAKE, ITS_SET },	   { COMMAND_SET_OWNER, NOBODY },
+	{ COMMAND_SET_TAG, NOBODY },
+};
+
+START_TEST(what_a_command_does_to_a_sleeper_wakes_its_set)
+{
+	uint32_t row = (uint32_t)_i % COUNT_OF(ABOUT);
+	body_id body = pair[(uint32_t)_i / COUNT_OF(ABOUT)];
+	struct command command = test_command(ABOUT[row].op);
+	/* Every command about a body names it first. */
+	command.remove.body = body;
+	if (command.op == COMMAND_SET_POSE)
+		command.set_pose.position = test_body(world, body).position;
+	if (command.op == COMMAND_SET_VELOCITY)
+		command.set_velocity.velocity = vec3_make(0.01, 0, 0);
+	test_do(world, &command);
+	assert_woken(ABOUT[row].woken, command_info(command.op)->name);
+	test_step(world, 1);
+	assert_woken(ABOUT[row].woken, command_info(command.op)->name);
+}
+END_TEST
+
+/* One that is not woken says so at once or never: the step must not come upon it by chance. */
+START_TEST(a_sleeper_that_is_pushed_moves_in_the_same_tick)
+{
+	static const enum command_op ops[] = { COMMAND_FORCE, COMMAND_TORQUE, COMMAND_IMPULSE,
+					       COMMAND_ANGULAR_IMPULSE };
+	struct command command = test_command(ops[_i]);
+	command.remove.body = alone;
+	vec3 strong = vec3_make(0, 5e4, 0);
+	if (ops[_i] == COMMAND_FORCE)
+		command.force.force = strong;
+	else if (ops[_i] == COMMAND_TORQUE)
+		command.torque.torque = strong;
+	else if (ops[_i] == COMMAND_IMPULSE)
+		command.impulse.impulse = strong;
+	else
+		command.angular_impulse.impulse = strong;
+	test_do(world, &command);
+	test_step(world, 1);
+	struct body_view view = test_body(world, alone);
+	double speed = vec3_length(view.velocity) + vec3_length(view.angular_velocity);
+	ck_assert_double_gt(speed, 0.5);
+	ck_assert(!view.asleep);
+}
+END_TEST
+
+START_TEST(what_holds_for_all_bodies_wakes_everybody)
+{
+	struct command commands[4] = { test_command(COMMAND_GRAVITY), test_command(COMMAND_PARAMETER),
+				       test_command(COMMAND_METHOD), test_command(COMMAND_BOUNDS) };
+	commands[0].gravity.gravity = vec3_make(0, -5, 0);
+	commands[1].parameter.name = test_text("soft_step.substeps");
+	commands[1].parameter.value = 8;
+	commands[2].method.name = test_text("free");
+	commands[3].bounds.mode = BOUNDS_INACTIVE;
+	commands[3].bounds.minimum = vec3_make(-50, -50, -50);
+	commands[3].bounds.maximum = vec3_make(50, 50, 50);
+	test_do(world, &commands[_i]);
+	assert_woken(EVERYBODY, command_info(commands[_i].op)->name);
+}
+END_TEST
+
+START_TEST(what_comes_or_is_said_elsewhere_wakes_nobody)
+{
+	struct command seed = test_command(COMMAND_SEED);
+	seed.seed.seed = 5;
+	test_do(world, &seed);
+	test_use(world, TEST_HULL);
+	test_spawn(world, TEST_SPHERE, vec3_make(0, 40, 20));
+	struct command about = test_command(COMMAND_SET_VELOCITY);
+	about.set_velocity.body = test_spawn(world, TEST_SPHERE, vec3_make(0, 40, 30));
+	test_do(world, &about);
+	test_step(world, 2);
+	assert_woken(NOBODY, "elsewhere");
+}
+END_TEST
+
+START_TEST(removing_one_of_a_set_wakes_the_other)
+{
+	struct command remove = test_command(COMMAND_REMOVE);
+	remove.remove.body = pair[_i];
+	test_do(world, &remove);
+	ck_assert(!test_body(world, pair[!_i]).asleep);
+	ck_assert(test_body(world, alone).asleep);
+}
+END_TEST
+
+START_TEST(a_body_made_static_stands_and_one_brought_back_moves)
+{
+	struct command status = test_command(COMMAND_SET_STATUS), move = test_command(COMMAND_SET_VELOCITY);
+	move.set_velocity.body = status.set_status.body = alone;
+	move.set_velocity.velocity = vec3_make(3, 0, 0);
+	move.set_velocity.angular_velocity = vec3_make(0, 2, 0);
+	test_do(world, &move);
+	status.set_status.status = BODY_STATIC;
+	test_do(world, &status);
+	ck_assert(vec3_equal(test_body(world, alone).velocity, vec3_zero()));
+	ck_assert(vec3_equal(test_body(world, alone).angular_velocity, vec3_zero()));
+	vec3 before = test_body(world, alone).position;
+	test_step(world, 5);
+	ck_assert(vec3_equal(test_body(world, alone).position, before));
+	status.set_status.status = BODY_DYNAMIC;
+	test_do(world, &status);
+	test_do(world, &move);
+	test_step(world, 5);
+	ck_assert_double_gt(test_body(world, alone).position.x, before.x + 0.05);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("engine/world/waking");
+	TCase *waking = tcase_create("waking");
+	tcase_add_checked_fixture(waking, setup, teardown);
+	tcase_add_loop_test(waking, what_a_command_does_to_a_sleeper_wakes_its_set, 0,
+			    2 * COUNT_OF(ABOUT));
+	tcase_add_loop_test(waking, a_sleeper_that_is_pushed_moves_in_the_same_tick, 0, 4);
+	tcase_add_loop_test(waking, what_holds_for_all_bodies_wakes_everybody, 0, 4);
+	tcase_add_test(waking, what_comes_or_is_said_elsewhere_wakes_nobody);
+	tcase_add_loop_test(waking, removing_one_of_a_set_wakes_the_other, 0, 2);
+	tcase_add_test(waking, a_body_made_static_stands_and_one_brought_back_moves);
+	suite_add_tcase(suite, waking);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
