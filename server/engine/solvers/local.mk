@@ -21,7 +21,7 @@ libengine_a_SOURCES += \
 	server/engine/solvers/qp_dual_active_set.h \
 	server/engine/solvers/qp_dual_active_set.c
 
-tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c tests/lib/far_residual.h
+tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c tests/lib/gen_qp.h tests/lib/gen_qp.c tests/lib/far_residual.h
 
 UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_lcp \
@@ -29,6 +29,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_qp \
 	tests/unit/server/engine/solvers/test_friction \
 	tests/unit/server/engine/solvers/test_contract \
+	tests/property/test_hard_qp \
 	tests/property/test_contact_problems
 
 # Linear programs.
