@@ -4,6 +4,8 @@
  *
  *   bench_lcp [LEMKE_ROWS]      Lemke is asked up to this many rows (default 80)
  *
+ * dense R: as many rows again as the rank R of A, none of them sparse.
+ *
  * A failure is a solver that says so, or a violation of x ≥ 0, w ≥ 0, x w = 0 (relative to b,
  * diagonal scaled to 1) above 1e-6: above any tolerance a float build or a regularised matrix would
  * need.
@@ -140,6 +142,14 @@ int main(int count, char **arguments)
 		run(gen_family_name((enum gen_family)family), &gen.problem, lemke_rows);
 	}
 	gen_lcp_release(&gen);
+	for (uint32_t rows = 100; rows <= 400; rows *= 2) {
+		struct rng rng = rng_seeded(9);
+		gen_lcp_init(&gen, rows);
+		gen_lcp_dense(&gen, &rng, rows / 2);
+		snprintf(name, sizeof name, "dense %u", rows / 2);
+		run(name, &gen.problem, lemke_rows);
+		gen_lcp_release(&gen);
+	}
 	for (uint32_t noise = 0; noise < 2; noise++) {
 		for (uint32_t i = 0; i < COUNT_OF(stacks); i++) {
 			snprintf(name, sizeof name, "stack %u%s", stacks[i], noise ? " *" : "");

@@ -23,9 +23,10 @@ endif
 EXTRA_PROGRAMS += tests/bench/bench_lcp
 tests_bench_bench_lcp_SOURCES = tests/bench/bench_lcp.c tests/bench/bench_lcp.h
 tests_bench_bench_lcp_LDADD = $(LDADD) -lm
+tests_bench_bench_lcp_CPPFLAGS = $(AM_CPPFLAGS)
 if HAVE_BULLET
 tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_bullet.cpp
-tests_bench_bench_lcp_CPPFLAGS = $(AM_CPPFLAGS) $(BULLET_CFLAGS) $(ODE_CFLAGS)
+tests_bench_bench_lcp_CPPFLAGS += $(BULLET_CFLAGS) $(ODE_CFLAGS)
 tests_bench_bench_lcp_LDADD += $(BULLET_LIBS)
 else
 tests_bench_bench_lcp_SOURCES += tests/bench/bench_lcp_alone.c

@@ -30,27 +30,7 @@ static inline long double far_lcp_residual(const struct lcp_problem *self, const
 	return worst == 0 ? 0 : worst / scale;
 }
 
-static inline long double far_stationarity(const struct qp_problem *self, const double *x,
-					   const double *lambda)
-{
-	long double worst = 0, most = 0;
-	uint32_t n = self->variables;
-	for (uint32_t i = 0; i < n; i++) {
-		long double sum = self->c[i];
-		most = fmaxl(most, fabsl(sum));
-		for (uint32_t j = 0; j < n + self->rows; j++) {
-			long double term =
-				j < n ? (long double)self->g[i * n + j] * x[j] :
-					-(long double)self->matrix[(j - n) * n + i] * lambda[j - n];
-			sum += term;
-			most = fmaxl(most, fabsl(term));
-		}
-		worst = fmaxl(worst, fabsl(sum));
-	}
-	return worst == 0 ? 0 : worst / most;
-}
-
-/* The length of the problem, and the largest entry of row k of its matrix. */
+/* The largest entry of row k. */
 static inline long double far_steep(const struct qp_problem *self, uint32_t k)
 {
 	long double steep = 0;
@@ -59,41 +39,83 @@ static inline long double far_steep(const struct qp_problem *self, uint32_t k)
 	return steep;
 }
 
+/* C_k x. */
+static inline long double far_row(const struct qp_problem *self, uint32_t k, const double *x)
+{
+	long double sum = 0;
+	for (uint32_t j = 0; j < self->variables; j++)
+		sum += (long double)self->matrix[k * self->variables + j] * x[j];
+	return sum;
+}
+
 static inline long double far_length(const struct qp_problem *self, const double *x)
 {
-	long double size = 0, curve = 0, force = 0;
+	long double size = 0, curve = 0, force = 0, reach = 0;
 	for (uint32_t i = 0; i < self->variables; i++) {
-		size = fmaxl(size, fabs(x[i]));
+		reach = fmaxl(reach, fabs(x[i]));
 		curve = fmaxl(curve, self->g[i * self->variables + i]);
 		force = fmaxl(force, fabs(self->c[i]));
 	}
-	size = curve > 0 ? fmaxl(size, force / curve) : size;
+	size = curve > 0 ? force / curve : 0;
 	for (uint32_t k = 0; k < self->rows; k++)
 		if (far_steep(self, k) > 0)
-			size = fmaxl(size, fabs(self->d[k]) / far_steep(self, k));
-	return size;
+			size = fmaxl(size, fmaxl(fabs(self->d[k]), fabsl(far_row(self, k, x))) /
+						   far_steep(self, k));
+	return fmaxl(size, fminl(reach, 8 * size));
+}
+
+/* The largest force; *off: the worst |G x + c − Cᵀλ|. */
+static inline long double far_force(const struct qp_problem *self, const double *x,
+				    const double *lambda, long double *off)
+{
+	long double most = 0, size = 0;
+	uint32_t n = self->variables;
+	bool costless = true;
+	*off = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		long double bend = 0, force = 0;
+		costless = costless && self->c[i] == 0;
+		for (uint32_t j = 0; j < n; j++) {
+			long double term = (long double)self->g[i * n + j] * x[j];
+			bend += term;
+			most = fmaxl(most, fabsl(term));
+		}
+		for (uint32_t k = 0; k < self->rows; k++) {
+			long double term = (long double)self->matrix[k * n + i] * lambda[k];
+			force += term;
+			most = fmaxl(most, fabsl(term));
+		}
+		*off = fmaxl(*off, fabsl(self->c[i] + bend - force));
+		size = fmaxl(size, fmaxl(fabs(self->c[i]), fmaxl(fabsl(bend), fabsl(force))));
+	}
+	/* Without a cost all forces may vanish. */
+	for (uint32_t i = 0, k; i < n && costless; i++)
+		for (k = 0; k < self->rows; k++)
+			if (far_steep(self, k) > 0)
+				size = fmaxl(size, self->g[i * n + i] * fabsl(self->d[k]) /
+							   far_steep(self, k));
+	return fmaxl(size, fminl(most, 8 * size));
 }
 
 static inline long double far_qp_residual(const struct qp_problem *self, const double *x,
 					  const double *lambda)
 {
-	long double worst = far_stationarity(self, x, lambda), largest = 0;
+	long double stationarity, force = far_force(self, x, lambda, &stationarity);
+	long double worst = stationarity == 0 ? 0 : stationarity / force;
 	long double size = far_length(self, x);
-	for (uint32_t k = 0; k < self->rows; k++)
-		largest = fmaxl(largest, fabs(lambda[k]));
 	for (uint32_t k = 0; k < self->rows; k++) {
-		long double s = -(long double)self->d[k], steep = far_steep(self, k);
-		for (uint32_t j = 0; j < self->variables; j++)
-			s += (long double)self->matrix[k * self->variables + j] * x[j];
+		long double steep = far_steep(self, k), s = far_row(self, k, x) - self->d[k];
 		long double off = s == 0 ? 0 : fabsl(s) / (steep * size);
-		long double share = largest > 0 ? fabs(lambda[k]) / largest : 0;
+		long double pull = fabsl((long double)lambda[k]) * steep;
+		long double share = pull == 0 ? 0 : pull / force;
 		if (steep == 0 && s > 0 && !qp_equal(self, k))
 			off = 0;
-		if (!qp_equal(self, k) && s >= 0)
-			off = fminl(off, share);
+		if (qp_equal(self, k) || s < 0)
+			worst = fmaxl(worst, off);
 		if (!qp_equal(self, k) && lambda[k] < 0)
-			off = fmaxl(off, share);
-		worst = fmaxl(worst, off);
+			worst = fmaxl(worst, share);
+		if (!qp_equal(self, k) && lambda[k] >= 0 && s >= 0)
+			worst = fmaxl(worst, fminl(off, share));
 	}
 	return worst;
 }

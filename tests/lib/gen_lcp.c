@@ -113,6 +113,28 @@ void gen_lcp_random(struct gen_lcp *self, enum gen_family family, struct rng *rn
 					     .upper = self->upper};
 }
 
+void gen_lcp_dense(struct gen_lcp *self, struct rng *rng, uint32_t rank)
+{
+	uint32_t n = self->capacity;
+	double *g = heap_alloc(((size_t)n + 1) * rank * sizeof *g), *u = g + (size_t)n * rank;
+	ASSERT(g != NULL);
+	for (uint32_t k = 0; k < (n + 1) * rank; k++)
+		g[k] = number(rng, false);
+	for (uint32_t i = 0; i < n; i++) {
+		self->b[i] = 0;
+		for (uint32_t k = 0; k < rank; k++)
+			self->b[i] += g[i * rank + k] * u[k];
+		for (uint32_t j = 0; j <= i; j++) {
+			double sum = 0;
+			for (uint32_t k = 0; k < rank; k++)
+				sum += g[i * rank + k] * g[j * rank + k];
+			self->a[i * n + j] = self->a[j * n + i] = sum;
+		}
+	}
+	heap_free(g);
+	self->problem = (struct lcp_problem){n, n, self->a, self->b, NULL, NULL};
+}
+
 /* ---- boxes -------------------------------------------------------------------------------------
  */
 

@@ -32,6 +32,9 @@ void gen_lcp_release(struct gen_lcp *self);
 void gen_lcp_random(struct gen_lcp *self, enum gen_family family, struct rng *rng,
 		    uint32_t rows_max);
 
+/* Dense and redundant, as many rows as the capacity: A = G Gᵀ with `rank` columns, b = G u. */
+void gen_lcp_dense(struct gen_lcp *self, struct rng *rng, uint32_t rank);
+
 enum { GEN_GROUND = -1 };
 /* One contact: its directions n, t, k as rows of J over two bodies (linear, angular). */
 struct gen_contact {

@@ -21,14 +21,13 @@ static double *row_at(const struct chol_envelope *self, uint32_t i)
 
 static double dot_lanes(const double *x, const double *y, uint32_t n)
 {
-	double sum[4] = {0, 0, 0, 0};
+	dense_pair first = {0, 0}, second = {0, 0};
 	uint32_t i = 0;
 	for (; i + 4 <= n; i += 4) {
-		sum[0] += x[i] * y[i];
-		sum[1] += x[i + 1] * y[i + 1];
-		sum[2] += x[i + 2] * y[i + 2];
-		sum[3] += x[i + 3] * y[i + 3];
+		first += *(const dense_pair *)(x + i) * *(const dense_pair *)(y + i);
+		second += *(const dense_pair *)(x + i + 2) * *(const dense_pair *)(y + i + 2);
 	}
+	double sum[4] = {first[0], first[1], second[0], second[1]};
 	for (; i < n; i++)
 		sum[i & 3] += x[i] * y[i];
 	return (sum[0] + sum[1]) + (sum[2] + sum[3]);

@@ -13,7 +13,12 @@ double dense_dot(const double *x, const double *y, uint32_t n)
 
 void dense_mul_add(double *y, const double *x, double s, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
+	uint32_t i = 0;
+	for (; i + 4 <= n; i += 4) {
+		*(dense_pair *)(y + i) += *(const dense_pair *)(x + i) * s;
+		*(dense_pair *)(y + i + 2) += *(const dense_pair *)(x + i + 2) * s;
+	}
+	for (; i < n; i++)
 		y[i] += s * x[i];
 }
 

@@ -9,6 +9,10 @@
 
 #include "server/base/base.h"
 
+/* Two entries side by side, for loops whose entries do not depend on each other: the same bits, and two
+ * instructions where the machine has no such lanes. */
+typedef double dense_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
 /* Σ x_i y_i. */
 double dense_dot(const double *x, const double *y, uint32_t n);
 /* y += s x. */

@@ -43,18 +43,62 @@ struct step {
 	double noise;
 };
 
+/* dw += the rows j of A, each without a zero, times dx_j, one after the other in each sum: four at once
+ * read and write dw once, and sums of different rows do not wait for each other. */
+static void spread_four(struct lcp_core *self, const uint32_t *j)
+{
+	const double *a = self->value + self->start[j[0]], *b = self->value + self->start[j[1]];
+	const double *c = self->value + self->start[j[2]], *d = self->value + self->start[j[3]];
+	const double x[4] = {self->dx[j[0]], self->dx[j[1]], self->dx[j[2]], self->dx[j[3]]};
+	double *dw = self->dw;
+	uint32_t i = 0;
+	for (; i + 2 <= self->count; i += 2) {
+		dense_pair sum = *(const dense_pair *)(dw + i);
+		sum += *(const dense_pair *)(a + i) * x[0];
+		sum += *(const dense_pair *)(b + i) * x[1];
+		sum += *(const dense_pair *)(c + i) * x[2];
+		sum += *(const dense_pair *)(d + i) * x[3];
+		*(dense_pair *)(dw + i) = sum;
+	}
+	for (; i < self->count; i++) {
+		double sum = dw[i] + a[i] * x[0];
+		sum += b[i] * x[1];
+		sum += c[i] * x[2];
+		dw[i] = sum + d[i] * x[3];
+	}
+}
+
+static void spread_one(struct lcp_core *self, uint32_t j)
+{
+	for (uint32_t k = self->start[j]; k < self->start[j + 1]; k++)
+		self->dw[self->column[k]] += self->value[k] * self->dx[j];
+}
+
 /* dw := A dx over the driven and the active rows, in the factor's order. */
 static void spread(struct lcp_core *self, uint32_t d)
 {
+	uint32_t four[4], waiting = 0;
 	dense_zero(self->dw, self->count);
 	for (uint32_t p = 0; p <= self->factor.size; p++) {
 		uint32_t j = p < self->factor.size ? self->order[p] : d;
-		double change = self->dx[j];
-		if (change == 0)
+		bool full = self->start[j + 1] - self->start[j] == self->count;
+		if (self->dx[j] == 0)
 			continue;
-		for (uint32_t k = self->start[j]; k < self->start[j + 1]; k++)
-			self->dw[self->column[k]] += self->value[k] * change;
+		if (full) {
+			four[waiting++] = j;
+			if (waiting == 4) {
+				spread_four(self, four);
+				waiting = 0;
+			}
+			continue;
+		}
+		for (uint32_t k = 0; k < waiting; k++)
+			spread_one(self, four[k]);
+		waiting = 0;
+		spread_one(self, j);
 	}
+	for (uint32_t k = 0; k < waiting; k++)
+		spread_one(self, four[k]);
 }
 
 static struct step direction(struct lcp_core *self, uint32_t d, double sigma)

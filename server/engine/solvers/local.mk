@@ -29,8 +29,8 @@ libengine_a_SOURCES += \
 	server/engine/solvers/qp_dual_active_set.h \
 	server/engine/solvers/qp_dual_active_set.c
 
-tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c tests/lib/gen_sparse.h \
-	tests/lib/gen_sparse.c tests/lib/far_residual.h
+tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c tests/lib/gen_qp.h tests/lib/gen_qp.c \
+	tests/lib/gen_sparse.h tests/lib/gen_sparse.c tests/lib/far_residual.h
 
 UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_lcp \
@@ -39,6 +39,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_qp_conditions \
 	tests/unit/server/engine/solvers/test_friction \
 	tests/unit/server/engine/solvers/test_contract \
+	tests/property/test_hard_qp \
 	tests/property/test_contact_problems \
 	tests/property/test_sparse_problems
 

@@ -7,10 +7,13 @@
 #include "server/engine/solvers/qp.h"
 
 #include "server/engine/linalg/dense.h"
+#include "server/engine/math/double_double.h"
 #include "server/engine/math/wide.h"
 
 #define TERM_MIN 0x1p-500
 #define TERM_MAX 0x1p500
+#define RAY 1e-9 /* of its terms: what of C p counts as 0; less asks more than a step of a solver gives */
+#define TERMS 8 /* see qp.h: more excuses more of a run-away x, less blames honest rounding */
 
 bool qp_equal(const struct qp_problem *self, uint32_t row)
 {
@@ -39,60 +42,113 @@ static bool in_range(double size)
 	return size >= TERM_MIN && size <= TERM_MAX;
 }
 
-/* max |G x + c − Cᵀλ| over the largest term; *safe: neither left the range. */
-static double stationarity(const struct qp_problem *self, const double *x, const double *lambda,
-			   bool *safe)
+double qp_planes_length(const struct qp_problem *self)
 {
-	double worst = 0, most = 0;
+	double length = 0;
+	for (uint32_t k = 0; k < self->rows; k++) {
+		double steep = dense_max_abs(self->matrix + (size_t)k * self->variables,
+					     self->variables);
+		if (steep > 0)
+			length = scalar_max(length, scalar_abs(self->d[k]) / steep);
+	}
+	return length;
+}
+
+/* Of a row: off and share are |s| and |λ|, relative. */
+static double row_residual(bool equal, bool below, double off, bool pulls, double share)
+{
+	if (equal)
+		return off;
+	if (below || pulls)
+		return scalar_max(below ? off : 0, pulls ? share : 0);
+	return scalar_min(off, share);
+}
+
+/* C_k x − d, or (Cᵀz)_i, (G x)_i and so on, in twice the digits. */
+static double2 exact_dot(double2 sum, const double *row, size_t stride, const double *x, uint32_t n,
+			 double sign)
+{
+	for (uint32_t j = 0; j < n; j++)
+		sum = double2_add(sum, double2_product(sign * row[j * stride], x[j]));
+	return sum;
+}
+
+static double exact_slack(const struct qp_problem *self, uint32_t k, const double *x)
+{
+	uint32_t n = self->variables;
+	double2 start = {-self->d[k], 0};
+	return exact_dot(start, self->matrix + (size_t)k * n, 1, x, n, 1).hi;
+}
+
+static double exact_stationarity(const struct qp_problem *self, const double *x,
+				 const double *lambda)
+{
+	double worst = 0;
 	uint32_t n = self->variables;
 	for (uint32_t i = 0; i < n; i++) {
-		double sum = self->c[i];
-		most = scalar_max(most, scalar_abs(sum));
+		double2 sum = {self->c[i], 0};
+		sum = exact_dot(sum, self->g + (size_t)i * n, 1, x, n, 1);
+		sum = exact_dot(sum, self->matrix + i, n, lambda, self->rows, -1);
+		worst = scalar_is_finite(sum.hi) ? scalar_max(worst, scalar_abs(sum.hi)) :
+						   __builtin_inf();
+	}
+	return worst;
+}
+
+/* What the conditions are relative to, and the worst of stationarity. */
+struct sizes {
+	double force, length, off; /* off: max |G x + c − Cᵀλ| */
+	bool far; /* x lies so far out that plain sums lose what is asked */
+};
+
+/* *safe: neither left the range. */
+static struct sizes plain_sizes(const struct qp_problem *self, const double *x, const double *lambda,
+				bool *safe)
+{
+	struct sizes at = {0, 0, 0, false};
+	double most = 0, curve = 0;
+	uint32_t n = self->variables;
+	for (uint32_t i = 0; i < n; i++) {
+		double sum = self->c[i], bend = 0, force = 0;
+		at.force = scalar_max(at.force, scalar_abs(sum));
 		for (uint32_t j = 0; j < n; j++) {
 			double term = self->g[(size_t)i * n + j] * x[j];
 			sum += term;
+			bend += term;
 			most = scalar_max(most, scalar_abs(term));
 		}
 		for (uint32_t k = 0; k < self->rows; k++) {
 			double term = self->matrix[(size_t)k * n + i] * lambda[k];
 			sum -= term;
+			force += term;
 			most = scalar_max(most, scalar_abs(term));
 		}
-		worst = scalar_is_finite(sum) ? scalar_max(worst, scalar_abs(sum)) :
-						__builtin_inf();
+		at.force = scalar_max(at.force, scalar_max(scalar_abs(bend), scalar_abs(force)));
+		at.off = scalar_is_finite(sum) ? scalar_max(at.off, scalar_abs(sum)) :
+						 __builtin_inf();
+		curve = scalar_max(curve, self->g[(size_t)i * n + i]);
 	}
-	*safe = in_range(most) && scalar_is_finite(worst);
-	if (most == 0)
-		*safe = dense_max_abs(x, n) == 0 && dense_max_abs(lambda, self->rows) == 0;
-	return worst == 0 ? 0 : worst / most;
-}
-
-/* How large x may be: its own size, that of the planes, and the way from 0 to the free minimum. */
-static double length(const struct qp_problem *self, const double *x)
-{
-	double curve = 0, size = dense_max_abs(x, self->variables);
-	for (uint32_t i = 0; i < self->variables; i++)
-		curve = scalar_max(curve, self->g[(size_t)i * self->variables + i]);
 	if (curve > 0)
-		size = scalar_max(size, dense_max_abs(self->c, self->variables) / curve);
+		at.length = dense_max_abs(self->c, n) / curve;
 	for (uint32_t k = 0; k < self->rows; k++) {
-		double steep =
-			dense_max_abs(self->matrix + (size_t)k * self->variables, self->variables);
+		const double *row = self->matrix + (size_t)k * n;
+		double steep = dense_max_abs(row, n);
+		double way = scalar_max(scalar_abs(self->d[k]), scalar_abs(dense_dot(row, x, n)));
 		if (steep > 0)
-			size = scalar_max(size, scalar_abs(self->d[k]) / steep);
+			at.length = scalar_max(at.length, way / steep);
 	}
-	return size;
-}
-
-/* Of one row. `off`: |s| and `share`: |λ|, both relative; an inequality that pulls (λ < 0) is wrong
- * wherever the point is, also a rounding outside (s < 0). */
-static double violation(bool equal, bool outside, bool pulls, double off, double share)
-{
-	if (equal)
-		return off;
-	if (pulls)
-		return outside ? scalar_max(off, share) : share;
-	return outside ? off : scalar_min(off, share);
+	if (dense_max_abs(self->c, n) == 0)
+		at.force = scalar_max(at.force, curve * qp_planes_length(self));
+	at.far = most > TERMS * at.force || dense_max_abs(x, n) > TERMS * at.length;
+	if (at.far)
+		at.off = exact_stationarity(self, x, lambda);
+	at.force = scalar_max(at.force, scalar_min(most, TERMS * at.force));
+	at.length = scalar_max(at.length, scalar_min(dense_max_abs(x, n), TERMS * at.length));
+	*safe = in_range(at.force) && scalar_is_finite(at.off) && scalar_is_finite(at.length);
+	if (at.force == 0)
+		*safe = dense_max_abs(x, n) == 0 && dense_max_abs(lambda, self->rows) == 0;
+	*safe = *safe && (at.length == 0 || in_range(at.length));
+	return at;
 }
 
 /* In double; *safe: as above, of all parts. */
@@ -100,15 +156,18 @@ static double plain_residual(const struct qp_problem *self, const double *x, con
 			     bool *safe)
 {
 	uint32_t n = self->variables;
-	double worst = stationarity(self, x, lambda, safe);
-	double largest = dense_max_abs(lambda, self->rows), size = length(self, x);
-	*safe = *safe && (size == 0 || in_range(size));
+	struct sizes size = plain_sizes(self, x, lambda, safe);
+	double worst = size.off == 0 ? 0 : size.off / size.force;
 	for (uint32_t k = 0; k < self->rows; k++) {
 		const double *row = self->matrix + (size_t)k * n;
 		double steep = dense_max_abs(row, n), s = dense_dot(row, x, n) - self->d[k];
-		double off = s == 0 ? 0 : scalar_abs(s) / (steep * size);
-		double share = largest > 0 ? scalar_abs(lambda[k]) / largest : 0;
-		*safe = *safe && (steep == 0 || (size == 0 && s == 0) || in_range(steep * size));
+		s = size.far ? exact_slack(self, k, x) : s;
+		double off = s == 0 ? 0 : scalar_abs(s) / (steep * size.length);
+		double pull = scalar_abs(lambda[k]) * steep;
+		double share = pull == 0 ? 0 : pull / size.force;
+		*safe = *safe && (steep == 0 || (size.length == 0 && s == 0) ||
+				  in_range(steep * size.length));
+		*safe = *safe && (lambda[k] == 0 || steep == 0 || in_range(pull));
 		/* A row of zeros holds or does not, whatever x is. */
 		if (steep == 0)
 			off = s < 0 || (s > 0 && qp_equal(self, k)) ? __builtin_inf() : 0;
@@ -116,7 +175,8 @@ static double plain_residual(const struct qp_problem *self, const double *x, con
 			*safe = false;
 			return __builtin_inf();
 		}
-		worst = scalar_max(worst, violation(qp_equal(self, k), s < 0, lambda[k] < 0, off, share));
+		worst = scalar_max(worst, row_residual(qp_equal(self, k), s < 0, off,
+						       lambda[k] < 0, share));
 	}
 	return worst;
 }
@@ -126,47 +186,84 @@ static wide wide_max_abs(const double *values, uint32_t count)
 	return wide_of(dense_max_abs(values, count));
 }
 
-static double wide_stationarity(const struct qp_problem *self, const double *x,
-				const double *lambda)
+/* C_k x. */
+static wide wide_row(const struct qp_problem *self, uint32_t k, const double *x)
 {
-	wide worst = {0, 0}, most = {0, 0};
-	uint32_t n = self->variables;
-	for (uint32_t i = 0; i < n; i++) {
-		wide sum = wide_of(self->c[i]), term;
-		most = wide_max(most, wide_abs(sum));
-		for (uint32_t j = 0; j < n; j++) {
-			term = wide_times(wide_of(self->g[(size_t)i * n + j]), wide_of(x[j]));
-			sum = wide_plus(sum, term);
-			most = wide_max(most, wide_abs(term));
-		}
-		for (uint32_t k = 0; k < self->rows; k++) {
-			term = wide_times(wide_of(self->matrix[(size_t)k * n + i]),
-					  wide_of(lambda[k]));
-			sum = wide_minus(sum, term);
-			most = wide_max(most, wide_abs(term));
-		}
-		worst = wide_max(worst, wide_abs(sum));
-	}
-	return wide_ratio(worst, most);
+	const double *row = self->matrix + (size_t)k * self->variables;
+	wide sum = {0, 0};
+	for (uint32_t j = 0; j < self->variables; j++)
+		sum = wide_plus(sum, wide_times(wide_of(row[j]), wide_of(x[j])));
+	return sum;
 }
+
+/* max G_ii times the distance of the farthest plane. */
+static wide wide_planes(const struct qp_problem *self)
+{
+	double curve = 0;
+	uint32_t n = self->variables;
+	wide length = {0, 0};
+	for (uint32_t i = 0; i < n; i++)
+		curve = scalar_max(curve, self->g[(size_t)i * n + i]);
+	for (uint32_t k = 0; k < self->rows; k++) {
+		wide steep = wide_max_abs(self->matrix + (size_t)k * n, n);
+		if (steep.mantissa > 0)
+			length = wide_max(length, wide_over(wide_abs(wide_of(self->d[k])), steep));
+	}
+	return wide_times(wide_of(curve), length);
+}
+
+struct wide_sizes {
+	wide force, length, off;
+};
 
 static wide wide_length(const struct qp_problem *self, const double *x)
 {
 	double curve = 0;
-	wide size = wide_max_abs(x, self->variables);
-	for (uint32_t i = 0; i < self->variables; i++)
-		curve = scalar_max(curve, self->g[(size_t)i * self->variables + i]);
+	uint32_t n = self->variables;
+	wide length = {0, 0};
+	for (uint32_t i = 0; i < n; i++)
+		curve = scalar_max(curve, self->g[(size_t)i * n + i]);
 	if (curve > 0)
-		size = wide_max(size,
-				wide_over(wide_max_abs(self->c, self->variables), wide_of(curve)));
+		length = wide_over(wide_max_abs(self->c, n), wide_of(curve));
 	for (uint32_t k = 0; k < self->rows; k++) {
-		wide steep = wide_max_abs(self->matrix + (size_t)k * self->variables,
-					  self->variables);
+		wide steep = wide_max_abs(self->matrix + (size_t)k * n, n);
+		wide way = wide_max(wide_abs(wide_of(self->d[k])), wide_abs(wide_row(self, k, x)));
 		if (steep.mantissa > 0)
-			size = wide_max(size,
-					wide_over(wide_abs(wide_of(self->d[k])), steep));
+			length = wide_max(length, wide_over(way, steep));
 	}
-	return size;
+	wide capped = wide_times(wide_of(TERMS), length);
+	return wide_max(length, wide_min(wide_max_abs(x, n), capped));
+}
+
+static struct wide_sizes wide_sizes_of(const struct qp_problem *self, const double *x,
+				       const double *lambda)
+{
+	struct wide_sizes at = {{0, 0}, {0, 0}, {0, 0}};
+	wide most = {0, 0};
+	uint32_t n = self->variables;
+	for (uint32_t i = 0; i < n; i++) {
+		wide bend = {0, 0}, force = {0, 0}, c = wide_of(self->c[i]);
+		for (uint32_t j = 0; j < n; j++) {
+			wide term = wide_times(wide_of(self->g[(size_t)i * n + j]), wide_of(x[j]));
+			bend = wide_plus(bend, term);
+			most = wide_max(most, wide_abs(term));
+		}
+		for (uint32_t k = 0; k < self->rows; k++) {
+			wide term = wide_times(wide_of(self->matrix[(size_t)k * n + i]),
+					       wide_of(lambda[k]));
+			force = wide_plus(force, term);
+			most = wide_max(most, wide_abs(term));
+		}
+		wide sum = wide_minus(wide_plus(c, bend), force);
+		at.off = wide_max(at.off, wide_abs(sum));
+		at.force = wide_max(at.force, wide_max(wide_abs(c), wide_max(wide_abs(bend),
+									      wide_abs(force))));
+	}
+	if (dense_max_abs(self->c, n) == 0)
+		at.force = wide_max(at.force, wide_planes(self));
+	at.force = wide_max(at.force, wide_min(most, wide_times(wide_of(TERMS), at.force)));
+	at.length = wide_length(self, x);
+	return at;
 }
 
 static double wide_residual(const struct qp_problem *self, const double *x, const double *lambda)
@@ -174,19 +271,18 @@ static double wide_residual(const struct qp_problem *self, const double *x, cons
 	uint32_t n = self->variables;
 	if (!solver_finite(x, n) || !solver_finite(lambda, self->rows))
 		return __builtin_inf();
-	double worst = wide_stationarity(self, x, lambda);
-	wide size = wide_length(self, x), largest = wide_max_abs(lambda, self->rows);
+	struct wide_sizes size = wide_sizes_of(self, x, lambda);
+	double worst = wide_ratio(size.off, size.force);
 	for (uint32_t k = 0; k < self->rows; k++) {
-		const double *row = self->matrix + (size_t)k * n;
-		wide s = wide_negative(wide_of(self->d[k])), steep = wide_max_abs(row, n);
-		for (uint32_t j = 0; j < n; j++)
-			s = wide_plus(s, wide_times(wide_of(row[j]), wide_of(x[j])));
-		double off = wide_ratio(wide_abs(s), wide_times(steep, size));
-		double share = wide_ratio(wide_abs(wide_of(lambda[k])), largest);
+		wide steep = wide_max_abs(self->matrix + (size_t)k * n, n);
+		wide s = wide_minus(wide_row(self, k, x), wide_of(self->d[k]));
+		double off = wide_ratio(wide_abs(s), wide_times(steep, size.length));
+		wide pull = wide_times(wide_abs(wide_of(lambda[k])), steep);
+		double share = wide_ratio(pull, size.force);
 		if (steep.mantissa == 0 && s.mantissa > 0 && !qp_equal(self, k))
 			off = 0;
-		worst = scalar_max(worst, violation(qp_equal(self, k), s.mantissa < 0, lambda[k] < 0,
-						    off, share));
+		worst = scalar_max(worst, row_residual(qp_equal(self, k), s.mantissa < 0, off,
+						       lambda[k] < 0, share));
 	}
 	return worst;
 }
@@ -196,6 +292,52 @@ double qp_residual(const struct qp_problem *self, const double *x, const double 
 	bool safe;
 	double plain = plain_residual(self, x, lambda, &safe);
 	return safe ? plain : wide_residual(self, x, lambda);
+}
+
+double qp_infeasibility(const struct qp_problem *self, const double *z)
+{
+	uint32_t n = self->variables;
+	double across = 0;
+	for (uint32_t k = 0; k < self->rows; k++)
+		if (!(z[k] >= 0) && !qp_equal(self, k))
+			return -1;
+	double2 gain = exact_dot((double2){0, 0}, self->d, 1, z, self->rows, 1);
+	for (uint32_t i = 0; i < n; i++)
+		across += scalar_abs(
+			exact_dot((double2){0, 0}, self->matrix + i, n, z, self->rows, 1).hi);
+	double reach = gain.hi / (across * qp_planes_length(self));
+	if (!(gain.hi > 0) || !scalar_is_finite(across) || scalar_is_nan(reach))
+		return -1;
+	return reach;
+}
+
+double qp_unboundedness(const struct qp_problem *self, const double *p)
+{
+	uint32_t n = self->variables;
+	double2 curve = {0, 0}, zero = {0, 0};
+	double most = 0, across = 0, size = dense_max_abs(p, n);
+	double down = -exact_dot(zero, self->c, 1, p, n, 1).hi;
+	for (uint32_t k = 0; k < self->rows; k++) {
+		const double *row = self->matrix + (size_t)k * n;
+		double slope = exact_dot(zero, row, 1, p, n, 1).hi;
+		double limit = RAY * size * dense_max_abs(row, n);
+		if (!(slope >= -limit) || (qp_equal(self, k) && slope > limit))
+			return -1;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const double *row = self->g + (size_t)i * n;
+		double2 bend = exact_dot(zero, row, 1, p, n, 1);
+		curve = double2_add(curve, double2_mul_double(bend, p[i]));
+		most = scalar_max(most, row[i]);
+		across = scalar_max(across, scalar_abs(bend.hi));
+	}
+	if (!(across <= RAY * size * most))
+		return -1;
+	double length = qp_planes_length(self);
+	if (most > 0)
+		length = scalar_max(length, dense_max_abs(self->c, n) / most);
+	double reach = down * size / (scalar_max(curve.hi, 0) * length);
+	return down > 0 && !scalar_is_nan(reach) ? reach : -1;
 }
 
 void qp_violations(const struct qp_problem *self, const double *x, const double *lambda, double *row,

@@ -22,11 +22,25 @@ struct qp_problem {
 bool qp_equal(const struct qp_problem *self, uint32_t row);
 bool qp_valid(const struct qp_problem *self);
 double qp_objective(const struct qp_problem *self, const double *x);
-/* The worst violation of the conditions above, each relative: stationarity to the largest single
- * term of any of its sums; s to the row's steepest entry times the length of the problem (of x, of
- * the planes' distances |d| / max |C_k|, and of max |c| / max G_ii); λ to the largest |λ|. Where s
- * and λ are both positive the smaller counts. 0 for the exact solution. */
+/* The worst violation of the conditions above, each relative. Stationarity, and the force of a multiplier
+ * (|λ| times its row's steepest entry), to the largest force: a single term c_i, G_ij x_j, C_ki λ_k (and, where c
+ * is 0 and so all forces may vanish, max G_ii times the distance of the farthest plane), but
+ * at most 8 times what these sum up to, |c_i|, |(G x)_i|, |(Cᵀλ)_i|, so that no x or λ without measure makes
+ * a violation small. s to its row's steepest entry times the length of the problem: |x_i|, at most 8 times
+ * the planes' distances |d_k|, |C_k x| over their steepest entries, and max |c| / max G_ii. A multiplier below
+ * 0 counts whatever its s is (it pulls); of s and λ both positive the smaller one. 0 for the exact
+ * solution. */
 double qp_residual(const struct qp_problem *self, const double *x, const double *lambda);
+/* How far the farthest plane is: max |d_k| / |C_k|, |C_k| a row's steepest entry. */
+double qp_planes_length(const struct qp_problem *self);
+/* Farkas: a point that satisfies all rows has d·z ≤ (Cᵀz)·x. Returns below which max |x| there is none, over
+ * the length of the planes: infinite for an exact proof; −1 when z proves nothing (d·z
+ * ≤ 0, or a z below 0 in a row that is not equal). In twice the digits. */
+double qp_infeasibility(const struct qp_problem *self, const double *z);
+/* A ray: along p the objective falls until ½ t² pᵀG p = −t c·p. Returns how far that is (max |x|), over the
+ * length of the problem (of the planes and max |c| / max G_ii), when G p = 0 and C p ≥ 0 (= 0 where equal) to
+ * 1e-9 of their terms; else −1. In twice the digits. */
+double qp_unboundedness(const struct qp_problem *self, const double *p);
 /* In the problem's units: how far the worst row is below d (off d where equal), and the largest entry of
  * |G x + c − Cᵀλ|. */
 void qp_violations(const struct qp_problem *self, const double *x, const double *lambda, double *row,

@@ -20,17 +20,29 @@
 #include "server/engine/solvers/qp_dual_active_set.h"
 
 #include "server/engine/linalg/dense.h"
+#include "server/engine/math/double_double.h"
 #include "server/engine/math/scalar.h"
 
-enum { POLISHES = 6 };
+enum {
+	POLISHES = 6,
+	REFINEMENTS = 4, /* of a proof: each gains the digits that the factor has */
+	ROUNDS = 60,	 /* of the proximal point method with one ρ */
+	STALLS = 3,	 /* rounds in a row that do not halve the residual */
+	STAGES = 5,
+};
 
 #define PROXIMAL                                                                                   \
 	1e-4     /* ρ of the largest diagonal entry: smaller spoils A, larger needs more rounds */
-#define RAY 1e-8 /* relative: what counts as G p = 0 */
-/* Relative: what counts as Cᵀλ = 0 and as dᵀλ > 0. Together: no x within GAIN / PROOF. */
-#define PROOF 1e-9
-#define ROUGH 1e-2 /* of the tolerance: a residual above is polished */
-#define GAIN 1e-7
+#define STAGE 0x1p-7 /* ρ from stage to stage */
+#define ROUGH 1e-3 /* of the tolerance: good enough not to go on with another ρ */
+#define FINE 0x1p-44  /* a residual above is polished */
+#define EXACT 0x1p-50 /* there is nothing more to gain */
+#define ROUNDING 0x1p-46 /* of |x|, in a row of a point far out */
+#define FAR_IN 1e-4 /* a residual below: the multipliers are nearly right */
+#define RUNAWAY 1e6 /* of the largest force: multipliers that pull so much may be a proof */
+/* Lengths of the problem: INFEASIBLE and UNBOUNDED say that there is nothing within. Less lets rounding of a
+ * nearly singular problem pass for a proof; the proofs of contradicting rows reach 1e13 and more. */
+#define SIGHT 1e8
 
 static void carve(struct qp_dual_active_set *self, struct solver_memory *memory, uint32_t variables,
 		  uint32_t rows)
@@ -42,12 +54,16 @@ static void carve(struct qp_dual_active_set *self, struct solver_memory *memory,
 	self->point = SOLVER_CARVE(memory, double, n);
 	self->across = SOLVER_CARVE(memory, double, n *m);
 	self->a = SOLVER_CARVE(memory, double, m *m);
-	double **of_rows[] = {&self->b, &self->low, &self->high, &self->slack, &self->lambda};
+	double **of_rows[] = {&self->b,     &self->low,    &self->high,
+			      &self->slack, &self->lambda, &self->held};
 	for (uint32_t i = 0; i < COUNT_OF(of_rows); i++)
 		*of_rows[i] = SOLVER_CARVE(memory, double, m);
 	self->step = SOLVER_CARVE(memory, double, n);
 	self->gradient = SOLVER_CARVE(memory, double, n);
-	self->certificate = SOLVER_CARVE(memory, double, MAX_OF(n, m));
+	self->ray = SOLVER_CARVE(memory, double, n);
+	self->certificate = SOLVER_CARVE(memory, double, m);
+	self->spare = SOLVER_CARVE(memory, double, 2 * n + m);
+	self->unit = SOLVER_CARVE(memory, double, n *n);
 	self->state = SOLVER_CARVE(memory, uint8_t, m);
 	void *inner = SOLVER_CARVE(memory, uint8_t, lcp_dantzig_bytes(rows));
 	lcp_dantzig_init(&self->lcp, inner, rows);
@@ -68,27 +84,21 @@ void qp_dual_active_set_init(struct qp_dual_active_set *self, void *memory, uint
 	carve(self, &carving, variables, rows);
 }
 
-/* G + ρ = L Lᵀ; false when not even that has a factor. A pivot that is rounding counts as none. */
-static bool factor(struct qp_dual_active_set *self, const struct qp_problem *problem)
+/* G + ρ = L Lᵀ; false when it has none. Without ρ a pivot that is rounding counts as none. */
+static bool factor_with(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			double proximal)
 {
 	uint32_t n = problem->variables;
-	double most = 0;
-	for (uint32_t i = 0; i < n; i++)
-		most = scalar_max(most, scalar_abs(problem->g[(size_t)i * n + i]));
-	for (uint32_t attempt = 0; attempt < 2; attempt++) {
-		self->proximal = attempt == 0 ? 0 : most > 0 ? PROXIMAL * most : 1;
-		chol_init(&self->factor, self->lower, n);
-		bool good = true;
-		for (uint32_t i = 0; i < n && good; i++) {
-			const double *row = problem->g + (size_t)i * n;
-			good = chol_append(&self->factor, row, row[i] + self->proximal);
-			double pivot = good ? self->lower[(size_t)i * n + i] : 0;
-			good = good && pivot * pivot > 0x1p-46 * row[i];
-		}
-		if (good)
-			return true;
+	bool good = true;
+	self->proximal = proximal;
+	chol_init(&self->factor, self->lower, n);
+	for (uint32_t i = 0; i < n && good; i++) {
+		const double *row = problem->g + (size_t)i * n;
+		good = chol_append(&self->factor, row, row[i] + proximal);
+		double pivot = good ? self->lower[(size_t)i * n + i] : 0;
+		good = good && pivot * pivot > 0x1p-46 * row[i];
 	}
-	return false;
+	return good;
 }
 
 /* A = C (G + ρ)⁻¹ Cᵀ from the half-solved rows. */
@@ -139,65 +149,56 @@ static struct solver_result round_from(struct qp_dual_active_set *self,
 	return result;
 }
 
-/* Whether the last step, in a semidefinite problem, can be repeated for ever with gain. */
-static bool is_ray(struct qp_dual_active_set *self, const struct qp_problem *problem)
+/* Refines multipliers z that should have Cᵀz = 0: Cᵀz is taken in full and what of it the rows of the
+ * pivoting's factor can take back, they take. The largest becomes 1; what pulls is left out. */
+static void refine_proof(struct qp_dual_active_set *self, const struct qp_problem *problem, double *z)
 {
+	struct lcp_core *core = &self->lcp.core;
 	uint32_t n = problem->variables, m = problem->rows;
-	const double *p = self->step;
-	double size = dense_max_abs(p, n), most = 0;
-	for (uint32_t i = 0; i < n; i++)
-		most = scalar_max(most, scalar_abs(problem->g[(size_t)i * n + i]));
-	dense_mul_vec(problem->g, n, n, n, p, self->gradient);
-	if (!(dense_dot(problem->c, p, n) < 0) ||
-	    dense_max_abs(self->gradient, n) > RAY * size * most)
-		return false;
-	dense_mul_vec(problem->matrix, m, n, n, p, self->slack);
-	for (uint32_t k = 0; k < m; k++) {
-		double limit = RAY * size * dense_max_abs(problem->matrix + (size_t)k * n, n);
-		if (self->slack[k] < -limit || (qp_equal(problem, k) && self->slack[k] > limit))
-			return false;
+	for (uint32_t round = 0; round < REFINEMENTS; round++) {
+		for (uint32_t k = 0; k < m; k++)
+			z[k] = qp_equal(problem, k) ? z[k] : scalar_max(z[k], 0);
+		double most = dense_max_abs(z, m);
+		if (!(most > 0 && most <= SCALAR_MAX))
+			return;
+		for (uint32_t k = 0; k < m; k++)
+			z[k] /= most;
+		if (round + 1 == REFINEMENTS)
+			return;
+		for (uint32_t i = 0; i < n; i++) {
+			double2 sum = {0, 0};
+			for (uint32_t k = 0; k < m; k++)
+				sum = double2_add(sum, double2_product(
+						problem->matrix[(size_t)k * n + i], z[k]));
+			self->gradient[i] = sum.hi;
+		}
+		chol_solve_lower(&self->factor, self->gradient);
+		for (uint32_t p = 0; p < core->factor.size; p++) {
+			uint32_t k = core->order[p];
+			core->work[p] = core->scale[k] * dense_dot(self->across + (size_t)k * n,
+								  self->gradient, n);
+		}
+		chol_envelope_solve(&core->factor, core->work);
+		for (uint32_t p = 0; p < core->factor.size; p++)
+			z[core->order[p]] -= core->scale[core->order[p]] * core->work[p];
 	}
-	dense_copy(self->certificate, p, n);
-	return true;
 }
 
-/* Whether the multipliers λ of a round are Farkas': λ ≥ 0 (where not equal), Cᵀλ = 0 and dᵀλ > 0. They
- * are when contradicting rows are independent by no more than the rounding of A: the pivoting then
- * solves the dual, with multipliers without measure. Kept as the certificate, largest 1. */
-static bool keep_proof(struct qp_dual_active_set *self, const struct qp_problem *problem)
+/* Whether multipliers z are a proof that no point within sight satisfies the rows; then kept. Two kinds
+ * of z come here: the direction in which the pivoting found no end, and the multipliers of a round
+ * itself: contradicting rows that are independent by no more than the rounding of A have such without
+ * measure. */
+static bool keep_proof(struct qp_dual_active_set *self, const struct qp_problem *problem,
+		       const double *z)
 {
-	uint32_t n = problem->variables, m = problem->rows;
-	double largest = dense_max_abs(self->lambda, m), gain = 0, size = 0, steep = 0;
-	if (!(largest > 0 && largest <= SCALAR_MAX))
+	if (!(dense_dot(problem->d, z, problem->rows) > 0))
 		return false;
-	for (uint32_t k = 0; k < m; k++) {
-		double z = self->lambda[k] / largest;
-		self->slack[k] = z;
-		if (z < 0 && !qp_equal(problem, k))
-			return false;
-		gain += problem->d[k] * z;
-		size += scalar_abs(problem->d[k] * z);
-		steep = scalar_max(steep, dense_max_abs(problem->matrix + (size_t)k * n, n));
-	}
-	dense_transposed_mul_vec(problem->matrix, m, n, n, self->slack, self->gradient);
-	if (!(gain > GAIN * size) || dense_max_abs(self->gradient, n) > PROOF * steep)
+	dense_copy(self->slack, z, problem->rows);
+	refine_proof(self, problem, self->slack);
+	if (!(qp_infeasibility(problem, self->slack) >= SIGHT))
 		return false;
-	dense_copy(self->certificate, self->slack, m);
+	dense_copy(self->certificate, self->slack, problem->rows);
 	return true;
-}
-
-static struct solver_result infeasible(struct qp_dual_active_set *self,
-				       const struct qp_problem *problem,
-				       struct solver_result result)
-{
-	/* A multiplier that should be 0 may be a rounding below it. */
-	for (uint32_t k = 0; k < problem->rows; k++) {
-		double z = result.certificate[k];
-		self->certificate[k] = qp_equal(problem, k) ? z : scalar_max(z, 0);
-	}
-	result.certificate = self->certificate;
-	result.residual = __builtin_inf();
-	return result;
 }
 
 /* Active rows that nearly depend on each other have multipliers so large that a round solves the rows
@@ -223,53 +224,175 @@ static void polish(struct qp_dual_active_set *self, const struct qp_problem *pro
 	}
 }
 
-static struct solver_result iterate(struct qp_dual_active_set *self,
-				    const struct qp_problem *problem,
-				    const struct solver_options *options, double *x, double *lambda)
+/* Whether a round's multipliers are so much larger than its forces that they may be a proof. */
+static bool are_without_measure(struct qp_dual_active_set *self, const struct qp_problem *problem)
+{
+	uint32_t n = problem->variables, m = problem->rows;
+	double pull = 0, force = dense_max_abs(problem->c, n);
+	dense_transposed_mul_vec(problem->matrix, m, n, n, self->lambda, self->gradient);
+	for (uint32_t k = 0; k < m; k++)
+		pull = scalar_max(pull, scalar_abs(self->lambda[k]) *
+						dense_max_abs(problem->matrix + (size_t)k * n, n));
+	force = scalar_max(force, dense_max_abs(self->gradient, n));
+	return pull > RUNAWAY * force;
+}
+
+/* Rounds from self->point with the present factor; the best point into x and lambda, its residual into
+ * total. Ends when that is good, nothing more is gained, or a proof is found (total's status). */
+static void iterate(struct qp_dual_active_set *self, const struct qp_problem *problem,
+		    const struct solver_options *options, uint32_t rounds, double *x, double *lambda,
+		    struct solver_result *total)
 {
 	uint32_t n = problem->variables, worse = 0;
-	uint32_t rounds = self->proximal > 0 ? 300 : 6;
+	bool proximal = self->proximal > 0;
+	double before = __builtin_inf();
 	struct solver_options inner = *options;
-	struct solver_result total = {.residual = __builtin_inf(), .status = SOLVER_INEXACT};
-	bool proved = false;
-	dense_zero(self->point, n);
-	rounds = options->rounds_max > 0 ? options->rounds_max : rounds;
-	for (uint32_t round = 0; round < rounds && worse < 2; round++) {
-		struct solver_result one = round_from(self, problem, &inner, self->point, NULL);
+	for (uint32_t round = 0; round < rounds && worse < (proximal ? STALLS : 2); round++) {
+		/* Far in, only changes are solved for: of whole multipliers the rounding would be left. */
+		const double *from = proximal && total->residual < FAR_IN ? self->held : NULL;
+		dense_copy(self->held, self->lambda, problem->rows);
+		struct solver_result one = round_from(self, problem, &inner, self->point, from);
 		inner.warm = true;
-		total.pivots += one.pivots;
-		total.fallbacks += one.fallbacks;
-		total.rounds++;
-		if (one.status == SOLVER_INFEASIBLE && round == 0) {
-			one.rounds = 1;
-			return infeasible(self, problem, one);
+		total->pivots += one.pivots;
+		total->rounds++;
+		bool endless = one.status == SOLVER_INFEASIBLE;
+		if ((endless || are_without_measure(self, problem)) &&
+		    keep_proof(self, problem, endless ? one.certificate : self->lambda)) {
+			total->status = SOLVER_INFEASIBLE;
+			return;
 		}
-		proved = proved || keep_proof(self, problem);
+		if (endless)
+			return;
 		dense_mul_add(self->point, self->step, 1, n);
+		if (from != NULL)
+			dense_mul_add(self->lambda, from, 1, problem->rows);
 		double residual = qp_residual(problem, self->point, self->lambda);
-		worse += !(residual < total.residual) && self->proximal == 0;
-		if (residual < total.residual) {
-			total.residual = residual;
+		bool slow = !(residual < 0.1 * before);
+		worse += !(residual < (proximal ? 0.5 * before : total->residual));
+		worse = proximal && residual < 0.5 * before ? 0 : worse;
+		before = residual;
+		if (residual < total->residual) {
+			total->residual = residual;
 			dense_copy(x, self->point, n);
 			dense_copy(lambda, self->lambda, problem->rows);
 		}
-		if (total.residual <= 0x1p-50 ||
-		    (self->proximal > 0 && total.residual <= options->tolerance))
-			break;
+		bool near = proximal && residual <= ROUGH * options->tolerance;
+		if (total->residual <= EXACT || (near && slow))
+			return;
 	}
-	if (total.residual > ROUGH * options->tolerance && self->proximal == 0 && !proved)
-		polish(self, problem, &inner, x, lambda, &total);
+}
+
+/* A first ρ: a small part of the largest curvature; without any, one that leads about as far as the
+ * planes are. */
+static double first_proximal(const struct qp_problem *problem)
+{
+	double most = 0, force = dense_max_abs(problem->c, problem->variables), length;
+	for (uint32_t i = 0; i < problem->variables; i++)
+		most = scalar_max(most, scalar_abs(problem->g[(size_t)i * problem->variables + i]));
+	if (most > 0)
+		return PROXIMAL * most;
+	length = qp_planes_length(problem);
+	return force > 0 && length > 0 ? force / length : 1;
+}
+
+/* Makes the factor with ρ and the dual from it; false when the numbers do not carry them. */
+static bool prepare(struct qp_dual_active_set *self, const struct qp_problem *problem, double proximal)
+{
+	if (!factor_with(self, problem, proximal))
+		return false;
+	make_dual(self, problem);
+	return solver_finite(self->a, (size_t)problem->rows * problem->rows);
+}
+
+/* The proximal point method, with ever smaller ρ: each stage goes on from the point before. */
+static void approach(struct qp_dual_active_set *self, const struct qp_problem *problem,
+		     const struct solver_options *options, double *x, double *lambda,
+		     struct solver_result *total)
+{
+	struct solver_options inner = *options;
+	double proximal = first_proximal(problem);
+	/* From what there is, if that is near: its multipliers as well. */
+	bool near = total->residual <= FAR_IN;
+	dense_zero(self->point, problem->variables);
+	if (near) {
+		dense_copy(self->point, x, problem->variables);
+		dense_copy(self->lambda, lambda, problem->rows);
+	}
+	for (uint32_t stage = 0; stage < STAGES; stage++, proximal *= STAGE) {
+		if (!prepare(self, problem, proximal))
+			return;
+		total->refactorings++;
+		if (!solver_finite(self->point, problem->variables))
+			dense_copy(self->point, x, problem->variables);
+		iterate(self, problem, &inner, options->rounds_max > 0 ? options->rounds_max : ROUNDS,
+			x, lambda, total);
+		inner.warm = true;
+		if (total->status == SOLVER_INFEASIBLE ||
+		    total->residual <= ROUGH * options->tolerance)
+			return;
+		if (qp_unboundedness(problem, self->step) >= SIGHT) {
+			dense_copy(self->ray, self->step, problem->variables);
+			total->status = SOLVER_UNBOUNDED;
+			return;
+		}
+	}
+}
+
+/* Whether the rows admit a point at all: looks for the one nearest to 0, which asks nothing of G and c and
+ * does not run away along a ray. total's status becomes INFEASIBLE with a proof, else stays, and UNBOUNDED
+ * stays only if there is a point. */
+static void look_for_a_point(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			     const struct solver_options *options, struct solver_result *total)
+{
+	uint32_t n = problem->variables;
+	struct qp_problem nearest = *problem;
+	struct solver_options inner = *options;
+	struct solver_result found = {.residual = __builtin_inf(), .status = SOLVER_INEXACT};
+	double *x = self->spare, *lambda = x + n, *zero = lambda + problem->rows;
+	dense_zero(self->unit, n * n);
+	for (uint32_t i = 0; i < n; i++)
+		self->unit[(size_t)i * n + i] = 1;
+	dense_zero(zero, n);
+	dense_zero(self->point, n);
+	nearest.g = self->unit;
+	nearest.c = zero;
+	inner.warm = false;
+	if (!prepare(self, &nearest, 0))
+		return;
+	iterate(self, &nearest, &inner, 6, x, lambda, &found);
+	total->pivots += found.pivots;
+	total->rounds += found.rounds;
+	if (found.status == SOLVER_INFEASIBLE)
+		total->status = SOLVER_INFEASIBLE;
+	else if (!(found.residual <= options->tolerance))
+		total->status = SOLVER_INEXACT;
+}
+
+static struct solver_result solve(struct qp_dual_active_set *self, const struct qp_problem *problem,
+				  const struct solver_options *options, double *x, double *lambda)
+{
+	struct solver_result total = {.residual = __builtin_inf(), .status = SOLVER_INEXACT};
+	bool definite = prepare(self, problem, 0);
+	if (definite) {
+		dense_zero(self->point, problem->variables);
+		iterate(self, problem, options, options->rounds_max > 0 ? options->rounds_max : 6, x,
+			lambda, &total);
+		if (total.status != SOLVER_INFEASIBLE && total.residual > FINE)
+			polish(self, problem, options, x, lambda, &total);
+	}
+	if (total.status != SOLVER_INFEASIBLE && !(total.residual <= ROUGH * options->tolerance)) {
+		total.fallbacks = definite && !(total.residual <= options->tolerance);
+		approach(self, problem, options, x, lambda, &total);
+	}
+	if (total.status != SOLVER_INFEASIBLE && !(total.residual <= options->tolerance))
+		look_for_a_point(self, problem, options, &total);
 	if (total.residual <= options->tolerance) {
 		total.status = SOLVER_SOLVED;
-	} else if (proved) {
-		total.status = SOLVER_INFEASIBLE;
-		total.residual = __builtin_inf();
-		total.certificate = self->certificate;
-		total.certificate_count = problem->rows;
-	} else if (self->proximal > 0 && is_ray(self, problem)) {
-		total.status = SOLVER_UNBOUNDED;
-		total.certificate = self->certificate;
-		total.certificate_count = n;
+	} else if (total.status != SOLVER_INEXACT) {
+		bool rows = total.status == SOLVER_INFEASIBLE;
+		total.residual = rows ? __builtin_inf() : total.residual;
+		total.certificate = rows ? self->certificate : self->ray;
+		total.certificate_count = rows ? problem->rows : problem->variables;
 	}
 	return total;
 }
@@ -281,21 +404,14 @@ struct solver_result qp_dual_active_set_solve(struct qp_dual_active_set *self,
 {
 	dense_zero(x, problem->variables);
 	dense_zero(lambda, problem->rows);
-	struct solver_result bad = solver_invalid();
 	if (self->lcp.certificate == NULL || problem->variables > self->variables_max ||
 	    problem->rows > self->rows_max || !qp_valid(problem))
-		return bad;
-	bad.status = SOLVER_INEXACT;
-	if (!factor(self, problem))
-		return bad;
-	make_dual(self, problem);
-	if (!solver_finite(self->a, (size_t)problem->rows * problem->rows))
-		return bad;
-	struct solver_options inner = solver_options_used(options);
-	inner.warm = options->warm && state != NULL;
+		return solver_invalid();
+	struct solver_options used = solver_options_used(options);
+	used.warm = options->warm && state != NULL;
 	for (uint32_t k = 0; k < problem->rows; k++)
-		self->state[k] = inner.warm ? state[k] : LCP_LOWER;
-	struct solver_result result = iterate(self, problem, &inner, x, lambda);
+		self->state[k] = used.warm ? state[k] : LCP_LOWER;
+	struct solver_result result = solve(self, problem, &used, x, lambda);
 	for (uint32_t k = 0; state != NULL && k < problem->rows; k++)
 		state[k] = self->state[k];
 	result.objective = qp_objective(problem, x);

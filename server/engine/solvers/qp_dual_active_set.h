@@ -11,7 +11,8 @@ struct qp_dual_active_set {
 	struct chol factor;    /* of G, or of G + ρ */
 	double *lower, *point; /* its storage; x of the best round */
 	double *across;        /* L⁻¹ Cᵀ by rows of C */
-	double *a, *b, *low, *high, *step, *gradient, *slack, *lambda, *certificate;
+	double *a, *b, *low, *high, *step, *gradient, *slack, *lambda, *held, *certificate, *ray;
+	double *unit, *spare; /* the program of the point nearest to 0: its matrix; x, λ and c */
 	uint8_t *state;
 	double proximal; /* ρ */
 	struct lcp_dantzig lcp;
@@ -21,10 +22,12 @@ size_t qp_dual_active_set_bytes(uint32_t variables, uint32_t rows);
 void qp_dual_active_set_init(struct qp_dual_active_set *self, void *memory, uint32_t variables,
 			     uint32_t rows);
 /* x: `variables` values out; lambda: `rows` out. state: NULL, or `rows` enum lcp_state: out, and
- * with options.warm in as well. Limits when 0: pivots 20 rows + 500 a round; rounds 6, or 300 where
- * G is only semidefinite. tolerance is for qp_residual. INFEASIBLE: certificate z of `rows`, z ≥ 0
- * but in equal rows, Cᵀz = 0, d·z > 0 (Farkas). UNBOUNDED: certificate p of `variables`: G p = 0, C
- * p ≥ 0 (= 0 in equal rows), c·p < 0. */
+ * with options.warm in as well. Limits when 0: pivots 20 rows + 500 a round; rounds 6, or 60 for each of
+ * 5 values of ρ where G is only semidefinite, or no better than that for rounding: then `fallbacks` is 1.
+ * tolerance is for qp_residual. INFEASIBLE: certificate z of `rows`, qp_infeasibility ≥ 1e8. UNBOUNDED:
+ * certificate p of `variables`, qp_unboundedness ≥ 1e8, and the rows admit a point. Without curvature (G
+ * = 0) this is a linear program, which the same rounds end in finitely many steps; lp_dual_simplex is
+ * made for those. */
 struct solver_result qp_dual_active_set_solve(struct qp_dual_active_set *self,
 					      const struct qp_problem *problem,
 					      const struct solver_options *options, double *x,

@@ -10,6 +10,7 @@
 #include "tests/lib/far_residual.h"
 #include "tests/lib/gen_lcp.h"
 #include "tests/lib/gen_lp.h"
+#include "tests/lib/gen_qp.h"
 
 enum { N = 36, M = 36 };
 static struct qp_dual_active_set solver;
@@ -434,6 +435,95 @@ START_TEST(a_minimum_no_double_can_hold_is_not_called_solved)
 }
 END_TEST
 
+START_TEST(a_multiplier_that_pulls_is_seen)
+{
+	/* min ½x² + x, whose free minimum −1 satisfies x ≥ −1.001: a row that is broken by rounding
+	 * only must not hold x back at −1.001 by pulling. */
+	double one[1] = {1}, cost[1] = {1}, at[1], pull[1], plane[1] = {-1.001 + 1e-15};
+	struct qp_problem problem = {1, 1, one, cost, one, plane, NULL};
+	at[0] = -1.001;
+	pull[0] = -0.001;
+	ck_assert_double_gt(qp_residual(&problem, at, pull), 9e-4);
+	ck_assert_double_gt((double)far_qp_residual(&problem, at, pull), 9e-4);
+	/* The same in an equal row is a solution. */
+	bool held[1] = {true};
+	problem.equal = held;
+	ck_assert_double_le(qp_residual(&problem, at, pull), 1e-14);
+}
+END_TEST
+
+START_TEST(an_x_without_measure_excuses_no_violation)
+{
+	/* x₁ − x₂ ≥ 1 and no curvature along (1, 1): x = 1e13 (1, 1) breaks the row by 1. */
+	double flat[4] = {1, -1, -1, 1}, none[2] = {0, 0}, row[2] = {1, -1}, one[1] = {1};
+	double at[2] = {1e13, 1e13}, zero[1] = {0};
+	struct qp_problem problem = {2, 1, flat, none, row, one, NULL};
+	ck_assert_double_gt(qp_residual(&problem, at, zero), 0.1);
+	struct solver_result result =
+		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
+	ck_assert_int_eq(result.status, SOLVER_SOLVED);
+	ck_assert_double_eq_tol(x[0] - x[1], 1, 1e-12);
+	ck_assert_double_eq_tol(lambda[0], 1, 1e-10);
+}
+END_TEST
+
+START_TEST(a_last_pivot_of_rounding_does_not_lead_out_of_the_box)
+{
+	struct rng rng = rng_seeded(check_seed() + 8);
+	struct gen_qp gen;
+	uint32_t helped = 0;
+	gen_qp_init(&gen, 8);
+	for (uint32_t round = 0; round < 3000; round++) {
+		gen_qp_random(&gen, GEN_QP_BOXED, &rng, 8);
+		struct solver_result result =
+			qp_dual_active_set_solve(&solver, &gen.problem, &options, x, lambda, NULL);
+		ck_assert_int_eq(result.status, SOLVER_SOLVED);
+		helped += result.fallbacks;
+		for (uint32_t i = 0; i < gen.problem.variables; i++)
+			ck_assert_double_le(fabs(x[i]), 2 + 1e-8);
+	}
+	ck_assert_uint_gt(helped, 20);
+	gen_qp_release(&gen);
+}
+END_TEST
+
+START_TEST(without_curvature_it_is_a_linear_program_and_agrees_with_the_simplex)
+{
+	struct rng rng = rng_seeded(check_seed() + 9);
+	struct gen_qp gen;
+	struct gen_lp lp;
+	uint32_t rounds = 0;
+	gen_qp_init(&gen, 8);
+	gen_lp_init(&lp, M, 8, M * 8);
+	for (uint32_t round = 0; round < 500; round++) {
+		gen_qp_random(&gen, GEN_QP_LINEAR, &rng, 8);
+		const struct qp_problem *qp = &gen.problem;
+		gen_lp_begin(&lp, qp->rows);
+		for (uint32_t k = 0; k < qp->rows; k++) {
+			lp.row_low[k] = qp->d[k];
+			lp.row_high[k] = qp_equal(qp, k) ? qp->d[k] : LP_INFINITY;
+		}
+		for (uint32_t j = 0; j < qp->variables; j++) {
+			gen_lp_column(&lp, qp->c[j], -LP_INFINITY, LP_INFINITY);
+			for (uint32_t k = 0; k < qp->rows; k++)
+				gen_lp_entry(&lp, k, qp->matrix[k * qp->variables + j]);
+		}
+		struct solver_result linear = gen_lp_solve(&lp, &options);
+		struct solver_result result =
+			qp_dual_active_set_solve(&solver, qp, &options, x, lambda, NULL);
+		ck_assert_int_eq(result.status, linear.status);
+		ck_assert_int_eq(result.status, SOLVER_SOLVED);
+		ck_assert_double_eq_tol(result.objective, linear.objective,
+					1e-9 * (1 + fabs(linear.objective)));
+		rounds = MAX_OF(rounds, result.rounds);
+	}
+	/* It ends: no crawling by steps of one length. */
+	ck_assert_uint_le(rounds, 60);
+	gen_lp_release(&lp);
+	gen_qp_release(&gen);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("qp");
@@ -449,6 +539,11 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_diamond_of_four_rests_and_one_of_five_rises_inside);
 	tcase_add_test(tcase, the_residual_is_true_at_the_ends_of_the_range);
 	tcase_add_test(tcase, a_minimum_no_double_can_hold_is_not_called_solved);
+	tcase_add_test(tcase, a_multiplier_that_pulls_is_seen);
+	tcase_add_test(tcase, an_x_without_measure_excuses_no_violation);
+	tcase_add_test(tcase, a_last_pivot_of_rounding_does_not_lead_out_of_the_box);
+	tcase_add_test(tcase,
+		       without_curvature_it_is_a_linear_program_and_agrees_with_the_simplex);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
