@@ -69,6 +69,8 @@ struct recovered {
 	uint32_t session_max;	 /* the highest session number in it: new ones must be above */
 	uint64_t checkpoint_tick, replayed; /* ticks replayed since */
 	bool whole; /* from its birth; false: its beginning was pruned */
+	bool has_pace; /* false: the file is from before it was kept */
+	struct journal_pace pace;
 	uint32_t checkpoints_corrupt;	    /* passed over; the log tells which */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };
