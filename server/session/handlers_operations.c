@@ -119,8 +119,12 @@ void handle_kick(struct session *self, const struct message *message)
 	}
 	snprintf(text, sizeof text, "%.*s", (int)message->kick.text.bytes,
 		 (const char *)message->kick.text.at);
-	session_done(self, message);
 	session_goodbye(target, STATUS_FORBIDDEN, text[0] != '\0' ? text : "ended by an administrator");
+	/* What it held is free before its connection has gone, and before anybody hears that it is. */
+	session_leave_all(target);
+	if (target->state == SESSION_LOST)
+		session_destroy(target);
+	session_done(self, message);
 }
 
 /* ---- CONFIG -------------------------------------------------------------------------------------- */

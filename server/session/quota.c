@@ -1,12 +1,12 @@
 #include "server/session/quota.h"
 
-/* Frames, bytes, commands, queries (rays and their like) and spawns per second. */
+/* Frames, bytes, commands, queries (rays and their like), spawns and faults per second. */
 static const double rates[][QUOTA_KINDS] = {
-	[WIRE_ROLE_NOBODY] = { 20, 64e3, 0, 0, 0 },
-	[WIRE_ROLE_OBSERVER] = { 500, 256e3, 0, 120, 0 },
-	[WIRE_ROLE_PLAYER] = { 1000, 1e6, 6000, 600, 60 },
-	[WIRE_ROLE_CONTROLLER] = { 1e6, 1e9, 20e6, 1e6, 20e6 },
-	[WIRE_ROLE_ADMIN] = { 1e6, 1e9, 20e6, 1e6, 20e6 },
+	[WIRE_ROLE_NOBODY] = { 20, 64e3, 0, 0, 0, 20 },
+	[WIRE_ROLE_OBSERVER] = { 500, 256e3, 0, 120, 0, 20 },
+	[WIRE_ROLE_PLAYER] = { 1000, 1e6, 6000, 600, 60, 50 },
+	[WIRE_ROLE_CONTROLLER] = { 1e6, 1e9, 20e6, 1e6, 20e6, 1000 },
+	[WIRE_ROLE_ADMIN] = { 1e6, 1e9, 20e6, 1e6, 20e6, 1000 },
 };
 
 void quota_init(struct quota *self, enum wire_role role, uint64_t now)

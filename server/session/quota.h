@@ -11,7 +11,15 @@
 #include "protocol/message.h"
 #include "server/io/instant.h"
 
-enum quota_kind { QUOTA_FRAMES, QUOTA_BYTES, QUOTA_COMMANDS, QUOTA_QUERIES, QUOTA_SPAWNS, QUOTA_KINDS };
+enum quota_kind {
+	QUOTA_FRAMES,
+	QUOTA_BYTES,
+	QUOTA_COMMANDS,
+	QUOTA_QUERIES,
+	QUOTA_SPAWNS,
+	QUOTA_FAULTS, /* messages that cannot be read, frames that are too large */
+	QUOTA_KINDS
+};
 enum { QUOTA_SUSTAINED_MS = 5000 };
 
 struct quota {

@@ -8,7 +8,7 @@
 #include "server/base/base.h"
 
 enum parameter_row {
-#define PARAMETER(number, NAME, name, initial, min, max, unit, doc) PARAMETER_##NAME = (number),
+#define PARAMETER(number, NAME, name, kind, initial, min, max, unit, doc) PARAMETER_##NAME = (number),
 #include "server/engine/world/parameters.def"
 #undef PARAMETER
 	PARAMETER_COUNT,
@@ -18,8 +18,11 @@ enum parameter_row {
 struct parameter_entry {
 	const char *name, *unit, *doc;
 	double initial, min, max;
+	bool whole; /* a count or a switch: an integer */
 };
 extern const struct parameter_entry parameter_entries[PARAMETER_COUNT];
+
+enum { PARAMETER_REAL = 0, PARAMETER_WHOLE = 1 };
 
 /* Row of a name, or PARAMETER_COUNT. */
 uint32_t parameter_find(const char *name);
