@@ -260,6 +260,15 @@ static int print_help(enum options_command command)
 	return EXIT_SUCCESS;
 }
 
+static int print_version(void)
+{
+	char text[MOTION_TEXT_MAX];
+	struct motion_numbers numbers = engine_motion();
+	motion_text(&numbers, text);
+	printf("cairnd %s (%s)\n", PACKAGE_VERSION, text);
+	return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	static struct options options;
@@ -273,8 +282,7 @@ int main(int argc, char **argv)
 	case OPTIONS_HELP:
 		return print_help(options.help_for);
 	case OPTIONS_VERSION:
-		printf("cairnd %s (abi %d)\n", PACKAGE_VERSION, ENGINE_ABI);
-		return EXIT_SUCCESS;
+		return print_version();
 	case OPTIONS_RUN:
 		log_set_level(options.run_log_level);
 		return run_scene(&options);

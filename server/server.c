@@ -46,7 +46,7 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 	self->own_uid = own_uid;
 	if (options->drain_redirect != NULL)
 		snprintf(self->redirect, sizeof self->redirect, "%s", options->drain_redirect);
-	snprintf(self->abi, sizeof self->abi, "cairn-%d", ENGINE_ABI);
+	snprintf(self->abi, sizeof self->abi, "cairn-%d", ENGINE_CORE);
 	shape_book_init(&self->library);
 	registry_init(&self->sessions, 1);
 	bell_init(&self->serving, worlds_serve, self);

@@ -15,7 +15,7 @@ static const struct {
 	double min, max;
 	enum { REAL, WHOLE } kind;
 } PARAMETERS[] = {
-#define PARAMETER(number, NAME, name, kind, initial, min, max, unit, doc) { name, min, max, kind },
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc) { name, min, max, kind },
 #include "server/engine/world/parameters.def"
 #undef PARAMETER
 };

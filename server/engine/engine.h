@@ -18,9 +18,32 @@
 #include "server/engine/types.h"
 #include "server/engine/world/command.h"
 
-/* The simulation version: two builds with the same number make the same bits. Raised with every change
- * of a golden hash; docs/DETERMINISM.md lists each raise with its reason. */
-#define ENGINE_ABI 1
+/* ---- the numbers of motion --------------------------------------------------------------------- */
+
+/* Motion is numbered in parts: the core (collision, dynamics, cooking of shapes) and each
+ * method. A change of bits raises the number of its part; docs/DETERMINISM.md lists each raise
+ * with its reason. Two builds make the same tick of the same state where the core's number and
+ * that of the method in force are equal. A method of number 0 is experimental: its bits are
+ * promised to nobody. */
+#define ENGINE_CORE 1
+
+enum { MOTION_METHODS_MAX = 32, MOTION_TEXT_MAX = 512 };
+struct motion_numbers {
+	uint32_t core, method_count;
+	struct {
+		uint16_t method; /* its permanent number */
+		uint32_t number; /* of its motion */
+	} methods[MOTION_METHODS_MAX];
+};
+/* Of this build. */
+struct motion_numbers engine_motion(void);
+/* Of files and images from before motion was numbered in parts, which say `abi` 1. */
+struct motion_numbers motion_of_abi_1(void);
+/* Whether both make the same ticks under `method` (its name). */
+bool motion_is_same(const struct motion_numbers *a, const struct motion_numbers *b, const char *method);
+/* "core 1, free 1, soft-step 1, lcp 0" and back; a method that is not known here is passed over. */
+void motion_text(const struct motion_numbers *numbers, char text[MOTION_TEXT_MAX]);
+MUST_CHECK enum status motion_parse(const char *text, struct motion_numbers *out);
 
 struct world;
 
@@ -186,7 +209,8 @@ struct world_changes world_changes(const struct world *world);
 
 /* Of what every client can know: id, status, pose, velocities of all bodies (server/base/body_hash.h). */
 uint64_t world_tick_hash(const struct world *world);
-/* Of all tables. per_table (may be NULL) receives one hash a table, in the order of fields.def. */
+/* Of all tables, but for what holds nothing (fields.def). per_table (may be NULL) receives one
+ * hash a table, in the order of fields.def; 0 of one that is left out. */
 enum { WORLD_TABLES_MAX = 64 };
 uint64_t world_state_hash(const struct world *world, uint64_t per_table[WORLD_TABLES_MAX],
 			  uint32_t *table_count);
@@ -196,7 +220,9 @@ const char *world_table_name(uint32_t table);
 
 /* Appends the world's image. Field by field, little-endian, no padding, no pointers. */
 MUST_CHECK enum status world_save(const struct world *world, struct bytes *out);
-/* Makes a world from an image (FORK, recovery). CORRUPT, VERSION, UNKNOWN_SHAPE (why names it), NO_MEMORY. */
+/* Makes a world from an image (FORK, recovery). CORRUPT, VERSION (of a later build),
+ * UNKNOWN_SHAPE (why names it), METHOD_REFUSES (the method in force does not take what is
+ * there), NO_MEMORY. */
 MUST_CHECK enum status world_load(const uint8_t *data, size_t bytes, struct shape_source shapes,
 				  struct world **out, struct reason *why);
 /* Puts the image's state in place of the world's; on failure nothing changed. The epoch is kept; changes
@@ -208,6 +234,22 @@ MUST_CHECK enum status world_restore(struct world *world, const uint8_t *data, s
  * people: table, row (and body id), column, both values. CORRUPT, VERSION, NO_MEMORY. */
 MUST_CHECK enum status world_image_difference(const uint8_t *a, size_t a_bytes, const uint8_t *b,
 					      size_t b_bytes, struct reason *difference);
+
+/* What an image says of itself. */
+struct image_about {
+	uint32_t version;		/* of its form */
+	struct motion_numbers numbers;	/* of the build that wrote it */
+	uint64_t tick;
+	uint16_t method;		/* in force; its permanent number */
+	/* What was told of it when it was saved: over its own bytes, by the rule of its version. */
+	uint64_t saved_hash, saved_hashes[WORLD_TABLES_MAX];
+	/* world_state_hash of a world loaded from it, by this build's rule. */
+	uint64_t state_hash, hashes[WORLD_TABLES_MAX];
+	uint32_t table_count; /* of the image */
+};
+/* CORRUPT, VERSION, NO_MEMORY. Invariants are not looked at. */
+MUST_CHECK enum status world_image_about(const uint8_t *data, size_t bytes, struct image_about *out,
+					 struct reason *why);
 
 /* Names of the shapes an image needs: at most `capacity` are written; returns how many there are. */
 uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,
@@ -299,6 +341,7 @@ struct world_energy world_energy(const struct world *world);
 
 struct method_info {
 	const char *name, *summary;
+	uint32_t motion; /* the number of its motion */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d;
 };

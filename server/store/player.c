@@ -1,9 +1,9 @@
 /* player.c: the order of things.
  *
  * Records are ordered by seq. A tick has no record of its own but its hash; it belongs before every
- * record of a later boundary, of the same epoch or the next. So: a record of this epoch's boundary t is
- * due when the world stands at t, a record of another epoch when no further tick of this one has a hash.
- * Within an epoch ticks only go up, so this order is the only one.
+ * record of a later boundary, of the same epoch or the next. So: a record of this epoch's boundary
+ * t is due when the world stands at t, a record of another epoch when no further tick of this one
+ * has a hash. Within an epoch ticks only go up, so this order is the only one.
  */
 #include "server/store/player.h"
 
@@ -57,14 +57,16 @@ static enum status load(struct player *self, uint64_t seq, struct reason *why)
 	struct bytes image = { 0 };
 	enum status status =
 		recording_checkpoint(self->recording, seq, &checkpoint, &image, why);
+	struct image_about about;
+	if (status == STATUS_OK)
+		status = world_image_about(image.data, image.count, &about, why);
 	if (status == STATUS_OK)
 		status = world_load(image.data, image.count, shape_book_source(&self->shapes),
 				    &self->world, why);
 	bytes_release(&image);
 	if (status != STATUS_OK)
 		return status;
-	if (world_state_hash(self->world, NULL, NULL) != checkpoint.state_hash ||
-	    world_info(self->world).tick != checkpoint.tick)
+	if (about.saved_hash != checkpoint.state_hash || about.tick != checkpoint.tick)
 		return reason_set(why, STATUS_CORRUPT, -1, "image",
 				  "the image of tick %llu has not the state hash it was saved with",
 				  LONG(checkpoint.tick));

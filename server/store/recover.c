@@ -62,7 +62,13 @@ static enum status take_snapshot(struct recording *recording, uint64_t seq, cons
 {
 	struct recorded_checkpoint checkpoint;
 	struct bytes image = { 0 };
+	struct image_about about;
 	enum status status = recording_checkpoint(recording, seq, &checkpoint, &image, why);
+	if (status == STATUS_OK)
+		status = world_image_about(image.data, image.count, &about, why);
+	if (status == STATUS_OK && about.saved_hash != checkpoint.state_hash)
+		status = reason_set(why, STATUS_CORRUPT, -1, "image",
+				    "it has not the state hash it was saved with");
 	if (status == STATUS_CORRUPT) {
 		log_warn("snapshot_corrupt", "world=%s checkpoint=%llu text=\"%s\"", world,
 			 (unsigned long long)seq, why->text);
@@ -79,7 +85,7 @@ static enum status take_snapshot(struct recording *recording, uint64_t seq, cons
 	struct recovered_snapshot *snapshot = &out->snapshots.items[out->snapshots.count++];
 	memcpy(snapshot->name, checkpoint.name, sizeof snapshot->name);
 	snapshot->tick = checkpoint.tick;
-	snapshot->state_hash = checkpoint.state_hash;
+	snapshot->state_hash = about.state_hash;
 	snapshot->image = image;
 	return STATUS_OK;
 }

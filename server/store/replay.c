@@ -108,16 +108,44 @@ static void locate_nothing(struct replay_report *report, uint64_t tick)
 
 /* ---- alone ------------------------------------------------------------------------------------- */
 
-/* The first table whose hash differs; false when all agree. */
-static bool differing_table(const struct recorded_checkpoint *checkpoint, const uint64_t *tables,
-			    uint32_t count, struct replay_report *report)
+/* The stored image of a checkpoint, and what it says of itself. CORRUPT is a difference, not an
+ * error. */
+static enum status fetch_image(struct tape *tape, const struct player_event *event,
+			       struct recorded_checkpoint *checkpoint, struct bytes *image,
+			       struct image_about *about, struct replay_report *report,
+			       struct reason *why)
 {
-	if (checkpoint->table_count != count) {
+	memset(about, 0, sizeof *about);
+	enum status status =
+		recording_checkpoint(tape->recording, event->seq, checkpoint, image, why);
+	if (status == STATUS_OK)
+		status = world_image_about(image->data, image->count, about, why);
+	if (status != STATUS_CORRUPT)
+		return status;
+	first_difference(report, REPLAY_IMAGE, event, 0, 0);
+	locate(report, event->tick, why);
+	return STATUS_OK;
+}
+
+/* A hash that was recorded, as this build's rule has it: known once the stored image has been
+ * found to have it. */
+static uint64_t translate(uint64_t recorded, uint64_t saved, uint64_t now)
+{
+	return recorded == saved ? now : recorded;
+}
+
+/* The first table whose hash differs; false when all agree. */
+static bool differing_table(const struct recorded_checkpoint *checkpoint,
+			    const struct image_about *about, const uint64_t *tables,
+			    struct replay_report *report)
+{
+	if (checkpoint->table_count != about->table_count) {
 		snprintf(report->table, sizeof report->table, "%s", "tables");
 		return true;
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (tables[i] == checkpoint->table_hashes[i])
+	for (uint32_t i = 0; i < about->table_count; i++) {
+		if (translate(checkpoint->table_hashes[i], about->saved_hashes[i],
+			      about->hashes[i]) == tables[i])
 			continue;
 		snprintf(report->table, sizeof report->table, "%s", world_table_name(i));
 		return true;
@@ -127,19 +155,15 @@ static bool differing_table(const struct recorded_checkpoint *checkpoint, const 
 
 /* Compares the stored image with the world's own. */
 static enum status compare_images(struct tape *tape, const struct player_event *event,
-				  struct replay_report *report, struct reason *why)
+				  const struct bytes *stored, struct replay_report *report,
+				  struct reason *why)
 {
-	struct recorded_checkpoint checkpoint;
-	struct bytes stored = { 0 }, own = { 0 };
+	struct bytes own = { 0 };
 	struct reason difference;
-	enum status status =
-		recording_checkpoint(tape->recording, event->seq, &checkpoint, &stored, why);
+	enum status status = world_save(tape->player.world, &own);
+	reason_set(why, status, -1, "replay", "%s", status_text(status));
 	if (status == STATUS_OK) {
-		status = world_save(tape->player.world, &own);
-		reason_set(why, status, -1, "replay", "%s", status_text(status));
-	}
-	if (status == STATUS_OK) {
-		enum status found = world_image_difference(stored.data, stored.count, own.data,
+		enum status found = world_image_difference(stored->data, stored->count, own.data,
 							   own.count, &difference);
 		if (found == STATUS_NO_MEMORY)
 			status = reason_set(why, found, -1, "replay", "%s", difference.text);
@@ -147,33 +171,37 @@ static enum status compare_images(struct tape *tape, const struct player_event *
 			first_difference(report, REPLAY_IMAGE, event, 0, 0);
 			locate(report, event->tick, &difference);
 		}
-	} else if (status == STATUS_CORRUPT) {
-		first_difference(report, REPLAY_IMAGE, event, 0, 0);
-		locate(report, event->tick, why);
-		status = STATUS_OK;
 	}
-	bytes_release(&stored);
 	bytes_release(&own);
 	return status;
+}
+
+static void compare_hashes(struct tape *tape, const struct player_event *event,
+			   const struct recorded_checkpoint *checkpoint,
+			   const struct image_about *about, struct replay_report *report)
+{
+	uint64_t tables[WORLD_TABLES_MAX];
+	uint64_t hash = world_state_hash(tape->player.world, tables, NULL);
+	if (differing_table(checkpoint, about, tables, report) ||
+	    hash != translate(checkpoint->state_hash, about->saved_hash, about->state_hash))
+		first_difference(report, REPLAY_STATE_HASH, event, checkpoint->state_hash, hash);
 }
 
 static enum status check_checkpoint(struct tape *tape, const struct player_event *event,
 				    struct replay_report *report, struct reason *why)
 {
 	struct recorded_checkpoint checkpoint;
-	uint64_t tables[WORLD_TABLES_MAX];
-	uint32_t count;
-	enum status status =
-		recording_checkpoint(tape->recording, event->seq, &checkpoint, NULL, why);
-	if (status != STATUS_OK)
-		return status;
-	uint64_t hash = world_state_hash(tape->player.world, tables, &count);
+	struct image_about about;
+	struct bytes stored = { 0 };
 	report->checkpoints++;
-	if (differing_table(&checkpoint, tables, count, report) || hash != checkpoint.state_hash)
-		first_difference(report, REPLAY_STATE_HASH, event, checkpoint.state_hash, hash);
-	status = compare_images(tape, event, report, why);
-	if (status == STATUS_OK && report->verdict == REPLAY_DIFFERS && !report->located)
-		locate_nothing(report, event->tick);
+	enum status status = fetch_image(tape, event, &checkpoint, &stored, &about, report, why);
+	if (status == STATUS_OK && about.version != 0) {
+		compare_hashes(tape, event, &checkpoint, &about, report);
+		status = compare_images(tape, event, &stored, report, why);
+		if (status == STATUS_OK && report->verdict == REPLAY_DIFFERS && !report->located)
+			locate_nothing(report, event->tick);
+	}
+	bytes_release(&stored);
 	return status;
 }
 

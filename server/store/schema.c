@@ -95,7 +95,7 @@ static enum status create_meta(sqlite3 *db, const char *world, struct reason *wh
 {
 	static const char text[] = "INSERT INTO meta VALUES (?1, ?2)";
 	char abi[16];
-	snprintf(abi, sizeof abi, "%d", ENGINE_ABI);
+	snprintf(abi, sizeof abi, "%d", ENGINE_CORE);
 	sqlite3_stmt *put = NULL;
 	enum status status = sql_prepare(db, text, &put, why);
 	if (status == STATUS_OK)
@@ -177,7 +177,7 @@ static enum status check_abi(sqlite3 *db, struct reason *why)
 		status = schema_meta(db, "build", build, sizeof build, why);
 	if (status != STATUS_OK)
 		return status;
-	snprintf(own, sizeof own, "%d", ENGINE_ABI);
+	snprintf(own, sizeof own, "%d", ENGINE_CORE);
 	if (strcmp(abi, own) != 0)
 		return reason_set(why, STATUS_VERSION, -1, "abi",
 				  "made with abi %s (%s), this program has %s", abi, build, own);

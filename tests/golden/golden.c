@@ -1,16 +1,17 @@
-/* golden: runs every scene and compares its hashes with the list; the same bits on every compiler,
+/* golden: runs every scene and compares its hashes with the lists; the same bits on every compiler,
  * optimisation, processor, number of workers, with a save and load on the way.
  *
- *   golden [--workers N] [--print] [LIST]
+ *   golden [--workers N] [--print motion|state|answers] [FOLDER]
  *
- * LIST is tests/golden/hashes.txt below $CAIRN_SRCDIR unless given: lines of
+ * FOLDER is tests/golden below $CAIRN_SRCDIR unless given. Its lists, 16 hex digits a hash:
  *
- *   abi NUMBER
- *   SCENE TICK TICK_HASH STATE_HASH         16 hex digits each
+ *   motion.txt    core N, METHOD N, …; SCENE TICK TICK_HASH    what bodies do
+ *   state.txt     SCENE TICK STATE_HASH                   what stands in the tables
+ *   answers.txt   PROBLEM COUNT VALUES WAYS               of solvers, distances, shapes, overlaps
  *
- * --print writes such a list of this build instead of TAP. Each scene runs plainly; with workers; and
- * saved and loaded at a tick of its own, with all caches made anew at another; and so that every kind of
- * broad phase has had it, two of them interrupted.
+ * --print writes such a list of this build instead of TAP. Each scene runs plainly; with workers;
+ * and saved and loaded at a tick of its own, with all caches made anew at another; and so that
+ * every kind of broad phase has had it, two of them interrupted.
  */
 #include "server/base/rng.h"
 #include "server/io/parallel_pool.h"
@@ -25,69 +26,94 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum list { MOTION, STATE, ANSWERS, LISTS };
+static const char *const list_names[LISTS] = { "motion", "state", "answers" };
+
 struct line {
-	char scene[32];
-	unsigned long long tick, tick_hash, state_hash;
+	enum list list;
+	char name[32];
+	unsigned long long count; /* of ticks or problems */
+	unsigned long long hashes[2]; /* the second of answers only */
 };
 
 enum { LINES_MAX = 256 };
 static struct line listed[LINES_MAX];
 static uint32_t listed_count, tests, failures;
-static unsigned listed_abi;
-static bool print;
+static char listed_numbers[MOTION_TEXT_MAX];
+static enum list printed = LISTS; /* LISTS: none */
 
-static bool read_list(const char *path)
+static bool read_list(const char *folder, enum list list)
 {
+	char path[4096], text[200];
+	snprintf(path, sizeof path, "%s/%s.txt", folder, list_names[list]);
 	FILE *file = fopen(path, "r");
-	char text[200];
 	if (file == NULL)
 		return false;
 	while (fgets(text, sizeof text, file) != NULL && listed_count < LINES_MAX) {
 		struct line *line = &listed[listed_count];
-		if (text[0] == '#' || sscanf(text, "abi %u", &listed_abi) == 1)
+		if (text[0] == '#')
 			continue;
-		if (sscanf(text, "%31s %llu %llx %llx", line->scene, &line->tick, &line->tick_hash,
-			   &line->state_hash) == 4)
+		if (strncmp(text, "core ", 5) == 0) {
+			text[strcspn(text, "\n")] = '\0';
+			memcpy(listed_numbers, text, strlen(text) + 1);
+			continue;
+		}
+		*line = (struct line){ .list = list };
+		if (sscanf(text, "%31s %llu %llx %llx", line->name, &line->count, &line->hashes[0],
+			   &line->hashes[1]) == (list == ANSWERS ? 4 : 3))
 			listed_count++;
 	}
 	fclose(file);
 	return true;
 }
 
-static void compare_line(const char *name, const char *way, struct line now)
+static void say_hashes(const struct line *line)
 {
-	if (print) {
-		printf("%s %llu %016llx %016llx\n", name, now.tick, now.tick_hash, now.state_hash);
+	printf(" %016llx", line->hashes[0]);
+	if (line->list == ANSWERS)
+		printf(" %016llx", line->hashes[1]);
+	printf("\n");
+}
+
+static void compare_line(const char *name, const char *way, const struct line *now)
+{
+	if (printed != LISTS) {
+		if (printed == now->list) {
+			printf("%s %llu", name, now->count);
+			say_hashes(now);
+		}
 		return;
 	}
 	const struct line *wanted = NULL;
 	for (uint32_t i = 0; i < listed_count && wanted == NULL; i++)
-		if (strcmp(listed[i].scene, name) == 0 && listed[i].tick == now.tick)
+		if (listed[i].list == now->list && strcmp(listed[i].name, name) == 0 &&
+		    listed[i].count == now->count)
 			wanted = &listed[i];
-	bool same = wanted != NULL && wanted->tick_hash == now.tick_hash &&
-		    wanted->state_hash == now.state_hash;
+	bool same = wanted != NULL && memcmp(wanted->hashes, now->hashes, sizeof now->hashes) == 0;
 	failures += !same;
-	printf("%s %u - %s %s tick %llu %016llx %016llx\n", same ? "ok" : "not ok", ++tests, name,
-	       way, now.tick, now.tick_hash, now.state_hash);
+	printf("%s %u - %s of %s %s %llu", same ? "ok" : "not ok", ++tests, list_names[now->list], name,
+	       way, now->count);
+	say_hashes(now);
 	if (!same && wanted == NULL)
 		printf("# not in the list\n");
-	else if (!same)
-		printf("# the list has %016llx %016llx\n", wanted->tick_hash, wanted->state_hash);
+	else if (!same) {
+		printf("# the list has");
+		say_hashes(wanted);
+	}
 }
 
 static void compare(const struct scene *scene, const char *way, const struct world *world)
 {
+	uint64_t tick = world_info(world).tick;
 	compare_line(scene->name, way,
-		     (struct line){.tick = world_info(world).tick,
-				   .tick_hash = world_tick_hash(world),
-				   .state_hash = test_hash(world)});
+		     &(struct line){ MOTION, "", tick, { world_tick_hash(world), 0 } });
+	compare_line(scene->name, way, &(struct line){ STATE, "", tick, { test_hash(world), 0 } });
 }
 
 /* Problems, or poses, take the place of ticks. */
 static void compare_solver(const char *name, uint32_t count, uint64_t values, uint64_t ways)
 {
-	compare_line(name, "solved",
-		     (struct line){.tick = count, .tick_hash = values, .state_hash = ways});
+	compare_line(name, "solved", &(struct line){ ANSWERS, "", count, { values, ways } });
 }
 
 /* Trades the world for one loaded from its image. */
@@ -135,26 +161,59 @@ static void run(const struct scene *scene, const char *broad_phase, const struct
 	world_destroy(world);
 }
 
+static bool read_lists(const char *folder, const char *numbers)
+{
+	for (int list = 0; list < LISTS; list++)
+		if (!read_list(folder, (enum list)list))
+			return false;
+	return strcmp(listed_numbers, numbers) == 0;
+}
+
+static enum list list_by_name(const char *name)
+{
+	int list = 0;
+	while (list < LISTS && strcmp(list_names[list], name) != 0)
+		list++;
+	return (enum list)list;
+}
+
+static void run_scenes(const struct parallel_pool *pool)
+{
+	for (uint32_t i = 0; i < scene_count; i++) {
+		run(&scenes[i], "tree", &parallel_serial, false);
+		if (printed != LISTS)
+			continue;
+		run(&scenes[i], "tree", parallel_pool_parallel(pool), false);
+		run(&scenes[i], "grid", &parallel_serial, true);
+		run(&scenes[i], "levels", parallel_pool_parallel(pool), true);
+		run(&scenes[i], "sweep", &parallel_serial, false);
+	}
+}
+
 int main(int count, char **arguments)
 {
 	uint32_t workers = 3;
-	char path[4096];
+	char folder[4000], numbers[MOTION_TEXT_MAX];
+	struct motion_numbers own = engine_motion();
+	motion_text(&own, numbers);
 	const char *source = getenv("CAIRN_SRCDIR");
-	snprintf(path, sizeof path, "%s/tests/golden/hashes.txt", source != NULL ? source : ".");
+	snprintf(folder, sizeof folder, "%s/tests/golden", source != NULL ? source : ".");
 	for (int i = 1; i < count; i++) {
-		if (strcmp(arguments[i], "--print") == 0)
-			print = true;
+		if (strcmp(arguments[i], "--print") == 0 && i + 1 < count)
+			printed = list_by_name(arguments[++i]);
 		else if (strcmp(arguments[i], "--workers") == 0 && i + 1 < count)
 			workers = (uint32_t)strtoul(arguments[++i], NULL, 10);
 		else
-			snprintf(path, sizeof path, "%s", arguments[i]);
+			snprintf(folder, sizeof folder, "%s", arguments[i]);
 	}
-	if (print) {
-		printf("# Made by golden --print; docs/DETERMINISM.md says when this may change.\n"
-		       "abi %d\n",
-		       ENGINE_ABI);
-	} else if (!read_list(path) || listed_abi != ENGINE_ABI) {
-		printf("Bail out! %s is missing or of another abi than %d\n", path, ENGINE_ABI);
+	if (printed != LISTS) {
+		printf("# Made by golden --print %s; docs/DETERMINISM.md says when this may change.\n",
+		       list_names[printed]);
+		if (printed == MOTION)
+			printf("%s\n", numbers);
+	} else if (!read_lists(folder, numbers)) {
+		printf("Bail out! the lists in %s are missing or of other numbers than %s\n", folder,
+		       numbers);
 		return 1;
 	}
 	struct parallel_pool *pool;
@@ -162,21 +221,13 @@ int main(int count, char **arguments)
 		printf("Bail out! no workers\n");
 		return 1;
 	}
-	for (uint32_t i = 0; i < scene_count; i++) {
-		run(&scenes[i], "tree", &parallel_serial, false);
-		if (print)
-			continue;
-		run(&scenes[i], "tree", parallel_pool_parallel(pool), false);
-		run(&scenes[i], "grid", &parallel_serial, true);
-		run(&scenes[i], "levels", parallel_pool_parallel(pool), true);
-		run(&scenes[i], "sweep", &parallel_serial, false);
-	}
+	run_scenes(pool);
 	parallel_pool_destroy(pool);
 	golden_solvers(compare_solver);
 	golden_closest(compare_solver);
 	golden_shapes(compare_solver);
 	golden_overlap(compare_solver);
-	if (!print)
+	if (printed == LISTS)
 		printf("1..%u\n", tests);
 	return failures > 0;
 }

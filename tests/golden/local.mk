@@ -3,7 +3,8 @@ tests_golden_golden_SOURCES = tests/golden/golden.c tests/golden/scenes.h tests/
 	tests/golden/solvers.h tests/golden/solvers.c tests/golden/closest.h tests/golden/closest.c \
 	tests/golden/shapes.h tests/golden/shapes.c tests/golden/overlap.h tests/golden/overlap.c
 TESTS += tests/golden/run
-EXTRA_DIST += tests/golden/run tests/golden/hashes.txt
+EXTRA_DIST += tests/golden/run tests/golden/motion.txt tests/golden/state.txt \
+	tests/golden/answers.txt
 EXTRA_DIST += tests/golden/aarch64 tests/golden/sha256.c tests/golden/no_order.c
 
 # The same hashes on another processor: a cross build run by qemu-user. Needs gcc-aarch64-linux-gnu,

@@ -420,7 +420,7 @@ void wire_vectors_parameters(FILE *out)
 	fputs("| name | values | initially | meaning |\n|---|---|---|---|\n", out);
 #define WHOLE "integer, "
 #define REAL ""
-#define PARAMETER(number, NAME, name, kind, initial, min, max, unit, doc)                          \
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc)                          \
 	fprintf(out, "| %s | %s%.10g … %.10g%s%s | %.10g | %s |\n", name, kind, (double)(min),     \
 		(double)(max), unit[0] == '\0' ? "" : " ", unit, (double)(initial), doc);
 #include "server/engine/world/parameters.def"

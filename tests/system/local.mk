@@ -7,6 +7,7 @@ PYTHON_TESTS += \
 	tests/system/test_library.py \
 	tests/system/test_limits.py \
 	tests/system/test_mesh.py \
+	tests/system/test_museum.py \
 	tests/system/test_operations.py \
 	tests/system/test_replica.py \
 	tests/system/test_sessions.py \
@@ -16,7 +17,7 @@ PYTHON_TESTS += \
 	tests/system/test_tokens.py \
 	tests/system/test_unit_file.py \
 	tests/system/test_web.py
-EXTRA_DIST += tests/system/support.py tests/system/hostile_rows.py
+EXTRA_DIST += tests/system/support.py tests/system/hostile_rows.py tests/data/museum
 
 # make soak: half an hour of clients of all kinds; not part of check.
 SOAK_MINUTES = 30

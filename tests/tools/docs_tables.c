@@ -215,18 +215,28 @@ static void say_fields(void)
 	       "checks that it is current.\n"
 	       "This is everything that outlives a step: what an image holds, what the state "
 	       "hash covers, and what\n"
-	       "`world_image_difference` names. Numbers of tables and columns are permanent. "
-	       "A table's hash is\n"
-	       "XXH3-64 (seed 0) of its row count (u32) and its hashed columns in order, "
-	       "little-endian; the state\n"
-	       "hash is XXH3-64 of the tables' hashes (u64 each) in order.\n\n"
-	       "An image: `CAIRNIMG`, u32 version, u32 abi, u32 sections; a section: u16 "
-	       "table, u32 rows, u16\n"
+	       "`world_image_difference` names. Numbers, types and flags of tables and columns are "
+	       "permanent, and so is what a\n"
+	       "file without a column means (*absent*: 0 unless stated).\n\n"
+	       "A table's hash is XXH3-64 (seed 0) of its row count (u32), then, of each hashed "
+	       "column that is not absent in\n"
+	       "every row, its number (u32) and its values, little-endian, in order. That of the "
+	       "parameters is of each that is not\n"
+	       "at its absent value: u32 number, f64 value. The state hash is XXH3-64 of number "
+	       "(u32) and hash (u64) of each table\n"
+	       "with rows (or such a parameter), in order. In an image of version 1 every table "
+	       "and column counts: a table is its row\n"
+	       "count and columns without their numbers, the state the ten tables' hashes "
+	       "without theirs.\n\n"
+	       "An image: `CAIRNIMG`, u32 version (2), u32 core, u32 methods, of each u16 its "
+	       "number and u32 the number of its motion,\n"
+	       "u32 sections (version 1: u32 abi, 1, in place of core and methods); a section: "
+	       "u16 table, u32 rows, u16\n"
 	       "columns; a column: u16 number, u8 type (as below from 0), u32 values a row, "
 	       "then the values row by\n"
-	       "row; at the end u64 XXH3-64 of everything before. All little-endian. What a "
-	       "reader does not know it\n"
-	       "skips, what an image lacks is zero.\n");
+	       "row; at the end u64 XXH3-64 of everything before. All little-endian. An image "
+	       "with rows in a table, or with a\n"
+	       "column, that is not listed here is of a later build and is refused as `version`.\n");
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
 		const struct table_info *info = &table_infos[table];
 		printf("\n## %u %s\n\n", info->number, info->name);
@@ -241,7 +251,10 @@ static void say_fields(void)
 				printf(" × %u", column->length);
 			printf(" | ");
 			say_cell(column->doc);
-			printf("%s |\n", column->flags & COLUMN_UNHASHED ? " (not hashed)" : "");
+			if (column->absent != 0)
+				printf(" (absent: %g)", column->absent);
+			printf("%s%s |\n", column->flags & COLUMN_UNHASHED ? " (not hashed)" : "",
+			       column->flags & COLUMN_UNCHARGED ? " (not charged)" : "");
 		}
 	}
 }

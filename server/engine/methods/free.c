@@ -90,6 +90,7 @@ const struct method method_free = {
 	.name = "free",
 	.summary = "no contact: everything passes through everything",
 	.number = 1,
+	.motion = 1,
 	.attach = attach,
 	.detach = detach,
 	.step = step,

@@ -235,6 +235,7 @@ const struct method method_lcp = {
 	.name = "lcp",
 	.summary = "velocity-level complementarity by projected Gauss-Seidel (prototype)",
 	.number = 3,
+	.motion = 0,
 	.supports = supports,
 	.admit = admit,
 	.attach = attach,

@@ -15,6 +15,7 @@ struct method {
 	const char *name;     /* what the METHOD command says */
 	const char *summary;  /* one line */
 	uint16_t number;      /* permanent; world.method */
+	uint32_t motion;      /* raised with every change of its bits; 0: experimental (engine.h) */
 	/* OK, or METHOD_REFUSES with why ("lcp needs spheres or planar boxes: body 17 is a hull"). */
 	enum status (*supports)(const struct dynamics *dynamics, struct reason *why);
 	/* The same question for one command about to be applied: its ids are resolved (a body may be one

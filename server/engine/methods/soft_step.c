@@ -104,6 +104,7 @@ const struct method method_soft_step = {
 	.name = "soft-step",
 	.summary = "sub-stepped soft contacts with islands and sleep: the default",
 	.number = 2,
+	.motion = 1,
 	.attach = attach,
 	.detach = detach,
 	.step = step,

@@ -514,11 +514,11 @@ static enum status check_memory(const struct plan *plan, const struct world *wor
 				struct reason *why)
 {
 	const struct tables *tables = &world->tables;
-	uint64_t bytes = tables_row_bytes(tables);
-	bytes += (uint64_t)plan->made_bodies * table_row_bytes(TABLE_BODY);
-	bytes += (uint64_t)plan->made_placements * table_row_bytes(TABLE_PLACEMENT);
-	bytes += (uint64_t)plan->made_shapes * table_row_bytes(TABLE_SHAPE);
-	bytes += (uint64_t)plan->made_drives * table_row_bytes(TABLE_DRIVE);
+	uint64_t bytes = tables_charge(tables);
+	bytes += (uint64_t)plan->made_bodies * table_row_charge(TABLE_BODY);
+	bytes += (uint64_t)plan->made_placements * table_row_charge(TABLE_PLACEMENT);
+	bytes += (uint64_t)plan->made_shapes * table_row_charge(TABLE_SHAPE);
+	bytes += (uint64_t)plan->made_drives * table_row_charge(TABLE_DRIVE);
 	bool grows = plan->made_bodies + plan->made_placements + plan->made_shapes +
 			     plan->made_drives > 0;
 	if (!grows || bytes <= tables->world.memory_max[0])

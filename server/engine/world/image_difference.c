@@ -1,5 +1,5 @@
 /* image_difference.c: where two images first differ, said so that a person can look there. */
-#include "server/engine/world/world.h"
+#include "server/engine/world/image.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -112,10 +112,10 @@ enum status world_image_difference(const uint8_t *a, size_t a_bytes, const uint8
 				   size_t b_bytes, struct reason *difference)
 {
 	struct tables one, other;
-	enum status status = image_read(a, a_bytes, &one, difference);
+	enum status status = image_read(a, a_bytes, &one, NULL, difference);
 	if (status != STATUS_OK)
 		return status;
-	status = image_read(b, b_bytes, &other, difference);
+	status = image_read(b, b_bytes, &other, NULL, difference);
 	if (status != STATUS_OK) {
 		tables_release(&one);
 		return status;

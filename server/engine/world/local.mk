@@ -18,8 +18,11 @@ libengine_a_SOURCES += \
 	server/engine/world/commands_check.c \
 	server/engine/world/drives.h \
 	server/engine/world/drives.c \
+	server/engine/world/image.h \
 	server/engine/world/image_difference.c \
+	server/engine/world/image_read.c \
 	server/engine/world/invariants.c \
+	server/engine/world/motion.c \
 	server/engine/world/parameters.h \
 	server/engine/world/parameters.c \
 	server/engine/world/pending.h \

@@ -8,16 +8,19 @@
 #include "server/base/base.h"
 
 enum parameter_row {
-#define PARAMETER(number, NAME, name, kind, initial, min, max, unit, doc) PARAMETER_##NAME = (number),
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc) PARAMETER_##NAME = (number),
 #include "server/engine/world/parameters.def"
 #undef PARAMETER
 	PARAMETER_COUNT,
 };
 
+/* Rows that the limit memory_max counts: those there were when the core's number was given. */
+enum { PARAMETERS_CHARGED = 9 };
+
 /* The list in order of rows: PARAMETER_COUNT entries. */
 struct parameter_entry {
 	const char *name, *unit, *doc;
-	double initial, min, max;
+	double absent, initial, min, max;
 	bool whole; /* a count or a switch: an integer */
 };
 extern const struct parameter_entry parameter_entries[PARAMETER_COUNT];

@@ -27,8 +27,8 @@ enum status pending_encode(struct world *world, const struct batch *batch, uint3
 		return reason_set(why, STATUS_NO_MEMORY, -1, "batch", "out of memory");
 	uint64_t rows = (uint64_t)tables->pending.count + kept_before + 1;
 	uint64_t total = (uint64_t)tables->pending_bytes.count + world->encoded.count;
-	uint64_t memory = tables_row_bytes(tables) + world->encoded.count +
-			  (kept_before + 1) * table_row_bytes(TABLE_PENDING);
+	uint64_t memory = tables_charge(tables) + world->encoded.count +
+			  (kept_before + 1) * table_row_charge(TABLE_PENDING);
 	if (rows > PENDING_MAX || total > PENDING_BYTES_MAX ||
 	    memory > tables->world.memory_max[0]) {
 		world->encoded.count = start;

@@ -1,32 +1,20 @@
-/* snapshot.c: a world as bytes.
+/* snapshot.c: a world as bytes, and worlds from bytes.
  *
- *   "CAIRNIMG", u32 version, u32 abi, u32 sections
+ *   "CAIRNIMG", u32 version
+ *   u32 number of the core, u32 methods, of each: u16 its number, u32 the number of its motion
+ *   u32 sections
  *   section: u16 table number, u32 rows, u16 columns
  *   column:  u16 column number, u8 type, u32 values a row, then rows × values, little-endian
  *   u64 XXH3 of everything before
  *
- * The image describes itself: a reader that does not know a table or a column skips it, and leaves
- * zero (parameters: their initial value) what the image does not have. Nothing is believed before it
- * is checked: sizes against the bytes left while reading, every invariant of the tables afterwards
- * (invariants.c). A restore makes a whole second world first and then trades places with it.
- *
- * An image may not ask for much more memory than it brings: of each table that has rows, at least an
- * eighth of the bytes of a row must be there.
+ * Version 1, of the first builds, has one u32 (`abi`, 1) in place of the second line. image_read.c
+ * reads both. A restore makes a whole second world first and then trades places with it.
  */
 #include "server/base/hash.h"
-#include "server/engine/world/parameters.h"
+#include "server/engine/world/image.h"
 #include "server/engine/world/world.h"
 
 #include <string.h>
-
-static const char magic[8] = { 'C', 'A', 'I', 'R', 'N', 'I', 'M', 'G' };
-enum { IMAGE_VERSION = 1, TYPES = COLUMN_QUAT + 1 };
-#define MISSING_MAX ((size_t)8)
-
-static const uint8_t type_bytes[TYPES] = {
-	[COLUMN_U8] = 1,  [COLUMN_U16] = 2, [COLUMN_U32] = 4,	[COLUMN_U64] = 8,  [COLUMN_I64] = 8,
-	[COLUMN_F32] = 4, [COLUMN_F64] = 8, [COLUMN_VEC3] = 24, [COLUMN_QUAT] = 32,
-};
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
@@ -52,9 +40,15 @@ enum status world_save(const struct world *world, struct bytes *out)
 {
 	size_t start = out->count;
 	struct writer writer = writer_into(out);
-	write_raw(&writer, magic, sizeof magic);
+	struct motion_numbers numbers = engine_motion();
+	write_raw(&writer, IMAGE_MAGIC, IMAGE_MAGIC_BYTES);
 	write_u32(&writer, IMAGE_VERSION);
-	write_u32(&writer, ENGINE_ABI);
+	write_u32(&writer, numbers.core);
+	write_u32(&writer, numbers.method_count);
+	for (uint32_t i = 0; i < numbers.method_count; i++) {
+		write_u16(&writer, numbers.methods[i].method);
+		write_u32(&writer, numbers.methods[i].number);
+	}
 	write_u32(&writer, TABLE_COUNT);
 	for (uint32_t table = 0; table < TABLE_COUNT; table++)
 		write_table(&writer, &world->tables, table);
@@ -65,146 +59,13 @@ enum status world_save(const struct world *world, struct bytes *out)
 	return writer_status(&writer);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
-
-#define BAD(...) reason_set(why, STATUS_CORRUPT, -1, "image", __VA_ARGS__)
-
-static uint32_t find_table(uint16_t number)
-{
-	for (uint32_t table = 0; table < TABLE_COUNT; table++)
-		if (table_infos[table].number == number)
-			return table;
-	return TABLE_COUNT;
-}
-
-/* A section's columns: where the data of each column we know lies in the image. */
-struct section {
-	uint32_t table; /* TABLE_COUNT: not known */
-	uint32_t rows;
-	const uint8_t *data[COLUMNS_MAX];
-	size_t row_bytes; /* of the known columns that are there */
-};
-
-static enum status read_column(struct reader *reader, struct section *section, struct reason *why)
-{
-	uint16_t number = read_u16(reader);
-	uint8_t type = read_u8(reader);
-	uint32_t length = read_u32(reader);
-	if (reader->failed || type >= TYPES)
-		return BAD("a column is cut off or of unknown type");
-	uint64_t row_bytes = (uint64_t)length * type_bytes[type];
-	if (section->rows > 0 && row_bytes > reader_left(reader) / section->rows)
-		return BAD("column %u is cut off", number);
-	const uint8_t *data = reader_take(reader, (size_t)(row_bytes * section->rows));
-	if (section->table == TABLE_COUNT)
-		return STATUS_OK;
-	const struct table_info *info = &table_infos[section->table];
-	for (uint32_t i = 0; i < info->column_count; i++) {
-		const struct column_info *column = &info->columns[i];
-		if (column->number != number)
-			continue;
-		if (column->type != type || column->length != length)
-			return BAD("%s.%s has another type", info->name, column->name);
-		if (section->data[i] != NULL)
-			return BAD("%s.%s comes twice", info->name, column->name);
-		section->data[i] = data;
-		section->row_bytes += column->row_bytes;
-	}
-	return STATUS_OK;
-}
-
-static enum status copy_section(const struct section *section, struct tables *tables,
-				struct reason *why)
-{
-	const struct table_info *info = &table_infos[section->table];
-	if (tables_count(tables, section->table) > 0)
-		return BAD("table %s comes twice", info->name);
-	if (section->row_bytes * MISSING_MAX < table_row_bytes(section->table))
-		return BAD("table %s lacks too many columns", info->name);
-	enum status status = tables_reserve(tables, section->table, section->rows);
-	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "image", "out of memory");
-	tables_insert(tables, section->table, 0, section->rows);
-	for (uint32_t i = 0; i < info->column_count; i++)
-		if (section->data[i] != NULL)
-			memcpy(tables_column(tables, section->table, i), section->data[i],
-			       section->rows * info->columns[i].row_bytes);
-	return STATUS_OK;
-}
-
-static enum status read_section(struct reader *reader, struct tables *tables, struct reason *why)
-{
-	struct section section = { .table = find_table(read_u16(reader)) };
-	section.rows = read_u32(reader);
-	uint16_t columns = read_u16(reader);
-	if (reader->failed)
-		return BAD("a table is cut off");
-	for (uint32_t i = 0; i < columns; i++) {
-		enum status status = read_column(reader, &section, why);
-		if (status != STATUS_OK)
-			return status;
-	}
-	if (section.table == TABLE_COUNT || section.rows == 0)
-		return STATUS_OK;
-	return copy_section(&section, tables, why);
-}
-
-/* Parameters that are newer than the image have their initial values; ones that are gone go. */
-static enum status complete_parameters(struct tables *tables, struct reason *why)
-{
-	uint32_t rows = tables->parameter.count;
-	if (rows > PARAMETER_COUNT)
-		tables_truncate(tables, TABLE_PARAMETER, PARAMETER_COUNT);
-	if (tables_reserve(tables, TABLE_PARAMETER, PARAMETER_COUNT) != STATUS_OK)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "image", "out of memory");
-	for (; rows < PARAMETER_COUNT; rows++) {
-		tables_append(tables, TABLE_PARAMETER);
-		tables->parameter.value[rows] = parameter_entries[rows].initial;
-	}
-	return STATUS_OK;
-}
-
-static enum status read_sections(const uint8_t *data, size_t bytes, struct tables *tables,
-				 struct reason *why)
-{
-	struct reader reader = reader_over(data, bytes - sizeof(uint64_t));
-	(void)reader_take(&reader, sizeof magic + 2 * sizeof(uint32_t));
-	uint32_t sections = read_u32(&reader);
-	for (uint32_t i = 0; i < sections; i++) {
-		enum status status = read_section(&reader, tables, why);
-		if (status != STATUS_OK)
-			return status;
-	}
-	if (reader_finish(&reader) != STATUS_OK)
-		return BAD("there are bytes after the last table");
-	return complete_parameters(tables, why);
-}
-
-enum status image_read(const uint8_t *data, size_t bytes, struct tables *tables, struct reason *why)
-{
-	tables_init(tables);
-	if (bytes < sizeof magic + 3 * sizeof(uint32_t) + sizeof(uint64_t) ||
-	    memcmp(data, magic, sizeof magic) != 0)
-		return BAD("this is no image of a world");
-	uint32_t version = get_le32(data + sizeof magic);
-	if (version != IMAGE_VERSION)
-		return reason_set(why, STATUS_VERSION, -1, "image", "image of version %u, %d is known",
-				  version, IMAGE_VERSION);
-	if (hash64(data, bytes - sizeof(uint64_t), 0) != get_le64(data + bytes - sizeof(uint64_t)))
-		return BAD("the checksum does not match");
-	enum status status = read_sections(data, bytes, tables, why);
-	if (status != STATUS_OK)
-		tables_release(tables);
-	return status;
-}
-
 /* ---- worlds from images ----------------------------------------------------------------------- */
 
 enum status world_load(const uint8_t *data, size_t bytes, struct shape_source shapes,
 		       struct world **out, struct reason *why)
 {
 	struct tables tables;
-	enum status status = image_read(data, bytes, &tables, why);
+	enum status status = image_read(data, bytes, &tables, NULL, why);
 	if (status != STATUS_OK)
 		return status;
 	status = tables_check(&tables, why);
@@ -217,6 +78,8 @@ enum status world_load(const uint8_t *data, size_t bytes, struct shape_source sh
 	if (status != STATUS_OK)
 		return status;
 	status = world_check(world, why);
+	if (status == STATUS_OK)
+		status = method_supports(world->method, &world->dynamics, why);
 	if (status != STATUS_OK) {
 		world_destroy(world);
 		return status;
@@ -261,7 +124,7 @@ uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *na
 {
 	struct tables tables;
 	struct reason why;
-	if (image_read(data, bytes, &tables, &why) != STATUS_OK)
+	if (image_read(data, bytes, &tables, NULL, &why) != STATUS_OK)
 		return 0;
 	uint32_t count = 0;
 	for (uint32_t row = 0; row < tables.shape.count; row++) {

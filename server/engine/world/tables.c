@@ -5,7 +5,7 @@
  * other files snapshot and comparison) walks descriptors, so that a new column needs one line in
  * fields.def and no code.
  *
- * Invariant 1: bytes of rows at and past `count`, up to `capacity`, are zero; tables_append relies on it.
+ * Invariant 1: rows at and past `count`, up to `capacity`, are clear; tables_append relies on it.
  * Numbers are kept little-endian on disk and in hashes; the processors we build for keep them so in
  * memory, and hashing may take a column as it lies.
  */
@@ -13,6 +13,7 @@
 
 #include "server/base/hash.h"
 #include "server/base/heap.h"
+#include "server/engine/world/parameters.h"
 
 #include <string.h>
 
@@ -29,6 +30,17 @@ _Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding
 	  .length = 1,                                                           \
 	  .row_bytes = sizeof(column_c_##TYPE),                                  \
 	  .offset = offsetof(struct table##_table, name_) },
+#define COLUMN_OF(table, number_, TYPE, name_, flags_, absent_, initial_, doc_)  \
+	{ .name = #name_,                                                        \
+	  .doc = doc_,                                                           \
+	  .number = number_,                                                     \
+	  .type = COLUMN_##TYPE,                                                 \
+	  .flags = flags_,                                                       \
+	  .length = 1,                                                           \
+	  .row_bytes = sizeof(column_c_##TYPE),                                  \
+	  .absent = absent_,                                                     \
+	  .initial = initial_,                                                   \
+	  .offset = offsetof(struct table##_table, name_) },
 #define COLUMN_ARRAY(table, number_, TYPE, length_, name_, flags_, doc_)         \
 	{ .name = #name_,                                                        \
 	  .doc = doc_,                                                           \
@@ -42,21 +54,26 @@ _Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding
 	}                     \
 	;
 #define UNHASHED COLUMN_UNHASHED
+#define UNCHARGED COLUMN_UNCHARGED
 #include "server/engine/world/fields.def"
 #undef TABLE
 #undef COLUMN
+#undef COLUMN_OF
 #undef COLUMN_ARRAY
 #undef END_TABLE
 #undef UNHASHED
+#undef UNCHARGED
 
 #define TABLE(number, NAME, name, doc) \
 	_Static_assert(COUNT_OF(name##_columns) <= COLUMNS_MAX, "more than any table may have");
 #define COLUMN(table, number, TYPE, name, flags, doc)
+#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
 #define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
 #define END_TABLE(NAME, name)
 #include "server/engine/world/fields.def"
 #undef TABLE
 #undef COLUMN
+#undef COLUMN_OF
 #undef COLUMN_ARRAY
 #undef END_TABLE
 
@@ -69,11 +86,13 @@ const struct table_info table_infos[TABLE_COUNT] = {
 			   .column_count = (uint32_t)COUNT_OF(name_##_columns),  \
 			   .columns = name_##_columns },
 #define COLUMN(table, number, TYPE, name, flags, doc)
+#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
 #define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
 #define END_TABLE(NAME, name)
 #include "server/engine/world/fields.def"
 #undef TABLE
 #undef COLUMN
+#undef COLUMN_OF
 #undef COLUMN_ARRAY
 #undef END_TABLE
 };
@@ -108,6 +127,52 @@ void *tables_column(const struct tables *tables, enum table_index table, uint32_
 	return array;
 }
 
+/* ---- values ----------------------------------------------------------------------------------- */
+
+/* One value of a type as it lies in memory; returns its bytes. Vectors and rotations are doubles. */
+static size_t put_value(uint8_t type, double value, uint8_t at[sizeof(uint64_t)])
+{
+	uint64_t bits = (uint64_t)(int64_t)value;
+	float single = (float)value;
+	switch (type) {
+	case COLUMN_U8:
+	case COLUMN_U16:
+	case COLUMN_U32:
+	case COLUMN_U64:
+	case COLUMN_I64:
+		memcpy(at, &bits, sizeof bits);
+		return type == COLUMN_I64 ? 8 : (size_t)1 << (type - COLUMN_U8);
+	case COLUMN_F32:
+		memcpy(at, &single, sizeof single);
+		return sizeof single;
+	default:
+		memcpy(at, &value, sizeof value);
+		return sizeof value;
+	}
+}
+
+/* Puts `value` into every value of `bytes` bytes. */
+static void fill(const struct column_info *info, double value, char *at, size_t bytes)
+{
+	uint8_t one[sizeof(uint64_t)];
+	size_t size = put_value(info->type, value, one);
+	if (value == 0)
+		memset(at, 0, bytes);
+	else
+		for (size_t k = 0; k < bytes; k += size)
+			memcpy(at + k, one, size);
+}
+
+/* Whether all of `bytes` bytes are `absent`. */
+static bool is_absent(const struct column_info *info, const char *at, size_t bytes)
+{
+	uint8_t one[sizeof(uint64_t)];
+	size_t size = put_value(info->type, info->absent, one);
+	return memcmp(at, one, size) == 0 && memcmp(at, at + size, bytes - size) == 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
 void tables_init(struct tables *tables)
 {
 	memset(tables, 0, sizeof *tables);
@@ -121,6 +186,15 @@ void tables_release(struct tables *tables)
 	tables_init(tables);
 }
 
+size_t table_row_charge(enum table_index table)
+{
+	size_t bytes = 0;
+	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
+		if (!(table_infos[table].columns[column].flags & COLUMN_UNCHARGED))
+			bytes += table_infos[table].columns[column].row_bytes;
+	return bytes;
+}
+
 size_t table_row_bytes(enum table_index table)
 {
 	size_t bytes = 0;
@@ -130,7 +204,7 @@ size_t table_row_bytes(enum table_index table)
 }
 
 /* A column that grew stays grown when a later one fails: `capacity` is raised only after the last, and
- * memory past it is zero either way. */
+ * rows past it are clear either way. */
 enum status tables_reserve(struct tables *tables, enum table_index table, uint32_t rows)
 {
 	struct table_head *head = head_of(tables, table);
@@ -145,7 +219,9 @@ enum status tables_reserve(struct tables *tables, enum table_index table, uint32
 		char *array = heap_realloc(tables_column(tables, table, column), room * bytes);
 		if (array == NULL)
 			return STATUS_NO_MEMORY;
-		memset(array + head->capacity * bytes, 0, (room - head->capacity) * bytes);
+		const struct column_info *info = &table_infos[table].columns[column];
+		fill(info, info->absent, array + head->capacity * bytes,
+		     (room - head->capacity) * bytes);
 		memcpy(column_address(tables, table, column), &array, sizeof array);
 	}
 	tables->bytes += (uint64_t)(room - head->capacity) * table_row_bytes(table);
@@ -160,13 +236,39 @@ uint32_t tables_append(struct tables *tables, enum table_index table)
 	return head->count++;
 }
 
+static char *cell(const struct tables *tables, enum table_index table, uint32_t column, uint32_t row)
+{
+	return (char *)tables_column(tables, table, column) +
+	       row * table_infos[table].columns[column].row_bytes;
+}
+
 void tables_clear_row(struct tables *tables, enum table_index table, uint32_t row)
 {
 	ASSERT(row < head_of(tables, table)->count);
 	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {
-		size_t bytes = table_infos[table].columns[column].row_bytes;
-		memset((char *)tables_column(tables, table, column) + row * bytes, 0, bytes);
+		const struct column_info *info = &table_infos[table].columns[column];
+		fill(info, info->absent, cell(tables, table, column, row), info->row_bytes);
 	}
+}
+
+void tables_begin_row(struct tables *tables, enum table_index table, uint32_t row)
+{
+	ASSERT(row < head_of(tables, table)->count);
+	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {
+		const struct column_info *info = &table_infos[table].columns[column];
+		fill(info, info->initial, cell(tables, table, column, row), info->row_bytes);
+	}
+}
+
+bool tables_row_is_clear(const struct tables *tables, enum table_index table, uint32_t row,
+			 uint32_t *column)
+{
+	const struct table_info *info = &table_infos[table];
+	for (*column = 0; *column < info->column_count; ++*column)
+		if (!is_absent(&info->columns[*column], cell(tables, table, *column, row),
+			       info->columns[*column].row_bytes))
+			return false;
+	return true;
 }
 
 void tables_remove_first(struct tables *tables, enum table_index table, uint32_t rows)
@@ -177,7 +279,8 @@ void tables_remove_first(struct tables *tables, enum table_index table, uint32_t
 		size_t bytes = table_infos[table].columns[column].row_bytes;
 		char *array = tables_column(tables, table, column);
 		memmove(array, array + rows * bytes, (head->count - rows) * bytes);
-		memset(array + (head->count - rows) * bytes, 0, rows * bytes);
+		const struct column_info *info = &table_infos[table].columns[column];
+		fill(info, info->absent, array + (head->count - rows) * bytes, rows * bytes);
 	}
 	head->count -= rows;
 }
@@ -191,7 +294,8 @@ void tables_insert(struct tables *tables, enum table_index table, uint32_t row, 
 		char *array = tables_column(tables, table, column);
 		memmove(array + ((size_t)row + rows) * bytes, array + row * bytes,
 			(head->count - row) * bytes);
-		memset(array + row * bytes, 0, rows * bytes);
+		const struct column_info *info = &table_infos[table].columns[column];
+		fill(info, info->absent, array + row * bytes, rows * bytes);
 	}
 	head->count += rows;
 }
@@ -215,16 +319,23 @@ void tables_truncate(struct tables *tables, enum table_index table, uint32_t row
 	     column++) {
 		size_t bytes = table_infos[table].columns[column].row_bytes;
 		char *array = tables_column(tables, table, column);
-		memset(array + rows * bytes, 0, (head->count - rows) * bytes);
+		const struct column_info *info = &table_infos[table].columns[column];
+		fill(info, info->absent, array + rows * bytes, (head->count - rows) * bytes);
 	}
 	head->count = rows;
 }
 
-uint64_t tables_row_bytes(const struct tables *tables)
+/* ---- the limit -------------------------------------------------------------------------------- */
+
+uint64_t tables_charge(const struct tables *tables)
 {
 	uint64_t bytes = 0;
-	for (uint32_t table = 0; table < TABLE_COUNT; table++)
-		bytes += (uint64_t)head_of(tables, table)->count * table_row_bytes(table);
+	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
+		uint32_t rows = head_of(tables, table)->count;
+		if (table == TABLE_PARAMETER)
+			rows = MIN_OF(rows, (uint32_t)PARAMETERS_CHARGED);
+		bytes += (uint64_t)rows * table_row_charge(table);
+	}
 	return bytes;
 }
 
@@ -232,21 +343,65 @@ bool tables_fit(const struct tables *tables, enum table_index table, uint32_t ro
 {
 	ASSERT(tables->world.count == 1);
 	uint32_t more = rows - MIN_OF(rows, head_of(tables, table)->count);
-	return tables_row_bytes(tables) + (uint64_t)more * table_row_bytes(table) <=
+	return tables_charge(tables) + (uint64_t)more * table_row_charge(table) <=
 	       tables->world.memory_max[0];
+}
+
+/* ---- hashes ----------------------------------------------------------------------------------- */
+
+static uint64_t parameters_hash(uint32_t rows, const uint8_t *values)
+{
+	struct hasher hasher;
+	bool any = false;
+	hasher_init(&hasher, 0);
+	for (uint32_t row = 0; row < rows && values != NULL; row++) {
+		const uint8_t *value = values + row * sizeof(double);
+		double absent = row < PARAMETER_COUNT ? parameter_entries[row].absent : 0;
+		if (memcmp(value, &absent, sizeof absent) == 0)
+			continue;
+		hasher_u32(&hasher, row);
+		hasher_update(&hasher, value, sizeof absent);
+		any = true;
+	}
+	return any ? hasher_digest(&hasher) : 0;
+}
+
+uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *data)
+{
+	struct hasher hasher;
+	if (rows == 0 || table == TABLE_PARAMETER)
+		return parameters_hash(rows, data[0]);
+	hasher_init(&hasher, 0);
+	hasher_u32(&hasher, rows);
+	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {
+		const struct column_info *info = &table_infos[table].columns[column];
+		size_t bytes = rows * info->row_bytes;
+		if (info->flags & COLUMN_UNHASHED || data[column] == NULL ||
+		    is_absent(info, data[column], bytes))
+			continue;
+		hasher_u32(&hasher, info->number);
+		hasher_update(&hasher, data[column], bytes);
+	}
+	return hasher_digest(&hasher);
 }
 
 uint64_t tables_hash(const struct tables *tables, enum table_index table)
 {
-	uint32_t count = head_of(tables, table)->count;
+	const void *data[COLUMNS_MAX];
+	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
+		data[column] = tables_column(tables, table, column);
+	return table_hash(table, head_of(tables, table)->count, data);
+}
+
+uint64_t table_hashes_join(const uint64_t hashes[TABLE_COUNT])
+{
 	struct hasher hasher;
 	hasher_init(&hasher, 0);
-	hasher_u32(&hasher, count);
-	for (uint32_t column = 0; column < table_infos[table].column_count && count > 0; column++) {
-		const struct column_info *info = &table_infos[table].columns[column];
-		if (!(info->flags & COLUMN_UNHASHED))
-			hasher_update(&hasher, tables_column(tables, table, column),
-				      count * info->row_bytes);
+	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
+		if (hashes[table] == 0)
+			continue;
+		hasher_u32(&hasher, table_infos[table].number);
+		hasher_u64(&hasher, hashes[table]);
 	}
 	return hasher_digest(&hasher);
 }

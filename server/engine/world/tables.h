@@ -32,13 +32,14 @@ enum column_type {
 	COLUMN_VEC3,
 	COLUMN_QUAT,
 };
-enum { COLUMN_UNHASHED = 1 };
+enum column_flag { COLUMN_UNHASHED = 1, COLUMN_UNCHARGED = 2 };
 
 /* struct body_table { uint32_t count, capacity; uint32_t *id; … }; */
 #define TABLE(number, NAME, name, doc)    \
 	struct name##_table {             \
 		uint32_t count, capacity;
 #define COLUMN(table, number, TYPE, name, flags, doc) column_c_##TYPE *name;
+#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc) column_c_##TYPE *name;
 #define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc) column_c_##TYPE (*name)[length];
 #define END_TABLE(NAME, name) \
 	}                     \
@@ -46,17 +47,20 @@ enum { COLUMN_UNHASHED = 1 };
 #include "server/engine/world/fields.def"
 #undef TABLE
 #undef COLUMN
+#undef COLUMN_OF
 #undef COLUMN_ARRAY
 #undef END_TABLE
 
 struct tables {
 #define TABLE(number, NAME, name, doc) struct name##_table name;
 #define COLUMN(table, number, TYPE, name, flags, doc)
+#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
 #define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
 #define END_TABLE(NAME, name)
 #include "server/engine/world/fields.def"
 #undef TABLE
 #undef COLUMN
+#undef COLUMN_OF
 #undef COLUMN_ARRAY
 #undef END_TABLE
 	uint64_t bytes; /* memory held by the arrays */
@@ -65,11 +69,13 @@ struct tables {
 enum table_index {
 #define TABLE(number, NAME, name, doc) TABLE_##NAME,
 #define COLUMN(table, number, TYPE, name, flags, doc)
+#define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
 #define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc)
 #define END_TABLE(NAME, name)
 #include "server/engine/world/fields.def"
 #undef TABLE
 #undef COLUMN
+#undef COLUMN_OF
 #undef COLUMN_ARRAY
 #undef END_TABLE
 	TABLE_COUNT,
@@ -81,9 +87,10 @@ struct column_info {
 	const char *name, *doc;
 	uint16_t number;
 	uint8_t type;	/* enum column_type */
-	uint8_t flags;	/* COLUMN_UNHASHED */
+	uint8_t flags;	/* enum column_flag */
 	uint32_t length; /* values a row */
 	size_t row_bytes;
+	double absent, initial; /* of every value; whole numbers within 2^53 where the type is one */
 	size_t offset; /* of the array pointer, into the table's struct */
 };
 struct table_info {
@@ -97,30 +104,47 @@ extern const struct table_info table_infos[TABLE_COUNT];
 
 void tables_init(struct tables *tables);
 void tables_release(struct tables *tables);
-/* Makes room for `rows` rows; new memory is zero. Existing pointers into the columns are void after.
+/* Makes room for `rows` rows. Existing pointers into the columns are void after.
  * NO_MEMORY: nothing changed. Limits are not its business. */
 MUST_CHECK enum status tables_reserve(struct tables *tables, enum table_index table, uint32_t rows);
 uint32_t tables_count(const struct tables *tables, enum table_index table);
 /* A column's array, borrowed until the table grows; NULL while it has no capacity. */
 void *tables_column(const struct tables *tables, enum table_index table, uint32_t column);
-/* Appends a zeroed row within the reserved capacity; returns its index. */
+/* A clear row holds `absent` in every column. Appends one within the reserved capacity; returns
+ * its index. */
 uint32_t tables_append(struct tables *tables, enum table_index table);
-/* Sets every column of a row to zero. */
 void tables_clear_row(struct tables *tables, enum table_index table, uint32_t row);
-/* For tables whose rows move up: takes the first `rows` away, puts zeroed ones in before `row`
+/* Puts `initial` into every column of a row. */
+void tables_begin_row(struct tables *tables, enum table_index table, uint32_t row);
+/* Whether it is clear; if not, *column is the first that holds something else. */
+bool tables_row_is_clear(const struct tables *tables, enum table_index table, uint32_t row,
+			 uint32_t *column);
+/* For tables whose rows move up: takes the first `rows` away, puts clear ones in before `row`
  * (reserved), takes all from row `rows` on away, copies a row over another. */
 void tables_remove_first(struct tables *tables, enum table_index table, uint32_t rows);
 void tables_insert(struct tables *tables, enum table_index table, uint32_t row, uint32_t rows);
 void tables_truncate(struct tables *tables, enum table_index table, uint32_t rows);
 void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to, uint32_t from);
-/* Bytes of one row: the sum over its columns. */
+/* Bytes of one row: the sum over its columns; and of those that memory_max counts. */
 size_t table_row_bytes(enum table_index table);
-/* Bytes of the rows in use (count × bytes of a row, over all tables): what the limit memory_max is held
- * against, because it is a function of the state alone; capacity depends on history. */
-uint64_t tables_row_bytes(const struct tables *tables);
+size_t table_row_charge(enum table_index table);
+/* What the limit memory_max is held against: count × charge of a row, over all tables. A
+ * function of the state alone, where capacity depends on history; and the same for every build
+ * with the same number of the core. */
+uint64_t tables_charge(const struct tables *tables);
 /* Whether the limit is kept when `table` has `rows` rows. */
 bool tables_fit(const struct tables *tables, enum table_index table, uint32_t rows);
-/* XXH3-64 of a table: its row count and every hashed column, little-endian, in order of numbers. */
+
+/* XXH3-64 (seed 0) of a table: u32 rows, then, of each hashed column that does not hold `absent`
+ * in every row, u32 number and the values, little-endian. Of the parameters: of each that is not
+ * `absent`, u32 number and f64 value. 0 when the table is left out: it has no rows, or no such
+ * parameter. */
 uint64_t tables_hash(const struct tables *tables, enum table_index table);
+/* The same of columns that lie elsewhere: data[i] (any alignment) is that of column i, NULL
+ * where it is absent. */
+uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *data);
+/* XXH3-64 of (u32 number, u64 hash) of each table that is not left out, in order. hashes[] is by
+ * table_index. */
+uint64_t table_hashes_join(const uint64_t hashes[TABLE_COUNT]);
 
 #endif

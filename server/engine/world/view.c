@@ -157,6 +157,7 @@ uint32_t world_methods(struct method_info *out, uint32_t capacity)
 	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
 		out[i] = (struct method_info){ .name = list[i]->name,
 					       .summary = list[i]->summary,
+					       .motion = list[i]->motion,
 					       .shapes = list[i]->shapes,
 					       .friction = list[i]->friction,
 					       .restitution = list[i]->restitution,

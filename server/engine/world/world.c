@@ -121,8 +121,7 @@ static enum status fill_tables(struct tables *tables, const struct world_options
 	if (status != STATUS_OK)
 		return status;
 	struct world_table *world = &tables->world;
-	tables_append(tables, TABLE_WORLD);
-	world->epoch[0] = 1;
+	tables_begin_row(tables, TABLE_WORLD, tables_append(tables, TABLE_WORLD));
 	world->rate_num[0] = options->rate_num;
 	world->rate_den[0] = options->rate_den;
 	world->planar[0] = options->planar;
@@ -136,7 +135,6 @@ static enum status fill_tables(struct tables *tables, const struct world_options
 						  method->broad_phase);
 	struct rng rng = rng_seeded(options->seed);
 	memcpy(world->rng[0], rng.state, sizeof rng.state);
-	world->next_body[0] = world->next_shape[0] = world->next_sleep_set[0] = 1;
 	world->bodies_max[0] = options->limits.bodies;
 	world->placements_max[0] = options->limits.placements;
 	world->contacts_max[0] = options->limits.contacts;

@@ -114,9 +114,4 @@ uint64_t tables_state_hash(const struct tables *tables, uint64_t per_table[WORLD
 /* The part of world_check that looks at tables alone; used on images before they are believed. */
 MUST_CHECK enum status tables_check(const struct tables *tables, struct reason *why);
 
-/* ---- snapshot.c */
-/* Reads an image into fresh tables. CORRUPT, VERSION, NO_MEMORY: the tables are released. */
-MUST_CHECK enum status image_read(const uint8_t *data, size_t bytes, struct tables *tables,
-				  struct reason *why);
-
 #endif

@@ -196,7 +196,7 @@ START_TEST(a_step_over_the_limit_of_memory_changes_nothing)
 	struct stage stage;
 	stage_init(&stage, "soft-step");
 	stage_bomb(&stage, 30, 5);
-	stage.tables.world.memory_max[0] = tables_row_bytes(&stage.tables) + 1000;
+	stage.tables.world.memory_max[0] = tables_charge(&stage.tables) + 1000;
 	uint64_t before = stage_hash(&stage);
 	ck_assert_int_eq(stage_try(&stage), STATUS_LIMIT);
 	ck_assert_uint_eq(stage_hash(&stage), before);

@@ -24,6 +24,11 @@ static struct world *load(const struct bytes *image)
 	return world;
 }
 
+static enum status try_load(const struct bytes *image, struct world **out, struct reason *why)
+{
+	return world_load(image->data, image->count, test_shape_source(), out, why);
+}
+
 /* A world to which random things happen, some of them later. */
 static void disturb(struct world *world, struct gen_commands *gen)
 {
@@ -128,7 +133,8 @@ START_TEST(rebuilt_caches_change_nothing_now_or_later)
 }
 END_TEST
 
-/* One life under a kind of broad phase: on the way it is loaded from an image, restored, and rebuilt. */
+/* One life under a kind of broad phase: on the way it is loaded from an image, restored, and
+ * rebuilt. */
 static void live(const char *broad_phase, uint64_t hashes[], uint32_t ticks)
 {
 	struct world_options options = test_options(false, "soft-step");
@@ -344,17 +350,29 @@ END_TEST
 
 /* ---- images of other versions ----------------------------------------------------------------- */
 
-/* Copies an image section by section; `edit` may drop a column or add unknown ones. */
-static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint16_t drop_column,
-			    bool add_unknown)
+enum newer { AS_IT_IS, ADD_COLUMNS, ADD_TABLE, ADD_EMPTY_TABLE };
+
+/* "CAIRNIMG", version, core and methods: as writer and reader have it. */
+static void copy_header(struct reader *reader, struct writer *writer)
 {
+	write_raw(writer, reader_take(reader, 16), 16);
+	uint32_t count = read_u32(reader);
+	write_u32(writer, count);
+	write_raw(writer, reader_take(reader, count * 6), count * 6);
+}
+
+/* Copies an image section by section; may drop a column, or add what no build knows. */
+static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint16_t drop_column,
+			    enum newer newer)
+{
+	bool add_unknown = newer == ADD_COLUMNS, add_table = newer >= ADD_TABLE;
 	static const uint8_t sizes[] = { 1, 2, 4, 8, 8, 4, 8, 24, 32 };
 	struct bytes out = { 0 };
 	struct reader reader = reader_over(image->data, image->count - 8);
 	struct writer writer = writer_into(&out);
-	write_raw(&writer, reader_take(&reader, 16), 16);
+	copy_header(&reader, &writer);
 	uint32_t sections = read_u32(&reader);
-	write_u32(&writer, sections + add_unknown);
+	write_u32(&writer, sections + add_table);
 	for (uint32_t s = 0; s < sections; s++) {
 		uint16_t table = read_u16(&reader);
 		uint32_t rows = read_u32(&reader);
@@ -384,14 +402,15 @@ static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint
 				write_u16(&writer, 0xbeef);
 		}
 	}
-	if (add_unknown) {
-		write_u16(&writer, 55);
-		write_u32(&writer, 3);
+	if (add_table) {
+		uint32_t rows = newer == ADD_TABLE ? 3 : 0;
+		write_u16(&writer, 5555);
+		write_u32(&writer, rows);
 		write_u16(&writer, 1);
 		write_u16(&writer, 1);
 		write_u8(&writer, 6);
 		write_u32(&writer, 1);
-		for (int r = 0; r < 3; r++)
+		for (uint32_t r = 0; r < rows; r++)
 			write_f64(&writer, 1.5);
 	}
 	write_u64(&writer, 0);
@@ -400,21 +419,157 @@ static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint
 	return out;
 }
 
-START_TEST(columns_and_tables_that_are_not_known_are_skipped)
+START_TEST(columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty)
+{
+	struct gen_commands gen;
+	struct world *world = populated(false, check_seed(), &gen), *made = NULL;
+	uint64_t before = test_hash(world);
+	struct bytes image = test_save(world), column = rewrite(&image, 0, 0, ADD_COLUMNS);
+	struct bytes table = rewrite(&image, 0, 0, ADD_TABLE);
+	struct bytes empty = rewrite(&image, 0, 0, ADD_EMPTY_TABLE);
+	struct reason why;
+	ck_assert_int_eq(try_load(&column, &made, &why), STATUS_VERSION);
+	ck_assert_str_eq(why.text, "column 999 of table world is not known: the image is of a later build");
+	ck_assert_int_eq(try_load(&table, &made, &why), STATUS_VERSION);
+	ck_assert_str_eq(why.text, "table 5555 with 3 rows is not known: the image is of a later build");
+	ck_assert_int_eq(world_restore(world, table.data, table.count, &why), STATUS_VERSION);
+	ck_assert_ptr_null(made);
+	ck_assert_uint_eq(test_hash(world), before);
+	made = load(&empty);
+	ck_assert_uint_eq(test_hash(made), before);
+	bytes_release(&image);
+	bytes_release(&column);
+	bytes_release(&table);
+	bytes_release(&empty);
+	world_destroy(made);
+	world_destroy(world);
+}
+END_TEST
+
+/* One row more in the parameter table than there are parameters. */
+START_TEST(a_parameter_of_a_later_build_is_refused_by_number)
+{
+	struct world *world = test_world(false, "free"), *made = NULL;
+	struct bytes image = test_save(world), newer = { 0 };
+	struct reader reader = reader_over(image.data, image.count - 8);
+	struct writer writer = writer_into(&newer);
+	uint32_t rows = 0;
+	copy_header(&reader, &writer);
+	write_u32(&writer, read_u32(&reader));
+	/* The world's section comes first, then the parameters'. */
+	size_t start = reader.position;
+	(void)read_u16(&reader);
+	rows = read_u32(&reader);
+	uint16_t columns = read_u16(&reader);
+	static const uint8_t sizes[] = { 1, 2, 4, 8, 8, 4, 8, 24, 32 };
+	for (uint32_t c = 0; c < columns; c++) {
+		(void)read_u16(&reader);
+		uint8_t type = read_u8(&reader);
+		uint32_t length = read_u32(&reader);
+		(void)reader_take(&reader, (size_t)rows * length * sizes[type]);
+	}
+	write_raw(&writer, image.data + start, reader.position - start);
+	ck_assert_uint_eq(read_u16(&reader), 2);
+	write_u16(&writer, 2);
+	rows = read_u32(&reader);
+	write_u32(&writer, rows + 1);
+	write_raw(&writer, reader_take(&reader, 9), 9);
+	write_raw(&writer, reader_take(&reader, rows * 8), rows * 8);
+	write_f64(&writer, 1);
+	write_raw(&writer, image.data + reader.position, image.count - 8 - reader.position);
+	write_u64(&writer, 0);
+	sign(&newer);
+	struct reason why;
+	ck_assert_int_eq(try_load(&newer, &made, &why), STATUS_VERSION);
+	char said[64];
+	snprintf(said, sizeof said, "parameter %u is not known", rows);
+	ck_assert_ptr_nonnull(strstr(why.text, said));
+	bytes_release(&image);
+	bytes_release(&newer);
+	world_destroy(world);
+}
+END_TEST
+
+/* The world says that it is under `lcp`, which takes no hulls. */
+START_TEST(a_world_is_not_loaded_under_a_method_that_refuses_it)
+{
+	struct world *world = test_world(false, "lcp"), *other = test_world(false, "free"), *made = NULL;
+	struct bytes a = test_save(world), b = test_save(other);
+	/* Where the two images differ first is the method's number. */
+	size_t at = 0;
+	while (a.data[at] == b.data[at])
+		at++;
+	uint8_t number = a.data[at];
+	test_spawn(other, TEST_HULL, vec3_zero());
+	bytes_release(&b);
+	b = test_save(other);
+	b.data[at] = number;
+	sign(&b);
+	struct reason why;
+	ck_assert_int_eq(try_load(&b, &made, &why), STATUS_METHOD_REFUSES);
+	ck_assert_ptr_null(made);
+	ck_assert_int_eq(world_restore(other, b.data, b.count, &why), STATUS_METHOD_REFUSES);
+	ck_assert_str_eq(world_info(other).method, "free");
+	bytes_release(&a);
+	bytes_release(&b);
+	world_destroy(world);
+	world_destroy(other);
+}
+END_TEST
+
+START_TEST(an_image_tells_its_numbers_and_the_hash_it_was_saved_with)
 {
 	struct gen_commands gen;
 	struct world *world = populated(false, check_seed(), &gen);
-	struct bytes image = test_save(world), newer = rewrite(&image, 0, 0, true);
-	struct world *copy = load(&newer);
-	ck_assert_uint_eq(test_hash(copy), test_hash(world));
+	struct bytes image = test_save(world);
+	struct image_about about;
+	struct motion_numbers own = engine_motion();
+	struct reason why;
+	ck_assert_int_eq(world_image_about(image.data, image.count, &about, &why), STATUS_OK);
+	ck_assert_uint_eq(about.saved_hash, test_hash(world));
+	ck_assert_uint_eq(about.state_hash, test_hash(world));
+	ck_assert_uint_eq(about.tick, world_info(world).tick);
+	ck_assert(motion_is_same(&about.numbers, &own, "free"));
+	/* A column that is missing: what was told of the image is still the hash of its own bytes. */
+	struct bytes older = rewrite(&image, 4, 6, AS_IT_IS);
+	uint64_t tables[WORLD_TABLES_MAX];
+	ck_assert_int_eq(world_image_about(older.data, older.count, &about, &why), STATUS_OK);
+	struct world *copy = load(&older);
+	ck_assert_uint_eq(about.state_hash, world_state_hash(copy, tables, NULL));
+	ck_assert_int_eq(memcmp(about.hashes, tables, about.table_count * sizeof *tables), 0);
+	ck_assert_uint_eq(about.saved_hash, about.state_hash);
 	bytes_release(&image);
-	bytes_release(&newer);
+	bytes_release(&older);
 	world_destroy(copy);
 	world_destroy(world);
 }
 END_TEST
 
-START_TEST(a_column_that_is_missing_is_zero)
+START_TEST(numbers_of_motion_are_written_and_read_and_compared_by_method)
+{
+	static const char *const bad[] = { "", "core", "core x", "core 1,", "core 1, ", "free 1",
+					   "core 1, free", "core 1, free 1, free 1", "core 99999999999",
+					   "core 1 free 1" };
+	struct motion_numbers own = engine_motion(), first = motion_of_abi_1(), read;
+	char text[MOTION_TEXT_MAX];
+	motion_text(&first, text);
+	ck_assert_str_eq(text, "core 1, free 1, soft-step 1, lcp 0");
+	motion_text(&own, text);
+	ck_assert_int_eq(motion_parse(text, &read), STATUS_OK);
+	ck_assert_int_eq(memcmp(&read, &own, sizeof own), 0);
+	for (uint32_t i = 0; i < COUNT_OF(bad); i++)
+		ck_assert_msg(motion_parse(bad[i], &read) == STATUS_MALFORMED, "%s", bad[i]);
+	ck_assert_int_eq(motion_parse("core 1, later 3, free 1, soft-step 8", &read), STATUS_OK);
+	ck_assert(motion_is_same(&first, &read, "free"));
+	ck_assert(!motion_is_same(&first, &read, "soft-step")); /* another number */
+	ck_assert(!motion_is_same(&first, &read, "lcp"));	/* nothing is said of it */
+	ck_assert(!motion_is_same(&first, &read, "later"));
+	ck_assert_int_eq(motion_parse("core 2, free 1", &read), STATUS_OK);
+	ck_assert(!motion_is_same(&first, &read, "free"));
+}
+END_TEST
+
+START_TEST(a_column_that_is_missing_is_absent)
 {
 	struct world *world = test_world(false, "free");
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
@@ -422,7 +577,7 @@ START_TEST(a_column_that_is_missing_is_zero)
 	tag.set_tag.body = body;
 	tag.set_tag.tag = 42;
 	test_do(world, &tag);
-	struct bytes image = test_save(world), older = rewrite(&image, 4, 6, false);
+	struct bytes image = test_save(world), older = rewrite(&image, 4, 6, AS_IT_IS);
 	struct world *copy = load(&older);
 	ck_assert_int_eq(test_body(copy, body).tag, 0);
 	bytes_release(&image);
@@ -467,8 +622,12 @@ static Suite *make(void)
 	suite_add_tcase(suite, bad);
 	TCase *versions = tcase_create("versions");
 	tcase_add_test(versions, the_first_difference_of_two_images_is_named);
-	tcase_add_test(versions, columns_and_tables_that_are_not_known_are_skipped);
-	tcase_add_test(versions, a_column_that_is_missing_is_zero);
+	tcase_add_test(versions, columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty);
+	tcase_add_test(versions, a_parameter_of_a_later_build_is_refused_by_number);
+	tcase_add_test(versions, a_world_is_not_loaded_under_a_method_that_refuses_it);
+	tcase_add_test(versions, an_image_tells_its_numbers_and_the_hash_it_was_saved_with);
+	tcase_add_test(versions, numbers_of_motion_are_written_and_read_and_compared_by_method);
+	tcase_add_test(versions, a_column_that_is_missing_is_absent);
 	tcase_add_test(versions, a_newer_format_is_refused_as_such);
 	suite_add_tcase(suite, versions);
 	return suite;

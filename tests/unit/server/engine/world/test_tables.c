@@ -4,6 +4,7 @@
 #include "server/base/hash.h"
 #include "server/base/heap.h"
 #include "server/base/rng.h"
+#include "server/engine/world/parameters.h"
 #include "tests/lib/check_main.h"
 
 #include <string.h>
@@ -24,6 +25,40 @@ static uint8_t *cell(enum table_index table, uint32_t column, uint32_t row)
 {
 	return (uint8_t *)tables_column(&tables, table, column) +
 	       row * table_infos[table].columns[column].row_bytes;
+}
+
+/* Whether every value of a column is `absent`, value by value. */
+static bool absent_everywhere(const struct column_info *info, const uint8_t *at, size_t bytes)
+{
+	size_t size = info->row_bytes / info->length;
+	if (info->type == COLUMN_VEC3 || info->type == COLUMN_QUAT)
+		size = sizeof(double);
+	for (size_t k = 0; k < bytes; k += size) {
+		uint64_t bits = 0;
+		double f64;
+		float f32;
+		memcpy(&bits, at + k, size);
+		memcpy(&f64, &bits, sizeof f64);
+		memcpy(&f32, &bits, sizeof f32);
+		if (info->type >= COLUMN_F64 ? f64 != info->absent || bits >> 63 != 0 :
+		    info->type == COLUMN_F32 ? (double)f32 != info->absent || bits >> 31 != 0 :
+					       bits != (uint64_t)(int64_t)info->absent)
+			return false;
+	}
+	return true;
+}
+
+/* Makes one cell what a clear row has there. */
+static void clear_cell(enum table_index table, uint32_t column, uint32_t row)
+{
+	struct tables other;
+	tables_init(&other);
+	ck_assert_int_eq(tables_reserve(&other, table, 1), STATUS_OK);
+	memcpy(cell(table, column, row), tables_column(&other, table, column),
+	       table_infos[table].columns[column].row_bytes);
+	if (table == TABLE_PARAMETER)
+		tables.parameter.value[row] = parameter_entries[row].absent;
+	tables_release(&other);
 }
 
 /* Rows with random bytes in every column. */
@@ -58,7 +93,7 @@ START_TEST(numbers_ascend_and_sizes_are_those_of_their_types)
 }
 END_TEST
 
-START_TEST(rows_are_zero_when_they_are_new)
+START_TEST(rows_are_clear_when_they_are_new)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
@@ -69,10 +104,11 @@ START_TEST(rows_are_zero_when_they_are_new)
 		tables_remove_first(&tables, t, 1);
 		ck_assert_int_eq(tables_reserve(&tables, t, 40), STATUS_OK);
 		while (tables_count(&tables, t) < 40) {
-			uint32_t row = tables_append(&tables, t);
+			uint32_t row = tables_append(&tables, t), column;
 			for (uint32_t c = 0; c < table_infos[table].column_count; c++)
-				for (size_t k = 0; k < table_infos[table].columns[c].row_bytes; k++)
-					ck_assert_uint_eq(cell(t, c, row)[k], 0);
+				ck_assert(absent_everywhere(&table_infos[table].columns[c], cell(t, c, row),
+							    table_infos[table].columns[c].row_bytes));
+			ck_assert(tables_row_is_clear(&tables, t, row, &column));
 		}
 	}
 }
@@ -105,12 +141,25 @@ static uint64_t slow_hash(enum table_index table)
 	struct bytes bytes = { 0 };
 	struct writer writer = writer_into(&bytes);
 	uint32_t rows = tables_count(&tables, table);
-	write_u32(&writer, rows);
-	for (uint32_t c = 0; c < table_infos[table].column_count; c++)
-		if (!(table_infos[table].columns[c].flags & COLUMN_UNHASHED))
-			write_raw(&writer, cell(table, c, 0),
-				  rows * table_infos[table].columns[c].row_bytes);
-	uint64_t hash = hash64(bytes.data, bytes.count, 0);
+	if (rows == 0)
+		return 0;
+	if (table != TABLE_PARAMETER)
+		write_u32(&writer, rows);
+	for (uint32_t row = 0; table == TABLE_PARAMETER && row < rows; row++) {
+		if (tables.parameter.value[row] == parameter_entries[row].absent)
+			continue;
+		write_u32(&writer, row);
+		write_f64(&writer, tables.parameter.value[row]);
+	}
+	for (uint32_t c = 0; table != TABLE_PARAMETER && c < table_infos[table].column_count; c++) {
+		const struct column_info *info = &table_infos[table].columns[c];
+		size_t size = rows * info->row_bytes;
+		if (info->flags & COLUMN_UNHASHED || absent_everywhere(info, cell(table, c, 0), size))
+			continue;
+		write_u32(&writer, info->number);
+		write_raw(&writer, cell(table, c, 0), size);
+	}
+	uint64_t hash = bytes.count > 0 ? hash64(bytes.data, bytes.count, 0) : 0;
 	bytes_release(&bytes);
 	return hash;
 }
@@ -122,6 +171,30 @@ START_TEST(a_hash_is_that_of_row_count_and_columns_in_order)
 		fill((enum table_index)table, 7, &rng);
 		ck_assert_uint_eq(tables_hash(&tables, (enum table_index)table),
 				  slow_hash((enum table_index)table));
+	}
+}
+END_TEST
+
+START_TEST(what_holds_nothing_is_left_out_of_the_hash)
+{
+	struct rng rng = rng_seeded(check_seed());
+	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
+		enum table_index t = (enum table_index)table;
+		ck_assert_uint_eq(tables_hash(&tables, t), 0);
+		fill(t, 5, &rng);
+		for (uint32_t c = 0; c < table_infos[table].column_count; c++) {
+			/* One column of absent rows, then one value of it that is not. */
+			const struct column_info *info = &table_infos[table].columns[c];
+			for (uint32_t row = 0; row < 5; row++)
+				clear_cell(t, c, row);
+			ck_assert_uint_eq(tables_hash(&tables, t), slow_hash(t));
+			uint64_t without = tables_hash(&tables, t);
+			cell(t, c, 3)[0] ^= 1;
+			ck_assert_int_eq(tables_hash(&tables, t) == without,
+					 (info->flags & COLUMN_UNHASHED) != 0);
+			ck_assert_uint_eq(tables_hash(&tables, t), slow_hash(t));
+			cell(t, c, 3)[0] ^= 1;
+		}
 	}
 }
 END_TEST
@@ -148,6 +221,7 @@ START_TEST(every_hashed_byte_matters_and_no_other)
 		ck_assert_int_eq(tables_reserve(&tables, t, 1000), STATUS_OK);
 		ck_assert_uint_eq(tables_hash(&tables, t), before);
 		(void)tables_append(&tables, t);
+		/* A row more; of parameters one that is not its absent value. */
 		ck_assert_uint_ne(tables_hash(&tables, t), before);
 	}
 	ck_assert_uint_eq(unhashed, 2); /* the epoch and the kind of broad phase */
@@ -178,7 +252,7 @@ START_TEST(the_memory_limit_asks_for_rows_in_use)
 	(void)tables_append(&tables, TABLE_WORLD);
 	fill(TABLE_BODY, 10, &rng);
 	uint64_t used = table_row_bytes(TABLE_WORLD) + 10 * table_row_bytes(TABLE_BODY);
-	ck_assert_uint_eq(tables_row_bytes(&tables), used);
+	ck_assert_uint_eq(tables_charge(&tables), used);
 	tables.world.memory_max[0] = used + 3 * table_row_bytes(TABLE_CONTACT);
 	ck_assert(tables_fit(&tables, TABLE_CONTACT, 3));
 	ck_assert(!tables_fit(&tables, TABLE_CONTACT, 4));
@@ -194,9 +268,10 @@ static Suite *make(void)
 	TCase *tcase = tcase_create("tables");
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, numbers_ascend_and_sizes_are_those_of_their_types);
-	tcase_add_test(tcase, rows_are_zero_when_they_are_new);
+	tcase_add_test(tcase, rows_are_clear_when_they_are_new);
 	tcase_add_test(tcase, rows_move_as_they_are_told);
 	tcase_add_test(tcase, a_hash_is_that_of_row_count_and_columns_in_order);
+	tcase_add_test(tcase, what_holds_nothing_is_left_out_of_the_hash);
 	tcase_add_test(tcase, every_hashed_byte_matters_and_no_other);
 	tcase_add_test(tcase, growth_without_memory_changes_nothing);
 	tcase_add_test(tcase, the_memory_limit_asks_for_rows_in_use);
