@@ -1,7 +1,9 @@
 #include "protocol/command_wire.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "protocol/complaint.h"
 #include "server/base/bytes.h"
 
 /* ---- packing ----------------------------------------------------------------------------- */
@@ -276,6 +278,49 @@ static enum status take_field(struct wire_cursor *in, struct arena *arena,
 	return STATUS_TYPE;
 }
 
+enum { ALLOWED_BYTES = 96 };
+
+/* What a field may hold, for who has sent something else. */
+static void allowed_of(const struct command_field *field, char text[ALLOWED_BYTES])
+{
+	char min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];
+	reason_number(field->min, min);
+	reason_number(field->max, max);
+	switch (field->type) {
+	case FIELD_BODY:
+	case FIELD_SHAPE:
+		snprintf(text, ALLOWED_BYTES, "an id, or -k for what the k-th command makes");
+		return;
+	case FIELD_ENUM:
+	case FIELD_U32:
+	case FIELD_INTEGER:
+		snprintf(text, ALLOWED_BYTES, "an integer within %s and %s", min, max);
+		return;
+	case FIELD_F64:
+		snprintf(text, ALLOWED_BYTES, "a finite number within %s and %s", min, max);
+		return;
+	case FIELD_VEC3:
+		snprintf(text, ALLOWED_BYTES, "three finite numbers within %s and %s", min, max);
+		return;
+	case FIELD_QUAT:
+		snprintf(text, ALLOWED_BYTES, "four finite numbers w, x, y, z of length 0.5 to 2");
+		return;
+	case FIELD_TEXT:
+		snprintf(text, ALLOWED_BYTES, "a text of 1 to 31 printable ASCII characters");
+		return;
+	case FIELD_NAME:
+		snprintf(text, ALLOWED_BYTES, "a bin of 32 bytes");
+		return;
+	case FIELD_SEED:
+		snprintf(text, ALLOWED_BYTES, "a bin of 8 bytes, or an integer within 0 and 2^53");
+		return;
+	case FIELD_ATTACHMENTS:
+		snprintf(text, ALLOWED_BYTES, "an array of at most %d [shape, position, rotation]",
+			 ATTACHMENTS_MAX);
+		return;
+	}
+}
+
 static enum status take_fields(struct wire_cursor *in, uint32_t count, struct arena *arena,
 			       const struct command_info *info, int64_t index,
 			       struct command *command, struct reason *why)
@@ -285,11 +330,17 @@ static enum status take_fields(struct wire_cursor *in, uint32_t count, struct ar
 				  info->name, info->fields[count].name);
 	for (uint32_t i = 0; i < MIN_OF(count, info->field_count); i++) {
 		const struct command_field *field = &info->fields[i];
+		const struct wire_cursor before = *in;
+		char allowed[ALLOWED_BYTES];
 		enum status status =
 			take_field(in, arena, field, (uint8_t *)command + field->offset);
-		if (status != STATUS_OK)
-			return reason_set(why, status, index, field->name, "%s of %s: %s",
-					  field->name, info->name, status_text(status));
+		if (status == STATUS_OK)
+			continue;
+		if (status == STATUS_NO_MEMORY)
+			return reason_set(why, status, index, field->name, "%s",
+					  status_text(status));
+		allowed_of(field, allowed);
+		return wire_complain(why, status, index, field->name, info->name, before, allowed);
 	}
 	return STATUS_OK;
 }
@@ -312,6 +363,20 @@ enum status command_take(struct wire_cursor *in, struct arena *arena, int64_t in
 				  info->name);
 	command_defaults(command, (uint16_t)op);
 	return take_fields(in, count - 1, arena, info, index, command, why);
+}
+
+enum status command_check_list(const struct wire_list *list, struct reason *why)
+{
+	struct wire_cursor in = wire_cursor_list(list);
+	struct arena arena;
+	struct command command;
+	enum status status = arena_init(&arena, 0);
+	for (uint32_t i = 0; i < list->count && status == STATUS_OK; i++) {
+		status = command_take(&in, &arena, i, &command, why);
+		arena_reset(&arena);
+	}
+	arena_release(&arena);
+	return status;
 }
 
 enum status command_take_list(const struct wire_list *list, struct arena *arena,

@@ -11,15 +11,15 @@ enum status frame_split(const uint8_t *data, size_t count, uint32_t content_max,
 	if (count == 0)
 		return STATUS_AGAIN;
 	if (data[0] != BIN32)
-		return STATUS_MALFORMED;
+		return STATUS_FRAMING;
 	if (count < WIRE_FRAME_HEADER)
 		return STATUS_AGAIN;
 	uint32_t length = get_be32(data + 1);
 	if (length == 0)
-		return STATUS_MALFORMED;
+		return STATUS_FRAMING;
+	*bytes = (size_t)WIRE_FRAME_HEADER + length;
 	if (length > content_max)
 		return STATUS_TOO_LARGE;
-	*bytes = (size_t)WIRE_FRAME_HEADER + length;
 	if (count < *bytes)
 		return STATUS_AGAIN;
 	*content = (struct wire_slice){data + WIRE_FRAME_HEADER, length};

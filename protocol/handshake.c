@@ -28,7 +28,10 @@ static void agree(struct handshake *self, struct wire_version version, uint32_t 
 	uint32_t minor = WIRE_MINOR;
 	self->minor = version.minor < minor ? version.minor : minor;
 	self->caps = self->offer.caps & caps;
-	self->limits.frame_up = limit_of(self->offer.limits.frame_up, limits->frame_up);
+	uint32_t up = self->role >= WIRE_ROLE_CONTROLLER
+			      ? self->offer.limits.frame_up
+			      : MIN_OF(self->offer.limits.frame_up, (uint32_t)WIRE_FRAME_UP_GUEST);
+	self->limits.frame_up = limit_of(up, limits->frame_up);
 	self->limits.frame_down = limit_of(self->offer.limits.frame_down, limits->frame_down);
 	self->state = HANDSHAKE_OPEN;
 }
@@ -119,7 +122,7 @@ enum status handshake_receive(struct handshake *self, const struct message *mess
 	if (status != STATUS_OK) {
 		message_error(reply, message, &self->why);
 		/* Who guesses may not guess again on the same connection. */
-		if (wire_status_closes(status) || status == STATUS_AUTH)
+		if (wire_status_closes(status))
 			self->state = HANDSHAKE_CLOSED;
 		return status;
 	}

@@ -18,8 +18,10 @@
 /* Before HELLO a peer is nobody: enough for a handshake with the longest token, no more. */
 #define WIRE_FRAME_HELLO 4096
 #define WIRE_TOKEN_MAX 2048
-/* A batch of a thousand commands fits; scenes are compiled by clients and shapes come in parts. */
-#define WIRE_FRAME_UP 65536
+/* Batches are bounded by their bytes: a controller's hold 300 spawns with every field given as a double, and
+ * a thousand ordinary ones; what a lesser role sends is small, and its connections are many. */
+#define WIRE_FRAME_UP 262144
+#define WIRE_FRAME_UP_GUEST 65536
 /* A whole-world frame of ten thousand bodies fits; more is sent in parts. Negotiated down. */
 #define WIRE_FRAME_DOWN 1048576
 /* Nobody may negotiate a frame below this: a body of WIRE_BODY_SHAPES shapes in either profile, and the
@@ -30,9 +32,10 @@
 #define WIRE_FRAME_CONTACTS 131072
 
 /* Structure of untrusted frames. Eight levels hold every message with two to spare. Elements are
- * array items, and keys and values of maps, counted over the whole frame. */
+ * array items, and keys and values of maps, counted over the whole frame; each takes a byte at least, so the
+ * frame's limit is theirs as well. */
 #define WIRE_DEPTH_MAX 8
-#define WIRE_ELEMENTS_UP 4096
+#define WIRE_ELEMENTS_UP WIRE_FRAME_UP
 #define WIRE_ELEMENTS_DOWN 1048576
 #define WIRE_STRING_UP 256
 #define WIRE_STRING_DOWN 65536

@@ -11,6 +11,8 @@ libcairnproto_a_SOURCES += \
 	protocol/packer.c \
 	protocol/cursor.h \
 	protocol/cursor.c \
+	protocol/complaint.h \
+	protocol/complaint.c \
 	protocol/frame.h \
 	protocol/frame.c \
 	protocol/validate.h \
@@ -63,7 +65,7 @@ check_PROGRAMS += tests/wire/wire_vectors
 EXTRA_DIST += tests/wire/update docs/PROTOCOL.md tests/data/wire/messages.json \
 	tests/data/wire/bodies.json tests/data/wire/hostile.json
 EXTRA_DIST += tests/data/wire/queries.json tests/data/wire/streams.json
-PYTHON_TESTS += tests/unit/protocol/test_vectors.py
+PYTHON_TESTS += tests/unit/protocol/test_page.py tests/unit/protocol/test_vectors.py
 UNIT_TESTS += \
 	tests/unit/protocol/test_message \
 	tests/unit/protocol/test_frame \

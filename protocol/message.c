@@ -172,15 +172,37 @@ struct wire_slice wire_text(const char *text)
 bool wire_status_closes(enum status status)
 {
 	switch (status) {
-	case STATUS_MALFORMED:
-	case STATUS_TOO_LARGE:
-	case STATUS_TOO_DEEP:
-	case STATUS_PROTOCOL:
 	case STATUS_HANDSHAKE:
 	case STATUS_SLOW:
 	case STATUS_DRAINING:
+	case STATUS_FRAMING:
+	case STATUS_AUTH:
 		return true;
 	default:
 		return false;
+	}
+}
+
+const char *wire_status_goodbye(enum status status)
+{
+	switch (status) {
+	case STATUS_CLOSED:
+		return "a PING was not answered in time";
+	case STATUS_HANDSHAKE:
+		return "before WELCOME: something else than HELLO, no HELLO in time, another major version";
+	case STATUS_SLOW:
+		return "too much waits for the client";
+	case STATUS_DRAINING:
+		return "the server ends";
+	case STATUS_FRAMING:
+		return "the stream is no frames any more";
+	case STATUS_FORBIDDEN:
+		return "an administrator ended the session";
+	case STATUS_BUSY:
+		return "refused for five seconds without a pause, or too many connections of one address";
+	case STATUS_AUTH:
+		return "a token that is not accepted";
+	default:
+		return NULL;
 	}
 }

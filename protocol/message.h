@@ -276,8 +276,11 @@ bool wire_role_may(enum wire_role role, uint32_t type);
 /* The slice of a C string (borrowed). */
 struct wire_slice wire_text(const char *text);
 
-/* Does an error of this status end the connection? One table: MALFORMED, TOO_LARGE, TOO_DEEP,
- * PROTOCOL, HANDSHAKE, SLOW, DRAINING close; everything else leaves it open. */
+/* Does an ERROR of this status end the connection, so that GOODBYE of the same status follows it? Only where
+ * nothing can follow: the bytes are no frames, the handshake has failed, the peer does not read, the server
+ * ends. What can be told from what follows is refused, and the connection lives. */
 bool wire_status_closes(enum status status);
+/* When a GOODBYE of the server's tells this status, in words; NULL: never. */
+const char *wire_status_goodbye(enum status status);
 
 #endif

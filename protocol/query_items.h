@@ -4,6 +4,7 @@
 #ifndef CAIRN_PROTOCOL_QUERY_ITEMS_H
 #define CAIRN_PROTOCOL_QUERY_ITEMS_H
 
+#include "protocol/complaint.h"
 #include "protocol/query_wire.h"
 
 static inline void pack_vector(struct wire_packer *out, const double *values, uint32_t count)
@@ -19,7 +20,10 @@ struct taker {
 	struct wire_cursor in;
 	uint32_t left; /* items to come */
 	enum status status;
-	const char *field; /* where it went wrong */
+	/* Where it went wrong, and what it must be: `allowed`, between these bounds where `max` is one. */
+	const char *field, *allowed;
+	double min, max;
+	struct wire_cursor value;
 };
 
 static inline void taker_open(struct taker *self, const struct wire_list *list)
@@ -33,6 +37,9 @@ static inline bool more(struct taker *self, const char *field, bool needed)
 	if (self->status != STATUS_OK)
 		return false;
 	self->field = field;
+	self->value = self->in;
+	self->allowed = "there";
+	self->max = 0;
 	if (self->left == 0) {
 		self->status = needed ? STATUS_TYPE : STATUS_OK;
 		return false;
@@ -44,14 +51,18 @@ static inline bool more(struct taker *self, const char *field, bool needed)
 static inline void take_vector(struct taker *self, const char *field, bool needed, double *values,
 			uint32_t count)
 {
-	if (more(self, field, needed))
-		self->status = wire_take_tuple(&self->in, values, count);
+	if (!more(self, field, needed))
+		return;
+	self->allowed = count == 3 ? "three finite numbers" : "four finite numbers";
+	self->status = wire_take_tuple(&self->in, values, count);
 }
 
 static inline void take_real(struct taker *self, const char *field, double *value)
 {
-	if (more(self, field, true))
-		self->status = wire_take_real(&self->in, value);
+	if (!more(self, field, true))
+		return;
+	self->allowed = "a finite number";
+	self->status = wire_take_real(&self->in, value);
 }
 
 static inline void take_u32(struct taker *self, const char *field, bool needed, uint32_t max,
@@ -60,6 +71,9 @@ static inline void take_u32(struct taker *self, const char *field, bool needed, 
 	uint64_t number;
 	if (!more(self, field, needed))
 		return;
+	self->allowed = "an integer";
+	self->min = 0;
+	self->max = max;
 	self->status = wire_take_uint(&self->in, max, &number);
 	if (self->status == STATUS_OK)
 		*value = (uint32_t)number;
@@ -78,6 +92,7 @@ static inline void take_shape(struct taker *self, struct wire_slice *shape)
 {
 	if (!more(self, "shape", true))
 		return;
+	self->allowed = "a bin: canonical bytes of a shape, or its name; at most 4096 bytes";
 	self->status = wire_take_bin(&self->in, shape);
 	if (self->status == STATUS_OK && shape->bytes > WIRE_QUERY_SHAPE_MAX)
 		self->status = STATUS_RANGE;

@@ -75,6 +75,9 @@ static void take_bounded(struct taker *self, const char *field, double min, doub
 {
 	if (!more(self, field, false))
 		return;
+	self->allowed = "a finite number";
+	self->min = min;
+	self->max = max;
 	self->status = wire_take_real(&self->in, value);
 	if (self->status == STATUS_OK && !(*value >= min && *value <= max))
 		self->status = STATUS_RANGE;

@@ -1,6 +1,10 @@
 #include "protocol/query_items.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "server/engine/types.h"
 
 void query_init(struct wire_query *self, enum wire_query_kind kind)
 {
@@ -73,6 +77,7 @@ static void take_name(struct taker *self, struct wire_name *name)
 	struct wire_slice bytes;
 	if (!more(self, "name", true))
 		return;
+	self->allowed = "a bin of 32 bytes";
 	self->status = wire_take_bin(&self->in, &bytes);
 	if (self->status == STATUS_OK && bytes.bytes != sizeof name->bytes)
 		self->status = STATUS_RANGE;
@@ -114,6 +119,90 @@ static void take_by_kind(struct taker *self, struct wire_query *query)
 	}
 }
 
+static enum status complain(const struct taker *taker, struct reason *why)
+{
+	char allowed[96], min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];
+	if (wire_at_end(&taker->value))
+		return reason_set(why, taker->status, -1, taker->field, "%s of the query is missing",
+				  taker->field);
+	if (taker->max == 0)
+		snprintf(allowed, sizeof allowed, "%s", taker->allowed);
+	else
+		snprintf(allowed, sizeof allowed, "%s within %s and %s", taker->allowed,
+			 reason_number(taker->min, min), reason_number(taker->max, max));
+	return wire_complain(why, taker->status, -1, taker->field, "the query", taker->value, allowed);
+}
+
+/* ---- what every question holds to ---------------------------------------------------------- */
+
+static double length_of(const double *values, uint32_t count)
+{
+	double largest = 0, sum = 0;
+	for (uint32_t i = 0; i < count; i++)
+		largest = MAX_OF(largest, fabs(values[i]));
+	for (uint32_t i = 0; i < count && largest > 0; i++)
+		sum += (values[i] / largest) * (values[i] / largest);
+	return largest * sqrt(sum);
+}
+
+static enum status check_place(const char *field, const double *place, struct reason *why)
+{
+	for (int axis = 0; axis < 3; axis++)
+		if (!(fabs(place[axis]) <= LENGTH_MAX))
+			return reason_set(why, STATUS_RANGE, -1, field,
+					  "%s of the query is [%.10g, %.10g, %.10g]: it must be within "
+					  "±%g m on each axis",
+					  field, place[0], place[1], place[2], LENGTH_MAX);
+	return STATUS_OK;
+}
+
+static enum status check_length(const char *field, double length, bool zero, struct reason *why)
+{
+	char text[REASON_NUMBER_BYTES];
+	if (length <= 4 * LENGTH_MAX && (zero ? length >= 0 : length > 0))
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, -1, field, "%s of the query is %s m: it must be %s, at most %g",
+			  field, reason_number(length, text), zero ? "0 or more" : "over 0",
+			  4 * LENGTH_MAX);
+}
+
+static enum status check_rotation(const double *rotation, struct reason *why)
+{
+	double length = length_of(rotation, 4);
+	if (length >= 0.5 && length <= 2)
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, -1, "rotation",
+			  "rotation of the query has length %.10g: it must be within 0.5 and 2", length);
+}
+
+static enum status check_ray(const struct wire_query *query, struct reason *why)
+{
+	enum status status = check_place("origin", query->origin, why);
+	if (status == STATUS_OK && !(length_of(query->direction, 3) > 0))
+		status = reason_set(why, STATUS_RANGE, -1, "direction",
+				    "direction of the query is [0, 0, 0]: it must not be");
+	return status == STATUS_OK ? check_length("length", query->length, false, why) : status;
+}
+
+/* Values that may be asked about; whether there is a body of a number is the world's to say. */
+static enum status check_values(const struct wire_query *query, struct reason *why)
+{
+	enum status status;
+	switch (query->kind) {
+	case WIRE_QUERY_RAY:
+		return check_ray(query, why);
+	case WIRE_QUERY_OVERLAP:
+	case WIRE_QUERY_CAST:
+	case WIRE_QUERY_MOVE:
+		status = check_place("position", query->origin, why);
+		if (status == STATUS_OK && query->kind != WIRE_QUERY_OVERLAP)
+			status = check_length("way", length_of(query->direction, 3), true, why);
+		return status == STATUS_OK ? check_rotation(query->rotation, why) : status;
+	default:
+		return STATUS_OK;
+	}
+}
+
 enum status query_take(const struct wire_list *list, struct wire_query *query, struct reason *why)
 {
 	struct taker taker;
@@ -126,10 +215,7 @@ enum status query_take(const struct wire_list *list, struct wire_query *query, s
 	query_init(query, (enum wire_query_kind)kind);
 	if (taker.status == STATUS_OK)
 		take_by_kind(&taker, query);
-	if (taker.status != STATUS_OK)
-		return reason_set(why, taker.status, -1, taker.field, "%s of the query: %s",
-				  taker.field, status_text(taker.status));
-	return STATUS_OK;
+	return taker.status == STATUS_OK ? check_values(query, why) : complain(&taker, why);
 }
 
 /* ---- answers ----------------------------------------------------------------------------- */

@@ -1,9 +1,10 @@
 #include "protocol/unpack.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "protocol/capabilities.h"
-#include "protocol/cursor.h"
+#include "protocol/complaint.h"
 #include "protocol/validate.h"
 #include "server/base/bytes.h"
 
@@ -356,19 +357,56 @@ static enum status take_beside(struct wire_cursor *in, bool last,
 	return status;
 }
 
+enum { ALLOWED_BYTES = 80 };
+
+/* What a field may hold, for who has sent something else. */
+static void allowed_of(const struct message_field *field, char text[ALLOWED_BYTES])
+{
+	static const char *const FORMATS[] = {
+		[WIRE_KIND_UINT] = "an integer within 0 and %s",
+		[WIRE_KIND_INT] = "an integer within ±%s",
+		[WIRE_KIND_REAL] = "a finite number within ±%s",
+		[WIRE_KIND_TEXT] = "a text of at most %s bytes",
+		[WIRE_KIND_BIN] = "a bin of at most %s bytes, or nil",
+		[WIRE_KIND_NAME] = "a bin of 32 bytes",
+		[WIRE_KIND_HASH] = "a bin of 8 bytes, or nil",
+		[WIRE_KIND_OPTION] = "nil, or an integer within 0 and %s",
+		[WIRE_KIND_VERSION] = "[major, minor], both within 0 and 65535",
+		[WIRE_KIND_RATE] = "[numerator, denominator], within 0 and 2^31, over at least 1",
+		[WIRE_KIND_BOX] = "nil, or six finite numbers",
+		[WIRE_KIND_CAPS] = "an array of at most %s texts",
+		[WIRE_KIND_LIMITS] = "a map of integers within 0 and 4294967295",
+		[WIRE_KIND_IDS] = "an array of at most %s integers within 0 and 4294967295",
+		[WIRE_KIND_REALS] = "an array of at most %s finite numbers",
+		[WIRE_KIND_LIST] = "an array of at most %s items",
+		[WIRE_KIND_MAP] = "a map of at most %s keys",
+		[WIRE_KIND_RAW] = "any value",
+	};
+	char bound[REASON_NUMBER_BYTES];
+	const char *format = FORMATS[field->kind], *gap = strstr(format, "%s");
+	if (gap == NULL)
+		snprintf(text, ALLOWED_BYTES, "%s", format);
+	else
+		snprintf(text, ALLOWED_BYTES, "%.*s%s%s", (int)(gap - format), format,
+			 reason_number(field->max, bound), gap + 2);
+}
+
 static enum status unpack_field(struct wire_cursor *in, bool last,
 				const struct message_field *field, struct message *message,
 				struct reason *why)
 {
 	uint8_t *at = (uint8_t *)message + field->offset;
+	const struct wire_cursor before = *in;
+	char allowed[ALLOWED_BYTES];
 	/* Most are numbers, and a refused number is not touched. */
 	enum status status = field->kind == WIRE_KIND_UINT
 				     ? take_uint(in, field->max, (uint64_t *)(void *)at)
 				     : take_beside(in, last, field, at);
 	if (status == STATUS_OK)
 		return STATUS_OK;
-	return reason_set(why, status, -1, field->name, "%s of %s: %s", field->name,
-			  message_info((uint32_t)message->type)->name, status_text(status));
+	allowed_of(field, allowed);
+	return wire_complain(why, status, -1, field->name,
+			     message_info((uint32_t)message->type)->name, before, allowed);
 }
 
 static enum status missing(const struct message_info *info, const struct message_field *field,
@@ -458,7 +496,11 @@ enum status message_read(const uint8_t *content, uint32_t bytes,
 {
 	enum status status = validate_content(content, bytes, limits, why);
 	if (status != STATUS_OK) {
-		message_init(message, MESSAGE_NONE);
+		struct reason inner;
+		/* Whose answer it is, and of which field, as far as it can be read. */
+		if (message_unpack(content, bytes, message, &inner) == status && why != NULL &&
+		    message->type != MESSAGE_NONE)
+			*why = inner;
 		return status;
 	}
 	struct wire_cursor items = wire_cursor_over(content, bytes);

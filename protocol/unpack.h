@@ -1,9 +1,9 @@
 /* unpack.h: bytes as a message; strict and bounded.
  *
- * Comes after validate_content, which has seen to everything that would close the connection. What
- * is found here is answered and the connection lives: an unknown number (STATUS_UNKNOWN_MESSAGE),
- * one of a later version (STATUS_UNSUPPORTED), a field that is missing or of another type
- * (STATUS_TYPE), a value out of bounds (STATUS_RANGE). Items beyond the fields we know are ignored.
+ * Comes after validate_content. What is found here: an unknown number (STATUS_UNKNOWN_MESSAGE), one of
+ * a later version (STATUS_UNSUPPORTED), a field that is missing or of another type (STATUS_TYPE), a value
+ * out of bounds (STATUS_RANGE). The reason names field, value and bound. Items beyond the fields we know are
+ * ignored.
  */
 #ifndef CAIRN_PROTOCOL_UNPACK_H
 #define CAIRN_PROTOCOL_UNPACK_H
@@ -17,7 +17,8 @@
 enum status message_unpack(const uint8_t *content, uint32_t bytes, struct message *message,
 			   struct reason *why) MUST_CHECK;
 
-/* validate_content and message_unpack in one. */
+/* validate_content and message_unpack in one. Of what the validator refuses, `message` holds what could be
+ * read all the same, and the reason names the field where it can be told. */
 enum status message_read(const uint8_t *content, uint32_t bytes,
 			 const struct validate_limits *limits, struct message *message,
 			 struct reason *why) MUST_CHECK;

@@ -66,14 +66,18 @@ bool validate_utf8(const uint8_t *text, uint32_t bytes)
 	return true;
 }
 
-static const char *number_fault(const struct wire_token *token)
+static enum status check_number(const struct wire_token *token, const char **fault)
 {
-	if (token->type == WIRE_TOKEN_REAL && !(token->real - token->real == 0))
-		return "a number is not finite";
+	if (token->type == WIRE_TOKEN_REAL && !(token->real - token->real == 0)) {
+		*fault = "a number is not finite";
+		return STATUS_NOT_FINITE;
+	}
 	if (token->type == WIRE_TOKEN_INTEGER &&
-	    (token->integer > WIRE_INTEGER_MAX || token->integer < -WIRE_INTEGER_MAX))
-		return "an integer is beyond 2^53";
-	return NULL;
+	    (token->integer > WIRE_INTEGER_MAX || token->integer < -WIRE_INTEGER_MAX)) {
+		*fault = "an integer is beyond 2^53";
+		return STATUS_RANGE;
+	}
+	return STATUS_OK;
 }
 
 static enum status check_text(const struct walk *walk, const struct wire_token *token,
@@ -131,8 +135,7 @@ static enum status check_token(struct walk *walk, const struct wire_token *token
 	switch (token->type) {
 	case WIRE_TOKEN_INTEGER:
 	case WIRE_TOKEN_REAL:
-		*fault = number_fault(token);
-		return *fault == NULL ? STATUS_OK : STATUS_MALFORMED;
+		return check_number(token, fault);
 	case WIRE_TOKEN_TEXT:
 		return check_text(walk, token, fault);
 	case WIRE_TOKEN_ARRAY:

@@ -21,9 +21,9 @@ struct validate_limits {
 extern const struct validate_limits VALIDATE_UP;   /* what a server demands of clients */
 extern const struct validate_limits VALIDATE_DOWN; /* what a client demands of servers */
 
-/* STATUS_OK, or STATUS_MALFORMED, STATUS_TOO_DEEP, STATUS_TOO_LARGE with the byte's offset as the
- * reason's index and what is wrong as its text (`why` may be NULL). All three close a connection.
- */
+/* STATUS_OK, or MALFORMED, TOO_DEEP, TOO_LARGE (a text, or all elements), NOT_FINITE, RANGE (an integer
+ * beyond 2^53), with the byte's offset as the reason's index and what is wrong as its text (`why` may be
+ * NULL). The frame's end is known whatever stands in it, so none of them ends a connection. */
 enum status validate_content(const uint8_t *content, uint32_t bytes,
 			     const struct validate_limits *limits, struct reason *why) MUST_CHECK;
 

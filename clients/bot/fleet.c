@@ -229,8 +229,8 @@ static void play(struct bot *bot, uint64_t now)
 	push.impulse.impulse.z = rng_range(&bot->rng, -30, 30);
 	bot->due = now +
 		   (uint64_t)(1e6 / bot->fleet->options->commands * rng_range(&bot->rng, 0.5, 1.5));
-	if (cairn_commands(bot->client, bot->fleet->world.number, &push, 1, 0, WIRE_LATE_APPLY,
-			   &batch, NULL) != STATUS_OK)
+	if (cairn_commands(bot->client, bot->fleet->world.number, &push, 1,
+			   CAIRN_NEXT_TICK, WIRE_LATE_APPLY, &batch, NULL) != STATUS_OK)
 		return;
 	bot->waiting[batch % BATCHES_KEPT].batch = batch;
 	bot->waiting[batch % BATCHES_KEPT].sent = now;

@@ -96,7 +96,7 @@ static enum status apply_at_one_tick(struct cli *cli, uint32_t world, const stru
 	cli->refused.status = STATUS_OK;
 	for (uint32_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE) {
 		status = cairn_commands(cli->client, world, commands + first,
-					MIN_OF(count - first, (uint32_t)AT_ONCE), 0,
+					MIN_OF(count - first, (uint32_t)AT_ONCE), CAIRN_NEXT_TICK,
 					WIRE_LATE_APPLY, &batch, &cli->why);
 		progress_at(progress, first);
 	}

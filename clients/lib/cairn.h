@@ -135,10 +135,13 @@ MUST_CHECK enum status cairn_control(struct cairn *self, uint32_t world, enum wi
 MUST_CHECK enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canonical,
 				   size_t bytes, struct name32 *name, struct reason *why);
 
-/* Sends a batch for tick `at` (0: the next); *batch is its number. Its result goes to the callback. */
+/* Sends a batch for tick `at`; *batch is its number. Its result goes to the callback; where it is WAITING for
+ * its tick, another one follows. */
+#define CAIRN_NEXT_TICK ((struct wire_option){ false, 0 })
 MUST_CHECK enum status cairn_commands(struct cairn *self, uint32_t world,
-				      const struct command *commands, uint32_t count, uint64_t at,
-				      enum wire_late late, uint64_t *batch, struct reason *why);
+				      const struct command *commands, uint32_t count,
+				      struct wire_option at, enum wire_late late, uint64_t *batch,
+				      struct reason *why);
 /* The same and waits: a refused batch is the call's status. *result borrows from the client. */
 MUST_CHECK enum status cairn_apply(struct cairn *self, uint32_t world,
 				   const struct command *commands, uint32_t count,

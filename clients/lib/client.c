@@ -111,8 +111,12 @@ static void take_results(struct cairn *self, const struct msg_result *results)
 	for (uint32_t i = 0; i < results->list.count; i++) {
 		if (result_take(&in, &result) != STATUS_OK)
 			return;
-		client_answered(self, (uint32_t)results->world, result.batch);
-		if (self->waiting.world == results->world && self->waiting.batch == result.batch) {
+		/* Of a batch that waits for its tick another one follows. */
+		bool final = result.code != STATUS_WAITING;
+		if (final)
+			client_answered(self, (uint32_t)results->world, result.batch);
+		if (final && self->waiting.world == results->world &&
+		    self->waiting.batch == result.batch) {
 			self->waiting.result = result;
 			self->waiting.done = true;
 		}
@@ -188,6 +192,9 @@ static enum status take_unasked(struct cairn *self, const struct message *messag
 	case MESSAGE_GOODBYE:
 		return goodbye(self, &message->goodbye, why);
 	case MESSAGE_ERROR:
+		self->waiting.refused = self->waiting.batch != 0 &&
+					message->error.about == MESSAGE_COMMANDS &&
+					message->error.ref == self->waiting.batch;
 		return client_refusal(&message->error, why);
 	default:
 		return STATUS_OK;
@@ -355,6 +362,7 @@ static void note_session(struct cairn *self, const struct handshake *handshake,
 	self->session.role = handshake->role;
 	self->session.caps = handshake->caps;
 	self->session.limits = handshake->limits;
+	self->connection.frame_up = handshake->limits.frame_up;
 	copy_text(self->session.server, sizeof self->session.server, welcome->server);
 	copy_text(self->session.build, sizeof self->session.build, welcome->build);
 	copy_text(self->session.abi, sizeof self->session.abi, welcome->abi);

@@ -46,6 +46,7 @@ struct cairn {
 		uint32_t world;
 		uint64_t batch; /* 0: nobody waits */
 		bool done;
+		bool refused; /* by an ERROR, which leaves the number unused */
 		struct wire_result result;
 	} waiting;
 	struct watched watched[CAIRN_SUBSCRIPTIONS_MAX];

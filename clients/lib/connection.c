@@ -12,6 +12,7 @@ void connection_init(struct connection *self)
 	memset(self, 0, sizeof *self);
 	transport_init(&self->transport);
 	self->frame_max = WIRE_FRAME_DOWN;
+	self->frame_up = WIRE_FRAME_UP_GUEST;
 }
 
 void connection_release(struct connection *self)
@@ -33,7 +34,7 @@ enum status connection_open(struct connection *self, const char *address, const 
 enum status connection_queue(struct connection *self, const struct message *message,
 			     struct reason *why)
 {
-	for (size_t room = 512; room <= 2 * (size_t)WIRE_FRAME_UP; room *= 4) {
+	for (size_t room = 512; room <= 4 * (size_t)WIRE_FRAME_UP; room *= 4) {
 		uint32_t bytes;
 		self->packed.count = 0;
 		if (bytes_reserve(&self->packed, room) != STATUS_OK)
@@ -41,7 +42,7 @@ enum status connection_queue(struct connection *self, const struct message *mess
 					  status_text(STATUS_NO_MEMORY));
 		enum status status =
 			message_pack(message, self->packed.data, (uint32_t)room, &bytes);
-		bool packed = status == STATUS_OK && bytes <= WIRE_FRAME_UP + WIRE_FRAME_HEADER;
+		bool packed = status == STATUS_OK && bytes <= self->frame_up + WIRE_FRAME_HEADER;
 		if (packed)
 			status = transport_wrap(&self->transport, self->packed.data, bytes,
 						&self->out);
@@ -50,8 +51,8 @@ enum status connection_queue(struct connection *self, const struct message *mess
 		if (status != STATUS_FULL && status != STATUS_OK)
 			return reason_set(why, status, -1, "message", "%s", status_text(status));
 	}
-	return reason_set(why, STATUS_TOO_LARGE, -1, "message", "a frame has at most %d bytes",
-			  WIRE_FRAME_UP);
+	return reason_set(why, STATUS_TOO_LARGE, -1, "message", "a frame has at most %u bytes",
+			  (unsigned)self->frame_up);
 }
 
 enum status connection_flush(struct connection *self)

@@ -192,7 +192,7 @@ static enum status pack_commands(const struct command *commands, uint32_t count,
 }
 
 enum status cairn_commands(struct cairn *self, uint32_t world, const struct command *commands,
-			   uint32_t count, uint64_t at, enum wire_late late, uint64_t *batch,
+			   uint32_t count, struct wire_option at, enum wire_late late, uint64_t *batch,
 			   struct reason *why)
 {
 	struct batch_counter *counter = counter_of(self, world);
@@ -203,7 +203,7 @@ enum status cairn_commands(struct cairn *self, uint32_t world, const struct comm
 	message_init(&message, MESSAGE_COMMANDS);
 	message.commands.world = world;
 	message.commands.batch = counter->batch + 1;
-	message.commands.at = (struct wire_option){ at != 0, at };
+	message.commands.at = at;
 	message.commands.late = late;
 	enum status status = pack_commands(commands, count, &packed, &message.commands.list, why);
 	if (status == STATUS_OK)
@@ -220,15 +220,20 @@ enum status cairn_apply(struct cairn *self, uint32_t world, const struct command
 			uint32_t count, struct wire_result *result, struct reason *why)
 {
 	uint64_t batch;
-	enum status status = cairn_commands(self, world, commands, count, 0, WIRE_LATE_APPLY,
-					    &batch, why);
+	enum status status = cairn_commands(self, world, commands, count, CAIRN_NEXT_TICK,
+					    WIRE_LATE_APPLY, &batch, why);
 	if (status != STATUS_OK)
 		return status;
 	self->waiting.world = world;
 	self->waiting.batch = batch;
-	self->waiting.done = false;
+	self->waiting.done = self->waiting.refused = false;
 	status = client_wait_result(self, why);
 	bool done = self->waiting.done;
+	struct batch_counter *counter = counter_of(self, world);
+	if (self->waiting.refused && counter != NULL && counter->batch == batch) {
+		counter->batch--;
+		client_answered(self, world, batch);
+	}
 	self->waiting.batch = 0;
 	self->waiting.done = false;
 	if (!done)

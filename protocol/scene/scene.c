@@ -13,8 +13,9 @@
 static const struct {
 	const char *name;
 	double min, max;
+	enum { REAL, WHOLE } kind;
 } PARAMETERS[] = {
-#define PARAMETER(number, NAME, name, absent, initial, min, max, unit, doc) { name, min, max },
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc) { name, min, max, kind },
 #include "server/engine/world/parameters.def"
 #undef PARAMETER
 };
@@ -33,6 +34,9 @@ static enum status compile_parameter(struct compile *self, const struct node *ke
 	double value;
 	enum status status = schema_number(&self->source, key->next, key->text, PARAMETERS[i].min,
 					   PARAMETERS[i].max, "", &value);
+	if (status == STATUS_OK && PARAMETERS[i].kind == WHOLE && value != (double)(int64_t)value)
+		status = source_fail(&self->source, key->line, STATUS_RANGE, key->text,
+				     "%s is %.10g, it must be an integer", key->text, value);
 	if (status != STATUS_OK)
 		return status;
 	struct command *command = compile_command(self, COMMAND_PARAMETER, key->line);

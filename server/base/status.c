@@ -27,6 +27,14 @@ const char *status_name(enum status status)
 	return "unknown";
 }
 
+const char *reason_number(double value, char text[REASON_NUMBER_BYTES])
+{
+	const double whole_max = 9007199254740992.0;
+	bool whole = value >= -whole_max && value <= whole_max && value == (double)(int64_t)value;
+	snprintf(text, REASON_NUMBER_BYTES, whole ? "%.0f" : "%.10g", value);
+	return text;
+}
+
 enum status reason_set(struct reason *why, enum status status, int64_t index, const char *field,
 		       const char *format, ...)
 {

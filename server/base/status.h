@@ -29,4 +29,9 @@ struct reason {
 enum status reason_set(struct reason *why, enum status status, int64_t index, const char *field,
 		       const char *format, ...) PRINTF_LIKE(5, 6);
 
+/* A number for such a text: an integer is written whole, whatever its size; others with ten digits. Returns
+ * `text`. */
+enum { REASON_NUMBER_BYTES = 32 };
+const char *reason_number(double value, char text[REASON_NUMBER_BYTES]);
+
 #endif

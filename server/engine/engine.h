@@ -96,7 +96,7 @@ enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2 };
 struct batch {
 	uint32_t session;  /* order within a tick is (session, number) */
 	uint64_t number;   /* per session and world, ascending */
-	uint64_t at;	   /* tick before which to apply; 0 or the current tick: now; later: kept */
+	uint64_t at;	   /* tick before which to apply; later than the present one: kept */
 	uint8_t late;	   /* enum late_policy, when `at` has passed */
 	bool restricted;   /* a player: only bodies owned by `session`; SPAWN makes them so */
 	struct command *commands; /* borrowed; normalised in place */
@@ -107,8 +107,9 @@ struct batch {
 struct batch_result {
 	uint32_t session;
 	uint64_t number;
-	uint64_t tick; /* boundary at which it was applied or refused */
+	uint64_t tick; /* boundary at which it was applied or refused, or for which it is kept */
 	enum status status; /* OK, or of the first command that was refused */
+	bool kept; /* OK, but nothing was applied: it waits for `tick` */
 	struct reason why;
 	uint32_t value_count;
 	uint32_t *values; /* borrowed until the next call that applies */
@@ -116,7 +117,7 @@ struct batch_result {
 
 /* Applies batches at the current boundary, in the order (session, number), merged with those that were
  * kept for this tick; each is checked whole before it changes anything. results[i] tells of batches[i]; a
- * batch for a later tick is kept and answered OK with no values, and answered again through
+ * batch for a later tick is kept, which its result says, and answered again through
  * world_kept_results when its tick comes. NO_MEMORY: nothing was applied. The tick's first call also
  * applies what was kept for it; world_step does so when there was no call. */
 MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, uint32_t count,
@@ -372,6 +373,7 @@ MUST_CHECK enum status world_supports(const struct world *world, const char *met
 struct parameter_info {
 	const char *name, *unit, *doc;
 	double initial, min, max;
+	bool whole; /* a count or a switch: integers only */
 };
 uint32_t world_parameters(struct parameter_info *out, uint32_t capacity);
 double world_parameter(const struct world *world, const char *name); /* NaN when there is none */

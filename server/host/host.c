@@ -227,9 +227,15 @@ void host_destroy(struct host *host)
 static void begin(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
+	const struct journal_pace *pace = &host->options.pace;
 	UNUSED(context);
-	if (host->options.running)
-		host_set_mode(host, WIRE_MODE_RUNNING);
+	if (pace->speed > 0)
+		schedule_set_speed(&host->schedule, MIN_OF(pace->speed, (uint32_t)TICK_SPEED_MAX),
+				   executor_now(host->executor));
+	/* A lease is nobody's at first: whoever had it has gone. */
+	host_set_mode(host, (enum wire_mode)pace->mode);
+	if (pace->mode == WIRE_MODE_BARRIER)
+		host->barrier = MIN_OF(MAX_OF(pace->barrier, 1u), (uint32_t)STEP_JOBS_MAX);
 	host_boundary_begin(host);
 }
 

@@ -46,7 +46,7 @@ struct host_options {
 	uint32_t snapshots_max;	       /* kept by name */
 	uint64_t snapshot_bytes_max;   /* all together */
 	struct player_limits players;
-	bool running;		       /* starts RUNNING, else PAUSED */
+	struct journal_pace pace;      /* how it starts; speed 0: the clock's */
 	struct journal *journal;       /* taken; NULL: nothing is kept on disk */
 };
 struct host_options host_options_default(void);

@@ -418,10 +418,30 @@ static void note_told(struct host *host)
 	host->kept_told = host->open ? kept : 0;
 }
 
+/* How the world is driven from now on. One that has failed stands still, and does so after a restart. */
+static enum status record_pace(struct host *host)
+{
+	struct world_info info = world_info(host->world);
+	bool failed = host->mode == WIRE_MODE_FAILED;
+	struct journal_pace pace = { (uint8_t)(failed ? WIRE_MODE_PAUSED : host->mode),
+				     host->schedule.speed, host->barrier };
+	enum status status = STATUS_OK;
+	if (host->pace_due && host->journal != NULL && !host->journal_failed)
+		status = journal_pace(host->journal, info.epoch, info.tick, &pace);
+	if (can_be_had_later(status))
+		return status;
+	if (status != STATUS_OK)
+		lose_journal(host, status);
+	host->pace_due = false;
+	return STATUS_OK;
+}
+
 static enum status report(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
-	enum status status = host_report_tick(host, boundary);
+	enum status status = record_pace(host);
+	if (status == STATUS_OK)
+		status = host_report_tick(host, boundary);
 	if (status != STATUS_OK)
 		return status;
 	host->whole_due = host->contacts_due = false;

@@ -270,6 +270,7 @@ void host_set_mode(struct host *host, enum wire_mode mode)
 	if (host->mode == WIRE_MODE_RUNNING && mode != WIRE_MODE_RUNNING)
 		world_trim(host->world);
 	host->mode = mode;
+	host->pace_due = true;
 	if (mode == WIRE_MODE_RUNNING)
 		schedule_run(&host->schedule, executor_now(host->executor));
 	else
@@ -309,24 +310,27 @@ static enum status control(struct host *host, uint32_t session, enum wire_contro
 	case WIRE_CONTROL_SPEED:
 		if (!(value >= 0.001 && value <= TICK_SPEED_MAX / (double)TICK_SPEED_NORMAL))
 			return reason_set(why, STATUS_RANGE, -1, "value",
-					  "speed %g is not within 0.001 … %d", value,
+					  "speed is %.10g: it must be within 0.001 and %d", value,
 					  TICK_SPEED_MAX / TICK_SPEED_NORMAL);
 		schedule_set_speed(&host->schedule, (uint32_t)(value * TICK_SPEED_NORMAL + 0.5),
 				   executor_now(host->executor));
+		host->pace_due = true;
 		return STATUS_OK;
 	case WIRE_CONTROL_LOCKSTEP:
 		host_set_mode(host, WIRE_MODE_LOCKSTEP);
 		host->lease = session;
 		return STATUS_OK;
 	case WIRE_CONTROL_BARRIER:
-		if (!(value >= 1 && value <= STEP_JOBS_MAX))
+		if (!(value >= 1 && value <= STEP_JOBS_MAX && value == (double)(int)value))
 			return reason_set(why, STATUS_RANGE, -1, "value",
-					  "a barrier takes 1 … %d sessions", STEP_JOBS_MAX);
+					  "value is %.10g: a barrier takes an integer within 1 and %d",
+					  value, STEP_JOBS_MAX);
 		host_set_mode(host, WIRE_MODE_BARRIER);
 		host->barrier = (uint32_t)value;
 		return STATUS_OK;
 	}
-	return reason_set(why, STATUS_RANGE, -1, "action", "no action has the number %d", (int)action);
+	return reason_set(why, STATUS_RANGE, -1, "action", "action is %d: it must be within 0 and %d",
+			  (int)action, WIRE_CONTROL_BARRIER);
 }
 
 void host_do_control(struct host *host, struct asker *asker, enum wire_control action,

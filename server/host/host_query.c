@@ -185,7 +185,9 @@ void host_do_query(struct host *host, struct asker *asker, struct wire_list list
 		return;
 	}
 	bytes_release(&out);
-	if (why.status != status)
+	if (why.status != status && status == STATUS_UNKNOWN_BODY)
+		reason_set(&why, status, -1, "body", "there is no body %u", (unsigned)query.body);
+	else if (why.status != status)
 		reason_set(&why, status, -1, "query", "%s", status_text(status));
 	host_refuse(host, asker, &why);
 }

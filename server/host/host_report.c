@@ -187,7 +187,7 @@ static void add_result(struct tick_report *ticked, const struct batch_result *fr
 		.session = from->session,
 		.batch = from->number & ~HOST_STEP_BATCH,
 		.tick = from->tick,
-		.status = from->status,
+		.status = from->kept ? STATUS_WAITING : from->status,
 		.index = from->status == STATUS_OK ? -1 : (int32_t)from->why.index,
 		.step = (from->number & HOST_STEP_BATCH) != 0,
 		.first_value = ticked->value_count,

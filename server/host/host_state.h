@@ -138,6 +138,7 @@ struct host {
 	uint64_t steps_unsaved; /* made since the last checkpoint, whatever a RESTORE did to the tick */
 	bool whole_due;		  /* the next report lists every body */
 	bool tell_due;		  /* a report of what control did is owed */
+	bool pace_due;		  /* and a record of it */
 	bool contacts_wanted;	  /* reports tell contacts */
 	bool contacts_due;	  /* the next one those of all bodies */
 	bool waiting_for_loop;	  /* reports full: not due until the loop has taken some */

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -8,7 +9,9 @@
 #include "server/base/heap.h"
 #include "server/io/uv_internal.h"
 
-enum { BACKLOG = 128 };
+/* The system takes as many as it allows (net.core.somaxconn): those who come while the loop is at something
+ * else wait in its queue. */
+enum { BACKLOG = INT_MAX };
 
 struct uv_ear {
 	struct io_listener listener;

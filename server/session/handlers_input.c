@@ -3,7 +3,8 @@
  * it comes back as a report (worlds.c). */
 #include <string.h>
 
-#include "protocol/cursor.h"
+#include "protocol/command_wire.h"
+#include "protocol/query_wire.h"
 #include "server/server.h"
 #include "server/session/session.h"
 
@@ -36,15 +37,16 @@ static void send_packed_result(struct session *self, uint32_t world, struct wire
 
 /* The number is used up, so the refusal is this batch's result for ever. */
 static void refuse_batch(struct session *self, struct membership *membership, uint64_t batch,
-			 enum status status)
+			 const struct reason *why)
 {
 	uint8_t packed[LEDGER_RESULT_BYTES];
 	struct wire_result result = {
 		.batch = batch,
 		.tick = membership->world->tick,
-		.code = status,
-		.index = -1,
-		.text = wire_text(status_text(status)),
+		.code = why->status,
+		.index = why->index,
+		.field = wire_text(why->field),
+		.text = wire_text(why->text),
 	};
 	send_packed_result(self, membership->world->number,
 			   ledger_answer(&membership->ledger, &result, packed));
@@ -85,20 +87,63 @@ static bool beyond_horizon(const struct session *self, const struct served_world
 	       at - world->tick > self->server->options->player_horizon;
 }
 
+bool session_refuse_commands(struct session *self, const struct message *message,
+			     const struct reason *why)
+{
+	const struct msg_commands *commands = &message->commands;
+	struct reason sequence;
+	struct wire_slice packed;
+	if (message->type != MESSAGE_COMMANDS || commands->batch == 0 ||
+	    !wire_role_may(session_role(self), MESSAGE_COMMANDS))
+		return false;
+	struct membership *membership = session_membership(self, (uint32_t)commands->world);
+	if (membership == NULL)
+		return false;
+	switch (ledger_offer(&membership->ledger, commands->batch, false, 0, &packed, &sequence)) {
+	case LEDGER_REPEATED:
+		send_packed_result(self, membership->world->number, packed);
+		return true;
+	case LEDGER_WAITING:
+		return true;
+	case LEDGER_REFUSED:
+		session_refuse(self, message, &sequence);
+		return true;
+	case LEDGER_NEW:
+		refuse_batch(self, membership, commands->batch, why);
+		return true;
+	}
+	return false;
+}
+
+void session_name_fault(const struct message *message, struct reason *why)
+{
+	struct reason inner;
+	struct wire_query query;
+	enum status status = STATUS_OK;
+	if (message->type == MESSAGE_COMMANDS)
+		status = command_check_list(&message->commands.list, &inner);
+	else if (message->type == MESSAGE_STEP)
+		status = command_check_list(&message->step.commands, &inner);
+	else if (message->type == MESSAGE_QUERY)
+		status = query_take(&message->query.query, &query, &inner);
+	/* What is wrong beyond that (a text's bytes, a key) has only its place in the frame. */
+	if (status == why->status)
+		*why = inner;
+}
+
 void handle_commands(struct session *self, const struct message *message)
 {
 	const struct msg_commands *commands = &message->commands;
 	struct membership *membership = wanted(self, message, commands->world);
 	if (membership == NULL)
 		return;
-	uint64_t at = commands->at.set ? commands->at.value : 0;
+	const struct wire_option at = commands->at;
 	/* The host will refuse it and say why; it must not hold back what comes after it. */
-	bool beyond = beyond_horizon(self, membership->world, at);
-	if (beyond)
-		at = 0;
+	bool beyond = at.set && beyond_horizon(self, membership->world, at.value);
 	struct wire_slice packed;
 	struct reason why;
-	switch (ledger_offer(&membership->ledger, commands->batch, at, &packed, &why)) {
+	switch (ledger_offer(&membership->ledger, commands->batch, at.set && !beyond, at.value, &packed,
+			     &why)) {
 	case LEDGER_REPEATED:
 		send_packed_result(self, membership->world->number, packed);
 		return;
@@ -112,46 +157,76 @@ void handle_commands(struct session *self, const struct message *message)
 	}
 	uint64_t now = io_now(self->server->io);
 	if (!batch_within(self, &commands->list, now)) {
-		refuse_batch(self, membership, commands->batch, STATUS_BUSY);
+		reason_set(&why, STATUS_BUSY, -1, "list",
+			   "over the session's quota of commands or spawns: see Limits");
+		refuse_batch(self, membership, commands->batch, &why);
 		if (quota_exhausted(&self->quota, now))
 			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
 		return;
 	}
 	/* The next tick, but not before the batches that came earlier. */
-	bool dated = beyond || (commands->at.set && at != 0);
 	struct host_batch batch = {
 		.session = self->number,
 		.batch = commands->batch,
-		.at = beyond  ? WIRE_INTEGER_MAX
-		      : dated ? at
-			      : membership->ledger.last_at,
-		.late = (uint8_t)(dated ? commands->late : WIRE_LATE_APPLY),
+		.at = beyond   ? WIRE_INTEGER_MAX
+		      : at.set ? at.value
+			       : membership->ledger.last_at,
+		.late = (uint8_t)(at.set ? commands->late : WIRE_LATE_APPLY),
 		.restricted = session_role(self) < WIRE_ROLE_CONTROLLER,
 		.list = commands->list,
 	};
 	enum status status = host_submit(membership->world->host, &batch);
-	if (status != STATUS_OK)
-		refuse_batch(self, membership, commands->batch, status);
+	if (status == STATUS_OK)
+		return;
+	reason_set(&why, status, -1, "list", "%s", status_text(status));
+	refuse_batch(self, membership, commands->batch, &why);
 }
 
-/* Deals with a STEP that has been seen before: true when nothing more is to be done. */
+static bool step_is_away(const struct membership *membership, uint64_t request)
+{
+	for (uint32_t i = 0; i < membership->steps.count; i++)
+		if (membership->steps.items[i] == request)
+			return true;
+	return false;
+}
+
+void session_step_answered(struct membership *membership, uint64_t request)
+{
+	for (uint32_t i = 0; i < membership->steps.count; i++) {
+		if (membership->steps.items[i] != request)
+			continue;
+		membership->steps.count--;
+		memmove(&membership->steps.items[i], &membership->steps.items[i + 1],
+			(membership->steps.count - i) * sizeof *membership->steps.items);
+		return;
+	}
+}
+
+/* Deals with a STEP that is not to be done: true when nothing more is. A number that was answered with ERROR
+ * is free again, unless a higher one has been sent. */
 static bool step_repeated(struct session *self, struct membership *membership,
 			  const struct message *message)
 {
 	uint64_t request = message->step.request;
 	struct reason why;
-	if (request > membership->step)
-		return false;
 	if (request == 0) {
 		reason_set(&why, STATUS_SEQUENCE, -1, "request", "requests are numbered from 1");
 		session_refuse(self, message, &why);
 		return true;
 	}
-	if (request < membership->step)
-		session_refuse_status(self, message, STATUS_EXPIRED);
-	else if (membership->stepped != NULL)
+	if (step_is_away(membership, request))
+		return true; /* it will be answered */
+	if (request == membership->step && membership->stepped != NULL) {
 		outbox_put(&self->outbox, frame_retain(membership->stepped));
-	return true; /* or it is being done and will be answered */
+		return true;
+	}
+	if (request > membership->step && request >= membership->step_last)
+		return false;
+	reason_set(&why, STATUS_EXPIRED, -1, "request",
+		   "request %llu: only the last answer is kept, and numbers ascend from %llu",
+		   (unsigned long long)request, (unsigned long long)membership->step_last + 1);
+	session_refuse(self, message, &why);
+	return true;
 }
 
 void handle_step(struct session *self, const struct message *message)
@@ -169,18 +244,18 @@ void handle_step(struct session *self, const struct message *message)
 		.want = (uint8_t)ask->want,
 		.restricted = session_role(self) < WIRE_ROLE_CONTROLLER,
 	};
-	/* Its answer may come before host_step returns. */
-	uint64_t before = membership->step;
-	struct frame *stepped = membership->stepped;
-	membership->step = ask->request;
-	membership->stepped = NULL;
-	enum status status = host_step(membership->world->host, &step);
-	if (status == STATUS_OK) {
-		frame_release(stepped);
+	enum status status = ARRAY_RESERVE(&membership->steps, membership->steps.count + 1u);
+	if (status != STATUS_OK) {
+		refuse_request(self, message, status);
 		return;
 	}
-	membership->step = before;
-	membership->stepped = stepped;
+	/* Its answer may come before host_step returns. */
+	membership->step_last = ask->request;
+	membership->steps.items[membership->steps.count++] = ask->request;
+	status = host_step(membership->world->host, &step);
+	if (status == STATUS_OK)
+		return;
+	session_step_answered(membership, ask->request);
 	refuse_request(self, message, status);
 }
 
@@ -212,7 +287,7 @@ static bool name_of(struct session *self, const struct message *message, struct 
 	to[bytes] = '\0';
 	if ((bytes == from.bytes && worlds_name_valid(to)) || (may_be_empty && from.bytes == 0))
 		return true;
-	reason_set(&why, STATUS_RANGE, -1, "name", "1 to %d letters, digits, '-', '_' or '.'",
+	reason_set(&why, STATUS_RANGE, -1, "name", "a name is 1 to %d letters, digits, '-', '_' or '.', not '.' first",
 		   WIRE_NAME_MAX);
 	session_refuse(self, message, &why);
 	return false;

@@ -119,11 +119,15 @@ void handle_kick(struct session *self, const struct message *message)
 	}
 	snprintf(text, sizeof text, "%.*s", (int)message->kick.text.bytes,
 		 (const char *)message->kick.text.at);
-	session_done(self, message);
 	log_audit("kicked", "session=%u by=%u text=%s", (unsigned)target->number, (unsigned)self->number,
 		  LOG_TEXT(text));
 	target->ended = true; /* also where it is leaving and might have come back */
 	session_goodbye(target, STATUS_FORBIDDEN, text[0] != '\0' ? text : "ended by an administrator");
+	/* What it held is free before its connection has gone, and before anybody hears that it is. */
+	session_leave_all(target);
+	if (target->state == SESSION_LOST)
+		session_destroy(target);
+	session_done(self, message);
 }
 
 /* ---- CONFIG -------------------------------------------------------------------------------------- */

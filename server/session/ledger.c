@@ -30,7 +30,7 @@ static enum ledger_verdict offer_old(struct ledger *self, uint64_t batch,
 	return LEDGER_REPEATED;
 }
 
-enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, uint64_t at,
+enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, bool dated, uint64_t at,
 				 struct wire_slice *packed, struct reason *why)
 {
 	if (self->entries == NULL) {
@@ -48,14 +48,14 @@ enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, uint64_t a
 			   (unsigned long long)self->last + 1);
 		return LEDGER_REFUSED;
 	}
-	if (at != 0 && at < self->last_at) {
+	if (dated && at < self->last_at) {
 		reason_set(why, STATUS_SEQUENCE, -1, "at",
 			   "an earlier batch was for tick %llu already",
 			   (unsigned long long)self->last_at);
 		return LEDGER_REFUSED;
 	}
 	self->last = batch;
-	self->last_at = at != 0 ? at : self->last_at;
+	self->last_at = dated ? at : self->last_at;
 	struct ledger_entry *entry = entry_of(self, batch);
 	entry->batch = batch;
 	entry->answered = false;

@@ -142,6 +142,25 @@ static void greet(struct session *self, const struct message *message)
 		 self->grant != NULL ? self->grant->name : "", LOG_TEXT(self->client));
 }
 
+/* What could not be read, or is over the quota: the answer of a batch is a RESULT wherever its number is
+ * known. */
+static void refuse_message(struct session *self, const struct message *message,
+			   const struct reason *why)
+{
+	if (message == NULL || self->state != SESSION_OPEN ||
+	    !session_refuse_commands(self, message, why))
+		session_refuse(self, message, why);
+}
+
+static void refuse_busy(struct session *self, const struct message *message, uint64_t now)
+{
+	struct reason why;
+	reason_set(&why, STATUS_BUSY, -1, "", "over the session's quota: see Limits");
+	refuse_message(self, message, &why);
+	if (quota_exhausted(&self->quota, now))
+		session_goodbye(self, STATUS_BUSY, "over its quota for too long");
+}
+
 static void take_message(struct session *self, const uint8_t *content, uint32_t bytes)
 {
 	struct message message;
@@ -156,18 +175,17 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 	enum status status = message_read(content, bytes, &VALIDATE_UP, &message, &why);
 	/* A client with many subscriptions to a fast world sends many ACKs; they count by their bytes. */
 	bool is_ack = status == STATUS_OK && message.type == MESSAGE_ACK;
-	/* Both are taken, whatever the first one says. */
+	/* All are taken, whatever the first one says. */
 	bool frames_within = quota_take(&self->quota, QUOTA_FRAMES, is_ack ? 0 : 1, now);
 	bool bytes_within = quota_take(&self->quota, QUOTA_BYTES, bytes, now);
-	bool within = frames_within && bytes_within;
-	/* Nonsense counts as sense does; only what closes is told before. */
-	if (status != STATUS_OK && (within || wire_status_closes(status))) {
-		session_refuse(self, &message, &why);
-	} else if (!within) {
+	/* A client that is well writes none that cannot be read. */
+	bool faults_within = status == STATUS_OK || quota_take(&self->quota, QUOTA_FAULTS, 1, now);
+	if (!frames_within || !bytes_within || !faults_within) {
 		self->reading.refused = self->state == SESSION_OPEN; /* who greets has little time */
-		session_refuse_status(self, &message, STATUS_BUSY);
-		if (quota_exhausted(&self->quota, now))
-			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
+		refuse_busy(self, &message, now);
+	} else if (status != STATUS_OK) {
+		session_name_fault(&message, &why);
+		refuse_message(self, &message, &why);
 	} else if (self->state == SESSION_GREETING) {
 		greet(self, &message);
 	} else {
@@ -176,11 +194,44 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 	}
 }
 
-static void refuse_frame(struct session *self, enum status status)
+/* A frame this many times as long as one may be is passed over; beyond that it is no frame. */
+enum { FRAME_PASSED = 16 };
+
+/* `bytes` is the length of the whole frame, header included. */
+static void refuse_frame(struct session *self, enum status status, size_t bytes)
 {
-	session_refuse_status(self, NULL, status);
-	/* Whatever else a status does: after a broken frame the bytes mean nothing any more. */
-	session_goodbye(self, status, status_text(status));
+	uint64_t content = bytes - WIRE_FRAME_HEADER, most = frame_max(self);
+	struct reason why;
+	if (status != STATUS_TOO_LARGE)
+		reason_set(&why, STATUS_FRAMING, -1, "frame",
+			   "a frame is c6, a length that is not 0, and so many bytes");
+	else
+		reason_set(&why, STATUS_TOO_LARGE, -1, "frame",
+			   "a frame of %llu bytes: it must be at most %llu",
+			   (unsigned long long)content, (unsigned long long)most);
+	bool passed = status == STATUS_TOO_LARGE && self->state == SESSION_OPEN &&
+		      content <= FRAME_PASSED * most;
+	if (!passed) {
+		why.status = STATUS_FRAMING;
+		session_refuse(self, NULL, &why);
+		return;
+	}
+	self->frames_in++;
+	self->passing = bytes;
+	bool within = quota_take(&self->quota, QUOTA_FAULTS, 1, self->heard_at);
+	within = quota_take(&self->quota, QUOTA_BYTES, (double)bytes, self->heard_at) && within;
+	if (within)
+		session_refuse(self, NULL, &why);
+	else
+		refuse_busy(self, NULL, self->heard_at);
+}
+
+/* Leaves out what is left of a frame that was too large. */
+static size_t pass_over(struct session *self, size_t count)
+{
+	size_t bytes = MIN_OF(self->passing, count);
+	self->passing -= bytes;
+	return bytes;
 }
 
 static void offer(struct session *self);
@@ -193,7 +244,7 @@ static bool take_proxy(struct session *self, size_t *taken)
 	if (status == STATUS_AGAIN)
 		return false;
 	if (status != STATUS_OK) {
-		session_goodbye(self, STATUS_MALFORMED, "no PROXY header");
+		session_goodbye(self, STATUS_FRAMING, "no PROXY header");
 		return false;
 	}
 	if (crowd_enter(&self->server->crowd, &peer) != STATUS_OK) {
@@ -217,14 +268,17 @@ static void take_frames(struct session *self)
 	       reading_may(self)) {
 		struct wire_slice content;
 		size_t bytes;
+		taken += pass_over(self, self->input.count - taken);
+		if (self->input.count == taken)
+			break;
 		enum status status =
 			frame_split(self->input.data + taken, self->input.count - taken,
 				    frame_max(self), &content, &bytes);
 		if (status == STATUS_AGAIN)
 			break;
 		if (status != STATUS_OK) {
-			refuse_frame(self, status);
-			break;
+			refuse_frame(self, status, bytes);
+			continue;
 		}
 		take_message(self, content.at, content.bytes);
 		taken += bytes;
@@ -239,7 +293,7 @@ static void take_frames(struct session *self)
 		return;
 	}
 	bytes_consume(&self->input, taken);
-	bool partial = self->input.count > 0;
+	bool partial = self->input.count > 0 || self->passing > 0;
 	bool held = begun && (!reading_may(self) || self->reading.refused);
 	if (held)
 		reading_hold(self);
@@ -250,11 +304,13 @@ static void take_frames(struct session *self)
 		self->frame_since = self->heard_at;
 }
 
+enum { READ_BYTES = 65536 };
+
 static size_t on_space(void *context, uint8_t **into)
 {
 	struct session *self = context;
-	/* A partial frame always fits beside the room for the rest of it. */
-	size_t room = frame_max(self) + WIRE_FRAME_HEADER;
+	/* A large frame comes in several pieces, so that only who sends one needs the room for it. */
+	size_t room = MIN_OF(frame_max(self), (uint32_t)READ_BYTES) + WIRE_FRAME_HEADER;
 	if (self->state == SESSION_LEAVING)
 		self->input.count = 0;
 	else if (self->reading.held)
@@ -484,7 +540,7 @@ void session_look_after(struct session *self, uint64_t now)
 	} else if (self->state == SESSION_GREETING && now - self->opened_at > handshake) {
 		session_goodbye(self, STATUS_HANDSHAKE, "no HELLO in time");
 	} else if (self->frame_since != INSTANT_NEVER && now - self->frame_since > handshake) {
-		session_goodbye(self, STATUS_MALFORMED, "a frame was begun and not ended in time");
+		session_goodbye(self, STATUS_FRAMING, "a frame was begun and not ended in time");
 	} else if (outbox_verdict(&self->outbox, now) != STATUS_OK) {
 		session_goodbye(self, STATUS_SLOW, "too many answers and events wait for it");
 	} else if (self->pinged && now - self->pinged_at > silence) {
@@ -508,10 +564,44 @@ struct membership *session_membership(struct session *self, uint32_t world)
 	return membership != NULL && membership->world != NULL ? membership : NULL;
 }
 
+static uint32_t worlds_joined(const struct session *self)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->memberships.count; i++)
+		count += self->memberships.items[i].world != NULL;
+	return count;
+}
+
+static bool keeps_answers(const struct membership *membership)
+{
+	return membership->world == NULL &&
+	       (membership->ledger.entries != NULL || membership->stepped != NULL);
+}
+
+/* Numbers are never forgotten while there is the world; the answers of the one left longest ago are, where
+ * more than SESSION_WORLDS_MAX that were left have some. */
+static void forget_answers(struct session *self)
+{
+	struct membership *oldest = NULL;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->memberships.count; i++) {
+		struct membership *membership = &self->memberships.items[i];
+		if (!keeps_answers(membership))
+			continue;
+		count++;
+		if (oldest == NULL || membership->left < oldest->left)
+			oldest = membership;
+	}
+	if (count <= SESSION_WORLDS_MAX)
+		return;
+	ledger_release(&oldest->ledger);
+	frame_release(oldest->stepped);
+	oldest->stepped = NULL;
+}
+
 enum status session_join_world(struct session *self, struct served_world *world)
 {
-	struct membership *membership = session_past(self, world->number);
-	if (membership == NULL && self->memberships.count == SESSION_WORLDS_MAX)
+	if (worlds_joined(self) == SESSION_WORLDS_MAX)
 		return STATUS_LIMIT;
 	if (ARRAY_RESERVE(&self->memberships, self->memberships.count + 1u) != STATUS_OK ||
 	    ARRAY_RESERVE(&world->members, world->members.count + 1u) != STATUS_OK)
@@ -519,7 +609,7 @@ enum status session_join_world(struct session *self, struct served_world *world)
 	struct letter *farewell = host_farewell(self->number);
 	if (farewell == NULL)
 		return STATUS_NO_MEMORY;
-	membership = session_past(self, world->number);
+	struct membership *membership = session_past(self, world->number);
 	if (membership == NULL) {
 		membership = &self->memberships.items[self->memberships.count++];
 		*membership = (struct membership){ .number = world->number };
@@ -545,12 +635,24 @@ void session_leave_world(struct session *self, struct served_world *world)
 	worlds_leave(world, self, membership->farewell);
 	membership->farewell = NULL;
 	membership->world = NULL;
+	membership->left = ++self->leavings;
+	/* Nobody answers them any more; a repeat is done anew. */
+	membership->steps.count = 0;
+	forget_answers(self);
+}
+
+void session_leave_all(struct session *self)
+{
+	for (uint32_t i = 0; i < self->memberships.count; i++)
+		if (self->memberships.items[i].world != NULL)
+			session_leave_world(self, self->memberships.items[i].world);
 }
 
 static void membership_release(struct membership *membership)
 {
 	ledger_release(&membership->ledger);
 	frame_release(membership->stepped);
+	ARRAY_RELEASE(&membership->steps);
 }
 
 /* ERROR about what the client once asked for. */
@@ -595,12 +697,9 @@ void session_destroy(struct session *self)
 		self->state == SESSION_GREETING ||
 		(self->state == SESSION_LEAVING && self->handshake.state != HANDSHAKE_OPEN);
 	crowd_leave(&self->server->crowd, &self->peer, self->crowd_greeting);
-	for (uint32_t i = 0; i < self->memberships.count; i++) {
-		struct membership *membership = &self->memberships.items[i];
-		if (membership->world != NULL)
-			session_leave_world(self, membership->world);
-		membership_release(membership);
-	}
+	session_leave_all(self);
+	for (uint32_t i = 0; i < self->memberships.count; i++)
+		membership_release(&self->memberships.items[i]);
 	allowance_release(&self->allowance);
 	ARRAY_RELEASE(&self->memberships);
 	ARRAY_RELEASE(&self->subscriptions);

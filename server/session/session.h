@@ -6,9 +6,10 @@
  *	   └────────────────────────────────────────────────────────────────┘
  *
  * Bytes are split into frames, frames are validated whole, messages are unpacked and dispatched;
- * what a session may send is the role table of messages.def. A semantic error is answered and the
- * session lives; a malformed frame is answered and ends it. Everything here runs on the loop
- * thread.
+ * what a session may send is the role table of messages.def. Whatever has an end that can be told is
+ * answered when it is refused, and counted (quota.h); the session ends where the bytes are no frames, where
+ * it is over its quota for too long, and where it is silent or does not read. Everything here runs on the
+ * loop thread.
  */
 #ifndef CAIRN_SESSION_SESSION_H
 #define CAIRN_SESSION_SESSION_H
@@ -24,7 +25,7 @@
 #include "server/sync/subscription.h"
 
 enum {
-	SESSION_WORLDS_MAX = 64,
+	SESSION_WORLDS_MAX = 64, /* joined; and as many left whose answers are kept for repeats */
 	SESSION_SUBSCRIPTIONS_MAX = 64,
 	SESSION_UPLOADS_MAX = 16,	     /* at once */
 	SESSION_UPLOAD_BYTES_MAX = 56 << 20, /* at once, all together */
@@ -44,9 +45,12 @@ struct membership {
 	uint32_t number; /* the world's */
 	struct served_world *world; /* borrowed; NULL since it left */
 	struct letter *farewell;    /* owned: tells the host that it is gone */
+	uint64_t left;		    /* when it left: counts the session's leavings */
 	struct ledger ledger;
-	uint64_t step;		/* number of the last STEP */
-	struct frame *stepped;	/* its answer, kept for a repeat; NULL while it is being done */
+	uint64_t step;		/* number of the last STEP that was answered STEPPED */
+	struct frame *stepped;	/* its answer, kept for a repeat */
+	uint64_t step_last;	/* highest number sent so far */
+	ARRAY_OF(uint64_t) steps; /* numbers of those being done, in the order they came */
 };
 
 struct session_subscription {
@@ -75,12 +79,14 @@ struct session {
 	struct allowance allowance; /* for what it watches; none before HELLO */
 	struct reading reading;
 	struct bytes input; /* a frame in the making */
+	size_t passing;	    /* bytes to come of a frame that was too large: left out */
 	bool starved;	    /* there was no memory to read into: asked again later */
 	uint64_t opened_at, heard_at; /* instants */
 	uint64_t frame_since;	      /* first byte of a partial frame, or INSTANT_NEVER */
 	bool pinged;	    /* a PING is not answered yet */
 	uint64_t pinged_at; /* instant */
 	ARRAY_OF(struct membership) memberships;
+	uint64_t leavings;
 	ARRAY_OF(struct session_subscription) subscriptions;
 	ARRAY_OF(struct upload) uploads;
 	struct peer peer;
@@ -144,12 +150,23 @@ void session_done(struct session *self, const struct message *about);
 struct membership *session_membership(struct session *self, uint32_t world);
 /* The same, also where it has left it again. */
 struct membership *session_past(struct session *self, uint32_t world);
+/* A STEP is done, or refused. */
+void session_step_answered(struct membership *membership, uint64_t request);
 /* A part in a world, a new one or the one it had. LIMIT, NO_MEMORY. */
 MUST_CHECK enum status session_join_world(struct session *self, struct served_world *world);
 struct session_subscription *session_subscription(struct session *self, uint64_t sub);
 void session_leave_world(struct session *self, struct served_world *world);
+void session_leave_all(struct session *self);
 /* The world is ending: the client is told, and its number is forgotten. */
 void session_lose_world(struct session *self, struct served_world *world);
+
+/* The refusal of a batch that is not to be looked into: a RESULT, which uses the number up. False: it is no
+ * COMMANDS of this session's for a world it is in, and nothing was sent. */
+bool session_refuse_commands(struct session *self, const struct message *message,
+			     const struct reason *why);
+/* Of a message that the validator has refused: puts the command and field into `why` where they can be
+ * told. */
+void session_name_fault(const struct message *message, struct reason *why);
 
 /* Tells the monitors what this session has sent. */
 void session_observe(struct session *self, const struct message *message, uint32_t bytes);

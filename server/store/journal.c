@@ -114,6 +114,17 @@ enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t ti
 	return end_put(journal, status, charged);
 }
 
+enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
+			 const struct journal_pace *pace)
+{
+	enum status status = begin_put(journal, RECORD_CHARGE);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = parcel_put_pace(&journal->waiting, epoch, tick, pace);
+	return end_put(journal, status, charged);
+}
+
 /* Sets one of the journal's wishes and has the store thread look at it now. */
 static void ask(struct journal *journal, bool *wish)
 {

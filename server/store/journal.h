@@ -28,6 +28,14 @@ struct journal_batch {
 };
 enum { JOURNAL_RESULT_UNKNOWN = 255 };
 
+/* How a world is driven: kept beside its states, so that it is driven so again after a restart. Who holds a
+ * lease is not kept: sessions end with the daemon. */
+struct journal_pace {
+	uint8_t mode;	   /* enum wire_mode: RUNNING, PAUSED, LOCKSTEP or BARRIER */
+	uint32_t speed;	   /* asked for, thousandths of real time */
+	uint32_t barrier;  /* sessions, with BARRIER */
+};
+
 /* What is known of the world's file, and what retention (store_set_retention) did to it since the start. */
 struct journal_figures {
 	uint64_t file_bytes, free_bytes; /* without its log; of pages that are used again */
@@ -83,6 +91,9 @@ MUST_CHECK enum status journal_shape(struct journal *journal, uint32_t epoch, ui
 /* The world went back to snapshot `name` and stands at `tick` in the new epoch. */
 MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick,
 				       const char *name);
+/* The world is driven so from now on. */
+MUST_CHECK enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
+				    const struct journal_pace *pace);
 /* Asks for a transaction's end now; DURABLE follows. */
 void journal_flush(struct journal *journal);
 /* Whether a step may be made: false while the backlog is over its bound, and after `failed`. */

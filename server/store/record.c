@@ -160,6 +160,17 @@ enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick, 
 	return end(self, &writer, start, RECORD_CHARGE);
 }
 
+enum status parcel_put_pace(struct parcel *self, uint32_t epoch, uint64_t tick,
+			    const struct journal_pace *pace)
+{
+	size_t start = self->records.count;
+	struct writer writer = begin(self, RECORD_PACE, epoch, tick);
+	write_u8(&writer, pace->mode);
+	write_u32(&writer, pace->speed);
+	write_u32(&writer, pace->barrier);
+	return end(self, &writer, start, RECORD_CHARGE);
+}
+
 /* ---- taking ------------------------------------------------------------------------------------ */
 
 struct parcel_reader parcel_read(const struct parcel *parcel)
@@ -230,6 +241,11 @@ static bool take_body(struct parcel_reader *self, struct record *out)
 		return take_name(&self->reader, out->snapshot);
 	case RECORD_STOP:
 		out->stop = read_u8(&self->reader);
+		return true;
+	case RECORD_PACE:
+		out->pace.mode = read_u8(&self->reader);
+		out->pace.speed = read_u32(&self->reader);
+		out->pace.barrier = read_u32(&self->reader);
 		return true;
 	}
 	return false;

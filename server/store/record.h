@@ -12,6 +12,7 @@
  *   SHAPE       nothing; the parcel's next shape
  *   RESTORE     u32 bytes, the snapshot's name
  *   STOP        u8 status
+ *   PACE        u8 mode, u32 speed, u32 barrier
  *
  * Room is charged at what a record costs in memory; see journal.h for the bounds.
  */
@@ -29,6 +30,7 @@ enum record_kind {
 	RECORD_SHAPE = 4,
 	RECORD_RESTORE = 5,
 	RECORD_STOP = 6,
+	RECORD_PACE = 7,
 };
 
 struct record_checkpoint {
@@ -55,6 +57,7 @@ struct record {
 		const struct shape *shape;
 		char snapshot[WIRE_NAME_MAX + 1];
 		enum status stop;
+		struct journal_pace pace;
 	};
 };
 
@@ -91,6 +94,9 @@ MUST_CHECK enum status parcel_put_restore(struct parcel *self, uint32_t epoch, u
 
 MUST_CHECK enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick,
 				       enum status stop);
+
+MUST_CHECK enum status parcel_put_pace(struct parcel *self, uint32_t epoch, uint64_t tick,
+				       const struct journal_pace *pace);
 
 /* Takes records out in order. */
 struct parcel_reader {

@@ -217,7 +217,11 @@ static enum status read_file(const char *path, const struct journal *journal,
 	if (status != STATUS_OK)
 		return status;
 	status = schema_check(db, NULL, why);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
+		status = schema_pace(db, &out->pace, why);
+		out->has_pace = status == STATUS_OK;
+	}
+	if (status == STATUS_OK || status == STATUS_MISSING)
 		status = read_world(db, journal, player, out, why);
 	sql_close(db);
 	return status;

@@ -156,6 +156,32 @@ enum status schema_meta(sqlite3 *db, const char *key, char *text, size_t bytes, 
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
+static const char *const PACES[] = { "running", "paused", "lockstep", "barrier" };
+
+void schema_pace_print(const struct journal_pace *pace, char text[SCHEMA_PACE_BYTES])
+{
+	ASSERT(pace->mode < COUNT_OF(PACES));
+	snprintf(text, SCHEMA_PACE_BYTES, "%s %u %u", PACES[pace->mode], (unsigned)pace->speed,
+		 (unsigned)pace->barrier);
+}
+
+enum status schema_pace(sqlite3 *db, struct journal_pace *pace, struct reason *why)
+{
+	char text[SCHEMA_PACE_BYTES], word[16];
+	unsigned speed, barrier;
+	enum status status = schema_meta(db, "pace", text, sizeof text, why);
+	if (status != STATUS_OK || text[0] == '\0')
+		return status != STATUS_OK ? status : STATUS_MISSING;
+	int taken = sscanf(text, "%15s %u %u", word, &speed, &barrier);
+	for (uint8_t mode = 0; taken == 3 && mode < COUNT_OF(PACES); mode++) {
+		if (strcmp(word, PACES[mode]) != 0)
+			continue;
+		*pace = (struct journal_pace){ mode, speed, barrier };
+		return STATUS_OK;
+	}
+	return reason_set(why, STATUS_CORRUPT, -1, "pace", "meta's pace is \"%s\"", text);
+}
+
 /* Version 1 has one number for all bits, of which 1 is the only one there was. */
 static enum status check_abi(sqlite3 *db, struct reason *why)
 {

@@ -3,6 +3,7 @@
 #ifndef CAIRN_STORE_SCHEMA_H
 #define CAIRN_STORE_SCHEMA_H
 
+#include "server/store/journal.h"
 #include "server/store/sql.h"
 
 /* "Cair" and the version of the tables: PRAGMA application_id and user_version. */
@@ -22,5 +23,11 @@ const char *schema_build(void);
 /* The meta table's text for `key`, cut to `bytes`; empty when there is none. */
 MUST_CHECK enum status schema_meta(sqlite3 *db, const char *key, char *text, size_t bytes,
 				   struct reason *why);
+
+/* The meta table's `pace`: "MODE SPEED BARRIER", e.g. "paused 1000 0". */
+enum { SCHEMA_PACE_BYTES = 48 };
+void schema_pace_print(const struct journal_pace *pace, char text[SCHEMA_PACE_BYTES]);
+/* MISSING: a file from before it was kept. CORRUPT: not of that form. */
+MUST_CHECK enum status schema_pace(sqlite3 *db, struct journal_pace *pace, struct reason *why);
 
 #endif

@@ -76,6 +76,8 @@ struct recovered {
 	bool upgraded;	 /* the epoch it goes on in has that cause */
 	char from[MOTION_TEXT_MAX]; /* upgraded: the numbers of its last epoch */
 	bool whole; /* from its birth; false: its beginning was pruned */
+	bool has_pace; /* false: the file is from before it was kept */
+	struct journal_pace pace;
 	uint32_t checkpoints_corrupt;	    /* passed over; the log tells which */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };

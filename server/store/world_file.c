@@ -18,6 +18,8 @@ static const char *const texts[WORLD_FILE_STATEMENTS] = {
 	[PUT_CHECKPOINT] = "INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 	[PUT_TABLE] = "INSERT OR IGNORE INTO tables VALUES (?1, ?2)",
 	[FIND_SNAPSHOT] = "SELECT max(seq) FROM checkpoints WHERE name = ?1",
+	[PUT_PACE] = "INSERT INTO meta VALUES ('pace', ?1)"
+		     " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
 };
 
 static const char last_seq[] = "SELECT max(s) FROM ("
@@ -283,6 +285,16 @@ static enum status put_restore(struct world_file *self, const struct record *rec
 	return status;
 }
 
+static enum status put_pace(struct world_file *self, const struct record *record,
+			    struct reason *why)
+{
+	char text[SCHEMA_PACE_BYTES];
+	sqlite3_stmt *put = self->statements[PUT_PACE];
+	schema_pace_print(&record->pace, text);
+	sql_bind_text(put, 1, text);
+	return sql_run(self->db, put, why);
+}
+
 /* ---- transactions ------------------------------------------------------------------------------ */
 
 static enum status put(struct world_file *self, struct record *record, struct reason *why)
@@ -305,6 +317,8 @@ static enum status put(struct world_file *self, struct record *record, struct re
 		return put_shape(self, record, why);
 	case RECORD_STOP:
 		return put_stop(self, record, why);
+	case RECORD_PACE:
+		return put_pace(self, record, why);
 	case RECORD_RESTORE:
 		break;
 	}

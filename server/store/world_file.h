@@ -23,6 +23,7 @@ enum world_file_statement {
 	PUT_CHECKPOINT,
 	PUT_TABLE,
 	FIND_SNAPSHOT,
+	PUT_PACE,
 	WORLD_FILE_STATEMENTS
 };
 

@@ -279,7 +279,7 @@ bool web_stream_received(struct web_stream *self, const uint8_t *data, size_t by
 	if (!binary) {
 		poison(self, NO_FRAME, sizeof NO_FRAME);
 	} else if (content + to_come > WIRE_FRAME_UP) {
-		poison(self, header, sizeof header);
+		poison(self, NO_FRAME, sizeof NO_FRAME);
 	} else if (bytes_append(&self->input, data, bytes) != STATUS_OK) {
 		end_stream(self, STATUS_NO_MEMORY);
 	} else if (last) {

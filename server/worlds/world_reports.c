@@ -231,32 +231,19 @@ static void take_tick(struct served_world *world, const struct tick_report *repo
 
 /* ---- replies ----------------------------------------------------------------------------------- */
 
-/* An answer to a STEP, kept for a repeat of it. */
-static void send_step_answer(struct session *session, struct membership *membership,
-			     uint64_t request, const struct message *message)
+/* STEPPED, kept for a repeat; FULL: it does not fit into a frame, and nothing was sent. */
+static enum status send_stepped(struct session *session, struct membership *membership,
+				const struct message *message)
 {
 	struct frame *frame;
 	enum status status = outbox_pack(&session->outbox, message, &frame);
-	struct message about, error;
-	struct reason why;
-	if (status == STATUS_FULL) {
-		/* The ticks have been made; what was to be seen cannot be shown. */
-		message_init(&about, MESSAGE_STEP);
-		about.step.request = request;
-		reason_set(&why, status, -1, "want",
-			   "done; what was wanted does not fit into a frame");
-		message_error(&error, &about, &why);
-		status = outbox_pack(&session->outbox, &error, &frame);
-	}
-	if (status != STATUS_OK) {
-		session->outbox.failed = true; /* it must not wait for ever */
-		return;
-	}
-	if (membership->step == request) {
-		frame_release(membership->stepped);
-		membership->stepped = frame_retain(frame);
-	}
+	if (status != STATUS_OK)
+		return status;
+	frame_release(membership->stepped);
+	membership->step = message->stepped.request;
+	membership->stepped = frame_retain(frame);
 	outbox_put(&session->outbox, frame);
+	return STATUS_OK;
 }
 
 static void reply_stepped(struct session *session, struct membership *membership,
@@ -275,7 +262,16 @@ static void reply_stepped(struct session *session, struct membership *membership
 	stepped->results = (struct wire_list){ reply->results.data,
 					       (uint32_t)reply->results.count,
 					       reply->result_count };
-	send_step_answer(session, membership, reply->ref, &message);
+	session_step_answered(membership, reply->ref);
+	enum status status = send_stepped(session, membership, &message);
+	if (status == STATUS_FULL) {
+		/* The ticks have been made; what was to be seen cannot be shown. */
+		stepped->observation = (struct wire_slice){ 0 };
+		stepped->code = STATUS_FULL;
+		status = send_stepped(session, membership, &message);
+	}
+	if (status != STATUS_OK)
+		session->outbox.failed = true; /* it must not wait for ever */
 }
 
 /* An empty message of the kind that was asked, good enough for an ERROR to name it. */
@@ -459,18 +455,15 @@ static void reply_shape(struct session *session, const struct served_world *worl
 	session_send(session, &message);
 }
 
+/* An ERROR leaves a STEP's number as it was: nothing has been done. */
 static void deliver_refusal(struct session *session, struct membership *membership,
 			    const struct reply_report *reply)
 {
-	struct message about, error;
+	struct message about;
 	message_about(&about, reply);
-	if (reply->kind != REPLY_STEPPED) {
-		session_refuse(session, &about, &reply->why);
-		return;
-	}
-	session->errors++;
-	message_error(&error, &about, &reply->why);
-	send_step_answer(session, membership, reply->ref, &error);
+	if (reply->kind == REPLY_STEPPED)
+		session_step_answered(membership, reply->ref);
+	session_refuse(session, &about, &reply->why);
 }
 
 static void deliver(struct served_world *world, struct reply_report *reply)

@@ -7,6 +7,7 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "server/session/session.h"
+#include "server/tick/clock.h"
 #include "server/worlds/world_reports.h"
 
 /* ---- finding ----------------------------------------------------------------------------------- */
@@ -155,7 +156,8 @@ static enum status open_journal(struct server *server, struct served_world *worl
 }
 
 static struct host_options host_options_of(const struct server *server,
-					   const struct served_world *world, bool running)
+					   const struct served_world *world,
+					   const struct journal_pace *pace)
 {
 	const struct options *options = server->options;
 	struct host_options host = host_options_default();
@@ -171,7 +173,7 @@ static struct host_options host_options_of(const struct server *server,
 		.forces = (uint32_t)options->player_forces,
 		.bodies = (uint32_t)options->player_bodies,
 	};
-	host.running = running;
+	host.pace = *pace;
 	return host;
 }
 
@@ -202,10 +204,11 @@ static void drop_journal(struct server *server, const struct served_world *world
 
 /* Everything of a world but its place in the list. */
 static enum status make_host(struct server *server, struct served_world *world,
-			     struct world *engine_world, struct shape_book *shapes, bool running,
-			     struct recovered *recovered, struct reason *why)
+			     struct world *engine_world, struct shape_book *shapes,
+			     const struct journal_pace *pace, struct recovered *recovered,
+			     struct reason *why)
 {
-	struct host_options options = host_options_of(server, world, running);
+	struct host_options options = host_options_of(server, world, pace);
 	enum status status = fanout_create(server->frames, &world->fanout);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "name", "%s", status_text(status));
@@ -252,10 +255,16 @@ enum status worlds_add(struct server *server, const char *name, struct world *en
 	world->stats = world_stats(engine_world);
 	world->tick = world->info.tick;
 	world->epoch = world->info.epoch;
-	world->mode = running ? WIRE_MODE_RUNNING : WIRE_MODE_PAUSED;
-	world->pace = 1000;
+	/* As it was driven before the restart, where that is known. */
+	struct journal_pace pace = { .mode = running ? WIRE_MODE_RUNNING : WIRE_MODE_PAUSED };
+	if (recovered != NULL && recovered->has_pace)
+		pace = recovered->pace;
+	if (pace.mode == WIRE_MODE_RUNNING && !running)
+		pace.mode = WIRE_MODE_PAUSED;
+	world->mode = pace.mode;
+	world->pace = pace.speed > 0 ? pace.speed : TICK_SPEED_NORMAL;
 	enum status status =
-		make_host(server, world, engine_world, shapes, running, recovered, why);
+		make_host(server, world, engine_world, shapes, &pace, recovered, why);
 	if (status != STATUS_OK) {
 		free_world(world);
 		return status;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/cursor.h"
+#include "protocol/complaint.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/log.h"
@@ -245,6 +245,43 @@ static enum status take_option(struct wire_slice key, struct wire_cursor *in,
 	return STATUS_UNKNOWN_PARAMETER;
 }
 
+/* What an option must be; NULL: there is none of that name. */
+static const char *allowed_of(struct wire_slice key)
+{
+	static const struct {
+		const char *key, *allowed;
+	} OPTIONS[] = {
+		{ "rate", "[numerator, denominator], both within 1 and 1000000" },
+		{ "planar", "true or false" },
+		{ "gravity", "three finite numbers" },
+		{ "seed", "an integer within 0 and 9007199254740992" },
+		{ "method", "a text of at most 31 bytes" },
+		{ "broad_phase", "a text of at most 15 bytes" },
+		{ "running", "true or false" },
+		{ "bodies_max", "an integer within 1 and 16777216" },
+		{ "placements_max", "an integer within 1 and 16777216" },
+		{ "contacts_max", "an integer within 1 and 16777216" },
+		{ "shapes_max", "an integer within 1 and 16777216" },
+		{ "memory_max", "an integer within 65536 and 9007199254740991" },
+	};
+	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++)
+		if (wire_slice_is(key, OPTIONS[i].key))
+			return OPTIONS[i].allowed;
+	return NULL;
+}
+
+/* `field` is the option's own name, as far as it is one. */
+static enum status refuse_option(struct wire_slice key, uint32_t index, enum status status,
+				 struct wire_cursor value, struct reason *why)
+{
+	char name[33];
+	const char *allowed = allowed_of(key);
+	snprintf(name, sizeof name, "%.*s", (int)MIN_OF(key.bytes, 32u), (const char *)key.at);
+	if (allowed == NULL)
+		return reason_set(why, status, index, "options", "there is no option %s", name);
+	return wire_complain(why, status, index, name, "options", value, allowed);
+}
+
 enum status worlds_parse_options(const struct wire_list *map, struct world_options *options,
 				 bool *running, struct reason *why)
 {
@@ -257,11 +294,10 @@ enum status worlds_parse_options(const struct wire_list *map, struct world_optio
 		if (status != STATUS_OK || key.type != WIRE_TOKEN_TEXT)
 			return reason_set(why, STATUS_TYPE, i, "options", "keys are texts");
 		struct wire_slice name = { key.at, key.count };
+		const struct wire_cursor before = in;
 		status = take_option(name, &in, options, running);
 		if (status != STATUS_OK)
-			return reason_set(why, status, i, "options", "%.*s: %s",
-					  (int)MIN_OF(key.count, 32u), (const char *)key.at,
-					  status_text(status));
+			return refuse_option(name, i, status, before, why);
 	}
 	return STATUS_OK;
 }

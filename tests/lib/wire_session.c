@@ -7,6 +7,8 @@
 #include "protocol/handshake.h"
 #include "protocol/pack.h"
 #include "server/base/body_hash.h"
+#include "server/engine/geometry/shape.h"
+#include "server/engine/geometry/solid.h"
 #include "server/engine/types.h"
 #include "tests/lib/wire_vectors.h"
 
@@ -277,19 +279,30 @@ void wire_vectors_statuses(FILE *out)
 #include "server/base/status.def"
 #undef STATUS
 	};
-	fputs("| number | name | closes | meaning |\n|---|---|---|---|\n", out);
+	fputs("| number | name | ERROR closes | meaning | in GOODBYE |\n|---|---|---|---|---|\n", out);
 	for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
 		enum status status = (enum status)NUMBERS[i];
-		fprintf(out, "| %d | %s | %s | %s |\n", NUMBERS[i], status_name(status),
-			wire_status_closes(status) ? "yes" : "", status_text(status));
+		const char *goodbye = wire_status_goodbye(status);
+		fprintf(out, "| %d | %s | %s | %s | %s |\n", NUMBERS[i], status_name(status),
+			wire_status_closes(status) ? "yes" : "no", status_text(status),
+			goodbye != NULL ? goodbye : "");
 	}
 }
 
 /* Columns of a command's field table; an X-macro of commands.def fills it. */
-static void write_command_field(FILE *out, const char *type, const char *name, double initial,
-				const char *unit, const char *doc, bool needed)
+static void write_command_field(FILE *out, const char *type, const char *name, double min,
+				double max, double initial, const char *unit, const char *doc,
+				bool needed)
 {
+	char low[REASON_NUMBER_BYTES], high[REASON_NUMBER_BYTES];
+	bool ranged = strcmp(type, "ENUM") == 0 || strcmp(type, "U32") == 0 ||
+		      strcmp(type, "INTEGER") == 0 || strcmp(type, "F64") == 0 ||
+		      strcmp(type, "VEC3") == 0;
 	fprintf(out, "| %s | %s |", name, type);
+	if (ranged)
+		fprintf(out, " %s … %s |", reason_number(min, low), reason_number(max, high));
+	else
+		fputs(" |", out);
 	if (needed)
 		fputs(" – |", out);
 	else if (strcmp(type, "VEC3") == 0)
@@ -308,10 +321,11 @@ void wire_vectors_commands(FILE *out)
 	uint32_t needed_left = 0;
 #define COMMAND(number, NAME, name, needed, result, doc)                                           \
 	fprintf(out, "\n**%d %s**: %s.\n\n", number, #name, doc);                                  \
-	fputs("| field | type | missing | meaning |\n|---|---|---|---|\n", out);                   \
+	fputs("| field | type | range | missing | meaning |\n|---|---|---|---|---|\n", out);       \
 	needed_left = needed;
 #define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)                                      \
-	write_command_field(out, #TYPE, #name, (double)(initial), unit, doc, needed_left > 0);     \
+	write_command_field(out, #TYPE, #name, (double)(min), (double)(max), (double)(initial),    \
+			    unit, doc, needed_left > 0);                                           \
 	needed_left -= needed_left > 0;
 #define END(NAME)
 #define RESERVED(number, name)
@@ -341,6 +355,94 @@ void wire_vectors_capabilities(FILE *out)
 #undef CAPABILITY
 }
 
+/* ---- numbers that stand in fields -------------------------------------------------------------- */
+
+struct number_row {
+	int number;
+	const char *name, *doc;
+};
+
+static void write_numbers(FILE *out, const char *title, const struct number_row *rows, size_t count)
+{
+	fprintf(out, "\n**%s**\n\n| number | name | meaning |\n|---|---|---|\n", title);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "| %d | %s | %s |\n", rows[i].number, rows[i].name, rows[i].doc);
+}
+
+/* table: one line a number. */
+void wire_vectors_numbers(FILE *out)
+{
+	static const struct number_row MODES[] = {
+		{WIRE_MODE_RUNNING, "running", "a tick a period"},
+		{WIRE_MODE_PAUSED, "paused", "no tick but by STEP, of any controller"},
+		{WIRE_MODE_LOCKSTEP, "lock-step", "as paused, by STEP of the session that has the lease; after a restart it is nobody's"},
+		{WIRE_MODE_BARRIER, "barrier", "a tick when k sessions have sent STEP for it"},
+		{WIRE_MODE_FAILED, "failed", "as paused: a limit was met, ticks cost more than the world's budget, or its file cannot be written"},
+	};
+	static const struct number_row CONTROLS[] = {
+		{WIRE_CONTROL_PAUSE, "pause", "no value"},
+		{WIRE_CONTROL_RESUME, "resume", "no value; STEPs that wait are refused (running)"},
+		{WIRE_CONTROL_SPEED, "speed", "times real time, 0.001 … 100; the mode stays"},
+		{WIRE_CONTROL_LOCKSTEP, "lock-step", "no value; the lease lasts until this session pauses or resumes, leaves the world, or ends"},
+		{WIRE_CONTROL_BARRIER, "barrier", "k, an integer within 1 and 256"},
+	};
+	static const struct number_row LATE[] = {
+		{WIRE_LATE_APPLY, "apply", "at the next boundary"},
+		{WIRE_LATE_REFUSE, "refuse", "RESULT(late)"},
+	};
+	static const struct number_row PROFILES[] = {
+		{WIRE_PROFILE_PLAIN, "plain", "arrays of numbers"},
+		{WIRE_PROFILE_EXACT, "exact", "bits of doubles, by column; needs the capability"},
+		{WIRE_PROFILE_VIEW, "view", "steps of 1/512 m, differences"},
+		{WIRE_PROFILE_SIM, "sim", "steps of 1/4096 m, differences"},
+	};
+	static const struct number_row FLAGS[] = {
+		{WIRE_FRAME_ABSOLUTE, "absolute", "columns are values, not differences to the mirror"},
+		{WIRE_FRAME_TICK_HASH, "tick hash", "`hash` is the tick hash; without it the view hash"},
+		{WIRE_FRAME_PARTIAL, "partial", "the budget did not let everything through; there is no hash, the rest follows"},
+	};
+	static const struct number_row WANTS[] = {
+		{WIRE_WANT_HASH, "hash", "`state_hash`"},
+		{WIRE_WANT_BODIES, "bodies", "observation: rows of profile plain, fields 31"},
+		{WIRE_WANT_TOTALS, "totals", "observation: as the answer to QUERY 4"},
+		{WIRE_WANT_EXACT, "exact", "observation: a bin of profile exact, fields 31"},
+	};
+	write_numbers(out, "WORLD_INFO.mode", MODES, COUNT_OF(MODES));
+	write_numbers(out, "CONTROL.action, with what CONTROL.value is", CONTROLS, COUNT_OF(CONTROLS));
+	write_numbers(out, "COMMANDS.late: what to do where `at` has passed", LATE, COUNT_OF(LATE));
+	write_numbers(out, "SUBSCRIBE.profile", PROFILES, COUNT_OF(PROFILES));
+	write_numbers(out, "SNAPSHOT.flags, DELTA.flags: a sum", FLAGS, COUNT_OF(FLAGS));
+	write_numbers(out, "STEP.want: a sum", WANTS, COUNT_OF(WANTS));
+}
+
+void wire_vectors_parameters(FILE *out)
+{
+	fputs("| name | values | initially | meaning |\n|---|---|---|---|\n", out);
+#define WHOLE "integer, "
+#define REAL ""
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc)                          \
+	fprintf(out, "| %s | %s%.10g … %.10g%s%s | %.10g | %s |\n", name, kind, (double)(min),     \
+		(double)(max), unit[0] == '\0' ? "" : " ", unit, (double)(initial), doc);
+#include "server/engine/world/parameters.def"
+#undef PARAMETER
+#undef WHOLE
+#undef REAL
+}
+
+void wire_vectors_shape_limits(FILE *out)
+{
+	fputs("| | least | most |\n|---|---|---|\n", out);
+	fprintf(out, "| a length (radius, half extent, side of a box) | %g m | %g m |\n",
+		SHAPE_LENGTH_MIN, SHAPE_LENGTH_MAX);
+	fprintf(out, "| points given for a hull | 4 | %d |\n", SHAPE_CLOUD_MAX);
+	fprintf(out, "| vertices of the hull that is found | 4 | %d |\n", SHAPE_HULL_VERTICES_MAX);
+	fprintf(out, "| corners of a polygon | 3 | %d |\n", SHAPE_POLYGON_VERTICES_MAX);
+	fprintf(out, "| vertices of a mesh or solid | 3 | %d |\n", SHAPE_MESH_VERTICES_MAX);
+	fprintf(out, "| triangles of a mesh or solid | 1 | %d |\n", SHAPE_MESH_TRIANGLES_MAX);
+	fprintf(out, "| parts of a solid | 1 | %d |\n", SOLID_PARTS_MAX);
+	fprintf(out, "| cells of a solid's field along its longest side | 2 | %d |\n", SOLID_CELLS_MAX);
+}
+
 const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
 	{"session", wire_vectors_session},
 	{"messages", wire_vectors_tables},
@@ -348,5 +450,8 @@ const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
 	{"columns", wire_vectors_columns},
 	{"statuses", wire_vectors_statuses},
 	{"capabilities", wire_vectors_capabilities},
+	{"numbers", wire_vectors_numbers},
+	{"parameters", wire_vectors_parameters},
+	{"shape_limits", wire_vectors_shape_limits},
 	{NULL, NULL},
 };

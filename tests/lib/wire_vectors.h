@@ -26,6 +26,9 @@ void wire_vectors_commands(FILE *out);
 void wire_vectors_columns(FILE *out);
 void wire_vectors_statuses(FILE *out);
 void wire_vectors_capabilities(FILE *out);
+void wire_vectors_numbers(FILE *out); /* modes, actions, profiles, flags, wants */
+void wire_vectors_parameters(FILE *out);
+void wire_vectors_shape_limits(FILE *out);
 
 /* Any MessagePack value as JSON; bytes as {"bin": hex}. */
 void wire_vectors_value(FILE *out, struct wire_cursor *in);

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/frame.h"
 #include "protocol/packer.h"
+#include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/session/session.h"
 #include "tests/lib/check_main.h"
@@ -27,8 +29,10 @@ static void pack_raw_real(struct wire_packer *out, double value)
 
 static const char *pack_list(struct wire_packer *out, const char *at, char end)
 {
-	uint8_t items[1 << 16];
-	struct wire_packer inner = wire_packer_over(items, sizeof items);
+	static uint8_t rooms[8][1 << 18];
+	static uint32_t depth;
+	uint8_t *items = rooms[depth++];
+	struct wire_packer inner = wire_packer_over(items, sizeof rooms[0]);
 	uint32_t count = 0;
 	for (at++; *at != end; count++) {
 		at = pack_one(&inner, at);
@@ -40,6 +44,7 @@ static const char *pack_list(struct wire_packer *out, const char *at, char end)
 	else
 		wire_pack_map(out, count / 2);
 	wire_pack_raw(out, items, inner.bytes);
+	depth--;
 	return at + 1;
 }
 
@@ -101,7 +106,7 @@ static const char *pack_one(struct wire_packer *out, const char *at)
 
 static void send_text(struct sim_client *client, const char *text)
 {
-	uint8_t bytes[1 << 16];
+	static uint8_t bytes[1 << 18];
 	struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
 	(void)pack_one(&out, text);
 	ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
@@ -157,12 +162,26 @@ static struct sim_client *stranger(struct stage *stage, const char *role, bool j
 	return client;
 }
 
-/* The first ERROR that came, NULL none. */
+/* The first ERROR that came, else the first RESULT that refuses, as one; NULL none. Valid until the next
+ * call. */
 static const struct msg_error *first_error(const struct sim_client *client)
 {
+	static struct msg_error refused;
 	for (uint32_t i = 0; i < client->received.count; i++)
 		if (client->received.items[i].message.type == MESSAGE_ERROR)
 			return &client->received.items[i].message.error;
+	for (uint32_t i = 0; i < client->results.count; i++) {
+		const struct sim_result *result = &client->results.items[i];
+		if (result->code == STATUS_OK)
+			continue;
+		refused = (struct msg_error){ .ref = result->batch,
+					      .code = (uint64_t)result->code,
+					      .text = wire_text("a RESULT"),
+					      .about = MESSAGE_COMMANDS,
+					      .index = result->index,
+					      .field = wire_text(result->field) };
+		return &refused;
+	}
 	return NULL;
 }
 
@@ -189,43 +208,15 @@ struct frame_row {
 };
 #define BYTES(text) text, sizeof(text) - 1
 
+/* Nobody can say where the next frame begins, or it would be too long to wait for. */
 static const struct frame_row frames[] = {
-	{ "another protocol", BYTES("GET / HTTP/1.1\r\n\r\n"), STATUS_MALFORMED },
-	{ "an empty frame", BYTES("\xc6\x00\x00\x00\x00"), STATUS_MALFORMED },
-	{ "a frame of 4 GiB", BYTES("\xc6\xff\xff\xff\xff"), STATUS_TOO_LARGE },
-	{ "one byte over the limit", BYTES("\xc6\x00\x01\x00\x01"), STATUS_TOO_LARGE },
-	{ "a message that is no array", BYTES("\xc6\x00\x00\x00\x01\x04"), STATUS_MALFORMED },
-	{ "an empty array", BYTES("\xc6\x00\x00\x00\x01\x90"), STATUS_MALFORMED },
-	{ "a type that is text", BYTES("\xc6\x00\x00\x00\x03\x91\xa1x"), STATUS_MALFORMED },
-	{ "2^31 elements in five bytes", BYTES("\xc6\x00\x00\x00\x05\xdd\x80\x00\x00\x00"),
-	  STATUS_MALFORMED },
-	{ "a map of 2^31 pairs", BYTES("\xc6\x00\x00\x00\x07\x92\x01\xdf\x80\x00\x00\x00"),
-	  STATUS_MALFORMED },
-	{ "a text that goes past the end", BYTES("\xc6\x00\x00\x00\x05\x93\x0c\x01\xa9x"),
-	  STATUS_MALFORMED },
-	{ "bytes behind the message", BYTES("\xc6\x00\x00\x00\x04\x92\x04\x01\x01"),
-	  STATUS_MALFORMED },
-	{ "an extension", BYTES("\xc6\x00\x00\x00\x05\x92\x04\xd4\x01\x02"), STATUS_MALFORMED },
-	{ "the type nobody uses", BYTES("\xc6\x00\x00\x00\x03\x92\x04\xc1"), STATUS_MALFORMED },
-	{ "a text that is no UTF-8", BYTES("\xc6\x00\x00\x00\x06\x94\x0c\x01\x00\xa1\xff"),
-	  STATUS_MALFORMED },
-	{ "a text with a NUL", BYTES("\xc6\x00\x00\x00\x06\x94\x0c\x01\x00\xa1\x00"),
-	  STATUS_MALFORMED },
-	{ "an integer of 64 bits", BYTES("\xc6\x00\x00\x00\x0b\x92\x04\xcf\xff\xff\xff\xff\xff\xff"
-					 "\xff\xff"),
-	  STATUS_MALFORMED },
-	{ "a NaN", BYTES("\xc6\x00\x00\x00\x0b\x92\x04\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00"),
-	  STATUS_MALFORMED },
-	{ "a float of 32 bits that is infinite", BYTES("\xc6\x00\x00\x00\x07\x92\x04\xca\x7f\x80\x00"
-						       "\x00"),
-	  STATUS_MALFORMED },
-	{ "nine levels", BYTES("\xc6\x00\x00\x00\x0a\x91\x91\x91\x91\x91\x91\x91\x91\x91\x90"),
-	  STATUS_TOO_DEEP },
-	{ "a key that is no text", BYTES("\xc6\x00\x00\x00\x05\x92\x01\x81\x01\x02"),
-	  STATUS_MALFORMED },
+	{ "another protocol", BYTES("GET / HTTP/1.1\r\n\r\n"), STATUS_FRAMING },
+	{ "an empty frame", BYTES("\xc6\x00\x00\x00\x00"), STATUS_FRAMING },
+	{ "a frame of 4 GiB", BYTES("\xc6\xff\xff\xff\xff"), STATUS_FRAMING },
+	{ "over sixteen times the limit", BYTES("\xc6\x00\x40\x00\x01"), STATUS_FRAMING },
 };
 
-START_TEST(a_broken_frame_is_named_and_closes)
+START_TEST(what_is_no_frame_is_named_and_closes)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
@@ -242,20 +233,158 @@ START_TEST(a_broken_frame_is_named_and_closes)
 }
 END_TEST
 
-START_TEST(too_many_elements_are_refused)
+/* The frame has an end: what is in it is refused, and the next one is heard. */
+static const struct frame_row contents[] = {
+	{ "a message that is no array", BYTES("\x04"), STATUS_MALFORMED },
+	{ "an empty array", BYTES("\x90"), STATUS_MALFORMED },
+	{ "a type that is text", BYTES("\x91\xa1x"), STATUS_MALFORMED },
+	{ "2^31 elements in five bytes", BYTES("\xdd\x80\x00\x00\x00"), STATUS_MALFORMED },
+	{ "a map of 2^31 pairs", BYTES("\x92\x01\xdf\x80\x00\x00\x00"), STATUS_MALFORMED },
+	{ "a text that goes past the end", BYTES("\x93\x0c\x01\xa9x"), STATUS_MALFORMED },
+	{ "bytes behind the message", BYTES("\x92\x04\x01\x01"), STATUS_MALFORMED },
+	{ "an extension", BYTES("\x92\x04\xd4\x01\x02"), STATUS_MALFORMED },
+	{ "the type nobody uses", BYTES("\x92\x04\xc1"), STATUS_MALFORMED },
+	{ "a text that is no UTF-8", BYTES("\x94\x0c\x01\x00\xa1\xff"), STATUS_MALFORMED },
+	{ "a text with a NUL", BYTES("\x94\x0c\x01\x00\xa1\x00"), STATUS_MALFORMED },
+	{ "an integer of 64 bits", BYTES("\x92\x04\xcf\xff\xff\xff\xff\xff\xff\xff\xff"),
+	  STATUS_RANGE },
+	{ "a NaN", BYTES("\x92\x04\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00"), STATUS_NOT_FINITE },
+	{ "a float of 32 bits that is infinite", BYTES("\x92\x04\xca\x7f\x80\x00\x00"),
+	  STATUS_NOT_FINITE },
+	{ "nine levels", BYTES("\x91\x91\x91\x91\x91\x91\x91\x91\x91\x90"), STATUS_TOO_DEEP },
+	{ "a key that is no text", BYTES("\x92\x01\x81\x01\x02"), STATUS_MALFORMED },
+};
+
+static void check_heard(struct stage *stage, struct sim_client *client, uint64_t t)
+{
+	char text[32];
+	snprintf(text, sizeof text, "[4 %llu]", (unsigned long long)t);
+	send_text(client, text);
+	server_sim_run(stage->sim, 300 * NS_PER_MS);
+	ck_assert_ptr_nonnull(sim_wait(client, MESSAGE_PONG, t));
+}
+
+START_TEST(content_that_is_no_message_is_refused_and_the_next_is_heard)
 {
 	struct stage stage;
-	uint8_t bytes[WIRE_ELEMENTS_UP + 16] = { 0x92, 40, 0xdc };
+	set_up(&stage, check_seed());
+	for (size_t i = 0; i < COUNT_OF(contents); i++) {
+		const struct frame_row *row = &contents[i];
+		struct sim_client *client = stranger(&stage, NULL, true);
+		sim_send_content(client, (const uint8_t *)row->bytes, row->count);
+		server_sim_run(stage.sim, 500 * NS_PER_MS);
+		check_after(&stage, client, row->what, row->status, false);
+		check_heard(&stage, client, 1000 + i);
+	}
+	tear_down(&stage);
+}
+END_TEST
+
+START_TEST(a_frame_that_is_too_large_is_passed_over)
+{
+	struct stage stage;
+	static uint8_t bytes[WIRE_FRAME_HEADER + WIRE_FRAME_UP + 1];
 	set_up(&stage, check_seed());
 	struct sim_client *client = stranger(&stage, NULL, true);
-	bytes[3] = (WIRE_ELEMENTS_UP + 1) >> 8;
-	bytes[4] = (WIRE_ELEMENTS_UP + 1) & 0xff;
-	sim_send_content(client, bytes, WIRE_ELEMENTS_UP + 6);
-	server_sim_run(stage.sim, 2 * NS_PER_S);
-	const struct msg_error *error = first_error(client);
-	ck_assert_ptr_nonnull(error);
-	check_after(&stage, client, "elements", (enum status)error->code, true);
-	ck_assert(error->code == STATUS_TOO_LARGE || error->code == STATUS_MALFORMED);
+	uint32_t limit = client->handshake.limits.frame_up;
+	/* Bytes that would be a frame, were they looked at. */
+	memset(bytes, 0xc6, sizeof bytes);
+	frame_header_put(bytes, limit + 1);
+	sim_send_bytes(client, (const char *)bytes, WIRE_FRAME_HEADER + limit + 1);
+	server_sim_run(stage.sim, NS_PER_S);
+	check_after(&stage, client, "a byte too many", STATUS_TOO_LARGE, false);
+	ck_assert(wire_slice_is(first_error(client)->field, "frame"));
+	check_heard(&stage, client, 7);
+	/* Its end is awaited as long as that of any frame. */
+	sim_send_bytes(client, (const char *)bytes, 1000);
+	server_sim_run(stage.sim, 4 * NS_PER_S);
+	ck_assert(client->closed);
+	ck_assert_int_eq(client->goodbye, STATUS_FRAMING);
+	tear_down(&stage);
+}
+END_TEST
+
+/* Refused as every other misuse of what is shared: busy, and after five seconds of it the end. */
+START_TEST(a_flood_of_nonsense_is_let_go)
+{
+	struct stage stage;
+	set_up(&stage, check_seed());
+	struct sim_client *client = stranger(&stage, "observer", true);
+	bool busy = false;
+	for (int i = 0; i < 700 && !client->closed; i++) {
+		for (int k = 0; k < 3; k++)
+			sim_send_content(client, (const uint8_t *)"\x90", 1);
+		server_sim_run(stage.sim, 10 * NS_PER_MS);
+	}
+	for (uint32_t i = 0; i < client->received.count; i++)
+		busy = busy || (client->received.items[i].message.type == MESSAGE_ERROR &&
+				client->received.items[i].message.error.code == STATUS_BUSY);
+	ck_assert(busy);
+	ck_assert(client->closed);
+	ck_assert_int_eq(client->goodbye, STATUS_BUSY);
+	tear_down(&stage);
+}
+END_TEST
+
+/* Every row of the table of statuses: an ERROR of it ends the connection where the table says so, and nowhere
+ * else. */
+START_TEST(an_error_closes_where_its_status_says_so)
+{
+	static const int NUMBERS[] = {
+#define STATUS(number, NAME, name, text) number,
+#include "server/base/status.def"
+#undef STATUS
+	};
+	struct stage stage;
+	set_up(&stage, check_seed());
+	for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
+		enum status status = (enum status)NUMBERS[i];
+		struct sim_client *client = stranger(&stage, NULL, true);
+		struct message about;
+		message_init(&about, MESSAGE_PING);
+		if (status == STATUS_OK)
+			continue;
+		session_refuse_status(registry_find(&stage.sim->server->sessions,
+						    client->handshake.session),
+				      &about, status);
+		server_sim_run(stage.sim, 500 * NS_PER_MS);
+		check_after(&stage, client, status_name(status), status,
+			    wire_status_closes(status));
+		if (wire_status_closes(status)) {
+			/* Who does not read hears no goodbye either. */
+			ck_assert(client->goodbye == status || status == STATUS_SLOW);
+			ck_assert_ptr_nonnull(wire_status_goodbye(status));
+		}
+	}
+	tear_down(&stage);
+}
+END_TEST
+
+/* A batch is bounded by its bytes: three hundred spawns with every field given as a double. */
+START_TEST(three_hundred_full_spawns_are_one_batch)
+{
+	static const char spawn[] =
+		"[10 2 [%d.5 100.5 0.5] [[1 [0.0 0.0 0.0] [1.0 0.0 0.0 0.0]]] [1.0 0.0 0.0 0.0] [0.0 0.0 0.0] "
+		"[0.0 0.0 0.0] 1000.0 0.0 0.6 0.6 0.1 4 3 1 4294967295 0 0 9007199254740991 0.0 0.0 1]";
+	enum { SPAWNS = 300, TEXT = SPAWNS * 256 };
+	static char text[TEXT];
+	struct stage stage;
+	set_up(&stage, check_seed());
+	struct sim_client *client = stranger(&stage, NULL, true);
+	uint32_t bodies = world_bodies(server_sim_world(stage.sim, 1), NULL, 0);
+	size_t used = (size_t)snprintf(text, sizeof text, "[40 1 1 nil 0 [");
+	for (int i = 0; i < SPAWNS; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used, spawn, 10 * (i + 1));
+	ck_assert(used < sizeof text - 3);
+	memcpy(text + used, "]]", 3);
+	send_text(client, text);
+	server_sim_run(stage.sim, 100 * NS_PER_MS);
+	const struct message *stepped = sim_step(stage.keeper, 1, 1, 0, NULL, 0);
+	ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
+	const struct sim_result *result = sim_await_result(client, 1, 1);
+	ck_assert_ptr_nonnull(result);
+	ck_assert_int_eq(result->code, STATUS_OK);
+	ck_assert_uint_eq(world_bodies(server_sim_world(stage.sim, 1), NULL, 0), bodies + SPAWNS);
 	tear_down(&stage);
 }
 END_TEST
@@ -282,7 +411,7 @@ START_TEST(cut_anywhere_a_frame_waits_for_its_rest)
 		} else {
 			server_sim_run(stage.sim, 3 * NS_PER_S);
 			ck_assert(client->closed);
-			ck_assert_int_eq(client->goodbye, STATUS_MALFORMED);
+			ck_assert_int_eq(client->goodbye, STATUS_FRAMING);
 		}
 	}
 	tear_down(&stage);
@@ -338,7 +467,7 @@ START_TEST(who_has_not_said_hello_may_do_nothing_else)
 	struct sim_client *client = server_sim_client(stage.sim, &who);
 	sim_send_bytes(client, "\xc6\x00\x00\x10\x01", 5);
 	server_sim_run(stage.sim, NS_PER_S);
-	check_after(&stage, client, "a long HELLO", STATUS_TOO_LARGE, true);
+	check_after(&stage, client, "a long HELLO", STATUS_FRAMING, true);
 	tear_down(&stage);
 }
 END_TEST
@@ -356,8 +485,8 @@ static const struct message_row messages[] = {
 	{ "a number that is no message", "[99 7]", STATUS_UNKNOWN_MESSAGE, 0, false },
 	{ "a reserved one", "[69 7 1]", STATUS_UNSUPPORTED, 0, false },
 	{ "another reserved one", "[70]", STATUS_UNSUPPORTED, 0, false },
-	{ "a second HELLO", "[1 {'protocol' [1 0]}]", STATUS_PROTOCOL, 0, true },
-	{ "what only a server says", "[41 1 []]", STATUS_PROTOCOL, 0, true },
+	{ "a second HELLO", "[1 {'protocol' [1 0]}]", STATUS_PROTOCOL, 0, false },
+	{ "what only a server says", "[41 1 []]", STATUS_PROTOCOL, 0, false },
 	{ "a field too few", "[12 7]", STATUS_TYPE, 7, false },
 	{ "a field of another type", "[12 7 'one']", STATUS_TYPE, 7, false },
 	{ "a negative number", "[12 7 -1]", STATUS_RANGE, 7, false },
@@ -571,18 +700,85 @@ START_TEST(commands_that_make_no_sense_are_refused_whole)
 }
 END_TEST
 
-START_TEST(infinite_numbers_in_commands_end_the_connection)
+/* A batch with a number that is not finite is refused as any other: by name, number and index. */
+static const struct {
+	const char *text, *field;
+	uint64_t ref;
+	int index;
+} infinities[] = {
+	{ "[40 1 1 nil 0 [[11 2] [10 2 [nan 0 0]]]]", "position", 1, 1 },
+	{ "[40 1 1 nil 0 [[17 2 [0 inf 0]]]]", "impulse", 1, 0 },
+	{ "[61 1 7 nil 1 [[30 [0 nan 0]]]]", "gravity", 7, 0 },
+	{ "[60 7 1 2 inf]", "value", 7, -1 },
+	{ "[50 7 1 [1 [0 0 0] [0 nan 0] 5.0]]", "direction", 7, -1 },
+	{ "[30 7 1 31 [0 0 0 1 1 inf]]", "area", 7, -1 },
+};
+
+START_TEST(a_number_that_is_not_finite_is_refused_by_name)
 {
-	static const char *const texts[] = { "[40 1 1 nil 0 [[10 2 [nan 0 0]]]]",
-					     "[40 1 1 nil 0 [[17 2 [0 inf 0]]]]",
-					     "[61 1 1 nil 1 [[30 [0 nan 0]]]]", "[60 7 1 2 inf]" };
 	struct stage stage;
 	set_up(&stage, check_seed());
-	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+	for (size_t i = 0; i < COUNT_OF(infinities); i++) {
 		struct sim_client *client = stranger(&stage, NULL, true);
-		send_text(client, texts[i]);
-		server_sim_run(stage.sim, 2 * NS_PER_S);
-		check_after(&stage, client, texts[i], STATUS_MALFORMED, true);
+		const char *text = infinities[i].text;
+		send_text(client, text);
+		server_sim_run(stage.sim, 500 * NS_PER_MS);
+		check_after(&stage, client, text, STATUS_NOT_FINITE, false);
+		const struct msg_error *error = first_error(client);
+		ck_assert_msg(wire_slice_is(error->field, infinities[i].field), "%s: field %.*s", text,
+			      (int)error->field.bytes, (const char *)error->field.at);
+		ck_assert_msg(error->ref == infinities[i].ref, "%s: ref %d", text, (int)error->ref);
+		ck_assert_msg(error->index == infinities[i].index, "%s: index %d", text,
+			      (int)error->index);
+	}
+	tear_down(&stage);
+}
+END_TEST
+
+/* One rule: a RESULT uses the number up and is said again; an ERROR leaves it. */
+START_TEST(a_result_uses_its_number_up_and_an_error_does_not)
+{
+	static const struct {
+		const char *text;
+		bool used;
+	} rows[] = {
+		{ "[40 1 1 nil 0 [[30 [0 nan 0]]]]", true },
+		{ "[40 1 1 nil 2 []]", true },
+		{ "[40 1 1 nil 0 7]", true },
+		{ "[40 1 1 nil 0 [[99]]]", true },
+		{ "[40 9 1 nil 0 []]", false },
+		{ "[40 1 2 nil 0 []]", false },
+		{ "[40 1 'x' nil 0 []]", false },
+	};
+	struct stage stage;
+	set_up(&stage, check_seed());
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct sim_client *client = stranger(&stage, NULL, true);
+		send_text(client, rows[i].text);
+		server_sim_run(stage.sim, 100 * NS_PER_MS);
+		const struct message *stepped = sim_step(stage.keeper, 1, 1, 0, NULL, 0);
+		ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
+		server_sim_run(stage.sim, 100 * NS_PER_MS);
+		ck_assert_msg(first_error(client) != NULL, "%s", rows[i].text);
+		const struct sim_result *result = sim_result(client, 1, 1);
+		ck_assert_msg((result != NULL) == rows[i].used, "%s", rows[i].text);
+		uint64_t next = rows[i].used ? 2 : 1;
+		char text[64];
+		snprintf(text, sizeof text, "[40 1 %d nil 0 []]", (int)next);
+		send_text(client, text);
+		server_sim_run(stage.sim, 100 * NS_PER_MS);
+		stepped = sim_step(stage.keeper, 1, 1, 0, NULL, 0);
+		ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
+		result = sim_await_result(client, 1, next);
+		ck_assert_msg(result != NULL && result->code == STATUS_OK, "%s", rows[i].text);
+		if (!rows[i].used)
+			continue;
+		/* The same number again: the same answer, from memory. */
+		uint32_t arrivals = sim_result(client, 1, 1)->arrivals;
+		send_text(client, "[40 1 1 nil 0 []]");
+		server_sim_run(stage.sim, 100 * NS_PER_MS);
+		ck_assert_uint_eq(sim_result(client, 1, 1)->arrivals, arrivals + 1);
+		ck_assert_int_ne(sim_result(client, 1, 1)->code, STATUS_OK);
 	}
 	tear_down(&stage);
 }
@@ -778,13 +974,18 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/hostile");
 	TCase *wire = tcase_create("wire");
 	tcase_set_timeout(wire, 30);
-	tcase_add_test(wire, a_broken_frame_is_named_and_closes);
-	tcase_add_test(wire, too_many_elements_are_refused);
+	tcase_add_test(wire, what_is_no_frame_is_named_and_closes);
+	tcase_add_test(wire, content_that_is_no_message_is_refused_and_the_next_is_heard);
+	tcase_add_test(wire, a_frame_that_is_too_large_is_passed_over);
+	tcase_add_test(wire, a_flood_of_nonsense_is_let_go);
+	tcase_add_test(wire, an_error_closes_where_its_status_says_so);
+	tcase_add_test(wire, three_hundred_full_spawns_are_one_batch);
 	tcase_add_test(wire, cut_anywhere_a_frame_waits_for_its_rest);
 	tcase_add_test(wire, who_has_not_said_hello_may_do_nothing_else);
 	tcase_add_test(wire, what_is_understood_and_refused_is_named);
 	tcase_add_test(wire, commands_that_make_no_sense_are_refused_whole);
-	tcase_add_test(wire, infinite_numbers_in_commands_end_the_connection);
+	tcase_add_test(wire, a_number_that_is_not_finite_is_refused_by_name);
+	tcase_add_test(wire, a_result_uses_its_number_up_and_an_error_does_not);
 	tcase_add_loop_test(wire, random_bytes_and_spoiled_messages_change_nothing, 0, 4);
 	suite_add_tcase(suite, wire);
 	TCase *rights = tcase_create("rights");

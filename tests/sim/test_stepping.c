@@ -169,16 +169,21 @@ START_TEST(a_repeated_step_is_answered_and_not_done_twice)
 		ck_assert_uint_eq(again->stepped.tick, 5);
 		ck_assert_uint_eq(again->stepped.tick_hash.value, hash);
 	}
-	/* A refused one as well; an older one is forgotten. */
+	/* An ERROR leaves its number free, and the last answer is still there. */
 	for (int i = 0; i < 2; i++) {
 		client->looked = client->received.count;
 		send_step(&party, 0, 2, 1, (struct wire_option){ true, 99 }, NOTHING);
 		ck_assert_int_eq(code_of(sim_wait(client, MESSAGE_STEPPED, 2)), STATUS_TICK);
 	}
 	client->looked = client->received.count;
+	send_step(&party, 0, 2, 1, ANY, NOTHING);
+	ck_assert_int_eq(code_of(sim_wait(client, MESSAGE_STEPPED, 2)), STATUS_OK);
+	ck_assert_uint_eq(tick_of(&party), 6);
+	/* An older one is forgotten. */
+	client->looked = client->received.count;
 	send_step(&party, 0, 1, 1, ANY, NOTHING);
 	ck_assert_int_eq(code_of(sim_wait(client, MESSAGE_STEPPED, 1)), STATUS_EXPIRED);
-	ck_assert_uint_eq(tick_of(&party), 5);
+	ck_assert_uint_eq(tick_of(&party), 6);
 	clear(&party);
 }
 END_TEST

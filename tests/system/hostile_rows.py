@@ -4,6 +4,7 @@ import base64
 import contextlib
 import hashlib
 import hmac
+import math
 import os
 import socket
 import struct
@@ -54,6 +55,16 @@ def upload(part, of, data, ref=7, name=bytes(32)):
     return frame(20, ref, DEMO, name, part, of, data)
 
 
+def upload_of(data):
+    return upload(0, 1, data, name=hashlib.sha256(data).digest())
+
+
+def on_a_sphere(count):
+    for i in range(count):
+        y = 1 - 2 * (i + 0.5) / count
+        yield math.sqrt(1 - y * y) * math.cos(2.399963 * i), y, math.sqrt(1 - y * y) * math.sin(2.399963 * i)
+
+
 def connect_token(seconds=60, role=2, key=7, secret=KEY):
     body = struct.pack(">BBIQ", 1, role, key, int(time.time()) + seconds) + os.urandom(16) + b"\x00"
     body += hmac.new(secret, body, hashlib.sha256).digest()
@@ -67,34 +78,38 @@ def hello(**fields):
 MESSAGEPACK = "hostile MessagePack"
 FRAME, NESTING, ITEMS, TEXT, INTEGERS = "content of a frame", "nesting", "array items", "str", "integers"
 FIRST = [  # before HELLO
-    Row("another protocol", "", b"GET / HTTP/1.1\r\n\r\n", "malformed", True, "first byte"),
-    Row("4 GiB announced", "", b"\xc6\xff\xff\xff\xff", "too_large", True, FRAME),
-    Row("a frame of 4097 bytes", "", bin32(bytes(4097)), "too_large", True, FRAME),
-    Row("an array of 268 million in 5 bytes", "", bin32(b"\xdd\x0f\xff\xff\xff"), "malformed", True, MESSAGEPACK),
+    Row("another protocol", "", b"GET / HTTP/1.1\r\n\r\n", "framing", True, "first byte"),
+    Row("4 GiB announced", "", b"\xc6\xff\xff\xff\xff", "framing", True, FRAME),
+    Row("a frame of 4097 bytes", "", bin32(bytes(4097)), "framing", True, FRAME),
+    Row("an array of 268 million in 5 bytes", "", bin32(b"\xdd\x0f\xff\xff\xff"), "malformed", False, MESSAGEPACK),
     Row("a token of 2049 bytes", "", hello(token=bytes(2049)), "range", False, "token"),
     Row("a token that nobody gave", "", hello(token=b"c1." + b"A" * 150), "auth", True, "token"),
     Row("PING before HELLO", "", frame(4, 1), "handshake", True, "handshake"),
     Row("another major version", "", frame(1, {"protocol": [9, 0]}), "handshake", True, "handshake"),
 ]
 FRAMES = [
-    Row("an array of 268 million in 5 bytes", "observer", bin32(b"\xdd\x0f\xff\xff\xff"), "malformed", True, MESSAGEPACK),
-    Row("a map of 268 million in 5 bytes", "observer", bin32(b"\xdf\x0f\xff\xff\xff"), "malformed", True, MESSAGEPACK),
-    Row("31 arrays of 16.7 million in 155 bytes", "observer", bin32(b"\xdd\x00\xff\xff\xff" * 31), "malformed", True,
+    Row("an array of 268 million in 5 bytes", "observer", bin32(b"\xdd\x0f\xff\xff\xff"), "malformed", False, MESSAGEPACK),
+    Row("a map of 268 million in 5 bytes", "observer", bin32(b"\xdf\x0f\xff\xff\xff"), "malformed", False, MESSAGEPACK),
+    Row("31 arrays of 16.7 million in 155 bytes", "observer", bin32(b"\xdd\x00\xff\xff\xff" * 31), "malformed", False,
         MESSAGEPACK),
-    Row("33 levels", "observer", deep(33), "too_deep", True, MESSAGEPACK),
-    Row("a million nils", "observer", bin32(b"\xdd\x00\x0f\x42\x40" + b"\xc0" * 1000000), "too_large", True, MESSAGEPACK),
-    Row("65 530 nils in the largest frame", "observer", bin32(b"\x92\x04\xdc\xff\xfa" + b"\xc0" * 65530), "too_large", True,
+    Row("33 levels", "observer", deep(33), "too_deep", False, MESSAGEPACK),
+    Row("a million nils", "controller", bin32(b"\xdd\x00\x0f\x42\x40" + b"\xc0" * 1000000), "too_large", False, MESSAGEPACK),
+    Row("65 530 nils in the largest frame", "observer", bin32(b"\x92\x04\xdc\xff\xfa" + b"\xc0" * 65530), "type", False,
         MESSAGEPACK),
-    Row("a frame of 65 537 bytes", "observer", bin32(bytes(65537)), "too_large", True, FRAME),
-    Row("60 000 nested arrays", "observer", bin32(b"\x91" * 60000), "too_deep", True, NESTING),
-    Row("nine levels", "observer", deep(9), "too_deep", True, NESTING),
-    Row("4097 items", "observer", bin32(b"\x92\x04\xdc\x10\x01" + b"\xc0" * 4097), "too_large", True, ITEMS),
-    Row("4096 items that are read to the last", "observer", bin32(b"\x92\x04\xdc\x0f\xfd" + b"\xa8abcdefgh" * 4093), "type",
+    Row("a frame of 65 537 bytes", "observer", bin32(bytes(65537)), "too_large", False, FRAME),
+    Row("a million bytes at once", "observer", bin32(bytes(1000000)), "busy", False, "bytes a second"),
+    Row("a frame of 262 145 bytes", "controller", bin32(bytes(262145)), "too_large", False, FRAME),
+    Row("a frame over sixteen times the limit", "observer", b"\xc6" + struct.pack(">I", 16 * 65536 + 1), "framing", True, FRAME),
+    Row("60 000 nested arrays", "observer", bin32(b"\x91" * 60000), "too_deep", False, NESTING),
+    Row("nine levels", "observer", deep(9), "too_deep", False, NESTING),
+    Row("60 000 items that are read to the last", "controller", bin32(b"\x92\x04\xdc\xea\x60" + b"\xa2ab" * 60000), "type",
         False, ITEMS),
-    Row("a text of 257 bytes", "observer", frame(10, "x" * 257), "too_large", True, TEXT),
-    Row("a text that is not UTF-8", "observer", bin32(b"\x92\x04\xa2\xc3\x28"), "malformed", True, TEXT),
-    Row("2^53 + 1", "observer", frame(4, (1 << 53) + 1), "malformed", True, INTEGERS),
-    Row("a NaN", "observer", bin32(b"\x92\x04\xcb\x7f\xf8" + bytes(6)), "malformed", True, "numbers"),
+    Row("a text of 257 bytes", "observer", frame(10, "x" * 257), "too_large", False, TEXT),
+    Row("a text that is not UTF-8", "observer", bin32(b"\x92\x04\xa2\xc3\x28"), "malformed", False, TEXT),
+    Row("2^53 + 1", "observer", frame(4, (1 << 53) + 1), "range", False, INTEGERS),
+    Row("a NaN", "observer", bin32(b"\x92\x04\xcb\x7f\xf8" + bytes(6)), "not_finite", False, "numbers"),
+    Row("an infinite impulse", "controller", batch([[17, 1, [float("inf"), 0, 0]]]), "not_finite", False, "numbers"),
+    Row("a second HELLO", "observer", hello(), "protocol", False, "handshake"),
 ]
 MESSAGES = [
     Row("1025 commands", "controller", batch([[24, 1]] * 1025), "range", False, "commands of a batch"),
@@ -116,6 +131,10 @@ MESSAGES = [
     Row("geometry under another name", "controller", upload(0, 1, os.urandom(57344)), "corrupt", False, "uploads"),
     Row("a query of 4096 bytes of no shape", "observer", frame(50, 7, DEMO, [2, os.urandom(4096), [0, 0, 0]]), "corrupt", False,
         "queries"),
+    Row("a polygon of 100 corners", "controller", upload_of(b"\x07\x01" + struct.pack("<Id", 100, 0) + bytes(1600)), "too_large",
+        False, "shapes"),
+    Row("a hull of 2000 vertices", "controller", upload_of(b"\x04\x01" + struct.pack("<I", 2000) + b"".join(
+        struct.pack("<3d", *point) for point in on_a_sphere(2000))), "too_large", False, "shapes"),
     Row("a query for 4097 hits", "observer", frame(50, 7, DEMO, [1, [0, 0, 0], [0, 1, 0], 5.0, 4097]), "range", False,
         "queries"),
     Row("what its role may not", "observer", batch([[24, 1]] * 1024), "forbidden", False, "roles"),

@@ -76,7 +76,7 @@ def test_half_a_frame_dripped_byte_by_byte_ends_in_time(server):
             peer.send(whole[at:at + 1])
         at += 1
         time.sleep(0.03)
-    for peer, status in zip(drippers, ("handshake", "malformed", "malformed")):
+    for peer, status in zip(drippers, ("handshake", "framing", "framing")):
         assert peer.until(lambda m: m[0] == 6)[1] == STATUS[status]
         peer.until(lambda m: False)
         peer.close()

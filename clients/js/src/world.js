@@ -1,6 +1,6 @@
 /** A world that a client has joined: its pace, what is sent into it, and what is watched of it. */
 import { CONTROL, MODES, command, eventOf, resultOf } from "./commands.js";
-import { COLUMN, MESSAGE } from "./manifest.js";
+import { COLUMN, MESSAGE, STATUS } from "./manifest.js";
 import { Mirror, PROFILE } from "./mirror.js";
 import { Questions } from "./queries.js";
 import { Closed, Refused } from "./wire.js";
@@ -127,8 +127,9 @@ export class World extends Questions {
       return;
     }
     for (const item of message.list) {
+      // Waiting for its tick: another one follows.
+      if (STATUS[item[2]]?.[0] === "waiting") continue;
       const waiting = this.#batches.get(item[0]);
-      // A batch for a later tick is answered twice; ours are for the next one.
       this.#batches.delete(item[0]);
       try {
         waiting?.resolve(resultOf(item));
@@ -149,7 +150,8 @@ export class World extends Questions {
     for (const [name, pending] of [["commands", this.#batches], ["step", this.#steps]]) {
       if (about !== MESSAGE[name].number) continue;
       pending.get(ref)?.reject(error);
-      pending.delete(ref);
+      // An ERROR leaves the number of a batch for the next one.
+      if (pending.delete(ref) && name === "commands" && this.#batch === ref) this.#batch--;
     }
     const subscription = this.subscriptions.get(ref);
     if (subscription === undefined) return;

@@ -348,7 +348,7 @@ class World(_World):
     def take_refusal(self, batch, refused):
         if batch in self._refusals:
             self._refusals[batch] = refused
-            self.unanswered.pop(batch, None)
+            self.unused(batch)
             self._tell()
 
     def take_durable(self, epoch, tick):

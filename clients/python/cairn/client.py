@@ -12,6 +12,7 @@ from .wire import Closed, Wire
 PART = 57344
 EXPIRED = 35
 RESULTS_KEPT = 1024
+WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
 WANT_HASH, WANT_BODIES, WANT_TOTALS = 1, 2, 4
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
 STATUSES = ["inactive", "static", "dynamic", "animated"]
@@ -381,6 +382,7 @@ class World:
         self.subscriptions = {}
         self.unanswered = {}  # batch -> fields of COMMANDS, of a client that resumes
         self.results = {}  # batch -> item of RESULT that nobody has asked for yet
+        self.waiting = {}  # batch -> the tick that the server keeps it for
         self.durable = None  # (epoch, tick): everything up to there is on the server's disk
 
     def take_info(self, info):
@@ -445,18 +447,30 @@ class World:
 
     def take_results(self, items):
         for item in items:
+            if item[2] == WAITING:  # for a later tick: another one follows
+                self.waiting[item[0]] = item[1]
+                continue
             self.results[item[0]] = item
+            self.waiting.pop(item[0], None)
             self.unanswered.pop(item[0], None)
             if len(self.results) > RESULTS_KEPT:
                 del self.results[min(self.results)]
 
+    def unused(self, batch):
+        """An ERROR leaves a batch's number for the next one."""
+        self.unanswered.pop(batch, None)
+        if self.batch == batch:
+            self.batch -= 1
+
     def result(self, batch):
-        """Waits for what became of a batch. Raises Refused."""
+        """Waits for what became of a batch; of one that waits for a later tick (World.waiting), until then.
+        Raises Refused."""
         while batch not in self.results:
             fields = self.client.wait(
                 ["result", "error"],
                 lambda f: f[0] == self.number or (f[0] == batch and isinstance(f[1], int)))
             if isinstance(fields[1], int):
+                self.unused(batch)
                 raise Refused(fields[1], fields[2])
         return Result.take(self.results.pop(batch))
 

@@ -11,13 +11,14 @@ STATUS = {
     7: ("version", "made by an incompatible version"),
     8: ("exists", "exists already"),
     9: ("missing", "not found"),
-    20: ("malformed", "malformed frame"),
-    21: ("too_large", "frame over the limit"),
+    20: ("malformed", "not a well-formed message, or not of the form that is agreed"),
+    21: ("too_large", "larger than its limit"),
     22: ("too_deep", "nested too deeply"),
     23: ("protocol", "message not allowed in this state of the session"),
     24: ("handshake", "handshake missing, late or of another major version"),
     25: ("slow", "the client reads too slowly"),
     26: ("draining", "the server is shutting down"),
+    27: ("framing", "the bytes are no frames, or a frame does not end in time"),
     30: ("unknown_message", "unknown message type"),
     31: ("unsupported", "reserved, not supported by this server"),
     32: ("type", "a field has the wrong type"),
@@ -52,6 +53,7 @@ STATUS = {
     63: ("diverged", "the replay differs from the record"),
     64: ("running", "the world is running; pause it or take the stepping lease first"),
     65: ("not_joined", "the session has not joined this world"),
+    66: ("waiting", "accepted: waits for the tick named, another result follows"),
 }
 
 MESSAGE = {

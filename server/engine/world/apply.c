@@ -86,8 +86,10 @@ static enum status gather_given(struct applying *self)
 			if (status == STATUS_NO_MEMORY)
 				return status;
 			refuse(result, status);
-			self->to_keep += status == STATUS_OK;
-		} else if (batch->at != 0 && batch->at < tick && batch->late == LATE_REFUSE) {
+			result->kept = status == STATUS_OK;
+			result->tick = result->kept ? batch->at : tick;
+			self->to_keep += result->kept;
+		} else if (batch->at < tick && batch->late == LATE_REFUSE) {
 			reason_set(&result->why, STATUS_LATE, -1, "at",
 				   "tick %llu has passed, the world is at %llu",
 				   (unsigned long long)batch->at, (unsigned long long)tick);

@@ -150,11 +150,13 @@ static enum status check_number(double value, const struct command_field *field,
 	if (!scalar_is_finite(value))
 		return reason_set(why, STATUS_NOT_FINITE, index, field->name,
 				  "%s is not a finite number", field->name);
-	if (value < field->min || value > field->max)
-		return reason_set(why, STATUS_RANGE, index, field->name,
-				  "%s is %g, it must be within %g and %g", field->name, value,
-				  field->min, field->max);
-	return STATUS_OK;
+	if (value >= field->min && value <= field->max)
+		return STATUS_OK;
+	char given[REASON_NUMBER_BYTES], min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];
+	return reason_set(why, STATUS_RANGE, index, field->name,
+			  "%s is %s: it must be within %s and %s", field->name,
+			  reason_number(value, given), reason_number(field->min, min),
+			  reason_number(field->max, max));
 }
 
 static enum status check_vector(vec3 v, const struct command_field *field, int64_t index,

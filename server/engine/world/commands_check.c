@@ -414,10 +414,13 @@ static enum status check_parameter(struct check *check, struct command *command)
 			      command->parameter.name.text);
 	const struct parameter_entry *entry = &parameter_entries[row];
 	double value = command->parameter.value;
-	if (value < entry->min || value > entry->max)
-		return REFUSE(check, STATUS_RANGE, "value",
-			      "%s is %g, it must be within %g and %g", entry->name, value,
-			      entry->min, entry->max);
+	char given[REASON_NUMBER_BYTES], min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];
+	bool fits = value >= entry->min && value <= entry->max;
+	if (!fits || (entry->whole && value != (double)(int64_t)value))
+		return REFUSE(check, STATUS_RANGE, "value", "%s is %s: it must be %s within %s and %s",
+			      entry->name, reason_number(value, given),
+			      entry->whole ? "an integer" : "a number",
+			      reason_number(entry->min, min), reason_number(entry->max, max));
 	return STATUS_OK;
 }
 

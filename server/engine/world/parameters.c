@@ -3,8 +3,8 @@
 #include <string.h>
 
 const struct parameter_entry parameter_entries[PARAMETER_COUNT] = {
-#define PARAMETER(number, NAME, name, absent, initial, min, max, unit, doc) \
-	[number] = { name, unit, doc, absent, initial, min, max },
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc) \
+	[number] = { name, unit, doc, absent, initial, min, max, PARAMETER_##kind },
 #include "server/engine/world/parameters.def"
 #undef PARAMETER
 };

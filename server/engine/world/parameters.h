@@ -8,7 +8,7 @@
 #include "server/base/base.h"
 
 enum parameter_row {
-#define PARAMETER(number, NAME, name, absent, initial, min, max, unit, doc) PARAMETER_##NAME = (number),
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc) PARAMETER_##NAME = (number),
 #include "server/engine/world/parameters.def"
 #undef PARAMETER
 	PARAMETER_COUNT,
@@ -21,8 +21,11 @@ enum { PARAMETERS_CHARGED = 9 };
 struct parameter_entry {
 	const char *name, *unit, *doc;
 	double absent, initial, min, max;
+	bool whole; /* a count or a switch: an integer */
 };
 extern const struct parameter_entry parameter_entries[PARAMETER_COUNT];
+
+enum { PARAMETER_REAL = 0, PARAMETER_WHOLE = 1 };
 
 /* Row of a name, or PARAMETER_COUNT. */
 uint32_t parameter_find(const char *name);

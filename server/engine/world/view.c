@@ -191,7 +191,8 @@ uint32_t world_parameters(struct parameter_info *out, uint32_t capacity)
 						    .doc = entry->doc,
 						    .initial = entry->initial,
 						    .min = entry->min,
-						    .max = entry->max };
+						    .max = entry->max,
+						    .whole = entry->whole };
 	}
 	return PARAMETER_COUNT;
 }

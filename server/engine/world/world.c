@@ -38,26 +38,28 @@ static enum status check_count(uint32_t value, const char *name, struct reason *
 {
 	if (value >= 1 && value <= ROWS_MAX)
 		return STATUS_OK;
-	return reason_set(why, STATUS_RANGE, -1, name, "limit of %s is %u, it must be within 1 and %u",
-			  name, value, ROWS_MAX);
+	return reason_set(why, STATUS_RANGE, -1, name, "%s is %u: it must be within 1 and %u", name,
+			  value, ROWS_MAX);
 }
 
 static enum status check_limits(const struct world_limits *limits, struct reason *why)
 {
-	enum status status = check_count(limits->bodies, "bodies", why);
+	enum status status = check_count(limits->bodies, "bodies_max", why);
 	if (status == STATUS_OK)
-		status = check_count(limits->placements, "placements", why);
+		status = check_count(limits->placements, "placements_max", why);
 	if (status == STATUS_OK)
-		status = check_count(limits->contacts, "contacts", why);
+		status = check_count(limits->contacts, "contacts_max", why);
 	if (status == STATUS_OK)
-		status = check_count(limits->shapes, "shapes", why);
+		status = check_count(limits->shapes, "shapes_max", why);
 	if (status == STATUS_OK)
-		status = check_count(limits->events, "events", why);
+		status = check_count(limits->events, "events_max", why);
 	if (status != STATUS_OK)
 		return status;
 	if (limits->memory_bytes < MEMORY_LIMIT_MIN || limits->memory_bytes > (uint64_t)INTEGER_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "memory_bytes",
-				  "a world needs at least %u bytes", MEMORY_LIMIT_MIN);
+		return reason_set(why, STATUS_RANGE, -1, "memory_max",
+				  "memory_max is %llu: it must be within %u and %lld",
+				  (unsigned long long)limits->memory_bytes, MEMORY_LIMIT_MIN,
+				  (long long)INTEGER_MAX);
 	if (limits->shape_bytes > (uint64_t)INTEGER_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "shape_bytes", "shape_bytes is over 2^53");
 	return STATUS_OK;
@@ -69,7 +71,9 @@ static enum status check_rate(uint32_t num, uint32_t den, struct reason *why)
 		    num <= (uint64_t)10000 * den;
 	return good ? STATUS_OK :
 		      reason_set(why, STATUS_RANGE, -1, "rate",
-				 "%u/%u ticks per second, it must be within 1 and 10000", num, den);
+				 "rate is %u/%u ticks per second: it must be within 1 and 10000, both "
+				 "numbers within 1 and %u",
+				 num, den, RATE_PART_MAX);
 }
 
 static enum status check_broad_phase(const struct world_options *options, struct reason *why)
@@ -94,7 +98,9 @@ static enum status check_options(const struct world_options *options, struct rea
 	vec3 gravity = options->gravity;
 	if (!vec3_is_finite(gravity) || vec3_max_component(vec3_abs(gravity)) > GRAVITY_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "gravity",
-				  "gravity must be within %g m/s2 on each axis", GRAVITY_MAX);
+				  "gravity is [%.10g, %.10g, %.10g]: it must be within ±%g m/s2 on "
+				  "each axis",
+				  gravity.x, gravity.y, gravity.z, GRAVITY_MAX);
 	if (options->planar && gravity.z != 0)
 		return reason_set(why, STATUS_RANGE, -1, "gravity",
 				  "gravity must have z = 0 in a planar world");

@@ -39,7 +39,7 @@ START_TEST(another_protocol_is_refused_at_its_first_byte)
 		struct wire_slice content;
 		size_t bytes;
 		ck_assert_int_eq(frame_split(&byte, 1, 100, &content, &bytes),
-				 first == 0xC6 ? STATUS_AGAIN : STATUS_MALFORMED);
+				 first == 0xC6 ? STATUS_AGAIN : STATUS_FRAMING);
 	}
 }
 END_TEST
@@ -58,7 +58,7 @@ START_TEST(a_frame_is_refused_by_its_announcement)
 	ck_assert_int_eq(frame_split(header, 5, WIRE_FRAME_DOWN, &content, &bytes),
 			 STATUS_TOO_LARGE);
 	frame_header_put(header, 0);
-	ck_assert_int_eq(frame_split(header, 5, 100, &content, &bytes), STATUS_MALFORMED);
+	ck_assert_int_eq(frame_split(header, 5, 100, &content, &bytes), STATUS_FRAMING);
 }
 END_TEST
 

@@ -18,6 +18,13 @@ static void reals(struct rng *rng, double *values, uint32_t count)
 		values[i] = gen_real(rng);
 }
 
+/* Values that may be asked about, some of them at their bounds. */
+static void places(struct rng *rng, double *values)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		values[i] = rng_below(rng, 4) ? rng_range(rng, -1e6, 1e6) : 1e6;
+}
+
 static struct wire_query gen_query(struct rng *rng, uint32_t kind)
 {
 	static const uint8_t SHAPE[] = {1, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f};
@@ -26,15 +33,19 @@ static struct wire_query gen_query(struct rng *rng, uint32_t kind)
 	bool flies = kind == WIRE_QUERY_CAST || kind == WIRE_QUERY_MOVE;
 	bool filtered = kind == WIRE_QUERY_RAY || kind == WIRE_QUERY_OVERLAP || flies;
 	if (filtered)
-		reals(rng, query.origin, 3);
+		places(rng, query.origin);
 	if (flies)
-		reals(rng, query.direction, 3);
+		places(rng, query.direction);
 	if (kind == WIRE_QUERY_RAY) {
+		/* Of any length but none. */
 		reals(rng, query.direction, 3);
-		reals(rng, &query.length, 1);
+		query.direction[0] = query.direction[0] != 0 ? query.direction[0] : 1e-300;
+		query.length = rng_below(rng, 4) ? rng_range(rng, 1e-9, 4e6) : 4e6;
 	}
 	if (kind == WIRE_QUERY_OVERLAP || flies) {
-		reals(rng, query.rotation, 4);
+		double size = rng_range(rng, 0.5, 2);
+		query.rotation[0] = size * 0.6;
+		query.rotation[3] = size * -0.8;
 		query.shape = (struct wire_slice){SHAPE, sizeof SHAPE};
 	}
 	if (filtered) {

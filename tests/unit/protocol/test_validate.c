@@ -74,15 +74,15 @@ END_TEST
 
 START_TEST(elements_are_counted_over_the_whole_frame)
 {
-	uint8_t bytes[WIRE_ELEMENTS_UP + 16];
+	static uint8_t bytes[WIRE_ELEMENTS_UP + 16];
 	memset(bytes, 0xc0, sizeof bytes);
-	/* [40, [nil × n]]: 2 + n elements. */
+	/* [40, [nil × n]]: 2 + n elements, in a frame that is longer than any may be. */
 	uint32_t n = WIRE_ELEMENTS_UP - 2;
-	memcpy(bytes, (const uint8_t[]){0x92, 40, 0xdc, (uint8_t)(n >> 8), (uint8_t)n}, 5);
-	ck_assert_int_eq(check(bytes, 5 + n), STATUS_OK);
-	n++;
-	memcpy(bytes, (const uint8_t[]){0x92, 40, 0xdc, (uint8_t)(n >> 8), (uint8_t)n}, 5);
-	ck_assert_int_eq(check(bytes, 5 + n), STATUS_TOO_LARGE);
+	for (uint32_t more = 0; more < 2; more++) {
+		memcpy(bytes, (const uint8_t[]){0x92, 40, 0xdd}, 3);
+		put_be32(bytes + 3, n + more);
+		ck_assert_int_eq(check(bytes, 7 + n + more), more ? STATUS_TOO_LARGE : STATUS_OK);
+	}
 }
 END_TEST
 
@@ -126,12 +126,12 @@ START_TEST(numbers_that_are_not_finite_are_refused)
 	ck_assert_int_eq(check_real(1.5), STATUS_OK);
 	ck_assert_int_eq(check_real(1.7976931348623157e308), STATUS_OK);
 	ck_assert_int_eq(check_real(5e-324), STATUS_OK);
-	ck_assert_int_eq(check_real(f64_of_bits(UINT64_C(0x7ff0) << 48)), STATUS_MALFORMED);
-	ck_assert_int_eq(check_real(f64_of_bits(UINT64_C(0xfff0) << 48)), STATUS_MALFORMED);
-	ck_assert_int_eq(check_real(f64_of_bits(UINT64_C(0x7ff8) << 48)), STATUS_MALFORMED);
-	ck_assert_int_eq(check_real(f64_of_bits((UINT64_C(0x7ff0) << 48) + 1)), STATUS_MALFORMED);
-	ck_assert_int_eq(CHECK(0x92, 40, 0xca, 0x7f, 0x80, 0, 0), STATUS_MALFORMED);
-	ck_assert_int_eq(CHECK(0x92, 40, 0xca, 0x7f, 0xc0, 0, 0), STATUS_MALFORMED);
+	ck_assert_int_eq(check_real(f64_of_bits(UINT64_C(0x7ff0) << 48)), STATUS_NOT_FINITE);
+	ck_assert_int_eq(check_real(f64_of_bits(UINT64_C(0xfff0) << 48)), STATUS_NOT_FINITE);
+	ck_assert_int_eq(check_real(f64_of_bits(UINT64_C(0x7ff8) << 48)), STATUS_NOT_FINITE);
+	ck_assert_int_eq(check_real(f64_of_bits((UINT64_C(0x7ff0) << 48) + 1)), STATUS_NOT_FINITE);
+	ck_assert_int_eq(CHECK(0x92, 40, 0xca, 0x7f, 0x80, 0, 0), STATUS_NOT_FINITE);
+	ck_assert_int_eq(CHECK(0x92, 40, 0xca, 0x7f, 0xc0, 0, 0), STATUS_NOT_FINITE);
 	ck_assert_int_eq(CHECK(0x92, 40, 0xca, 0x3f, 0x80, 0, 0), STATUS_OK);
 }
 END_TEST
@@ -147,14 +147,14 @@ START_TEST(integers_end_at_two_to_the_53)
 {
 	uint64_t limit = UINT64_C(1) << 53;
 	ck_assert_int_eq(check_integer(0xcf, limit), STATUS_OK);
-	ck_assert_int_eq(check_integer(0xcf, limit + 1), STATUS_MALFORMED);
-	ck_assert_int_eq(check_integer(0xcf, UINT64_MAX), STATUS_MALFORMED);
-	ck_assert_int_eq(check_integer(0xcf, UINT64_C(1) << 63), STATUS_MALFORMED);
+	ck_assert_int_eq(check_integer(0xcf, limit + 1), STATUS_RANGE);
+	ck_assert_int_eq(check_integer(0xcf, UINT64_MAX), STATUS_RANGE);
+	ck_assert_int_eq(check_integer(0xcf, UINT64_C(1) << 63), STATUS_RANGE);
 	ck_assert_int_eq(check_integer(0xd3, limit), STATUS_OK);
-	ck_assert_int_eq(check_integer(0xd3, limit + 1), STATUS_MALFORMED);
+	ck_assert_int_eq(check_integer(0xd3, limit + 1), STATUS_RANGE);
 	ck_assert_int_eq(check_integer(0xd3, 0 - limit), STATUS_OK);
-	ck_assert_int_eq(check_integer(0xd3, 0 - limit - 1), STATUS_MALFORMED);
-	ck_assert_int_eq(check_integer(0xd3, UINT64_C(1) << 63), STATUS_MALFORMED);
+	ck_assert_int_eq(check_integer(0xd3, 0 - limit - 1), STATUS_RANGE);
+	ck_assert_int_eq(check_integer(0xd3, UINT64_C(1) << 63), STATUS_RANGE);
 }
 END_TEST
 
@@ -349,7 +349,7 @@ START_TEST(noise_does_nothing)
 		if (count > 0 && rng_below(&rng, 2) == 0)
 			bytes[0] = (uint8_t)(0x90 | rng_below(&rng, 16));
 		enum status status = check(bytes, count);
-		ck_assert(status == STATUS_OK || wire_status_closes(status));
+		ck_assert(status == STATUS_OK || !wire_status_closes(status));
 	}
 }
 END_TEST

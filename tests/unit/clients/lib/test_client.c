@@ -320,7 +320,7 @@ START_TEST(results_of_a_running_world_come_with_their_ids)
 	/* Several under way at once, each answered once. */
 	uint64_t batch = 0, before = seen.results;
 	for (int i = 0; i < 50; i++)
-		fine(cairn_commands(client, world.number, &spawn, 1, 0, WIRE_LATE_APPLY, &batch,
+		fine(cairn_commands(client, world.number, &spawn, 1, CAIRN_NEXT_TICK, WIRE_LATE_APPLY, &batch,
 				    &why));
 	while (seen.results < before + 50)
 		fine(cairn_poll(client, 5000, &why));
@@ -502,7 +502,7 @@ START_TEST(a_lost_connection_is_taken_up_where_it_was)
 	for (int round = 0; round < 5; round++) {
 		for (int i = 0; i < 20; i++) {
 			spawn.spawn.position = (vec3){ i % 5 == 0 ? 100 : 1, 2, 3 };
-			fine(cairn_commands(other, world.number, &spawn, 1, 0, WIRE_LATE_APPLY,
+			fine(cairn_commands(other, world.number, &spawn, 1, CAIRN_NEXT_TICK, WIRE_LATE_APPLY,
 					    &batch, &why));
 			if (i % 7 == round)
 				ck_assert_int_ne(cairn_poll(other, 5, &why), STATUS_CLOSED);

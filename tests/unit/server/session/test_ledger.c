@@ -13,11 +13,14 @@ static struct wire_slice answer(struct ledger *ledger, uint64_t batch, uint64_t 
 	return ledger_answer(ledger, &result, room);
 }
 
+/* In place of a tick: the batch names none. */
+#define NEXT UINT64_MAX
+
 static enum ledger_verdict offer(struct ledger *ledger, uint64_t batch, uint64_t at,
 				 enum status *status, struct wire_slice *packed)
 {
 	struct reason why = { .status = STATUS_OK };
-	enum ledger_verdict verdict = ledger_offer(ledger, batch, at, packed, &why);
+	enum ledger_verdict verdict = ledger_offer(ledger, batch, at != NEXT, at, packed, &why);
 	*status = why.status;
 	return verdict;
 }
@@ -27,13 +30,13 @@ START_TEST(numbers_go_up_by_one_and_nothing_else_is_new)
 	struct ledger ledger = { 0 };
 	struct wire_slice packed;
 	enum status status;
-	ck_assert_int_eq(offer(&ledger, 2, 0, &status, &packed), LEDGER_REFUSED);
+	ck_assert_int_eq(offer(&ledger, 2, NEXT, &status, &packed), LEDGER_REFUSED);
 	ck_assert_int_eq(status, STATUS_SEQUENCE);
-	ck_assert_int_eq(offer(&ledger, 0, 0, &status, &packed), LEDGER_REFUSED);
+	ck_assert_int_eq(offer(&ledger, 0, NEXT, &status, &packed), LEDGER_REFUSED);
 	ck_assert_int_eq(status, STATUS_SEQUENCE);
 	for (uint64_t batch = 1; batch <= 3; batch++)
-		ck_assert_int_eq(offer(&ledger, batch, 0, &status, &packed), LEDGER_NEW);
-	ck_assert_int_eq(offer(&ledger, 5, 0, &status, &packed), LEDGER_REFUSED);
+		ck_assert_int_eq(offer(&ledger, batch, NEXT, &status, &packed), LEDGER_NEW);
+	ck_assert_int_eq(offer(&ledger, 5, NEXT, &status, &packed), LEDGER_REFUSED);
 	ck_assert_uint_eq(ledger.last, 3);
 	ledger_release(&ledger);
 }
@@ -45,20 +48,20 @@ START_TEST(a_repeat_waits_for_its_result_and_then_gets_the_same_bytes)
 	struct wire_slice packed;
 	enum status status;
 	uint8_t kept[LEDGER_RESULT_BYTES];
-	ck_assert_int_eq(offer(&ledger, 1, 0, &status, &packed), LEDGER_NEW);
-	ck_assert_int_eq(offer(&ledger, 1, 0, &status, &packed), LEDGER_WAITING);
+	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_NEW);
+	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_WAITING);
 	struct wire_slice first = answer(&ledger, 1, 7);
 	ck_assert_uint_gt(first.bytes, 0);
 	memcpy(kept, first.at, first.bytes);
 	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(offer(&ledger, 1, 0, &status, &packed), LEDGER_REPEATED);
+		ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_REPEATED);
 		ck_assert_uint_eq(packed.bytes, first.bytes);
 		ck_assert_mem_eq(packed.at, kept, first.bytes);
 	}
 	/* A batch kept for a later tick has a second result: that is the one. */
 	struct wire_slice second = answer(&ledger, 1, 90);
 	memcpy(kept, second.at, second.bytes);
-	ck_assert_int_eq(offer(&ledger, 1, 0, &status, &packed), LEDGER_REPEATED);
+	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_REPEATED);
 	ck_assert_mem_eq(packed.at, kept, second.bytes);
 	ledger_release(&ledger);
 }
@@ -72,7 +75,7 @@ START_TEST(ticks_asked_for_never_decrease_within_an_epoch)
 	ck_assert_int_eq(offer(&ledger, 1, 50, &status, &packed), LEDGER_NEW);
 	ck_assert_int_eq(offer(&ledger, 2, 49, &status, &packed), LEDGER_REFUSED);
 	ck_assert_int_eq(status, STATUS_SEQUENCE);
-	ck_assert_int_eq(offer(&ledger, 2, 0, &status, &packed), LEDGER_NEW);
+	ck_assert_int_eq(offer(&ledger, 2, NEXT, &status, &packed), LEDGER_NEW);
 	ck_assert_uint_eq(ledger.last_at, 50);
 	ck_assert_int_eq(offer(&ledger, 3, 50, &status, &packed), LEDGER_NEW);
 	ledger_new_epoch(&ledger);
@@ -88,12 +91,12 @@ START_TEST(exactly_the_last_ones_are_kept)
 	enum status status;
 	const uint64_t count = 3 * WIRE_RESULTS_KEPT + 17;
 	for (uint64_t batch = 1; batch <= count; batch++) {
-		ck_assert_int_eq(offer(&ledger, batch, 0, &status, &packed), LEDGER_NEW);
+		ck_assert_int_eq(offer(&ledger, batch, NEXT, &status, &packed), LEDGER_NEW);
 		answer(&ledger, batch, batch * 3);
 	}
 	for (uint64_t batch = 1; batch <= count; batch++) {
 		bool kept = batch + WIRE_RESULTS_KEPT > count;
-		ck_assert_int_eq(offer(&ledger, batch, 0, &status, &packed),
+		ck_assert_int_eq(offer(&ledger, batch, NEXT, &status, &packed),
 				 kept ? LEDGER_REPEATED : LEDGER_REFUSED);
 		if (!kept) {
 			ck_assert_int_eq(status, STATUS_EXPIRED);
@@ -115,12 +118,12 @@ START_TEST(a_result_that_comes_too_late_to_be_kept_is_packed_all_the_same)
 	struct wire_slice packed;
 	enum status status;
 	for (uint64_t batch = 1; batch <= WIRE_RESULTS_KEPT + 1; batch++)
-		ck_assert_int_eq(offer(&ledger, batch, 0, &status, &packed), LEDGER_NEW);
+		ck_assert_int_eq(offer(&ledger, batch, NEXT, &status, &packed), LEDGER_NEW);
 	/* Its place belongs to the newest one, which still waits. */
 	ck_assert_uint_gt(answer(&ledger, 1, 5).bytes, 0);
-	ck_assert_int_eq(offer(&ledger, 1, 0, &status, &packed), LEDGER_REFUSED);
+	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_REFUSED);
 	ck_assert_int_eq(status, STATUS_EXPIRED);
-	ck_assert_int_eq(offer(&ledger, WIRE_RESULTS_KEPT + 1, 0, &status, &packed), LEDGER_WAITING);
+	ck_assert_int_eq(offer(&ledger, WIRE_RESULTS_KEPT + 1, NEXT, &status, &packed), LEDGER_WAITING);
 	/* Nobody who never sent a batch is answered, and yet nothing breaks. */
 	struct ledger empty = { 0 };
 	ck_assert_uint_gt(answer(&empty, 1, 5).bytes, 0);
@@ -137,7 +140,7 @@ START_TEST(the_largest_result_fits_and_takes_no_more_than_it_needs)
 	enum status status;
 	memset(values, 0xff, sizeof values);
 	memset(text, 'x', sizeof text - 1);
-	ck_assert_int_eq(offer(&ledger, 1, 0, &status, &packed), LEDGER_NEW);
+	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_NEW);
 	struct wire_result result = { .batch = 1,
 				      .tick = WIRE_INTEGER_MAX,
 				      .index = -1,
@@ -148,7 +151,7 @@ START_TEST(the_largest_result_fits_and_takes_no_more_than_it_needs)
 	struct wire_slice slice = ledger_answer(&ledger, &result, room);
 	ck_assert_uint_gt(slice.bytes, 5 * WIRE_BATCH_MAX);
 	ck_assert_uint_le(slice.bytes, LEDGER_RESULT_BYTES);
-	ck_assert_int_eq(offer(&ledger, 2, 0, &status, &packed), LEDGER_NEW);
+	ck_assert_int_eq(offer(&ledger, 2, NEXT, &status, &packed), LEDGER_NEW);
 	answer(&ledger, 2, 1);
 	ck_assert_uint_le(ledger.entries[2].packed.capacity, 64);
 	ledger_release(&ledger);
@@ -161,12 +164,12 @@ START_TEST(without_memory_a_repeat_is_expired_and_never_done_again)
 	struct wire_slice packed;
 	enum status status;
 	heap_fail_at(1);
-	ck_assert_int_eq(offer(&ledger, 1, 0, &status, &packed), LEDGER_REFUSED);
+	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_REFUSED);
 	ck_assert_int_eq(status, STATUS_NO_MEMORY);
-	ck_assert_int_eq(offer(&ledger, 1, 0, &status, &packed), LEDGER_NEW);
+	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_NEW);
 	heap_fail_at(1);
 	ck_assert_uint_gt(answer(&ledger, 1, 4).bytes, 0);
-	ck_assert_int_eq(offer(&ledger, 1, 0, &status, &packed), LEDGER_REFUSED);
+	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_REFUSED);
 	ck_assert_int_eq(status, STATUS_EXPIRED);
 	ledger_release(&ledger);
 }

@@ -395,12 +395,10 @@ END_TEST
 
 START_TEST(too_much_becomes_what_no_session_takes)
 {
-	uint8_t header[WIRE_FRAME_HEADER];
-	static const uint8_t DATA[100];
-	frame_header_put(header, WIRE_FRAME_UP + 1);
+	static const uint8_t DATA[100], NO_FRAME[1];
 	ck_assert(web_stream_received(web, DATA, 100, WIRE_FRAME_UP + 1 - 100, true, false, true));
-	ck_assert_uint_eq(heard.count, sizeof header);
-	ck_assert_mem_eq(heard.data, header, sizeof header);
+	ck_assert_uint_eq(heard.count, sizeof NO_FRAME);
+	ck_assert_mem_eq(heard.data, NO_FRAME, sizeof NO_FRAME);
 	/* An owner that says nothing to it is not asked again. */
 	ck_assert(killed);
 }
