@@ -92,7 +92,9 @@ static bool is_zero(vec3 v)
 /* Items up to the last that is not zero; kind and both bodies always. */
 static uint32_t event_items(const struct event *event)
 {
-	if (event->child != 0)
+	if (event->child_b != 0)
+		return 9;
+	if (event->child_a != 0)
 		return 8;
 	if (!is_zero(event->normal))
 		return 7;
@@ -127,7 +129,9 @@ void event_pack(struct wire_packer *out, const struct event *event)
 	if (items > 6)
 		pack_vec3(out, event->normal);
 	if (items > 7)
-		wire_pack_uint(out, event->child);
+		wire_pack_uint(out, event->child_a);
+	if (items > 8)
+		wire_pack_uint(out, event->child_b);
 }
 
 static enum status take_vec3(struct wire_cursor *in, vec3 *v)
@@ -156,7 +160,7 @@ static enum status take_whos(struct wire_cursor *items, struct event *event)
 enum status event_take(struct wire_cursor *in, struct event *event)
 {
 	struct wire_list list;
-	uint64_t child = 0;
+	uint64_t child_a = 0, child_b = 0;
 	memset(event, 0, sizeof *event);
 	enum status status = wire_take_list(in, &list);
 	if (status != STATUS_OK)
@@ -174,7 +178,10 @@ enum status event_take(struct wire_cursor *in, struct event *event)
 	if (status == STATUS_OK && list.count > 6)
 		status = take_vec3(&items, &event->normal);
 	if (status == STATUS_OK && list.count > 7)
-		status = wire_take_uint(&items, UINT32_MAX, &child);
-	event->child = (uint32_t)child;
+		status = wire_take_uint(&items, UINT32_MAX, &child_a);
+	if (status == STATUS_OK && list.count > 8)
+		status = wire_take_uint(&items, UINT32_MAX, &child_b);
+	event->child_a = (uint32_t)child_a;
+	event->child_b = (uint32_t)child_b;
 	return status;
 }

@@ -1,7 +1,7 @@
 /* result_wire.h: items of the lists in RESULT and STEPPED, and of EVENTS.
  *
  *   result  [batch, tick, code, index, values, field, text]
- *   event   [kind, a, b, value, fraction, point, normal, child]
+ *   event   [kind, a, b, value, fraction, point, normal, child a, child b]
  *
  * A result's `tick` is the boundary at which the batch was applied or refused; `index` is the
  * command that was refused (from 0) or −1; `values` has one integer per command: the id it made,

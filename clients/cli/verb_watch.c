@@ -81,9 +81,12 @@ static void on_event(void *context, uint64_t sub, uint64_t tick, const struct ev
 	const struct cli *cli = context;
 	UNUSED(sub);
 	if (!cli->json) {
-		printf("tick %llu %s %u %u value %g\n", (unsigned long long)tick,
+		printf("tick %llu %s %u %u value %g", (unsigned long long)tick,
 		       event_name(event->kind), (unsigned)event->a, (unsigned)event->b,
 		       event->value);
+		if (event->child_a != 0 || event->child_b != 0)
+			printf(" children %u %u", (unsigned)event->child_a, (unsigned)event->child_b);
+		printf("\n");
 		return;
 	}
 	out_begin(cli);
@@ -92,6 +95,8 @@ static void on_event(void *context, uint64_t sub, uint64_t tick, const struct ev
 	out_u64(cli, "a", event->a);
 	out_u64(cli, "b", event->b);
 	out_real(cli, "value", event->value);
+	out_u64(cli, "child_a", event->child_a);
+	out_u64(cli, "child_b", event->child_b);
 	out_end(cli);
 }
 

@@ -1,11 +1,9 @@
-/* fuzz_qp: any quadratic program, and any sparse complementarity problem, ends with a status and a
- * true residual, which long double confirms; what is called impossible or endless is proved by
+/* fuzz_qp: any quadratic program ends with a status and a true residual, which long double confirms; what is called impossible or endless is proved by
  * multiplication. Input: flags, sizes, then small integers or doubles as they are. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "server/engine/math/scalar.h"
-#include "server/engine/solvers/lcp_sparse.h"
 #include "server/engine/solvers/qp_dual_active_set.h"
 #include "tests/lib/far_residual.h"
 
@@ -111,53 +109,11 @@ static void quadratic(struct input *input, uint8_t flags)
 		check_impossible(&problem, result.certificate);
 }
 
-static void sparse(struct input *input, uint8_t flags)
-{
-	static _Alignas(64) unsigned char memory[1 << 16];
-	double a[N * N] = {0}, value[N * N], b[N], lower[N], upper[N], x[N], w[N];
-	uint32_t start[N + 1], column[N * N], order[N], entries = 0;
-	struct lcp_sparse solver;
-	struct solver_options options = solver_options_default();
-	uint32_t n = 1 + take(input) % N;
-	if (lcp_sparse_bytes(N, N * N, FILL) > sizeof memory)
-		abort();
-	fill(input, a, n * n);
-	make_symmetric(a, n, (flags & 4) != 0);
-	for (uint32_t i = 0; i < n; i++) {
-		start[i] = entries;
-		order[i] = i;
-		for (uint32_t j = 0; j < n; j++)
-			if (i == j || a[i * n + j] != 0) {
-				column[entries] = j;
-				value[entries++] = a[i * n + j];
-			}
-	}
-	start[n] = entries;
-	fill(input, b, n);
-	fill(input, lower, n);
-	fill(input, upper, n);
-	memset(memory, 0x7f, lcp_sparse_bytes(N, N * N, FILL));
-	lcp_sparse_init(&solver, memory, N, N * N, FILL);
-	struct lcp_sparse_problem problem = {n, start, column, value, b, lower, upper};
-	options.rounds_max = 30;
-	(void)lcp_sparse_order_by(&solver, &problem, order);
-	struct solver_result result = lcp_sparse_solve(&solver, &problem, &options, x);
-	ASSERT((uint32_t)result.status < SOLVER_STATUSES);
-	struct lcp_problem dense = {n, n, a, b, lower, upper};
-	ASSERT(lcp_valid(&dense) == (result.status != SOLVER_NOT_FINITE));
-	/* Its own scaling is by powers of two, so the residuals differ by roots of two. */
-	if (result.status == SOLVER_SOLVED) {
-		ASSERT(far_lcp_residual(&dense, x) <= 4 * options.tolerance);
-		ASSERT(lcp_residual(&dense, x, w) <= 4 * options.tolerance);
-	}
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct input input = {data, bytes, false};
 	uint8_t flags = take(&input);
 	input.raw = (flags & 1) != 0;
 	quadratic(&input, flags);
-	sparse(&input, flags);
 	return 0;
 }

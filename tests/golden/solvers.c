@@ -8,6 +8,7 @@
 #include "server/engine/solvers/qp_dual_active_set.h"
 #include "tests/lib/gen_lcp.h"
 #include "tests/lib/gen_lp.h"
+#include "tests/lib/gen_sparse.h"
 
 enum { ROWS = 120, SMALL = 24 };
 
@@ -135,36 +136,29 @@ static void quadratic(struct golden *self, golden_line *line)
 	end(self, line, "solver-qp", 300);
 }
 
-/* One wall or tower, rows as they come: AMD's order is not ours to promise. */
+/* One wall or tower, bodies as they come: AMD's order is not ours to promise. */
 static void sparse_one(struct golden *self, struct gen_scene *scene, struct rng *rng)
 {
-	struct gen_sparse gen = gen_scene_sparse(scene);
-	uint32_t rows = scene->contacts, entries = gen.start[rows], order[5 * ROWS];
-	struct lcp_sparse solver;
-	size_t fill = 0;
-	void *memory = NULL;
-	ASSERT(rows <= COUNT_OF(order));
-	for (uint32_t i = 0; i < rows; i++)
-		order[i] = i;
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		heap_free(memory);
-		memory = heap_alloc_aligned(lcp_sparse_bytes(rows, entries, fill));
-		ASSERT(memory != NULL);
-		lcp_sparse_init(&solver, memory, rows, entries, fill);
-		fill = lcp_sparse_order_by(&solver, &gen.problem, order);
-	}
+	struct gen_sparse gen = gen_scene_sparse(scene, 1);
+	struct gen_solver solver;
+	uint32_t rows = scene->contacts, order[5 * ROWS];
+	ASSERT(rows <= COUNT_OF(self->sparse) && scene->bodies <= COUNT_OF(order));
+	for (uint32_t k = 0; k < scene->bodies; k++)
+		order[k] = k;
+	gen.problem.order = order;
+	gen_solver_init(&solver, &gen.problem);
 	for (uint32_t pass = 0; pass < 3; pass++) {
 		self->options.warm = pass > 0;
 		for (uint32_t i = 0; i < rows && pass > 0; i++)
 			gen.b[i] += rng_range(rng, -1e-4, 1e-4);
-		struct solver_result result =
-			lcp_sparse_solve(&solver, &gen.problem, &self->options, self->sparse);
+		struct solver_result result = lcp_sparse_solve(&solver.solver, &gen.problem,
+							       &self->options, self->sparse, NULL);
 		for (uint32_t i = 0; i < rows; i++)
 			hasher_f64(&self->values, self->sparse[i]);
 		add(self, result, 0);
 		hasher_u32(&self->ways, result.refactorings);
 	}
-	heap_free(memory);
+	gen_solver_release(&solver);
 	gen_sparse_release(&gen);
 	gen_scene_release(scene);
 }

@@ -116,7 +116,7 @@ void gen_lcp_random(struct gen_lcp *self, enum gen_family family, struct rng *rn
 /* ---- boxes -------------------------------------------------------------------------------------
  */
 
-static struct gen_scene scene_make(uint32_t bodies, uint32_t contacts)
+struct gen_scene gen_scene_make(uint32_t bodies, uint32_t contacts)
 {
 	struct gen_scene self = {.bodies = bodies};
 	self.mass_inv = heap_alloc_zero(bodies * sizeof *self.mass_inv);
@@ -139,15 +139,13 @@ static void set_mass(struct gen_scene *self, uint32_t body, double mass)
 		self->mass_inv[body][i] = (i < 3 ? 1 : 6) / mass;
 }
 
-/* A contact at `point` whose normal is y, between boxes centred at `centre`. */
-static void add_contact(struct gen_scene *self, const double point[3], int32_t above,
-			const double *centre_above, int32_t below, const double *centre_below)
+void gen_scene_touch(struct gen_scene *self, const double point[3], const double axes[3][3],
+		     int32_t first, const double *centre_first, int32_t second,
+		     const double *centre_second)
 {
-	static const double axes[3][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
 	struct gen_contact *contact = &self->contact[self->contacts++];
-	const double *centre[2] = {centre_above, centre_below};
-	contact->body[0] = above;
-	contact->body[1] = below;
+	const double *centre[2] = {centre_first, centre_second};
+	*contact = (struct gen_contact){.body = {first, second}};
 	for (uint32_t d = 0; d < 3; d++)
 		for (uint32_t s = 0; s < 2; s++) {
 			double *row = contact->row[d][s], sign = s == 0 ? 1 : -1, r[3];
@@ -162,6 +160,14 @@ static void add_contact(struct gen_scene *self, const double point[3], int32_t a
 			row[4] = sign * (r[2] * n[0] - r[0] * n[2]);
 			row[5] = sign * (r[0] * n[1] - r[1] * n[0]);
 		}
+}
+
+/* A contact at `point` whose normal is y, between boxes centred at `centre`. */
+static void add_contact(struct gen_scene *self, const double point[3], int32_t above,
+			const double *centre_above, int32_t below, const double *centre_below)
+{
+	static const double axes[3][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
+	gen_scene_touch(self, point, axes, above, centre_above, below, centre_below);
 }
 
 /* Four corners of the overlap of two unit boxes, one above the other. */
@@ -181,7 +187,7 @@ static void add_face(struct gen_scene *self, int32_t above, const double *ca, in
 
 struct gen_scene gen_tower(uint32_t k, double ratio)
 {
-	struct gen_scene self = scene_make(k, 4 * k);
+	struct gen_scene self = gen_scene_make(k, 4 * k);
 	for (uint32_t i = 0; i < k; i++) {
 		double here[3] = {0, 0.5 + i, 0}, under[3] = {0, i - 0.5, 0};
 		set_mass(&self, i, i + 1 == k ? ratio : 1);
@@ -192,7 +198,7 @@ struct gen_scene gen_tower(uint32_t k, double ratio)
 
 struct gen_scene gen_wall(uint32_t k)
 {
-	struct gen_scene self = scene_make(k * (k + 1) / 2, 4 * k + 4 * k * (k - 1));
+	struct gen_scene self = gen_scene_make(k * (k + 1) / 2, 4 * k + 4 * k * (k - 1));
 	uint32_t first = 0;
 	for (uint32_t row = 0; row < k; row++) {
 		uint32_t below = first - (k - row + 1);
@@ -275,52 +281,4 @@ void gen_scene_velocities(const struct gen_scene *self, uint32_t directions, con
 				out[p->body[s]][k] += self->mass_inv[p->body[s]][k] *
 						      p->row[i % directions][s][k] * x[i];
 	}
-}
-
-static bool coupled(const struct gen_contact *p, const struct gen_contact *q)
-{
-	for (uint32_t s = 0; s < 4; s++)
-		if (p->body[s / 2] == q->body[s % 2] && p->body[s / 2] != GEN_GROUND)
-			return true;
-	return false;
-}
-
-struct gen_sparse gen_scene_sparse(const struct gen_scene *self)
-{
-	struct gen_sparse out;
-	uint32_t n = self->contacts, entries = 0;
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = 0; j < n; j++)
-			entries += coupled(&self->contact[i], &self->contact[j]);
-	out.start = heap_alloc((n + 1) * sizeof *out.start);
-	out.column = heap_alloc(entries * sizeof *out.column);
-	out.value = heap_alloc(entries * sizeof *out.value);
-	out.b = heap_alloc_zero((n + 1) * sizeof *out.b);
-	ASSERT(out.start != NULL && out.column != NULL && out.value != NULL && out.b != NULL);
-	entries = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct gen_contact *p = &self->contact[i];
-		out.start[i] = entries;
-		for (uint32_t s = 0; s < 2; s++)
-			for (uint32_t k = 0; k < 6 && p->body[s] != GEN_GROUND; k++)
-				out.b[i] += p->row[0][s][k] * self->velocity[p->body[s]][k];
-		for (uint32_t j = 0; j < n; j++) {
-			if (!coupled(p, &self->contact[j]))
-				continue;
-			out.column[entries] = j;
-			out.value[entries++] = product(self, p, 0, &self->contact[j], 0);
-		}
-	}
-	out.start[n] = entries;
-	out.problem =
-		(struct lcp_sparse_problem){n, out.start, out.column, out.value, out.b, NULL, NULL};
-	return out;
-}
-
-void gen_sparse_release(struct gen_sparse *self)
-{
-	heap_free(self->start);
-	heap_free(self->column);
-	heap_free(self->value);
-	heap_free(self->b);
 }

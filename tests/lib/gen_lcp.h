@@ -4,7 +4,7 @@
 #define CAIRN_TESTS_GEN_LCP_H
 
 #include "server/base/rng.h"
-#include "server/engine/solvers/lcp_sparse.h"
+#include "server/engine/solvers/lcp.h"
 
 /* A problem with owned arrays: count ≤ capacity, stride = capacity. */
 struct gen_lcp {
@@ -44,7 +44,14 @@ struct gen_scene {
 	double (*velocity)[6]; /* before */
 	struct gen_contact *contact;
 };
+/* No contacts yet, all masses and velocities 0. */
+struct gen_scene gen_scene_make(uint32_t bodies, uint32_t contacts_max);
 void gen_scene_release(struct gen_scene *self);
+/* Adds a contact at `point` with directions n, t, k (n towards the first body) between bodies at those
+ * centres. */
+void gen_scene_touch(struct gen_scene *self, const double point[3], const double axes[3][3],
+		     int32_t first, const double *centre_first, int32_t second,
+		     const double *centre_second);
 /* k unit boxes on each other; the top one `ratio` times as heavy (1: a stack). */
 struct gen_scene gen_tower(uint32_t k, double ratio);
 /* k boxes on the ground, k − 1 over the gaps, … */
@@ -58,14 +65,5 @@ void gen_scene_lcp(const struct gen_scene *self, uint32_t directions, const uint
 /* Velocities after the impulses x, ordered as in gen_scene_lcp; `bodies` rows of 6. */
 void gen_scene_velocities(const struct gen_scene *self, uint32_t directions, const uint32_t *order,
 			  const double *x, double (*out)[6]);
-
-/* The same problem of normals as a sparse one; arrays owned. */
-struct gen_sparse {
-	struct lcp_sparse_problem problem;
-	uint32_t *start, *column;
-	double *value, *b;
-};
-struct gen_sparse gen_scene_sparse(const struct gen_scene *self);
-void gen_sparse_release(struct gen_sparse *self);
 
 #endif

@@ -35,7 +35,9 @@ export function resultOf([batch, tick, code, index, values, field, text]) {
   return { batch, tick, values };
 }
 
-/** An item of EVENTS: {kind, a, b, value, fraction, point, normal, child}. */
-export function eventOf([kind, a = 0, b = 0, value = 0, fraction = 0, point = [0, 0, 0], normal = [0, 0, 0], child = 0]) {
-  return { kind: EVENTS[kind] ?? String(kind), a, b, value, fraction, point, normal, child };
+/** An item of EVENTS: {kind, a, b, value, fraction, point, normal, childA, childB}; a child is a piece of the body's shape. */
+export function eventOf([
+  kind, a = 0, b = 0, value = 0, fraction = 0, point = [0, 0, 0], normal = [0, 0, 0], childA = 0, childB = 0,
+]) {
+  return { kind: EVENTS[kind] ?? String(kind), a, b, value, fraction, point, normal, childA, childB };
 }

@@ -206,7 +206,7 @@ export class World extends Questions {
    * @param {number} [options.budget] bytes a second, at least 256; what does not fit waits (Mirror.partial)
    * @param {number} [options.hash_every] a hash with every n-th frame, 0: with none (hash.js)
    * @param {(mirror, bytes, ms) => void} [options.onFrame] a whole frame: its bytes, milliseconds to take it in
-   * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, child}, …]
+   * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, childA, childB}, …]
    * @param {(notice: {skipped, lost, divisor}) => void} [options.onNotice] not everything came
    * @param {(error: Refused) => void} [options.onRefused] a FOCUS was refused
    * @param {(error: Refused) => void} [options.onEnd] the server ended it: its world is gone

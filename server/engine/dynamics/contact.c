@@ -93,8 +93,8 @@ void contact_drop(struct dynamics *self, uint32_t row)
 		dynamics_event(self, (struct event){ .kind = EVENT_CONTACT_END,
 						     .a = tables->body.id[a],
 						     .b = tables->body.id[b],
-						     .child = tables->contact.child_a[row] |
-							      tables->contact.child_b[row],
+						     .child_a = tables->contact.child_a[row],
+						     .child_b = tables->contact.child_b[row],
 						     .fraction = 1 });
 	if (tables->contact.point_count[row] > 0) {
 		bitset_set(&self->parted, a);

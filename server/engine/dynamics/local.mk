@@ -49,6 +49,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_frame_rate \
 	tests/unit/server/engine/dynamics/test_mass_operator \
 	tests/unit/server/engine/dynamics/test_ode \
+	tests/unit/server/engine/dynamics/test_step \
 	tests/unit/server/engine/dynamics/test_field \
 	tests/unit/server/engine/dynamics/test_solid \
 	tests/property/test_extremes \

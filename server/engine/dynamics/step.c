@@ -553,7 +553,8 @@ static void note_change(struct dynamics *dynamics, const struct contact_state *c
 	struct event event = { .kind = begins ? EVENT_CONTACT_BEGIN : EVENT_CONTACT_END,
 			       .a = tables->body.id[contact->body_a],
 			       .b = tables->body.id[contact->body_b],
-			       .child = contact->a.child | contact->b.child,
+			       .child_a = contact->a.child,
+			       .child_b = contact->b.child,
 			       .fraction = 1 };
 	if (begins) {
 		event.value = impulse;

@@ -5,8 +5,8 @@ libengine_a_SOURCES += \
 	server/engine/linalg/chol.c \
 	server/engine/linalg/chol_envelope.h \
 	server/engine/linalg/chol_envelope.c \
-	server/engine/linalg/ldl_sparse.h \
-	server/engine/linalg/ldl_sparse.c \
+	server/engine/linalg/chol_block.h \
+	server/engine/linalg/chol_block.c \
 	server/engine/linalg/order_amd.h \
 	server/engine/linalg/order_amd.c \
 	server/engine/linalg/lu.h \
@@ -20,7 +20,7 @@ libengine_a_SOURCES += \
 
 UNIT_TESTS += \
 	tests/unit/server/engine/linalg/test_chol_envelope \
-	tests/unit/server/engine/linalg/test_ldl_sparse \
+	tests/unit/server/engine/linalg/test_chol_block \
 	tests/unit/server/engine/linalg/test_eigen3 \
 	tests/unit/server/engine/linalg/test_factor \
 	tests/unit/server/engine/linalg/test_poly

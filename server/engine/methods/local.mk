@@ -22,7 +22,10 @@ libengine_a_SOURCES += \
 	server/engine/methods/velocity_rows.c \
 	server/engine/methods/velocity_sparse.c
 
+tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c
+
 UNIT_TESTS += \
+	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_velocity_scenes \

@@ -16,6 +16,8 @@ const struct method *const *method_list(uint32_t *count)
 	return METHODS;
 }
 
+const struct method *method_unlisted;
+
 /* Names of papers C-01. */
 static const struct method_alias ALIASES[] = {
 	{ "velocity-projection", "projection", UINT32_MAX, 0 },
@@ -44,7 +46,7 @@ const struct method *method_find(const char *name)
 	for (uint32_t i = 0; i < COUNT_OF(METHODS); i++)
 		if (strcmp(METHODS[i]->name, name) == 0)
 			return METHODS[i];
-	return NULL;
+	return method_unlisted != NULL && strcmp(method_unlisted->name, name) == 0 ? method_unlisted : NULL;
 }
 
 const struct method *method_by_number(uint16_t number)
@@ -52,7 +54,7 @@ const struct method *method_by_number(uint16_t number)
 	for (uint32_t i = 0; i < COUNT_OF(METHODS); i++)
 		if (METHODS[i]->number == number)
 			return METHODS[i];
-	return NULL;
+	return method_unlisted != NULL && method_unlisted->number == number ? method_unlisted : NULL;
 }
 
 enum status method_supports(const struct method *method, const struct dynamics *dynamics,

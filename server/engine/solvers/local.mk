@@ -16,12 +16,19 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lcp_friction_drive.c \
 	server/engine/solvers/lcp_sparse.h \
 	server/engine/solvers/lcp_sparse.c \
+	server/engine/solvers/lcp_sparse_core.h \
+	server/engine/solvers/lcp_sparse_active.c \
+	server/engine/solvers/lcp_sparse_newton.c \
+	server/engine/solvers/lcp_sparse_order.c \
+	server/engine/solvers/lcp_sparse_proof.c \
+	server/engine/solvers/lcp_sparse_scale.c \
 	server/engine/solvers/qp.h \
 	server/engine/solvers/qp.c \
 	server/engine/solvers/qp_dual_active_set.h \
 	server/engine/solvers/qp_dual_active_set.c
 
-tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c tests/lib/far_residual.h
+tests_lib_libtests_a_SOURCES += tests/lib/gen_lcp.h tests/lib/gen_lcp.c tests/lib/gen_sparse.h \
+	tests/lib/gen_sparse.c tests/lib/far_residual.h
 
 UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_lcp \
@@ -29,7 +36,8 @@ UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_qp \
 	tests/unit/server/engine/solvers/test_friction \
 	tests/unit/server/engine/solvers/test_contract \
-	tests/property/test_contact_problems
+	tests/property/test_contact_problems \
+	tests/property/test_sparse_problems
 
 # Linear programs.
 libengine_a_SOURCES += \
@@ -67,9 +75,10 @@ tests_fuzz_fuzz_impact_LDADD = $(LDADD_FUZZ)
 FUZZ_TARGETS += tests/fuzz/fuzz_qp
 tests_fuzz_fuzz_qp_LDADD = $(LDADD_FUZZ)
 
-# The large ones: 10^5 random problems a family, stacks of 100, walls of 20 rows, a sparse wall of 50.
+# The large ones: 10^5 random problems a family, stacks of 100, walls of 20 rows, a sparse wall of 5000 bricks.
 .PHONY: soak-solvers
-soak-solvers: tests/property/test_contact_problems tests/unit/server/engine/solvers/test_lcp_sparse \
+soak-solvers: tests/property/test_contact_problems tests/property/test_sparse_problems \
+	tests/unit/server/engine/solvers/test_lcp_sparse \
 	tests/unit/server/engine/solvers/test_friction tests/unit/server/engine/solvers/test_qp
 	for test in $^; do CAIRN_SOLVER_COUNT=100000 CAIRN_SOLVER_SIZE=100 \
 		CK_TIMEOUT_MULTIPLIER=60 ./$$test || exit 1; done

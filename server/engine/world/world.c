@@ -239,7 +239,7 @@ void world_open_boundary(struct world *world)
 	changes_open(&world->changes, world->tables.world.next_body[0]);
 }
 
-/* The defined order: kind, a, b, child; equal ones as they happened. */
+/* The defined order: kind, a, b, child a, child b; equal ones as they happened. */
 static int compare_events(const void *a, const void *b, void *context)
 {
 	UNUSED(context);
@@ -250,7 +250,9 @@ static int compare_events(const void *a, const void *b, void *context)
 		return x->a < y->a ? -1 : 1;
 	if (x->b != y->b)
 		return x->b < y->b ? -1 : 1;
-	return x->child < y->child ? -1 : x->child > y->child;
+	if (x->child_a != y->child_a)
+		return x->child_a < y->child_a ? -1 : 1;
+	return x->child_b < y->child_b ? -1 : x->child_b > y->child_b;
 }
 
 /* Without room to merge, by insertion: the same order, slower. */
@@ -303,7 +305,7 @@ static void limit_events(struct world *world)
 	if (events->count <= most && dropped == 0)
 		return;
 	if (told < events->count) {
-		dropped += events->items[told].child;
+		dropped += events->items[told].child_a;
 		memmove(&events->items[told], &events->items[told + 1],
 			(events->count - told - 1) * sizeof *events->items);
 		events->count--;
@@ -315,7 +317,7 @@ static void limit_events(struct world *world)
 	}
 	if (events->capacity == events->count)
 		return; /* lost for want of memory, and no memory to say so: told at the next boundary */
-	struct event limit = { .kind = EVENT_LIMIT, .child = dropped, .fraction = 1, .value = most };
+	struct event limit = { .kind = EVENT_LIMIT, .child_a = dropped, .fraction = 1, .value = most };
 	uint32_t at = events->count++;
 	for (; at > 0 && compare_events(&events->items[at - 1], &limit, NULL) > 0; at--)
 		events->items[at] = events->items[at - 1];

@@ -275,14 +275,16 @@ START_TEST(events_come_back_however_much_of_their_end_is_zero)
 		sent.fraction = rng_below(&rng, 2) ? 0 : 0.25;
 		sent.point = gen_vec3(&rng);
 		sent.normal = gen_vec3(&rng);
-		sent.child = rng_below(&rng, 4) ? 0 : 7;
+		sent.child_a = rng_below(&rng, 4) ? 0 : 7;
+		sent.child_b = rng_below(&rng, 4) ? 0 : rng_u32(&rng);
 		struct wire_packer out = wire_packer_over(data, sizeof data);
 		event_pack(&out, &sent);
 		EXPECT_CUT_REFUSED(out, event_take(&in, &got));
 		struct wire_cursor in = wire_cursor_over(data, out.bytes);
 		ck_assert_int_eq(event_take(&in, &got), STATUS_OK);
 		ck_assert(got.kind == sent.kind && got.a == sent.a && got.b == sent.b);
-		ck_assert(got.child == sent.child && got.value == sent.value);
+		ck_assert(got.child_a == sent.child_a && got.child_b == sent.child_b);
+		ck_assert(got.value == sent.value);
 		ck_assert(got.fraction == sent.fraction);
 		ck_assert(vec3_equal(got.point, sent.point) && vec3_equal(got.normal, sent.normal));
 	}

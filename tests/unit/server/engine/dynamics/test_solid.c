@@ -169,6 +169,55 @@ START_TEST(solids_come_to_rest_on_a_mesh)
 }
 END_TEST
 
+/* Contacts that touch and are those of an event: its bodies, and the piece of each. */
+static uint32_t touching_as(const struct event *event)
+{
+	const struct contact_table *contact = &stage.tables.contact;
+	uint32_t found = 0;
+	for (uint32_t row = 0; row < contact->count; row++) {
+		if (!contact->used[row] || !contact->touching[row])
+			continue;
+		uint32_t a = stage.tables.placement.body[contact->placement_a[row]] - 1;
+		uint32_t b = stage.tables.placement.body[contact->placement_b[row]] - 1;
+		found += stage.tables.body.id[a] == event->a && stage.tables.body.id[b] == event->b &&
+			 contact->child_a[row] == event->child_a && contact->child_b[row] == event->child_b;
+	}
+	return found;
+}
+
+START_TEST(events_name_a_piece_of_each_side)
+{
+	uint32_t floor = stage_shape(&stage, make_terrain(16, 1, 0, 1));
+	uint32_t legs = stage_shape(&stage, make_boxes_solid(LEGS, 3));
+	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = floor });
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = legs,
+					       .position = { 0.1, 1, 0.2 },
+					       .velocity = { 2, 0, 1 },
+					       .spin = { 1, 3, 0 } });
+	uint32_t begins = 0, ends = 0, both = 0;
+	for (int tick = 0; tick < 240; tick++) {
+		stage_step(&stage);
+		for (uint32_t i = 0; i < stage.dynamics.events.count; i++) {
+			const struct event *event = &stage.dynamics.events.items[i];
+			if (event->kind != EVENT_CONTACT_BEGIN && event->kind != EVENT_CONTACT_END)
+				continue;
+			bool begin = event->kind == EVENT_CONTACT_BEGIN;
+			ck_assert_uint_eq(touching_as(event), begin);
+			begins += begin;
+			ends += !begin;
+			both += begin && event->child_a != 0 && event->child_b != 0;
+		}
+	}
+	ck_assert_uint_gt(both, 3);
+	ck_assert_uint_gt(ends, 3);
+	uint32_t touching = 0;
+	for (uint32_t row = 0; row < stage.tables.contact.count; row++)
+		touching += stage.tables.contact.touching[row];
+	ck_assert_uint_eq(begins - ends, touching);
+}
+END_TEST
+
 START_TEST(a_ball_rolls_between_the_legs)
 {
 	uint32_t floor = stage_shape(&stage, make_plane(vec3_make(0, 1, 0), 0));
@@ -264,6 +313,7 @@ static Suite *make(void)
 	tcase_add_test(all, a_hull_may_be_simplified_and_says_how_much);
 	tcase_add_test(all, solids_come_to_rest_on_a_plane);
 	tcase_add_test(all, solids_come_to_rest_on_a_mesh);
+	tcase_add_test(all, events_name_a_piece_of_each_side);
 	tcase_add_test(all, a_ball_rolls_between_the_legs);
 	tcase_add_test(all, a_restored_heap_of_solids_goes_on_the_same);
 	tcase_add_test(all, a_collision_of_solids_keeps_momentum);

@@ -2,6 +2,7 @@
 #include "server/engine/engine.h"
 
 #include "tests/lib/check_main.h"
+#include "tests/lib/method_probe.h"
 #include "tests/lib/gen_commands.h"
 #include "tests/lib/worlds.h"
 
@@ -490,20 +491,20 @@ START_TEST(a_parameter_of_a_later_build_is_refused_by_number)
 }
 END_TEST
 
-/* The world says that it is under `lcp`, which takes no hulls. */
+/* The world says that it is under `probe`, which takes no hulls. */
 START_TEST(a_world_is_not_loaded_under_a_method_that_refuses_it)
 {
-	struct world *world = test_world(false, "lcp"), *other = test_world(false, "free"), *made = NULL;
+	method_probe_install();
+	struct world *world = test_world(false, "probe"), *other = test_world(false, "free"), *made = NULL;
 	struct bytes a = test_save(world), b = test_save(other);
 	/* Where the two images differ first is the method's number. */
 	size_t at = 0;
 	while (a.data[at] == b.data[at])
 		at++;
-	uint8_t number = a.data[at];
 	test_spawn(other, TEST_HULL, vec3_zero());
 	bytes_release(&b);
 	b = test_save(other);
-	b.data[at] = number;
+	memcpy(&b.data[at], &a.data[at], sizeof(uint16_t));
 	sign(&b);
 	struct reason why;
 	ck_assert_int_eq(try_load(&b, &made, &why), STATUS_METHOD_REFUSES);

@@ -3,6 +3,7 @@
 
 #include "server/base/heap.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/method_probe.h"
 #include "tests/lib/worlds.h"
 
 #include <math.h>
@@ -410,15 +411,16 @@ START_TEST(methods_are_listed_and_asked)
 	struct method_info list[8];
 	uint32_t count = world_methods(list, 8);
 	ck_assert_uint_ge(count, 3);
+	method_probe_install();
 	struct world *world = test_world(false, "free");
 	struct reason why;
 	for (uint32_t i = 0; i < count; i++)
 		ck_assert_int_eq(world_supports(world, list[i].name, &why), STATUS_OK);
 	ck_assert_int_eq(world_supports(world, "magic", &why), STATUS_UNKNOWN_METHOD);
 	test_spawn(world, TEST_HULL, vec3_zero());
-	ck_assert_int_eq(world_supports(world, "lcp", &why), STATUS_METHOD_REFUSES);
+	ck_assert_int_eq(world_supports(world, "probe", &why), STATUS_METHOD_REFUSES);
 	struct command method = test_command(COMMAND_METHOD);
-	method.method.name = test_text("lcp");
+	method.method.name = test_text("probe");
 	uint64_t before = test_hash(world);
 	ck_assert_int_eq(test_try(world, &method), STATUS_METHOD_REFUSES);
 	ck_assert_uint_eq(test_hash(world), before);
@@ -429,13 +431,14 @@ END_TEST
 
 START_TEST(a_method_is_asked_about_every_command_of_its_batch)
 {
+	method_probe_install();
 	struct world *world = test_world(false, "soft-step");
 	struct attachment item;
 	struct command hull = test_spawn_command(world, TEST_HULL, vec3_zero(), &item);
-	struct command lcp = test_command(COMMAND_METHOD), soft = test_command(COMMAND_METHOD);
-	lcp.method.name = test_text("lcp");
+	struct command probe = test_command(COMMAND_METHOD), soft = test_command(COMMAND_METHOD);
+	probe.method.name = test_text("probe");
 	soft.method.name = test_text("soft-step");
-	struct command before[2] = { hull, lcp }, after[2] = { lcp, hull }, back[3] = { lcp, soft, hull };
+	struct command before[2] = { hull, probe }, after[2] = { probe, hull }, back[3] = { probe, soft, hull };
 	struct batch_result result;
 	ck_assert_int_eq(test_batch(world, before, 2, &result), STATUS_METHOD_REFUSES);
 	ck_assert_int_eq(result.why.index, 0);

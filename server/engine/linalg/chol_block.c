@@ -1,0 +1,232 @@
+/* chol_block.c: column by column of blocks, each made from the columns to its left that reach it.
+ *
+ * The pattern follows from the elimination tree (Liu 1986): row k of L has a block in column i exactly
+ * when i is met on the way up the tree from a block of A's column k. Columns wait in a list at the
+ * row of their next block; the list at k is all that changes column k. The order of all sums is a
+ * function of the pattern alone.
+ *
+ * In the diagonal's place the factor keeps the inverse of its lower triangle, so that solving
+ * multiplies. A block times a transposed block is the whole cost: columns of three pairs of doubles,
+ * which every baseline processor has registers for.
+ * What goes wrong: rounding of large entries brings a pivot below 1, where it cannot be; it becomes
+ * 1 and is counted.
+ */
+#include "server/engine/linalg/chol_block.h"
+
+#include <string.h>
+
+#include "server/engine/math/scalar.h"
+
+#define NONE UINT32_MAX
+enum { B = CHOL_BLOCK, BB = CHOL_BLOCK_DOUBLES };
+
+typedef double pair __attribute__((vector_size(16)));
+
+static void analyse_counts(struct chol_block *self, const uint32_t *start, const uint32_t *row)
+{
+	for (uint32_t k = 0; k < self->size; k++) {
+		self->parent[k] = NONE;
+		self->place[k] = k;
+		self->at[k] = 1;
+		for (uint32_t p = start[k]; p < start[k + 1]; p++)
+			for (uint32_t i = row[p]; self->place[i] != k; i = self->parent[i]) {
+				if (self->parent[i] == NONE)
+					self->parent[i] = k;
+				self->at[i]++;
+				self->place[i] = k;
+			}
+	}
+}
+
+size_t chol_block_analyse(struct chol_block *self, uint32_t size, const uint32_t *start,
+			  const uint32_t *row)
+{
+	size_t blocks = 0;
+	self->size = size;
+	analyse_counts(self, start, row);
+	for (uint32_t k = 0; k < size; k++) {
+		self->start[k] = (uint32_t)MIN_OF(blocks, UINT32_MAX);
+		blocks += self->at[k];
+	}
+	self->start[size] = (uint32_t)MIN_OF(blocks, UINT32_MAX);
+	if (blocks > self->blocks_max || blocks >= UINT32_MAX)
+		return blocks;
+	for (uint32_t k = 0; k < size; k++) {
+		self->place[k] = k;
+		self->at[k] = self->start[k] + 1;
+		self->row[self->start[k]] = k;
+		for (uint32_t p = start[k]; p < start[k + 1]; p++)
+			for (uint32_t i = row[p]; self->place[i] != k; i = self->parent[i]) {
+				self->row[self->at[i]++] = k;
+				self->place[i] = k;
+			}
+	}
+	return blocks;
+}
+
+uint32_t chol_block_find(const struct chol_block *self, uint32_t i, uint32_t k)
+{
+	uint32_t low = self->start[k], high = self->start[k + 1];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->row[middle] < i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	ASSERT(low < self->start[k + 1] && self->row[low] == i);
+	return low;
+}
+
+void chol_block_identity(struct chol_block *self)
+{
+	memset(self->value, 0, (size_t)self->start[self->size] * BB * sizeof *self->value);
+	for (uint32_t k = 0; k < self->size; k++)
+		for (uint32_t c = 0; c < B; c++)
+			self->value[(size_t)self->start[k] * BB + c * B + c] = 1;
+}
+
+/* C −= A Rᵀ. */
+static inline void subtract(double *c, const double *a, const double *r)
+{
+	const pair *from = __builtin_assume_aligned(a, 16);
+	pair *to = __builtin_assume_aligned(c, 16);
+	for (uint32_t j = 0; j < B; j++) {
+		pair x = to[3 * j], y = to[3 * j + 1], z = to[3 * j + 2];
+		for (uint32_t k = 0; k < B; k++) {
+			double s = r[k * B + j];
+			pair by = {s, s};
+			x -= from[3 * k] * by;
+			y -= from[3 * k + 1] * by;
+			z -= from[3 * k + 2] * by;
+		}
+		to[3 * j] = x;
+		to[3 * j + 1] = y;
+		to[3 * j + 2] = z;
+	}
+}
+
+/* The block's lower triangle becomes the inverse of its factor's; above it zeros. */
+static void invert_pivot(struct chol_block *self, double *block)
+{
+	double l[B][B];
+	for (uint32_t j = 0; j < B; j++) {
+		double pivot = block[j * B + j];
+		for (uint32_t k = 0; k < j; k++)
+			pivot -= l[j][k] * l[j][k];
+		if (!(pivot >= 1)) {
+			self->helped += !(pivot > 0.5);
+			pivot = 1;
+		}
+		l[j][j] = scalar_sqrt(pivot);
+		for (uint32_t i = j + 1; i < B; i++) {
+			double sum = block[j * B + i];
+			for (uint32_t k = 0; k < j; k++)
+				sum -= l[i][k] * l[j][k];
+			l[i][j] = sum / l[j][j];
+		}
+	}
+	memset(block, 0, BB * sizeof *block);
+	for (uint32_t j = 0; j < B; j++)
+		for (uint32_t i = j; i < B; i++) {
+			double sum = i == j ? 1 : 0;
+			for (uint32_t k = j; k < i; k++)
+				sum -= l[i][k] * block[j * B + k];
+			block[j * B + i] = sum / l[i][i];
+		}
+}
+
+/* A := A L⁻ᵀ with the inverse given. */
+static inline void divide(double *block, const double *inverse)
+{
+	double to[BB];
+	for (uint32_t j = 0; j < B; j++)
+		for (uint32_t i = 0; i < B; i++) {
+			double sum = 0;
+			for (uint32_t k = 0; k <= j; k++)
+				sum += block[k * B + i] * inverse[k * B + j];
+			to[j * B + i] = sum;
+		}
+	memcpy(block, to, sizeof to);
+}
+
+/* Column k less what column j, whose block at[j] is in row k, takes from it. */
+static void take_column(struct chol_block *self, uint32_t j)
+{
+	const double *across = self->value + (size_t)self->at[j] * BB;
+	for (uint32_t p = self->at[j]; p < self->start[j + 1]; p++)
+		subtract(self->value + (size_t)self->place[self->row[p]] * BB,
+			 self->value + (size_t)p * BB, across);
+}
+
+static void wait(struct chol_block *self, uint32_t j)
+{
+	if (self->at[j] >= self->start[j + 1])
+		return;
+	uint32_t k = self->row[self->at[j]];
+	self->parent[j] = self->link[k];
+	self->link[k] = j;
+}
+
+void chol_block_factor(struct chol_block *self)
+{
+	/* parent chains the list that link begins: the tree is not needed any more. */
+	self->helped = 0;
+	for (uint32_t k = 0; k < self->size; k++)
+		self->link[k] = NONE;
+	for (uint32_t k = 0; k < self->size; k++) {
+		uint32_t first = self->start[k], end = self->start[k + 1], next = NONE;
+		for (uint32_t p = first; p < end; p++)
+			self->place[self->row[p]] = p;
+		for (uint32_t j = self->link[k]; j != NONE; j = next) {
+			next = self->parent[j];
+			take_column(self, j);
+			self->at[j]++;
+			wait(self, j);
+		}
+		double *pivot = self->value + (size_t)first * BB;
+		invert_pivot(self, pivot);
+		for (uint32_t p = first + 1; p < end; p++)
+			divide(self->value + (size_t)p * BB, pivot);
+		self->at[k] = first + 1;
+		wait(self, k);
+	}
+}
+
+void chol_block_solve(const struct chol_block *self, double *b)
+{
+	double own[B];
+	for (uint32_t k = 0; k < self->size; k++) {
+		double *at = b + (size_t)k * B;
+		const double *block = self->value + (size_t)self->start[k] * BB;
+		memcpy(own, at, sizeof own);
+		memset(at, 0, sizeof own);
+		for (uint32_t c = 0; c < B; c++)
+			for (uint32_t r = c; r < B; r++)
+				at[r] += block[c * B + r] * own[c];
+		for (uint32_t p = self->start[k] + 1; p < self->start[k + 1]; p++) {
+			double *to = b + (size_t)self->row[p] * B;
+			const double *a = self->value + (size_t)p * BB;
+			for (uint32_t c = 0; c < B; c++)
+				for (uint32_t r = 0; r < B; r++)
+					to[r] -= a[c * B + r] * at[c];
+		}
+	}
+	for (uint32_t k = self->size; k-- > 0;) {
+		double *at = b + (size_t)k * B;
+		memcpy(own, at, sizeof own);
+		for (uint32_t p = self->start[k] + 1; p < self->start[k + 1]; p++) {
+			const double *from = b + (size_t)self->row[p] * B;
+			const double *a = self->value + (size_t)p * BB;
+			for (uint32_t c = 0; c < B; c++)
+				for (uint32_t r = 0; r < B; r++)
+					own[c] -= a[c * B + r] * from[r];
+		}
+		const double *block = self->value + (size_t)self->start[k] * BB;
+		for (uint32_t c = 0; c < B; c++) {
+			at[c] = 0;
+			for (uint32_t r = c; r < B; r++)
+				at[c] += block[c * B + r] * own[r];
+		}
+	}
+}

@@ -1,0 +1,78 @@
+/* lcp_sparse_core.h: what the parts of the sparse solvers share; for the solvers only.
+ *
+ * All in the workspace's units: with s the row's shift and λ the lift, x is 2^(s − λ) times, w and b
+ * are 2^(−s − λ) times those of the problem, so that A's diagonal lies in [1/2, 2) and the largest b at
+ * about 1; u stands for v, of which it is the part before the body's root: v = root u, u = Jᵀ x.
+ */
+#ifndef CAIRN_ENGINE_SOLVERS_LCP_SPARSE_CORE_H
+#define CAIRN_ENGINE_SOLVERS_LCP_SPARSE_CORE_H
+
+#include "server/engine/math/scalar.h"
+#include "server/engine/solvers/lcp_sparse.h"
+
+/* lcp_sparse_order.c: indices in range and room enough, or why not (INVALID, LIMIT). */
+enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
+				      const struct lcp_sparse_problem *problem);
+
+/* lcp_sparse_scale.c: false: INVALID. x: a warm start or NULL. */
+bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+		     const double *x);
+/* x and v in the problem's units; residual and violation of what goes out. */
+void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, double *x,
+			 double (*v)[LCP_BODY]);
+
+/* How far u is from Jᵀ x, as the residual counts it. */
+double lcp_sparse_apart(struct lcp_sparse *self);
+
+/* lcp_sparse_active.c: solves with the free rows as equalities, frees and binds rows until none has to
+ * change. False: not in `rounds`, and x is what it was. */
+bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds);
+/* Free are the rows whose x is clearly between its bounds. */
+void lcp_sparse_free_by_x(struct lcp_sparse *self);
+
+/* lcp_sparse_newton.c: the method of multipliers; false: not within the factors allowed, or there is a
+ * proof (result.certificate). */
+bool lcp_sparse_multipliers(struct lcp_sparse *self);
+
+/* lcp_sparse_proof.c: whether `ray` proves that there is no solution, once cleaned. */
+bool lcp_sparse_prove(struct lcp_sparse *self);
+
+/* lcp_sparse.c: makes x and u hold in these units. Status SOLVED, INEXACT, LIMIT, INFEASIBLE. */
+enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm);
+void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *options);
+/* Factors 1 + Jᵀ D J with D the rows' stiffness (0: the row is left out). */
+void lcp_sparse_factor(struct lcp_sparse *self);
+/* u := Jᵀ x. */
+void lcp_sparse_follow(const struct lcp_sparse *self, const double *x, double *u);
+/* The worst violation of complementarity by x and u, as the residual counts it; w is set. */
+double lcp_sparse_gap(const struct lcp_sparse *self, const double *u);
+
+static inline size_t lcp_sparse_unknowns(const struct lcp_sparse *self)
+{
+	return LCP_BODY * (size_t)self->bodies;
+}
+
+/* J_i u. */
+static inline double lcp_sparse_row_dot(const struct lcp_sparse *self, uint32_t i, const double *u)
+{
+	double sum = 0;
+	for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
+		const double *j = self->jacobian[p], *at = u + LCP_BODY * (size_t)self->at[p];
+		sum += ((j[0] * at[0] + j[1] * at[1]) + (j[2] * at[2] + j[3] * at[3])) +
+		       (j[4] * at[4] + j[5] * at[5]);
+	}
+	return sum;
+}
+
+/* u += s J_iᵀ. */
+static inline void lcp_sparse_row_add(const struct lcp_sparse *self, uint32_t i, double s, double *u)
+{
+	for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
+		const double *j = self->jacobian[p];
+		double *at = u + LCP_BODY * (size_t)self->at[p];
+		for (uint32_t c = 0; c < LCP_BODY; c++)
+			at[c] += s * j[c];
+	}
+}
+
+#endif

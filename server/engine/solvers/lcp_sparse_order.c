@@ -1,0 +1,179 @@
+/* lcp_sparse_order.c: the pattern of a problem over bodies, in which order they are eliminated, and
+ * where each row's blocks lie in the factor.
+ *
+ * Two bodies are near when a row acts on both. The factor is that of bodies, not of rows: a wall of
+ * 1000 bricks has 12 000 contacts, but each brick is near to six others only, however many contacts
+ * there are between them and however many of those are redundant.
+ */
+#include <string.h>
+
+#include "server/engine/linalg/order_amd.h"
+#include "server/engine/solvers/lcp_sparse_core.h"
+
+/* Start counts up from 0, ends within the room, and each entry names a body. */
+static bool indices_good(const struct lcp_sparse_problem *problem)
+{
+	if (problem->rows == 0)
+		return true;
+	if (problem->start[0] != 0)
+		return false;
+	for (uint32_t i = 0; i < problem->rows; i++)
+		if (problem->start[i + 1] < problem->start[i])
+			return false;
+	for (uint32_t p = 0; p < problem->start[problem->rows]; p++)
+		if (problem->body[p] >= problem->bodies)
+			return false;
+	return true;
+}
+
+/* A permutation of the bodies into `order`, its inverse into `place`. */
+static bool take_order(struct lcp_sparse *self, const uint32_t *order)
+{
+	for (uint32_t k = 0; k < self->bodies; k++)
+		self->place[k] = UINT32_MAX;
+	for (uint32_t k = 0; k < self->bodies; k++) {
+		if (order[k] >= self->bodies || self->place[order[k]] != UINT32_MAX)
+			return false;
+		self->place[order[k]] = k;
+		self->order[k] = order[k];
+	}
+	return true;
+}
+
+static size_t pairs_of(const struct lcp_sparse_problem *problem)
+{
+	size_t pairs = 0;
+	for (uint32_t i = 0; i < problem->rows; i++) {
+		size_t count = problem->start[i + 1] - problem->start[i];
+		pairs += count * (count + 1) / 2;
+	}
+	return pairs;
+}
+
+struct lcp_sparse_size lcp_sparse_size_of(const struct lcp_sparse_problem *problem)
+{
+	if (!indices_good(problem))
+		return (struct lcp_sparse_size){0};
+	size_t pairs = pairs_of(problem);
+	return (struct lcp_sparse_size){
+		.rows = problem->rows,
+		.bodies = problem->bodies,
+		.entries = problem->rows > 0 ? problem->start[problem->rows] : 0,
+		.pairs = pairs,
+		.blocks = problem->bodies + 2 * MIN_OF(pairs, 8 * (size_t)problem->bodies),
+	};
+}
+
+static bool is_ordered(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
+{
+	size_t rows = problem->rows;
+	if (!self->ordered || self->bodies != problem->bodies || self->own_order != (problem->order == NULL) ||
+	    (problem->order != NULL &&
+	     memcmp(self->order, problem->order, self->bodies * sizeof *self->order) != 0))
+		return false;
+	return self->rows == rows &&
+	       (rows == 0 ||
+		(memcmp(self->start, problem->start, (rows + 1) * sizeof *self->start) == 0 &&
+		 memcmp(self->body, problem->body, self->start[rows] * sizeof *self->body) == 0));
+}
+
+/* Which rows touch a body. */
+static void list_touching(struct lcp_sparse *self)
+{
+	uint32_t entries = self->start[self->rows], *start = self->touch_start;
+	memset(start, 0, ((size_t)self->bodies + 2) * sizeof *start);
+	for (uint32_t p = 0; p < entries; p++)
+		start[self->body[p] + 2]++;
+	for (uint32_t k = 0; k < self->bodies; k++)
+		start[k + 2] += start[k + 1];
+	for (uint32_t i = 0; i < self->rows; i++)
+		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++)
+			self->touch[start[self->body[p] + 1]++] = i;
+}
+
+/* Each body's others, each once; `place` is scratch. */
+static void list_near(struct lcp_sparse *self)
+{
+	uint32_t count = 0, *seen = self->place;
+	for (uint32_t k = 0; k < self->bodies; k++)
+		seen[k] = UINT32_MAX;
+	for (uint32_t k = 0; k < self->bodies; k++) {
+		self->near_start[k] = count;
+		seen[k] = k;
+		for (uint32_t t = self->touch_start[k]; t < self->touch_start[k + 1]; t++) {
+			uint32_t i = self->touch[t];
+			for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
+				uint32_t other = self->body[p];
+				if (seen[other] == k)
+					continue;
+				seen[other] = k;
+				self->near[count++] = other;
+			}
+		}
+	}
+	self->near_start[self->bodies] = count;
+}
+
+/* The part before the diagonal of each column in the new order, in `touch_start`, which has served, and
+ * `half`. */
+static size_t analyse(struct lcp_sparse *self)
+{
+	uint32_t *start = self->touch_start, *row = self->half, count = 0;
+	for (uint32_t k = 0; k < self->bodies; k++)
+		self->place[self->order[k]] = k;
+	for (uint32_t k = 0; k < self->bodies; k++) {
+		uint32_t body = self->order[k];
+		start[k] = count;
+		for (uint32_t n = self->near_start[body]; n < self->near_start[body + 1]; n++)
+			if (self->place[self->near[n]] < k)
+				row[count++] = self->place[self->near[n]];
+	}
+	start[self->bodies] = count;
+	return chol_block_analyse(&self->factor, self->bodies, start, row);
+}
+
+static void find_slots(struct lcp_sparse *self)
+{
+	uint32_t *slot = self->slot;
+	for (uint32_t p = 0; p < self->start[self->rows]; p++)
+		self->at[p] = self->place[self->body[p]];
+	for (uint32_t i = 0; i < self->rows; i++)
+		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++)
+			for (uint32_t q = self->start[i]; q <= p; q++) {
+				uint32_t a = self->at[p], b = self->at[q];
+				*slot++ = chol_block_find(&self->factor, MAX_OF(a, b), MIN_OF(a, b));
+			}
+}
+
+enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
+				      const struct lcp_sparse_problem *problem)
+{
+	if (is_ordered(self, problem))
+		return SOLVER_SOLVED;
+	self->ordered = false;
+	self->blocks_needed = 0;
+	if (self->start == NULL || problem->rows > self->room.rows || problem->bodies > self->room.bodies ||
+	    (problem->rows > 0 && problem->start[problem->rows] > self->room.entries) ||
+	    !indices_good(problem) || pairs_of(problem) > self->room.pairs)
+		return SOLVER_INVALID;
+	self->rows = problem->rows;
+	self->bodies = problem->bodies;
+	self->start[0] = 0;
+	if (self->rows > 0) {
+		memcpy(self->start, problem->start, (self->rows + (size_t)1) * sizeof *self->start);
+		memcpy(self->body, problem->body, self->start[self->rows] * sizeof *self->body);
+	}
+	list_touching(self);
+	list_near(self);
+	if (problem->order == NULL)
+		order_amd(self->bodies, self->near_start, self->near, self->order, self->amd);
+	else if (!take_order(self, problem->order))
+		return SOLVER_INVALID;
+	self->own_order = problem->order == NULL;
+	self->blocks_needed = analyse(self);
+	if (self->blocks_needed > self->room.blocks)
+		return SOLVER_LIMIT;
+	find_slots(self);
+	self->ordered = true;
+	return SOLVER_SOLVED;
+}

@@ -1,0 +1,287 @@
+/* lcp_sparse_scale.c: a problem over bodies into units of its own, and the answer back.
+ *
+ * A row's Jacobian and a body's inverse mass lose their exponents first, then the rows get one shift
+ * each that brings A's diagonal near 1, and all of b one that brings its largest entry there. Shifts
+ * are powers of two: nothing is rounded that the middle of the range of doubles would not round, and
+ * entries that lie at the ends of the range meet in its middle.
+ */
+#include <string.h>
+
+#include "server/engine/math/wide.h"
+#include "server/engine/solvers/lcp_sparse_core.h"
+
+enum { NO_SHIFT = INT32_MIN };
+
+/* e of a number in [2^(e - 1), 2^e). */
+static int32_t exponent_of(double x)
+{
+	return (int32_t)wide_of(x).exponent;
+}
+
+static double shift(double x, int64_t e)
+{
+	return e >= -1000 && e <= 1000 ? x * scalar_power2(e) : scalar_shift(x, e);
+}
+
+static double largest(const double *values, uint32_t count)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < count; i++)
+		most = scalar_max(most, scalar_abs(values[i]));
+	return most;
+}
+
+/* M⁻¹ = root rootᵀ without pivots: a zero one leaves a zero column. False: not symmetric to rounding
+ * or not semidefinite. */
+static bool take_mass(struct lcp_sparse *self, uint32_t k, const double (*mass_inv)[LCP_BODY])
+{
+	double(*root)[LCP_BODY] = self->root[self->place[k]];
+	double most = largest(mass_inv[0], LCP_BODY * LCP_BODY);
+	int32_t e = most > 0 ? exponent_of(most) : 0;
+	e += e & 1;
+	self->mass_shift[self->place[k]] = most > 0 ? e / 2 : NO_SHIFT;
+	memset(root, 0, sizeof(double[LCP_BODY][LCP_BODY]));
+	for (uint32_t j = 0; j < LCP_BODY; j++) {
+		double own = shift(mass_inv[j][j], -e), pivot = own;
+		for (uint32_t c = 0; c < j; c++)
+			pivot -= root[j][c] * root[j][c];
+		if (!(pivot > 0x1p-44 * own)) {
+			if (!(pivot >= -0x1p-44 * scalar_abs(own)) || own < 0)
+				return false;
+			pivot = 0;
+		}
+		root[j][j] = scalar_sqrt(pivot);
+		for (uint32_t i = j + 1; i < LCP_BODY; i++) {
+			double a = shift(mass_inv[i][j], -e), other = shift(mass_inv[j][i], -e);
+			double size = scalar_sqrt(own * scalar_abs(shift(mass_inv[i][i], -e)));
+			double sum = a;
+			if (!(scalar_abs(a - other) <= 0x1p-44 * size))
+				return false;
+			for (uint32_t c = 0; c < j; c++)
+				sum -= root[i][c] * root[j][c];
+			if (pivot == 0 && !(scalar_abs(sum) <= 0x1p-20 * size))
+				return false;
+			root[i][j] = pivot > 0 ? sum / root[j][j] : 0;
+		}
+	}
+	return true;
+}
+
+static double low_of(const struct lcp_sparse_problem *problem, uint32_t i)
+{
+	return problem->lower != NULL ? problem->lower[i] : 0;
+}
+
+static double high_of(const struct lcp_sparse_problem *problem, uint32_t i)
+{
+	return problem->upper != NULL ? problem->upper[i] : __builtin_inf();
+}
+
+static bool row_good(const struct lcp_sparse_problem *problem, uint32_t i)
+{
+	double low = low_of(problem, i), high = high_of(problem, i);
+	uint32_t first = problem->start[i], count = problem->start[i + 1] - first;
+	if (!(low <= high) || low > SCALAR_MAX || high < -SCALAR_MAX)
+		return false;
+	if (problem->compliance != NULL && !(problem->compliance[i] >= 0 &&
+					     problem->compliance[i] <= SCALAR_MAX))
+		return false;
+	return scalar_is_finite(problem->b[i]) &&
+	       (count == 0 || solver_finite(problem->jacobian[first], LCP_BODY * (size_t)count));
+}
+
+/* The row's Jacobian times its bodies' roots, with 2^shift left out; the shift is that of velocities
+ * (of J and of the bodies) and what brings the diagonal near 1. */
+static void take_row(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, uint32_t i)
+{
+	uint32_t first = self->start[i], end = self->start[i + 1];
+	double most = end > first ? largest(problem->jacobian[first], LCP_BODY * (end - first)) : 0;
+	int32_t own = most > 0 ? exponent_of(most) : 0, top = NO_SHIFT;
+	for (uint32_t p = first; p < end; p++)
+		top = MAX_OF(top, self->mass_shift[self->at[p]]);
+	top = top == NO_SHIFT ? 0 : top;
+	double soft = problem->compliance != NULL ? problem->compliance[i] : 0, diagonal = 0;
+	for (uint32_t p = first; p < end; p++) {
+		int32_t mass = self->mass_shift[self->at[p]];
+		double(*root)[LCP_BODY] = self->root[self->at[p]], *to = self->jacobian[p];
+		for (uint32_t c = 0; c < LCP_BODY; c++) {
+			to[c] = 0;
+			if (mass == NO_SHIFT)
+				continue;
+			for (uint32_t r = c; r < LCP_BODY; r++)
+				to[c] += shift(problem->jacobian[p][r], -own) * root[r][c];
+			to[c] = shift(to[c], mass - top);
+			diagonal += to[c] * to[c];
+		}
+	}
+	/* Compliance may be the larger part. */
+	int32_t base = own + top, soft_half = soft > 0 ? (exponent_of(soft) + 1) >> 1 : 0, extra = 0;
+	if (soft > 0 && (diagonal == 0 || soft_half > base + 500))
+		extra = soft_half - base;
+	else {
+		diagonal += shift(soft, -2 * (int64_t)base);
+		extra = diagonal > 0 ? exponent_of(diagonal) >> 1 : 0;
+	}
+	for (uint32_t p = first; p < end; p++)
+		for (uint32_t c = 0; c < LCP_BODY; c++)
+			self->jacobian[p][c] = shift(self->jacobian[p][c], -extra);
+	self->compliance[i] = shift(soft, -2 * (int64_t)(base + extra));
+	self->row_shift[i] = base + extra;
+	self->unit_shift[i] = top + extra;
+}
+
+/* The exponent of the largest |b|, or of what bounds force upon w. */
+static int64_t lift_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
+{
+	int64_t most = INT64_MIN;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		int64_t s = self->row_shift[i];
+		double low = low_of(problem, i), high = high_of(problem, i);
+		double hold = low > 0 ? low : high < 0 ? high : 0;
+		if (problem->b[i] != 0)
+			most = MAX_OF(most, exponent_of(problem->b[i]) - s);
+		if (hold != 0)
+			most = MAX_OF(most, exponent_of(hold) + s);
+	}
+	return most == INT64_MIN ? 0 : most;
+}
+
+bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+		     const double *x)
+{
+	int32_t top = self->rows > 0 ? INT32_MIN : 0;
+	for (uint32_t k = 0; k < self->bodies; k++)
+		if (!solver_finite(problem->mass_inv[k][0], LCP_BODY * LCP_BODY) ||
+		    !take_mass(self, k, problem->mass_inv[k]))
+			return false;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		if (!row_good(problem, i))
+			return false;
+		take_row(self, problem, i);
+		top = MAX_OF(top, self->unit_shift[i]);
+	}
+	int64_t lift = self->lift = lift_of(self, problem);
+	self->unit_top = top;
+	self->size = 0;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		int64_t s = self->row_shift[i];
+		double low = self->lower[i] = shift(low_of(problem, i), s - lift);
+		double high = self->upper[i] = shift(high_of(problem, i), s - lift);
+		double hold = low > 0 ? low : high < 0 ? -high : 0;
+		double from = x != NULL && scalar_is_finite(x[i]) ? shift(x[i], s - lift) : 0;
+		self->b[i] = shift(problem->b[i], -s - lift);
+		self->x[i] = scalar_clamp(from, low, high);
+		self->weight[i] = shift(1, self->unit_shift[i] - (int64_t)top);
+		self->size = scalar_max(self->size, self->weight[i] *
+							    scalar_max(scalar_abs(self->b[i]), hold));
+	}
+	return true;
+}
+
+/* v of the body at a place, without the exponents: root u. */
+static void velocity_of(const struct lcp_sparse *self, uint32_t place, const double *u, double *out)
+{
+	for (uint32_t r = 0; r < LCP_BODY; r++) {
+		out[r] = 0;
+		for (uint32_t c = 0; c <= r; c++)
+			out[r] += self->root[place][r][c] * u[LCP_BODY * (size_t)place + c];
+	}
+}
+
+static int64_t velocity_shift(const struct lcp_sparse *self, uint32_t place)
+{
+	int32_t mass = self->mass_shift[place];
+	return mass == NO_SHIFT ? 0 : mass + self->lift;
+}
+
+/* u becomes v as handed out: what the residual is told of. */
+static void hand_out_bodies(struct lcp_sparse *self, double (*v)[LCP_BODY])
+{
+	for (uint32_t k = 0; k < self->bodies; k++) {
+		uint32_t place = self->place[k];
+		int64_t e = velocity_shift(self, place);
+		double out[LCP_BODY], *to = self->u + LCP_BODY * (size_t)place;
+		velocity_of(self, place, self->u, out);
+		for (uint32_t c = 0; c < LCP_BODY; c++) {
+			double own = scalar_clamp(shift(out[c], e), -SCALAR_MAX, SCALAR_MAX);
+			if (v != NULL)
+				v[k][c] = own;
+			to[c] = shift(own, -e);
+		}
+	}
+}
+
+/* Rows: worst weighted gap; violation on the way. */
+static double row_gap(struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
+{
+	double worst = 0;
+	self->result.violation = 0;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		double x = self->x[i], w = self->compliance[i] * x + self->b[i];
+		int64_t s = self->row_shift[i];
+		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
+			const double *v = self->u + LCP_BODY * (size_t)self->at[p];
+			int32_t mass = self->mass_shift[self->at[p]];
+			for (uint32_t c = 0; mass != NO_SHIFT && c < LCP_BODY; c++)
+				w += shift(problem->jacobian[p][c], mass - s) * v[c];
+		}
+		double gap = scalar_max(scalar_min(w, x - self->lower[i]), x - self->upper[i]);
+		gap = scalar_is_finite(gap) ? scalar_abs(gap) : __builtin_inf();
+		worst = scalar_max(worst, self->weight[i] * gap);
+		self->result.violation = scalar_max(self->result.violation, shift(gap, s + self->lift));
+	}
+	return worst;
+}
+
+/* Bodies: worst |v − M⁻¹ Jᵀ x| over the larger of the largest b and the body's largest term; v by place. */
+static double body_gap(struct lcp_sparse *self, const double *velocity)
+{
+	double worst = 0, *most = self->du;
+	lcp_sparse_follow(self, self->x, self->force);
+	memset(most, 0, self->bodies * sizeof *most);
+	for (uint32_t i = 0; i < self->rows; i++)
+		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
+			double term = largest(self->jacobian[p], LCP_BODY);
+			double *to = &most[self->at[p]];
+			*to = scalar_max(*to, scalar_abs(self->x[i]) * term);
+		}
+	for (uint32_t k = 0; k < self->bodies; k++) {
+		double v[LCP_BODY], gap = 0;
+		if (self->mass_shift[k] == NO_SHIFT)
+			continue;
+		double weight = shift(1, self->mass_shift[k] - (int64_t)self->unit_top);
+		velocity_of(self, k, self->force, v);
+		for (uint32_t c = 0; c < LCP_BODY; c++) {
+			double apart = scalar_abs(v[c] - velocity[LCP_BODY * (size_t)k + c]);
+			gap = scalar_is_finite(apart) ? scalar_max(gap, apart) : __builtin_inf();
+		}
+		double size = scalar_max(self->size, weight * most[k]);
+		if (gap != 0)
+			worst = scalar_max(worst, weight * gap / size);
+	}
+	return worst;
+}
+
+double lcp_sparse_apart(struct lcp_sparse *self)
+{
+	double *velocity = self->kept_v;
+	for (uint32_t k = 0; k < self->bodies; k++)
+		velocity_of(self, k, self->u, velocity + LCP_BODY * (size_t)k);
+	return body_gap(self, velocity);
+}
+
+void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, double *x,
+			 double (*v)[LCP_BODY])
+{
+	for (uint32_t i = 0; i < self->rows; i++) {
+		int64_t s = self->row_shift[i];
+		double own = shift(self->x[i], self->lift - s);
+		own = scalar_clamp(own, -SCALAR_MAX, SCALAR_MAX);
+		x[i] = scalar_clamp(own, low_of(problem, i), high_of(problem, i));
+		self->x[i] = shift(x[i], s - self->lift);
+	}
+	hand_out_bodies(self, v);
+	double gap = row_gap(self, problem);
+	gap = gap > 0 ? gap / self->size : 0;
+	self->result.residual = scalar_max(gap, body_gap(self, self->u));
+}

@@ -1,0 +1,343 @@
+/* What a step promises its methods: collide is pure, nothing is written before the commit, pairs reach as far as asked. */
+#include "server/base/heap.h"
+#include "server/base/rng.h"
+#include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/step.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/shapes.h"
+#include "tests/lib/stage_scenes.h"
+
+#include <string.h>
+
+static struct collide_options begin_step(struct stage *stage, struct step *step)
+{
+	ck_assert_int_eq(step_begin(step, &stage->dynamics, stage->dt, true, NULL, NULL), STATUS_OK);
+	struct collide_options options = collide_options_default(stage->dt);
+	step_collide(step, &step->contacts, 0, &options);
+	step_wake_reached(step, &options);
+	step_number(step);
+	return options;
+}
+
+static bool points_equal(const struct contact_state *a, const struct contact_state *b)
+{
+	if (a->row != b->row || a->point_count != b->point_count || a->kept != b->kept)
+		return false;
+	for (uint32_t p = 0; p < a->point_count; p++)
+		if (a->points[p].separation != b->points[p].separation ||
+		    a->points[p].feature != b->points[p].feature ||
+		    !vec3_equal(a->points[p].arm_a, b->points[p].arm_a))
+			return false;
+	return a->point_count == 0 || vec3_equal(a->normal, b->normal);
+}
+
+START_TEST(collide_is_a_function_of_its_arguments_alone)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	stage_mixed(&stage, 60, check_seed());
+	stage_run(&stage, 40);
+	uint64_t before = stage_hash(&stage);
+	struct step step;
+	struct collide_options here = begin_step(&stage, &step), there = here;
+	struct contact_list first, elsewhere, again;
+	ck_assert_int_eq(step_list_copy(&step, &first), STATUS_OK);
+	ck_assert_int_eq(step_list_copy(&step, &elsewhere), STATUS_OK);
+	ck_assert_int_eq(step_list_copy(&step, &again), STATUS_OK);
+	struct body_motion *motions = ARENA_ARRAY(&stage.dynamics.scratch, struct body_motion, step.body_count);
+	for (uint32_t slot = 0; slot < step.body_count; slot++) {
+		motions[slot] = dynamics_motion(&stage.dynamics, step.bodies[slot]);
+		motions[slot].centre.y -= 0.01;
+		motions[slot].rotation = quat_integrate(motions[slot].rotation, vec3_make(1, 2, 3), 0.05);
+	}
+	there.motions = motions;
+	step_collide(&step, &first, 0, &here);
+	step_collide(&step, &elsewhere, 0, &there); /* a trial in between leaves nothing behind */
+	step_collide(&step, &again, 0, &here);
+	uint32_t points = 0, moved = 0;
+	for (uint32_t i = 0; i < first.count; i++) {
+		ck_assert(points_equal(&first.items[i], &again.items[i]));
+		ck_assert(points_equal(&first.items[i], &step.contacts.items[i]));
+		points += first.items[i].point_count;
+		moved += !points_equal(&first.items[i], &elsewhere.items[i]);
+	}
+	ck_assert_uint_gt(points, 20);
+	ck_assert_uint_gt(moved, 20);
+	ck_assert_uint_eq(stage_hash(&stage), before);
+	step_abandon(&step);
+	stage_step(&stage);
+	stage_release(&stage);
+}
+END_TEST
+
+START_TEST(motions_as_the_tables_have_them_give_the_same_contacts)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	stage_mixed(&stage, 40, check_seed() + 1);
+	stage_run(&stage, 30);
+	struct step step;
+	struct collide_options options = begin_step(&stage, &step);
+	struct contact_list list;
+	ck_assert_int_eq(step_list_copy(&step, &list), STATUS_OK);
+	struct body_motion *motions = ARENA_ARRAY(&stage.dynamics.scratch, struct body_motion, step.body_count);
+	for (uint32_t slot = 0; slot < step.body_count; slot++)
+		motions[slot] = dynamics_motion(&stage.dynamics, step.bodies[slot]);
+	options.motions = motions;
+	step_collide(&step, &list, 0, &options);
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct contact_state *a = &step.contacts.items[i], *b = &list.items[i];
+		/* The origin is found from the mass centre, so the last bits differ, and with them whether a manifold
+		 * near its limits is kept. */
+		for (uint32_t p = 0; p < a->point_count && a->point_count == b->point_count; p++)
+			ck_assert(scalar_near(a->points[p].separation, b->points[p].separation, 1e-9) || a->kept != b->kept);
+	}
+	step_abandon(&step);
+	stage_release(&stage);
+}
+END_TEST
+
+START_TEST(a_step_given_up_before_its_commit_is_as_if_it_had_not_begun)
+{
+	struct stage stage, straight;
+	stage_init(&stage, "soft-step");
+	stage_init(&straight, "soft-step");
+	stage_mixed(&stage, 50, 9);
+	stage_mixed(&straight, 50, 9);
+	for (uint32_t tick = 0; tick < 60; tick++) {
+		struct step step;
+		begin_step(&stage, &step); /* pairs found, sleepers woken, slots given … */
+		step_abandon(&step);
+		stage_step(&stage);
+		stage_step(&straight);
+		ck_assert_uint_eq(stage_hash(&stage), stage_hash(&straight));
+	}
+	stage_release(&stage);
+	stage_release(&straight);
+}
+END_TEST
+
+START_TEST(the_length_of_a_step_comes_from_the_caller)
+{
+	/* One world says 60 ticks a second, the other 240; both are stepped by 1/240 s. */
+	struct stage slow, fast;
+	stage_init(&slow, "soft-step");
+	stage_init(&fast, "soft-step");
+	fast.tables.world.rate_num[0] = 240;
+	slow.dt = fast.dt = slow.dynamics.ahead = fast.dynamics.ahead = 1.0 / 240;
+	stage_mixed(&slow, 40, 5);
+	stage_mixed(&fast, 40, 5);
+	for (uint32_t tick = 0; tick < 200; tick++) {
+		stage_step(&slow);
+		stage_step(&fast);
+		slow.tables.world.rate_num[0] = 240;
+		ck_assert_uint_eq(stage_hash(&slow), stage_hash(&fast));
+		slow.tables.world.rate_num[0] = 60;
+	}
+	stage_release(&slow);
+	stage_release(&fast);
+}
+END_TEST
+
+START_TEST(what_a_body_moved_is_summed_over_all_stores_of_a_step)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t sphere = stage_shape(&stage, make_sphere(0.5));
+	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = sphere, .position = { 0, 5, 0 } });
+	struct step step;
+	begin_step(&stage, &step);
+	ck_assert_int_eq(step_commit(&step, &step.contacts, NULL), STATUS_OK);
+	struct body_motion motion = dynamics_motion(&stage.dynamics, row);
+	motion.centre.x += 0.25;
+	step_store_all(&step, &motion);
+	motion.centre.x -= 0.5; /* and back past where it was */
+	step_store_all(&step, &motion);
+	ck_assert_double_eq_tol(stage.dynamics.bodies.items[row].motion, 0.75, 1e-15);
+	step_finish(&step);
+	stage_release(&stage);
+}
+END_TEST
+
+/* ---- pairs ------------------------------------------------------------------------------------ */
+
+static bool listed(const struct contact_list *list, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->items[i].a.placement == MIN_OF(a, b) && list->items[i].b.placement == MAX_OF(a, b))
+			return true;
+	return false;
+}
+
+static struct aabb box_of(const struct stage *stage, const struct step_way *ways, uint32_t count,
+			  const struct step *step, uint32_t placement)
+{
+	uint32_t body = placement_body(&stage->tables, placement);
+	for (uint32_t i = 0; i < count; i++)
+		if (step->bodies[ways[i].slot] == body)
+			return ways[i].box;
+	return placement_box(&stage->tables, placement);
+}
+
+START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
+{
+	struct rng rng = rng_seeded(check_seed());
+	for (uint32_t round = 0; round < 20; round++) {
+		struct stage stage;
+		stage_init(&stage, "soft-step");
+		uint32_t sphere = stage_shape(&stage, make_sphere(0.3));
+		for (uint32_t i = 0; i < 60; i++) {
+			double x = rng_range(&rng, -6, 6), y = rng_range(&rng, -6, 6), z = rng_range(&rng, -6, 6);
+			stage_add(&stage, (struct stage_body){ .status = i % 5 == 0 ? BODY_STATIC : BODY_DYNAMIC,
+							       .shape = sphere,
+							       .position = { x, y, z } });
+		}
+		struct step step;
+		begin_step(&stage, &step);
+		struct step_way ways[64];
+		uint32_t count = 0, before = step.contacts.count;
+		for (uint32_t slot = 0; slot < step.body_count; slot++)
+			if (rng_below(&rng, 3) == 0) {
+				vec3 at = dynamics_motion(&stage.dynamics, step.bodies[slot]).centre;
+				double far = rng_range(&rng, 0.5, 4);
+				ways[count++] = (struct step_way){ slot, aabb_of_centre(at, vec3_all(far)), far };
+			}
+		uint64_t hash = stage_hash(&stage);
+		ck_assert_int_eq(step_reach(&step, &step.contacts, ways, count, NULL), STATUS_OK);
+		/* Asked again, nothing is added twice. */
+		uint32_t found = step.contacts.count;
+		ck_assert_int_eq(step_reach(&step, &step.contacts, ways, count, NULL), STATUS_OK);
+		ck_assert_uint_eq(step.contacts.count, found);
+		ck_assert_uint_eq(stage_hash(&stage), hash);
+		uint32_t wanted = 0;
+		for (uint32_t a = 0; a < 60; a++)
+			for (uint32_t b = a + 1; b < 60; b++) {
+				bool dynamic = a % 5 != 0 || b % 5 != 0;
+				bool meet = dynamic && aabb_overlaps(box_of(&stage, ways, count, &step, a),
+								     box_of(&stage, ways, count, &step, b));
+				ck_assert_msg(meet == listed(&step.contacts, a, b), "round %u: %u and %u", round, a, b);
+				wanted += meet;
+			}
+		ck_assert_uint_eq(found, wanted);
+		ck_assert_uint_gt(found, before);
+		/* Scratch pairs stand at the end, ascending, without rows; the commit gives them rows, and the end of the
+		 * step takes back those that no boxes hold. */
+		for (uint32_t i = before; i < found; i++)
+			ck_assert_uint_eq(step.contacts.items[i].row, STEP_NO_ROW);
+		struct collide_options options = collide_options_default(stage.dt);
+		step_collide(&step, &step.contacts, before, &options);
+		ck_assert_int_eq(step_commit(&step, &step.contacts, NULL), STATUS_OK);
+		ck_assert_uint_eq(stage.dynamics.contact_used.count, found);
+		step_finish(&step);
+		ck_assert_uint_eq(stage.dynamics.contact_used.count, before);
+		uint64_t after = stage_hash(&stage);
+		ck_assert_int_eq(dynamics_rebuild(&stage.dynamics), STATUS_OK);
+		ck_assert_uint_eq(stage_hash(&stage), after);
+		stage_release(&stage);
+	}
+}
+END_TEST
+
+START_TEST(a_body_that_reaches_a_mesh_meets_each_triangle_once)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t terrain = stage_shape(&stage, make_terrain(12, 0.5, 0.1, 3));
+	uint32_t sphere = stage_shape(&stage, make_sphere(0.3));
+	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = terrain });
+	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = sphere, .position = { 0, 4, 0 } });
+	struct step step;
+	begin_step(&stage, &step);
+	ck_assert_uint_eq(step.contacts.count, 0);
+	vec3 at = dynamics_motion(&stage.dynamics, row).centre;
+	struct step_way way = { 0, aabb_make(vec3_sub(at, vec3_make(0.3, 4.5, 0.3)), vec3_add(at, vec3_all(0.3))), 4.5 };
+	ck_assert_int_eq(step_reach(&step, &step.contacts, &way, 1, NULL), STATUS_OK);
+	uint32_t found = step.contacts.count;
+	ck_assert_uint_ge(found, 8);
+	for (uint32_t i = 1; i < found; i++)
+		ck_assert_uint_lt(step.contacts.items[i - 1].a.child, step.contacts.items[i].a.child);
+	uint32_t *order, views;
+	struct contact_pair_view *view;
+	ck_assert_int_eq(step_pairs(&step, &step.contacts, &order, &view, &views), STATUS_OK);
+	ck_assert_uint_eq(views, 1);
+	ck_assert_uint_eq(view[0].count, found);
+	step_abandon(&step);
+	stage_release(&stage);
+}
+END_TEST
+
+START_TEST(a_reach_over_the_limit_of_contacts_leaves_the_list_as_it_was)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t sphere = stage_shape(&stage, make_sphere(0.3));
+	for (uint32_t i = 0; i < 10; i++)
+		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = sphere, .position = { 3.0 * i, 0, 0 } });
+	stage.tables.world.contacts_max[0] = 8;
+	struct step step;
+	struct reason why;
+	begin_step(&stage, &step);
+	struct step_way way = { 0, aabb_of_centre(vec3_zero(), vec3_all(100)), 100 };
+	ck_assert_int_eq(step_reach(&step, &step.contacts, &way, 1, &why), STATUS_LIMIT);
+	ck_assert_uint_eq(step.contacts.count, 0);
+	stage.tables.world.contacts_max[0] = 9;
+	ck_assert_int_eq(step_reach(&step, &step.contacts, &way, 1, &why), STATUS_OK);
+	ck_assert_uint_eq(step.contacts.count, 9);
+	step_abandon(&step);
+	stage_release(&stage);
+}
+END_TEST
+
+START_TEST(every_contact_row_is_found_by_its_pieces)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	stage_mixed(&stage, 80, check_seed() + 7);
+	for (uint32_t tick = 0; tick < 50; tick++) {
+		stage_step(&stage);
+		if (tick % 9 == 8)
+			stage_remove(&stage, 5 + tick / 9);
+		const struct contact_table *contact = &stage.tables.contact;
+		uint32_t used = 0;
+		for (uint32_t row = 0; row < contact->count; row++) {
+			if (!contact->used[row])
+				continue;
+			struct contact_pair pair = { { contact->placement_a[row], contact->child_a[row] },
+						     { contact->placement_b[row], contact->child_b[row] } };
+			ck_assert_uint_eq(contact_find(&stage.dynamics, &pair), row);
+			pair.b.child += 100000;
+			ck_assert_uint_eq(contact_find(&stage.dynamics, &pair), DYNAMICS_NONE);
+			used++;
+		}
+		ck_assert_uint_eq(stage.dynamics.contact_index.count, used);
+	}
+	stage_release(&stage);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("dynamics/step");
+	TCase *stages = tcase_create("stages");
+	tcase_set_timeout(stages, 30);
+	tcase_add_test(stages, collide_is_a_function_of_its_arguments_alone);
+	tcase_add_test(stages, motions_as_the_tables_have_them_give_the_same_contacts);
+	tcase_add_test(stages, a_step_given_up_before_its_commit_is_as_if_it_had_not_begun);
+	tcase_add_test(stages, the_length_of_a_step_comes_from_the_caller);
+	tcase_add_test(stages, what_a_body_moved_is_summed_over_all_stores_of_a_step);
+	suite_add_tcase(suite, stages);
+	TCase *pairs = tcase_create("pairs");
+	tcase_set_timeout(pairs, 30);
+	tcase_add_test(pairs, bodies_that_leave_their_boxes_meet_all_that_brute_force_finds);
+	tcase_add_test(pairs, a_body_that_reaches_a_mesh_meets_each_triangle_once);
+	tcase_add_test(pairs, a_reach_over_the_limit_of_contacts_leaves_the_list_as_it_was);
+	tcase_add_test(pairs, every_contact_row_is_found_by_its_pieces);
+	suite_add_tcase(suite, pairs);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}

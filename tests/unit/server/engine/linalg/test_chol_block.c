@@ -1,0 +1,185 @@
+/* test_chol_block.c: the sparse factor of blocks against the matrix it came from, and the order of AMD. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/rng.h"
+#include "server/engine/linalg/chol_block.h"
+#include "server/engine/linalg/order_amd.h"
+#include "tests/lib/check_main.h"
+
+enum { N = 24, B = CHOL_BLOCK, SIZE = N * B, FILL = N * (N + 1) / 2 };
+
+static struct chol_block factor;
+static double dense[SIZE][SIZE];
+static bool near[N][N];
+static uint32_t start[N + 1], row[N * N];
+
+static void setup(void)
+{
+	static uint32_t counts[5][N + 1], rows[FILL];
+	static _Alignas(64) double value[FILL * CHOL_BLOCK_DOUBLES];
+	factor = (struct chol_block){.blocks_max = FILL,
+				     .start = counts[0],
+				     .parent = counts[1],
+				     .link = counts[2],
+				     .at = counts[3],
+				     .place = counts[4],
+				     .row = rows,
+				     .value = value};
+}
+
+/* 1 + stiffness × Σ j jᵀ of rows on two bodies each. */
+static void make_matrix(struct rng *rng, uint32_t links, double stiffness)
+{
+	memset(dense, 0, sizeof dense);
+	memset(near, 0, sizeof near);
+	for (uint32_t i = 0; i < SIZE; i++)
+		dense[i][i] = 1;
+	for (uint32_t l = 0; l < links; l++) {
+		uint32_t body[2] = {rng_below(rng, N), rng_below(rng, N)};
+		double j[2][B];
+		for (uint32_t k = 0; k < 2 * B; k++)
+			j[k / B][k % B] = rng_range(rng, -1, 1);
+		near[body[0]][body[1]] = near[body[1]][body[0]] = true;
+		for (uint32_t r = 0; r < 2 * B; r++)
+			for (uint32_t c = 0; c < 2 * B; c++)
+				dense[body[r / B] * B + r % B][body[c / B] * B + c % B] +=
+					stiffness * j[r / B][r % B] * j[c / B][c % B];
+	}
+}
+
+/* The pattern before the diagonal in that order, and the blocks. Returns the fill. */
+static size_t factor_in(const uint32_t *order)
+{
+	uint32_t count = 0;
+	for (uint32_t k = 0; k < N; k++) {
+		start[k] = count;
+		for (uint32_t i = 0; i < k; i++)
+			if (near[order[i]][order[k]])
+				row[count++] = i;
+	}
+	start[N] = count;
+	size_t fill = chol_block_analyse(&factor, N, start, row);
+	ck_assert_uint_le(fill, FILL);
+	chol_block_identity(&factor);
+	for (uint32_t k = 0; k < N; k++)
+		for (uint32_t i = k; i < N; i++) {
+			if (i != k && !near[order[i]][order[k]])
+				continue;
+			double *to = factor.value +
+				     (size_t)chol_block_find(&factor, i, k) * CHOL_BLOCK_DOUBLES;
+			for (uint32_t c = 0; c < B; c++)
+				for (uint32_t r = 0; r < B; r++)
+					to[c * B + r] = dense[order[i] * B + r][order[k] * B + c];
+		}
+	chol_block_factor(&factor);
+	return fill;
+}
+
+START_TEST(solves_in_any_order_and_amd_fills_in_less)
+{
+	struct rng rng = rng_seeded(check_seed());
+	static uint32_t work[4096], columns[N * N], starts[N + 1];
+	for (uint32_t round = 0; round < 60; round++) {
+		uint32_t order[2][N], count = 0;
+		size_t fill[2];
+		make_matrix(&rng, round, 1);
+		for (uint32_t i = 0; i < N; i++) {
+			starts[i] = count;
+			order[0][i] = i;
+			for (uint32_t j = 0; j < N; j++)
+				if (near[i][j] && j != i)
+					columns[count++] = j;
+		}
+		starts[N] = count;
+		ck_assert_uint_le(order_amd_words(N, count), COUNT_OF(work));
+		order_amd(N, starts, columns, order[1], work);
+		for (uint32_t which = 0; which < 2; which++) {
+			double b[SIZE], x[SIZE], worst = 0;
+			for (uint32_t i = 0; i < SIZE; i++)
+				b[i] = rng_range(&rng, -1, 1);
+			fill[which] = factor_in(order[which]);
+			ck_assert_uint_eq(factor.helped, 0);
+			memcpy(x, b, sizeof x);
+			chol_block_solve(&factor, x);
+			for (uint32_t i = 0; i < SIZE; i++) {
+				double sum = b[i];
+				for (uint32_t j = 0; j < SIZE; j++)
+					sum -= dense[order[which][i / B] * B + i % B]
+						    [order[which][j / B] * B + j % B] *
+					       x[j];
+				worst = fmax(worst, fabs(sum));
+			}
+			ck_assert_double_le(worst, 1e-12);
+		}
+		ck_assert(round != 20 || fill[1] < fill[0]);
+	}
+}
+END_TEST
+
+/* Stiff rows that depend on each other: eigenvalues of 1 beside 1e10. The inverse lengthens nothing. */
+START_TEST(dependent_stiff_rows_have_a_factor)
+{
+	struct rng rng = rng_seeded(check_seed() + 1);
+	for (uint32_t round = 0; round < 40; round++) {
+		uint32_t order[N];
+		double b[SIZE];
+		for (uint32_t i = 0; i < N; i++)
+			order[i] = i;
+		make_matrix(&rng, 200, 1e10);
+		(void)factor_in(order);
+		for (uint32_t i = 0; i < SIZE; i++)
+			b[i] = rng_range(&rng, -1, 1);
+		chol_block_solve(&factor, b);
+		for (uint32_t i = 0; i < SIZE; i++)
+			ck_assert(fabs(b[i]) <= sqrt(SIZE));
+	}
+}
+END_TEST
+
+START_TEST(a_pattern_that_does_not_fit_is_told_and_not_written)
+{
+	uint32_t order[N];
+	struct rng rng = rng_seeded(check_seed() + 2);
+	make_matrix(&rng, 100, 1);
+	for (uint32_t i = 0; i < N; i++)
+		order[i] = i;
+	size_t fill = factor_in(order);
+	uint32_t before = factor.row[3];
+	factor.blocks_max = fill - 1;
+	factor.row[3] = 77;
+	ck_assert_uint_eq(chol_block_analyse(&factor, N, start, row), fill);
+	ck_assert_uint_eq(factor.row[3], 77);
+	factor.blocks_max = fill;
+	ck_assert_uint_eq(chol_block_analyse(&factor, N, start, row), fill);
+	ck_assert_uint_eq(factor.row[3], before);
+}
+END_TEST
+
+START_TEST(amd_says_when_counts_are_too_large)
+{
+	uint32_t starts[1] = {0};
+	ck_assert(order_amd_words(1u << 31, 0) == SIZE_MAX);
+	ck_assert(order_amd_words(10, UINT32_MAX) == SIZE_MAX);
+	order_amd(0, starts, NULL, NULL, NULL);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("chol_block");
+	TCase *tcase = tcase_create("factor");
+	tcase_add_unchecked_fixture(tcase, setup, NULL);
+	tcase_add_test(tcase, solves_in_any_order_and_amd_fills_in_less);
+	tcase_add_test(tcase, dependent_stiff_rows_have_a_factor);
+	tcase_add_test(tcase, a_pattern_that_does_not_fit_is_told_and_not_written);
+	tcase_add_test(tcase, amd_says_when_counts_are_too_large);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
