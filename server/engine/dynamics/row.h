@@ -211,28 +211,4 @@ static inline struct spatial spatial_negate(struct spatial a)
 	return (struct spatial){ vec3_negate(a.linear), vec3_negate(a.angular) };
 }
 
-/* ---- rows of contact.h's contact_rows --------------------------------------------------------------- */
-
-enum row_kind {
-	ROW_EQUALITY = 0, /* unbounded: joints */
-	ROW_CONTACT = 1,  /* λ >= 0 */
-	ROW_FRICTION = 2, /* |λ| <= μ·λ of row `friction_of` */
-	ROW_LIMIT = 3,	  /* λ >= 0 */
-	ROW_MOTOR = 4,	  /* bounded both ways */
-};
-
-struct row {
-	uint32_t body_a, body_b; /* rows of the body table; ROW_NO_BODY for the world */
-	vec3 linear_a, angular_a, linear_b, angular_b;
-	double gap;    /* position error along the row: > 0 apart, < 0 violated; m or rad */
-	double bias;   /* wanted relative speed is −bias; m/s or rad/s */
-	double lower, upper; /* N·s or N·m·s; ±INFINITY allowed */
-	double softness;     /* compliance added to the diagonal, >= 0 */
-	double friction;     /* μ of a ROW_FRICTION */
-	uint32_t friction_of; /* index of its normal row */
-	uint32_t source;      /* row of the contact (or joint) it comes from */
-	uint8_t kind;	      /* enum row_kind */
-	uint8_t point;	      /* which point of the contact, which axis of the joint */
-};
-
 #endif

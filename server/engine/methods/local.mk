@@ -29,4 +29,5 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_velocity_scenes \
+	tests/unit/server/engine/methods/test_soft_rows \
 	tests/unit/server/engine/methods/test_soft_step
