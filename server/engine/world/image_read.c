@@ -298,3 +298,29 @@ enum status world_image_about(const uint8_t *data, size_t bytes, struct image_ab
 	tables_release(&tables);
 	return STATUS_OK;
 }
+
+/* `head` may end anywhere after the world's own table, which is the first. */
+bool world_image_memory_max(const uint8_t *head, size_t bytes, uint64_t *out)
+{
+	struct image image = { .hashed = false };
+	struct reason why;
+	if (open_image(&image, head, bytes, &why) != STATUS_OK ||
+	    read_numbers(&image, &why) != STATUS_OK)
+		return false;
+	(void)read_u32(&image.reader);
+	struct section section = { .table = find_table(read_u16(&image.reader)) };
+	section.rows = read_u32(&image.reader);
+	uint16_t columns = read_u16(&image.reader);
+	if (image.reader.failed || section.table != TABLE_WORLD || section.rows != 1)
+		return false;
+	for (uint32_t i = 0; i < columns; i++)
+		if (read_column(&image, &section, &why) != STATUS_OK)
+			return false;
+	for (uint32_t i = 0; i < table_infos[TABLE_WORLD].column_count; i++)
+		if (strcmp(table_infos[TABLE_WORLD].columns[i].name, "memory_max") == 0 &&
+		    section.data[i] != NULL) {
+			*out = get_le64(section.data[i]);
+			return true;
+		}
+	return false;
+}

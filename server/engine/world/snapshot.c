@@ -140,28 +140,3 @@ uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *na
 	tables_release(&tables);
 	return count;
 }
-
-bool world_image_memory_max(const uint8_t *head, size_t bytes, uint64_t *out)
-{
-	struct reader reader = reader_over(head, bytes);
-	struct reason why;
-	if (bytes < sizeof magic || memcmp(head, magic, sizeof magic) != 0)
-		return false;
-	(void)reader_take(&reader, sizeof magic + 3 * sizeof(uint32_t));
-	/* The world's own table is the first. */
-	struct section section = { .table = find_table(read_u16(&reader)) };
-	section.rows = read_u32(&reader);
-	uint16_t columns = read_u16(&reader);
-	if (reader.failed || section.table != TABLE_WORLD || section.rows != 1)
-		return false;
-	for (uint32_t i = 0; i < columns; i++)
-		if (read_column(&reader, &section, &why) != STATUS_OK)
-			return false;
-	for (uint32_t i = 0; i < table_infos[TABLE_WORLD].column_count; i++)
-		if (strcmp(table_infos[TABLE_WORLD].columns[i].name, "memory_max") == 0 &&
-		    section.data[i] != NULL) {
-			*out = get_le64(section.data[i]);
-			return true;
-		}
-	return false;
-}
