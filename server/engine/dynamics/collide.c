@@ -14,8 +14,8 @@
  * Round pieces (spheres, capsules) are never kept: rolling, they would carry the normal with them, and
  * their narrow phase costs less than the question.
  *
- * Contacts are independent: each piece of parallel work writes to its own entries of the list. What touches several
- * (waking) is decided afterwards, by step.c.
+ * Contacts are independent: each piece of parallel work writes to its own entries of the list. What
+ * touches several (waking) is decided afterwards, by step.c.
  */
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
