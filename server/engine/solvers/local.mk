@@ -20,6 +20,7 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lcp_sparse.c \
 	server/engine/solvers/lcp_sparse_core.h \
 	server/engine/solvers/lcp_sparse_active.c \
+	server/engine/solvers/lcp_sparse_interior.c \
 	server/engine/solvers/lcp_sparse_newton.c \
 	server/engine/solvers/lcp_sparse_order.c \
 	server/engine/solvers/lcp_sparse_proof.c \
