@@ -245,6 +245,11 @@ void world_open_boundary(struct world *world)
 	changes_open(&world->changes, world->tables.world.next_body[0]);
 }
 
+void world_told(struct world *world)
+{
+	world->open = false;
+}
+
 /* The defined order: kind, a, b, child a, child b; equal ones as they happened. */
 static int compare_events(const void *a, const void *b, void *context)
 {
