@@ -121,8 +121,8 @@ struct batch_result {
  * kept for this tick; each is checked whole before it changes anything. results[i] tells of batches[i]; a
  * batch for a later tick is kept, which its result says, and answered again through
  * world_kept_results when its tick comes. NO_MEMORY: nothing was applied. The tick's first call also
- * applies what was kept for it; world_step does so when there was no call. Calls at one boundary are told apart by
- * `edit` (world_info), and a replay makes the same calls. */
+ * applies what was kept for it; world_step does so when there was no call. Calls at one boundary are told
+ * apart by `edit` (world_info), and a replay makes the same calls. */
 MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, uint32_t count,
 				   struct batch_result *results);
 /* Results of kept batches applied at this boundary; borrowed until the next world_step. */
@@ -176,8 +176,8 @@ const struct event *world_events(const struct world *world, uint32_t *count);
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* A state's name and the world's settings. */
-/* A state has one name: (epoch, tick, edit). `edit` counts the calls since the last step that applied or kept at
- * least one command, or withdrew what waited; the step sets it to 0. */
+/* A state has one name: (epoch, tick, edit). `edit` counts the calls since the last step that applied or
+ * kept at least one command, or withdrew what waited; the step sets it to 0. */
 struct world_info {
 	uint64_t tick;
 	uint32_t edit;

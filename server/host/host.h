@@ -14,8 +14,9 @@
  *	   ▲     pause ◄──────┘            release → PAUSED           release → PAUSED
  *    └── a limit was met, the tick does not fit its budget, or the journal failed: FAILED (paused)
  *
- * A state is named by (epoch, tick, edit). While the world is PAUSED or FAILED commands are applied at once, without
- * a tick, and each application raises `edit`; otherwise they wait for the next tick, or for a STEP of no ticks.
+ * A state is named by (epoch, tick, edit). While the world is PAUSED or FAILED commands are applied at
+ * once, without a tick, and each application raises `edit`; otherwise they wait for the next tick, or for
+ * a STEP of no ticks.
  */
 #ifndef CAIRN_HOST_HOST_H
 #define CAIRN_HOST_HOST_H

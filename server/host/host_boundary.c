@@ -315,7 +315,7 @@ static void judge(struct host *host, enum schedule_news news)
 	}
 }
 
-/* The commands have been applied. Where no tick is to follow, the state has a name of its own, and is told. */
+/* The commands have been applied. Where no tick follows, the state has a name of its own, and is told. */
 static enum status edit(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;

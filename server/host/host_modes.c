@@ -2,11 +2,12 @@
  * STEP requests (host.h draws the modes).
  *
  * A STEP is a job: its commands are applied at the boundary before its first tick, then it takes part
- * in n ticks and is answered; one whose commands are refused takes part in none, unless it says so. One of no
- * ticks is an edit: its commands are applied to the world as it stands, as are those of COMMANDS while the world
- * is PAUSED or FAILED. In LOCKSTEP and BARRIER somebody drives it, and what others command waits for that. Outside BARRIER only the oldest job takes part; under BARRIER the oldest job of
- * each session does, once k sessions have one. Within a tick the jobs' commands are applied in the order
- * of their sessions' numbers, never of their arrival.
+ * in n ticks and is answered; one whose commands are refused takes part in none, unless it says so. One of
+ * no ticks is an edit: its commands are applied to the world as it stands, as are those of COMMANDS while
+ * the world is PAUSED or FAILED. In LOCKSTEP and BARRIER somebody drives it, and what others command waits
+ * for that. Outside BARRIER only the oldest job takes part; under BARRIER the oldest job of each session
+ * does, once k sessions have one. Within a tick the jobs' commands are applied in the order of their
+ * sessions' numbers, never of their arrival.
  */
 #include <string.h>
 

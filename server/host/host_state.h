@@ -254,10 +254,11 @@ void host_do_step(struct host *host, struct step_job *job); /* contents taken */
 bool host_step_wanted(const struct host *host);
 /* Whether commands can be applied to a world that stands, without a tick. */
 bool host_edit_wanted(const struct host *host);
-/* Marks the jobs that take part in the next tick, or (edits) in an application without one; returns how many. */
+/* Marks the jobs that take part in the next tick, or (edits) in an application without one; returns how
+ * many. */
 uint32_t host_step_enlist(struct host *host, bool edits);
-/* The commands have been applied: jobs whose commands were refused want no tick any more. Whether one is still to be
- * made. */
+/* The commands have been applied: jobs whose commands were refused want no tick any more. Whether one is
+ * still to be made. */
 bool host_step_goes_on(struct host *host);
 /* The next of them from `from` on, by session; NULL after the last. */
 struct step_job *host_step_next(struct host *host, const struct step_job *after);

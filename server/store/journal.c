@@ -1,8 +1,8 @@
 /* journal.c: records from the host's thread to the disk, and the news back.
  *
- * What is promised: `durable` is called for (epoch, tick, edit) only after COMMIT of the transaction with that
- * tick's hash, or the batches applied since, has returned under synchronous=FULL, and records reach the file in the order given, so
- * every transaction leaves a beginning of the world's history behind.
+ * What is promised: `durable` is called for (epoch, tick, edit) only after COMMIT of the transaction with
+ * that tick's hash, or the batches applied since, has returned under synchronous=FULL, and records reach
+ * the file in the order given, so every transaction leaves a beginning of the world's history behind.
  *
  * What goes wrong: a write fails (a full disk, an error of the device). The transaction is undone, the
  * journal takes no more records, is never ready again and says `failed` once; the world stops with all

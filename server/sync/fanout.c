@@ -358,7 +358,8 @@ static void begin_round(struct fanout *self)
 static bool is_behind(const struct fanout *self, const struct subscription *sub)
 {
 	return sub->snapshot_due || sub->base != self->view.serial ||
-	       sub->base_tick != self->view.tick || sub->base_edit != self->view.edit || sub->partial || sub->focus != NULL ||
+	       sub->base_tick != self->view.tick || sub->base_edit != self->view.edit ||
+	       sub->partial || sub->focus != NULL ||
 	       (sub->interest != NULL && sub->mark.turns != sub->interest->turn_next);
 }
 

@@ -235,7 +235,7 @@ static void note_woken(struct world *world, uint32_t first)
 	}
 }
 
-/* Whether the state is another one after a call: what was due goes, and what is done or kept changes something. */
+/* Whether the state is another one after a call: what was due goes, what is done or kept changes it. */
 static bool has_edited(const struct applying *self)
 {
 	bool edited = self->kept_count > 0 || self->to_keep > 0;
