@@ -151,7 +151,7 @@ static enum status check_place(const char *field, const double *place, struct re
 		if (!(fabs(place[axis]) <= LENGTH_MAX))
 			return reason_set(why, STATUS_RANGE, -1, field,
 					  "%s of the query is [%.10g, %.10g, %.10g]: it must be within "
-					  "±%g m on each axis",
+					  "±%.10g m on each axis",
 					  field, place[0], place[1], place[2], LENGTH_MAX);
 	return STATUS_OK;
 }
@@ -161,7 +161,8 @@ static enum status check_length(const char *field, double length, bool zero, str
 	char text[REASON_NUMBER_BYTES];
 	if (length <= 4 * LENGTH_MAX && (zero ? length >= 0 : length > 0))
 		return STATUS_OK;
-	return reason_set(why, STATUS_RANGE, -1, field, "%s of the query is %s m: it must be %s, at most %g",
+	return reason_set(why, STATUS_RANGE, -1, field,
+			  "%s of the query is %s m: it must be %s, at most %.10g",
 			  field, reason_number(length, text), zero ? "0 or more" : "over 0",
 			  4 * LENGTH_MAX);
 }

@@ -111,7 +111,8 @@ static bool must_wait(const struct fanout *self, const struct subscription *sub,
 static bool may_pass(const struct fanout *self, const struct subscription *sub)
 {
 	return sub->runs.count == 0 && !sub->notice_due && self->view.tick >= sub->base_tick &&
-	       self->view.tick - sub->base_tick < FANOUT_QUIET_TICKS;
+	       self->view.tick - sub->base_tick < FANOUT_QUIET_TICKS &&
+	       self->view.edit == sub->base_edit;
 }
 
 static void fail(struct subscription *sub)
@@ -308,7 +309,7 @@ static void note_events(struct fanout *self, struct subscription *sub,
 		if (!hears(sub, &report->events[i]))
 			continue;
 		if (packed)
-			subscription_note_event(sub, report->tick, report->epoch,
+			subscription_note_event(sub, report->tick, report->edit, report->epoch,
 						self->event_bytes.data + from,
 						self->event_ends.items[i] - from);
 		else
@@ -357,7 +358,8 @@ static void begin_round(struct fanout *self)
 static bool is_behind(const struct fanout *self, const struct subscription *sub)
 {
 	return sub->snapshot_due || sub->base != self->view.serial ||
-	       sub->base_tick != self->view.tick || sub->partial || sub->focus != NULL ||
+	       sub->base_tick != self->view.tick || sub->base_edit != self->view.edit ||
+	       sub->partial || sub->focus != NULL ||
 	       (sub->interest != NULL && sub->mark.turns != sub->interest->turn_next);
 }
 
