@@ -26,7 +26,7 @@
 #include "server/engine/linalg/order_amd.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { FACTORS_MAX = 200, ROUNDS = 14, ROUNDS_AGAIN = 14 };
+enum { FACTORS_MAX = 200, ROUNDS = 14, SETS = 2 };
 
 #define INSIDE 0.1 /* of the tolerance: the gap that is aimed at */
 #define SOFTER 1e-2
@@ -175,12 +175,12 @@ static bool active_set(struct lcp_sparse *self, bool warm)
 {
 	double soft = self->soft;
 	bool good = false;
-	for (uint32_t k = 0; k < 3 && !good; k++) {
+	for (uint32_t k = 0; k < SETS && !good; k++) {
 		if (warm)
 			lcp_sparse_free_by_x(self);
 		else
 			free_by_b(self);
-		good = lcp_sparse_active_set(self, k == 0 ? ROUNDS : ROUNDS_AGAIN);
+		good = lcp_sparse_active_set(self, ROUNDS);
 		self->soft *= SOFTER;
 	}
 	self->soft = soft;

@@ -100,7 +100,7 @@ enum solver_status lcp_sparse_order(struct lcp_sparse *self, const struct lcp_sp
  * which A's diagonal is near 1. No change of velocity less than 2^44 times b can solve such a problem.
  * INVALID: an index out of range, more than there is room for, numbers that are not finite, crossed bounds,
  * M⁻¹ not symmetric or not semidefinite, negative compliance. LIMIT: too little room for the factor
- * (`blocks_needed`), or rounds_max factors (0: 120) were made. INEXACT: ended, but for rounding.
+ * (`blocks_needed`), or rounds_max factors (0: 200) were made. INEXACT: ended, but for rounding.
  * rounds, refactorings: factors; pivots: rows that changed between free and bound. */
 struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      const struct lcp_sparse_problem *problem,
