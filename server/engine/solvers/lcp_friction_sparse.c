@@ -2,8 +2,8 @@
  *
  * Rounds as lcp_sparse's (lcp_sparse_active.c), with ties: a tangent at its limit has x = ±μ x_n, and while
  * the free rows are refined it goes along with its normal. The factor is that of the free rows, symmetric;
- * what the ties add is a fixed point, which each refinement brings closer by a factor of about μ times the
- * coupling of a contact's tangent to its normal. Resting heaps need one or two factors from their last answer.
+ * what the ties add is a fixed point, whose steps are combined (Anderson). Resting heaps need one or two factors
+ * from their last answer.
  *
  *   1. Cold: normals and joints alone, all tangents 0. Without a solution there: INFEASIBLE.
  *   2. The tangents of contacts that push stick, or stand as the warm x says; rounds until no row changes.
@@ -20,7 +20,7 @@
 #include "server/engine/math/wide.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { TIED = 12, TIED_AGAIN = 6, BOUND_ROUNDS = 100, STALLED = 20, FACTORS_MAX = 1000 };
+enum { TIED = 40, TIED_AGAIN = 40, BOUND_ROUNDS = 100, STALLED = 20, FACTORS_MAX = 400 };
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
 
