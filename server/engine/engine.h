@@ -58,7 +58,8 @@ struct shape_source {
 
 struct world_limits {
 	uint32_t bodies, placements, contacts, shapes;
-	uint32_t events; /* of one boundary; of more, the last in their order are dropped, which an EVENT_LIMIT tells */
+	uint32_t events; /* of one boundary; of more, the last in their order are dropped, which an
+			    EVENT_LIMIT tells */
 	uint64_t memory_bytes, shape_bytes;
 };
 

@@ -39,8 +39,8 @@ struct report_body {
 	uint32_t contact_bytes;
 };
 /* A batch was applied or refused, perhaps because its commands could not even be decoded; or it is kept for
- * later (WAITING): then tick is the one it is kept for, values are none, and another result follows when it is
- * applied. */
+ * later (WAITING): then tick is the one it is kept for, values are none, and another result follows
+ * when it is applied. */
 struct report_result {
 	uint32_t session;
 	uint64_t batch, tick;

@@ -18,14 +18,16 @@ static enum status check(const struct msg_subscribe *ask, uint32_t frame_max, st
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields", "%s are not served yet",
 				  wire_column_later(ask->fields));
 	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_SERVED) != 0 || ask->fields == 0)
-		return reason_set(why, STATUS_RANGE, -1, "fields", "fields is %llu: it must be a sum of bits of %d, not 0",
+		return reason_set(why, STATUS_RANGE, -1, "fields",
+				  "fields is %llu: it must be a sum of bits of %d, not 0",
 				  (unsigned long long)ask->fields, WIRE_COLUMNS_SERVED);
 	if ((ask->fields & WIRE_COLUMN_CONTACTS) && frame_max < WIRE_FRAME_CONTACTS)
 		return reason_set(why, STATUS_TOO_LARGE, -1, "fields",
 				  "contacts need limits.frame_down of at least %d, it is %u",
 				  WIRE_FRAME_CONTACTS, (unsigned)frame_max);
 	if (ask->budget > 0 && ask->budget < RATION_BUDGET_MIN)
-		return reason_set(why, STATUS_RANGE, -1, "budget", "budget is %llu: it must be 0, or at least %d bytes a second",
+		return reason_set(why, STATUS_RANGE, -1, "budget",
+				  "budget is %llu: it must be 0, or at least %d bytes a second",
 				  (unsigned long long)ask->budget, RATION_BUDGET_MIN);
 	if (ask->divisor == 0)
 		return reason_set(why, STATUS_RANGE, -1, "divisor",

@@ -206,7 +206,8 @@ static double number(struct rng *rng, enum gen_sparse_family family)
 {
 	if (family == GEN_SPARSE_INTEGER)
 		return (double)rng_below(rng, 5) - 2;
-	return rng_range(rng, -1, 1) + rng_range(rng, -1, 1);
+	double first = rng_range(rng, -1, 1);
+	return first + rng_range(rng, -1, 1);
 }
 
 /* Half with coupled axes. */

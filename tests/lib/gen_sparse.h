@@ -1,5 +1,6 @@
-/* gen_sparse.h: complementarity problems over bodies to test and bench the sparse solvers with: scenes of boxes,
- * walls of bricks in running bond, and the random families of gen_lcp.h as rows over bodies. */
+/* gen_sparse.h: complementarity problems over bodies to test and bench the sparse solvers with:
+ * scenes of boxes, walls of bricks in running bond, and the random families of gen_lcp.h as rows
+ * over bodies. */
 #ifndef CAIRN_TESTS_GEN_SPARSE_H
 #define CAIRN_TESTS_GEN_SPARSE_H
 
@@ -44,8 +45,8 @@ enum gen_sparse_family {
 	GEN_SPARSE_FAMILIES
 };
 const char *gen_sparse_family_name(enum gen_sparse_family family);
-/* At most `rows_max` (≤ 64) rows. All but the last two families have a solution with velocities of the size of
- * b, unless `b` leaves it out of reach of rows on nothing. */
+/* At most `rows_max` (≤ 64) rows. All but the last two families have a solution with velocities of
+ * the size of b, unless `b` leaves it out of reach of rows on nothing. */
 struct gen_sparse gen_sparse_random(enum gen_sparse_family family, struct rng *rng, uint32_t rows_max);
 
 /* How far x and v are from solving it, judged in twice the digits, as the solver's residual counts it. */

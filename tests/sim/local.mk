@@ -10,6 +10,8 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/server_sim.c \
 	tests/lib/sim_client.h \
 	tests/lib/sim_client.c \
+	tests/lib/pack_text.h \
+	tests/lib/pack_text.c \
 	tests/lib/sim_script.c
 
 UNIT_TESTS += \

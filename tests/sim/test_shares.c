@@ -110,10 +110,15 @@ START_TEST(a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one)
 	static const uint64_t FAR[] = { 200, 100000, UINT64_C(1) << 52 };
 	for (size_t i = 0; i < COUNT_OF(FAR); i++)
 		ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + FAR[i]), STATUS_RANGE);
-	ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + 50), STATUS_OK);
-	ck_assert_int_eq(ask(player, world, &spawn, 1, 0), STATUS_OK);
+	ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + 50), STATUS_WAITING);
+	/* An undated one waits for the dated one before it, and not for those that were refused. */
+	ck_assert_int_eq(ask(player, world, &spawn, 1, 0), STATUS_WAITING);
+	server_sim_run(sim, 60 * TICK);
+	ck_assert_int_eq(sim_result(player, world, player->batches[world])->code, STATUS_OK);
+	ck_assert_int_eq(sim_result(player, world, player->batches[world] - 1)->code, STATUS_OK);
 	/* Who drives the machine may. */
-	ck_assert_int_eq(ask(keeper, world, &spawn, 1, tick_of(sim, world) + 100000), STATUS_OK);
+	ck_assert_int_eq(ask(keeper, world, &spawn, 1, tick_of(sim, world) + 100000),
+			 STATUS_WAITING);
 	ck_assert(server_sim_sound(sim));
 	server_sim_destroy(sim);
 }
@@ -129,9 +134,9 @@ START_TEST(what_waits_has_a_share_and_ends_with_its_session)
 	uint64_t at = tick_of(sim, world) + 55;
 	struct command spawn = sim_spawn(0, 1, 0, 1, false);
 	for (int i = 0; i < 8; i++)
-		ck_assert_int_eq(ask(greedy, world, NULL, 0, at), i < 5 ? STATUS_OK : STATUS_LIMIT);
-	ck_assert_int_eq(ask(calm, world, &spawn, 1, at), STATUS_OK);
-	ck_assert_int_eq(ask(keeper, world, &spawn, 1, at), STATUS_OK);
+		ck_assert_int_eq(ask(greedy, world, NULL, 0, at), i < 5 ? STATUS_WAITING : STATUS_LIMIT);
+	ck_assert_int_eq(ask(calm, world, &spawn, 1, at), STATUS_WAITING);
+	ck_assert_int_eq(ask(keeper, world, &spawn, 1, at), STATUS_WAITING);
 	ck_assert_uint_eq(world_pending(server_sim_world(sim, world), NULL, 0), 7);
 	sim_disconnect(greedy);
 	server_sim_run(sim, 5 * TICK);
@@ -279,7 +284,8 @@ static void live(uint64_t seed)
 		live_on_credit(sim, world, &rng);
 		/* Who stays is served all the while: now, and for later. */
 		ck_assert_int_eq(ask(calm, world, &once, 1, 0), STATUS_OK);
-		ck_assert_int_eq(ask(calm, world, &once, 1, tick_of(sim, world) + 20), STATUS_OK);
+		ck_assert_int_eq(ask(calm, world, &once, 1, tick_of(sim, world) + 20),
+				 STATUS_WAITING);
 		server_sim_run(sim, 60 * TICK);
 	}
 	/* Silent ones are let go after twice the time of a PING, forces end within the horizon. */

@@ -1,6 +1,6 @@
-/* velocity_sparse.c: islands too large for pivoting: rows over bodies for solvers/lcp_sparse.h, and with friction for
- * solvers/lcp_friction_sparse.h. Both find multipliers and the change of velocity together, so that one solver is both
- * cores: the complementarity problem and the projection.
+/* velocity_sparse.c: islands too large for pivoting: rows over bodies for solvers/lcp_sparse.h, and
+ * with friction for solvers/lcp_friction_sparse.h. Both find multipliers and the change of velocity
+ * together, so that one solver is both cores: the complementarity problem and the projection.
  *
  * The projection's own friction is lcp_sparse again: bounds of tangents from the last round's normals.
  */
@@ -201,7 +201,8 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver, 
 	else
 		solve_boxes(self, solver, sparse, &options, result);
 	self->outcome->iterations += result->rounds;
-	self->outcome->fallbacks += result->fallbacks + (result->status != SOLVER_SOLVED && result->fallbacks == 0);
+	self->outcome->fallbacks +=
+		result->fallbacks + (result->status != SOLVER_SOLVED && result->fallbacks == 0);
 }
 
 enum status velocity_island_sparse(struct velocity_island *self, const struct velocity_question *question)

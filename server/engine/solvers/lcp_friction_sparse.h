@@ -26,13 +26,13 @@ static inline bool lcp_friction_sparse_is_cheaper(uint32_t rows)
 
 /* The workspace is lcp_sparse's, of the same sizes (lcp_sparse_size_of(&problem->rows)).
  * x: out, and with options.warm in as well; v: out, 6 × bodies, or NULL: the change of velocity.
- * residual, violation: as lcp_sparse's, of the true conditions, with the bounds ±μ x_n of the x_n that goes out.
- * SOLVED: they hold. Otherwise `fallbacks` is 1, the status INEXACT (LIMIT: after rounds_max factors, 0: 400),
- * and x is exact for bounds from the normals of the round before, as many rounds as brought them closer;
- * or is without friction if that would add energy.
- * ½ xᵀA x + bᵀx ≤ 0 (to rounding) in every case without sliding rows and without joints whose bounds leave
- * out 0, and after a fallback in all. INFEASIBLE: the normals and joints alone have no solution; `certificate` as
- * lcp_sparse's, 0 in tangents. */
+ * residual, violation: as lcp_sparse's, of the true conditions, with the bounds ±μ x_n of the x_n
+ * that goes out. SOLVED: they hold. Otherwise `fallbacks` is 1, the status INEXACT (LIMIT: after
+ * rounds_max factors, 0: 400), and x is exact for bounds from the normals of the round before, as
+ * many rounds as brought them closer; or is without friction if that would add energy. ½ xᵀA x +
+ * bᵀx ≤ 0 (to rounding) in every case without sliding rows and without joints whose bounds leave
+ * out 0, and after a fallback in all. INFEASIBLE: the normals and joints alone have no solution;
+ * `certificate` as lcp_sparse's, 0 in tangents. */
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 					       const struct friction_sparse_problem *problem,
 					       const struct solver_options *options, double *x,

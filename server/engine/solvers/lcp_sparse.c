@@ -7,9 +7,10 @@
  * whose eigenvalues are at least 1 however dependent the rows are, and whose size is that of the bodies.
  *
  *   1. x from the caller (warm): if it holds already, that is all.
- *   2. Rounds of the active set (lcp_sparse_active.c): free rows as equalities, refined to rounding; free rows
- *      pushed beyond a bound are bound there, bound rows that w drives away are freed, beyond a slack, which
- *      keeps weakly active rows from flipping for ever. Six factors for a wall of 1000 bricks, cold.
+ *   2. Rounds of the active set (lcp_sparse_active.c): free rows as equalities, refined to
+ *      rounding; free rows pushed beyond a bound are bound there, bound rows that w drives away are
+ *      freed, beyond a slack, which keeps weakly active rows from flipping for ever. Six factors
+ *      for a wall of 1000 bricks, cold.
  *   3. If these do not end: the method of multipliers (lcp_sparse_newton.c), which converges for all
  *      problems that have a solution; ε goes down in steps, and after each one the active set is tried again.
  *      Where there is no solution the multipliers run off along a ray, which is multiplied out

@@ -75,8 +75,8 @@ struct lcp_sparse {
 	struct solver_result result;
 };
 
-/* The rule of size: whether an island of that many rows is cheaper here than with the dense solver. Walls break
- * even at about 60 rows (bench_lcp_sparse). */
+/* The rule of size: whether an island of that many rows is cheaper here than with the dense solver.
+ * Walls break even at about 60 rows (bench_lcp_sparse). */
 static inline bool lcp_sparse_is_cheaper(uint32_t rows, uint32_t bodies)
 {
 	return rows >= 60 && rows >= 2 * bodies;

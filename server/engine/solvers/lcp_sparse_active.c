@@ -18,7 +18,8 @@
 enum { REFINEMENTS = 12, REFINEMENTS_TIED = 40, PATIENCE_TIED = 6, BOLD = 6, DRAWING = 8 };
 
 #define CLEAR 1e-7    /* of the largest b: x counts as away from its bound */
-#define WARY 0.3     /* after the bold rounds only what is wrong by so much of the worst changes: ends most cycles */
+/* After the bold rounds only what is wrong by so much of the worst changes: ends most cycles. */
+#define WARY 0.3
 #define PROGRESS 0.25 /* each refinement must do better than this */
 #define PROGRESS_TIED 0.95 /* with ties, in one of so many */
 

@@ -297,7 +297,8 @@ static void sort_events(struct world *world)
 static uint32_t find_dropped(const struct event_list *events)
 {
 	uint32_t at = 0;
-	while (at < events->count && (events->items[at].kind != EVENT_LIMIT || events->items[at].fraction != 1))
+	while (at < events->count &&
+	       (events->items[at].kind != EVENT_LIMIT || events->items[at].fraction != 1))
 		at++;
 	return at;
 }
@@ -306,7 +307,8 @@ static uint32_t find_dropped(const struct event_list *events)
 static void limit_events(struct world *world)
 {
 	struct event_list *events = &world->dynamics.events;
-	uint32_t most = world->tables.world.events_max[0], dropped = events->lost, told = find_dropped(events);
+	uint32_t most = world->tables.world.events_max[0], dropped = events->lost,
+		 told = find_dropped(events);
 	events->lost = 0;
 	if (events->count <= most && dropped == 0)
 		return;

@@ -344,7 +344,8 @@ START_TEST(a_batch_is_settled_by_the_result_of_its_own_world)
 	remove.remove.body = 4711;
 	for (uint64_t round = 1; round <= 4; round++) {
 		uint64_t batch, before = seen.results;
-		fine(cairn_commands(client, fast.number, &spawn, 1, 0, WIRE_LATE_APPLY, &batch, &why));
+		fine(cairn_commands(client, fast.number, &spawn, 1, CAIRN_NEXT_TICK,
+				    WIRE_LATE_APPLY, &batch, &why));
 		ck_assert_uint_eq(batch, round);
 		ck_assert_int_eq(cairn_apply(client, slow.number, &remove, 1, &result, &why),
 				 STATUS_UNKNOWN_BODY);

@@ -177,7 +177,8 @@ END_TEST
 static void rack(struct stage *stage, double gap, double aside)
 {
 	uint32_t ball = stage_shape(stage, make_sphere(0.5));
-	struct stage_body like = { .status = BODY_DYNAMIC, .shape = ball, .mass = 1, .friction = -1, .restitution = 1 };
+	struct stage_body like = {
+		.status = BODY_DYNAMIC, .shape = ball, .mass = 1, .friction = -1, .restitution = 1};
 	for (uint32_t row = 0; row < 5; row++)
 		for (uint32_t i = 0; i <= row; i++) {
 			like.position = vec3_make(row * scalar_sqrt(3) / 2, i - 0.5 * row, 0);
@@ -205,10 +206,13 @@ START_TEST(a_break_keeps_energy_momentum_and_symmetry)
 			double error = 0;
 			for (uint32_t row = 0, first = 0; row < 5; first += ++row)
 				for (uint32_t i = 0; i <= row; i++)
-					error = scalar_max(error, vec3_distance(v[first + i],
-									       vec3_make(v[first + row - i].x,
-											 -v[first + row - i].y, 0)));
-			ck_assert_msg(error < 1e-12, "gap %g, core %u: mirror error %g", gaps[g], core, error);
+					error = scalar_max(
+						error,
+						vec3_distance(v[first + i],
+							      vec3_make(v[first + row - i].x,
+									-v[first + row - i].y, 0)));
+			ck_assert_msg(error < 1e-12, "gap %g, core %u: mirror error %g", gaps[g],
+				      core, error);
 			stage_release(&stage);
 		}
 }
@@ -238,7 +242,8 @@ START_TEST(an_inelastic_impact_shares_the_momentum)
 		struct stage stage;
 		begin(&stage, METHODS[m], false, false);
 		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
-		struct stage_body like = { .status = BODY_DYNAMIC, .shape = ball, .mass = 1, .velocity = { 1, 0, 0 } };
+		struct stage_body like = {
+			.status = BODY_DYNAMIC, .shape = ball, .mass = 1, .velocity = {1, 0, 0}};
 		stage_add(&stage, like);
 		like.mass = 3;
 		like.velocity = vec3_zero();
@@ -257,7 +262,8 @@ END_TEST
 START_TEST(the_printed_form_touches_strictly_below_the_sum_of_radii)
 {
 	/* C-02: exactly at the sum no contact; one ulp nearer, one. Right side 0: it stops there. */
-	static const vec3 square[] = { { -0.5, -0.5, 0 }, { 0.5, -0.5, 0 }, { 0.5, 0.5, 0 }, { -0.5, 0.5, 0 } };
+	static const vec3 square[] = {
+		{-0.5, -0.5, 0}, {0.5, -0.5, 0}, {0.5, 0.5, 0}, {-0.5, 0.5, 0}};
 	for (uint32_t near = 0; near < 2; near++)
 		for (uint32_t m = 0; m < 2; m++) {
 			struct stage stage;
@@ -268,7 +274,8 @@ START_TEST(the_printed_form_touches_strictly_below_the_sum_of_radii)
 			add_polygon(&stage, shape, 1, 1, vec3_zero(), vec3_zero(), 0, 0);
 			add_polygon(&stage, shape, 1, 1, vec3_make(0, apart, 0), vec3_make(0, -1, 0), 0, 0);
 			stage_step(&stage);
-			ck_assert_double_eq_tol(stage.tables.body.velocity[1].y, near == 0 ? -1 : -0.5, 1e-12);
+			ck_assert_double_eq_tol(stage.tables.body.velocity[1].y,
+						near == 0 ? -1 : -0.5, 1e-12);
 			ck_assert_double_eq_tol(stage.tables.body.velocity[0].y, near == 0 ? 0 : -0.5, 1e-12);
 			stage_release(&stage);
 		}
@@ -281,7 +288,8 @@ START_TEST(velocities_do_not_depend_on_the_order_of_redundant_supports)
 {
 	/* C-05, as a body: a plank on three pillars falls onto all of them, in all six orders. */
 	static const double places[] = { -3, 0, 3 };
-	static const uint32_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	static const uint32_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+					      {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
 		vec3 velocity[6], spin[6];
 		for (uint32_t o = 0; o < 6; o++) {
@@ -290,9 +298,11 @@ START_TEST(velocities_do_not_depend_on_the_order_of_redundant_supports)
 			uint32_t pillar = stage_shape(&stage, make_box(0.2, 1, 0.2));
 			uint32_t plank = stage_shape(&stage, make_box(4, 0.1, 0.5));
 			for (uint32_t i = 0; i < 3; i++)
-				stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
-								       .shape = pillar,
-								       .position = { places[orders[o][i]], -1, 0 } });
+				stage_add(&stage,
+					  (struct stage_body){
+						  .status = BODY_STATIC,
+						  .shape = pillar,
+						  .position = {places[orders[o][i]], -1, 0}});
 			uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 									      .shape = plank,
 									      .position = { 0.7, 0.1, 0.1 },
@@ -330,7 +340,8 @@ START_TEST(a_tower_stands_under_a_heavy_top)
 									     .mass = i == 7 ? tops[t] : 1 });
 			stage_run(&stage, 120);
 			double sink = 7.5 - stage.tables.body.position[top].y;
-			ck_assert_msg(scalar_abs(sink) <= 1e-8, "%s, top %g: sinks %g m", METHODS[m], tops[t], sink);
+			ck_assert_msg(scalar_abs(sink) <= 1e-8, "%s, top %g: sinks %g m",
+				      METHODS[m], tops[t], sink);
 			stage_release(&stage);
 		}
 }
@@ -350,22 +361,27 @@ START_TEST(a_block_holds_on_a_slope_or_slides_by_the_analytic_rule)
 			uint32_t floor = stage_shape(&stage, make_box(50, 1, 50));
 			uint32_t box = stage_shape(&stage, make_box(0.5, 0.25, 0.5));
 			quat at = quat_mul(yaw, lean);
-			stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
-							       .shape = floor,
-							       .rotation = at,
-							       .friction = frictions[f],
-							       .position = quat_rotate(at, vec3_make(0, -1, 0)) });
-			uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-									      .shape = box,
-									      .rotation = at,
-									      .friction = frictions[f],
-									      .position = quat_rotate(at, vec3_make(0, 0.25, 0)) });
+			stage_add(&stage, (struct stage_body){.status = BODY_STATIC,
+							      .shape = floor,
+							      .rotation = at,
+							      .friction = frictions[f],
+							      .position = quat_rotate(
+								      at, vec3_make(0, -1, 0))});
+			uint32_t row = stage_add(
+				&stage, (struct stage_body){.status = BODY_DYNAMIC,
+							    .shape = box,
+							    .rotation = at,
+							    .friction = frictions[f],
+							    .position = quat_rotate(
+								    at, vec3_make(0, 0.25, 0))});
 			stage_run(&stage, 30);
 			double before = vec3_length(stage.tables.body.velocity[row]);
 			stage_run(&stage, 30);
-			double gained = (vec3_length(stage.tables.body.velocity[row]) - before) / (30 * stage.dt);
+			double gained = (vec3_length(stage.tables.body.velocity[row]) - before) /
+					(30 * stage.dt);
 			double wanted = f == 0 ? 0 : 9.81 * (sine - 0.3 * cosine);
-			ck_assert_msg(scalar_near(gained, wanted, 1e-9), "μ %g: %.12g m/s2, not %.12g", frictions[f], gained, wanted);
+			ck_assert_msg(scalar_near(gained, wanted, 1e-9),
+				      "μ %g: %.12g m/s2, not %.12g", frictions[f], gained, wanted);
 			if (f == 0)
 				ck_assert_msg(before < 1e-10, "turn %u: creeps at %g", turn, before);
 			stage_release(&stage);
@@ -380,8 +396,13 @@ START_TEST(a_body_squeezed_between_scripts_is_counted_and_stays_finite)
 		begin(&stage, METHODS[m], false, true);
 		stage_ground(&stage);
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = box, .position = { 0, 0.5, 0 } });
-		stage_add(&stage, (struct stage_body){ .status = BODY_ANIMATED, .shape = box, .position = { 0, 1.5, 0 }, .velocity = { 0, -1, 0 } });
+		uint32_t row = stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
+								     .shape = box,
+								     .position = {0, 0.5, 0}});
+		stage_add(&stage, (struct stage_body){.status = BODY_ANIMATED,
+						      .shape = box,
+						      .position = {0, 1.5, 0},
+						      .velocity = {0, -1, 0}});
 		uint32_t fallbacks = 0;
 		for (uint32_t i = 0; i < 30; i++) {
 			stage_step(&stage);

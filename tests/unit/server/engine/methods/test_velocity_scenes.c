@@ -21,7 +21,8 @@ struct cloud {
 
 static uint32_t cloud_shape(struct stage *stage, uint32_t kind)
 {
-	static const vec3 corners[] = { { 0.5, 0, 0 }, { -0.3, 0.4, 0 }, { -0.3, -0.4, 0.1 }, { 0.1, 0.1, 0.5 }, { 0, -0.1, -0.4 } };
+	static const vec3 corners[] = {
+		{0.5, 0, 0}, {-0.3, 0.4, 0}, {-0.3, -0.4, 0.1}, {0.1, 0.1, 0.5}, {0, -0.1, -0.4}};
 	static const vec3 square[] = { { -0.4, -0.3, 0 }, { 0.4, -0.3, 0 }, { 0.3, 0.3, 0 } };
 	switch (kind) {
 	case 0:
@@ -52,11 +53,15 @@ static void add_cloud(struct stage *stage, const struct cloud *cloud, uint64_t s
 		shapes[k] = cloud_shape(stage, k);
 	for (uint32_t i = 0; i < cloud->bodies; i++) {
 		struct stage_body *body = &bodies[i];
-		*body = (struct stage_body){ .status = BODY_DYNAMIC, .friction = cloud->friction, .restitution = cloud->restitution };
+		*body = (struct stage_body){.status = BODY_DYNAMIC,
+					    .friction = cloud->friction,
+					    .restitution = cloud->restitution};
 		double x = rng_range(&rng, -side, side), y = rng_range(&rng, -side, side);
 		double z = rng_range(&rng, -side, side), vx = rng_range(&rng, -3, 3);
 		double vy = rng_range(&rng, -3, 3), vz = rng_range(&rng, -3, 3);
-		body->shape = shapes[cloud->planar ? 4 : cloud->round ? 2 * rng_below(&rng, 2) : rng_below(&rng, 4)];
+		body->shape = shapes[cloud->planar  ? 4
+				     : cloud->round ? 2 * rng_below(&rng, 2)
+						    : rng_below(&rng, 4)];
 		body->mass = rng_range(&rng, 0.2, 5);
 		body->position = vec3_make(x, y, cloud->planar ? 0 : z);
 		body->velocity = vec3_make(vx, vy, cloud->planar ? 0 : vz);
@@ -91,7 +96,12 @@ START_TEST(momentum_is_kept_by_all_and_energy_never_gained_without_friction)
 			struct stage stage;
 			stage_init(&stage, METHODS[m]);
 			bool rough = m == 0 && seed % 2 == 0;
-			struct cloud cloud = { 3 + seed % 14, rough ? 0.5 : -1, bounces[seed % 3], seed % 5 == 4, false, NULL };
+			struct cloud cloud = {3 + seed % 14,
+					      rough ? 0.5 : -1,
+					      bounces[seed % 3],
+					      seed % 5 == 4,
+					      false,
+					      NULL};
 			add_cloud(&stage, &cloud, check_seed() + seed);
 			vec3 linear = stage_momentum(&stage), angular = stage_angular_momentum(&stage);
 			double energy = stage_kinetic(&stage), size, turning;
@@ -101,11 +111,16 @@ START_TEST(momentum_is_kept_by_all_and_energy_never_gained_without_friction)
 				double now = stage_kinetic(&stage), worked = stage.dynamics.report.push_work;
 				ck_assert_msg(vec3_distance(stage_momentum(&stage), linear) <= 1e-12 * size,
 					      "%s, seed %u, tick %u: momentum", METHODS[m], seed, tick);
-				ck_assert_msg(vec3_distance(stage_angular_momentum(&stage), angular) <= 1e-12 * turning,
-					      "%s, seed %u, tick %u: angular momentum off by %g", METHODS[m], seed, tick,
-					      vec3_distance(stage_angular_momentum(&stage), angular) / turning);
+				ck_assert_msg(
+					vec3_distance(stage_angular_momentum(&stage), angular) <=
+						1e-12 * turning,
+					"%s, seed %u, tick %u: angular momentum off by %g",
+					METHODS[m], seed, tick,
+					vec3_distance(stage_angular_momentum(&stage), angular) /
+						turning);
 				ck_assert_msg(rough || now <= energy * (1 + 1e-11) + worked,
-					      "%s, seed %u, tick %u: energy %.15g after %.15g", METHODS[m], seed, tick, now, energy);
+					      "%s, seed %u, tick %u: energy %.15g after %.15g",
+					      METHODS[m], seed, tick, now, energy);
 				energy = now;
 			}
 			stage_release(&stage);
@@ -118,8 +133,10 @@ static double difference(const struct stage *a, const struct stage *b, const uin
 	double most = 0;
 	for (uint32_t i = 0; i < a->tables.body.count; i++) {
 		uint32_t there = order != NULL ? order[i] : i;
-		most = scalar_max(most, vec3_distance(a->tables.body.velocity[there], b->tables.body.velocity[i]));
-		most = scalar_max(most, vec3_distance(a->tables.body.angular_velocity[there], b->tables.body.angular_velocity[i]));
+		most = scalar_max(most, vec3_distance(a->tables.body.velocity[there],
+						      b->tables.body.velocity[i]));
+		most = scalar_max(most, vec3_distance(a->tables.body.angular_velocity[there],
+						      b->tables.body.angular_velocity[i]));
 	}
 	return most;
 }
@@ -175,7 +192,8 @@ END_TEST
 
 START_TEST(switching_restoring_and_rebuilding_give_equal_hashes)
 {
-	static const char *const names[] = { "soft-step", "lcp", "projection", "reflection", "free", "gr-velocity-projection" };
+	static const char *const names[] = {"soft-step",  "lcp",  "projection",
+					    "reflection", "free", "gr-velocity-projection"};
 	struct rng rng = rng_seeded(check_seed());
 	struct stage first, second;
 	stage_init(&first, "soft-step");
@@ -208,7 +226,8 @@ END_TEST
 
 START_TEST(a_method_begins_from_what_is_neutral_alone)
 {
-	/* Two ways to the same bodies: what another method left in the contacts must not reach the one that follows. */
+	/* Two ways to the same bodies: what another method left in the contacts must not reach the
+	 * one that follows. */
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
 		struct stage first, second;
 		stage_init(&first, "soft-step");

@@ -374,8 +374,8 @@ START_TEST(nothing_at_all_is_solved)
 }
 END_TEST
 
-/* Rows, bodies and impulses in units 2^±k: what fits into doubles is solved, and nothing is called solved that
- * is not. */
+/* Rows, bodies and impulses in units 2^±k: what fits into doubles is solved, and nothing is called
+ * solved that is not. */
 START_TEST(numbers_at_the_ends_of_the_range_are_solved_or_said_not_to_be)
 {
 	struct rng rng = rng_seeded(check_seed() + 5);
