@@ -2,9 +2,8 @@
  *
  * Rounds as lcp_sparse's (lcp_sparse_active.c), with ties: a tangent at its limit has x = ±μ x_n, and while
  * the free rows are refined it goes along with its normal. The factor is that of the free rows, symmetric;
- * what the ties add is a fixed point, which each refinement brings closer by a factor of about μ times the
- * coupling of a contact's tangent to its normal. Resting heaps need one or two factors from their
- * last answer.
+ * what the ties add is a fixed point, whose steps are combined (Anderson). Resting heaps need one or
+ * two factors from their last answer.
  *
  *   1. Warm: tangents stick, or slide as the x given says; rounds until no row changes.
  *   2. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution
@@ -22,7 +21,8 @@
 #include "server/engine/math/wide.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { TIED = 12, TIED_AGAIN = 6, LIFTS = 8, FACTORS_MAX = 500 };
+/* Rounds of the active set: of islands beyond FEW rows, those that end do so soon or not at all. */
+enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8, FEW = 600, LIFTS = 8, FACTORS_MAX = 500 };
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
 
@@ -99,6 +99,11 @@ static double energy(const struct lcp_sparse *self)
 	return sum;
 }
 
+static uint32_t rounds_of(const struct lcp_sparse *self, uint32_t few)
+{
+	return self->rows <= FEW ? few : TIED_LARGE;
+}
+
 /* Tangents of contacts that push stick; others and the sliding are bound. */
 static void begin_sticking(struct lcp_sparse *self)
 {
@@ -158,7 +163,7 @@ static bool tied_inside(struct lcp_sparse *self, double *gap)
 	memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
 	self->tied = true;
 	lcp_sparse_tie(self);
-	bool good = lcp_sparse_active_set(self, TIED);
+	bool good = lcp_sparse_active_set(self, rounds_of(self, TIED));
 	self->tied = false;
 	if (!good)
 		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
@@ -205,7 +210,7 @@ static enum solver_status by_lifts(struct lcp_sparse *self, double best)
 		good = gap <= self->goal;
 		if (!good) {
 			memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
-			good = tied_rounds(self, TIED_AGAIN);
+			good = tied_rounds(self, rounds_of(self, TIED_AGAIN));
 			if (!good)
 				memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
 		}
@@ -226,7 +231,7 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 	double gap;
 	if (warm) {
 		lcp_sparse_follow(self, self->x, self->u);
-		if (true_gap(self) <= self->goal || tied_rounds(self, TIED))
+		if (true_gap(self) <= self->goal || tied_rounds(self, rounds_of(self, TIED)))
 			return SOLVER_SOLVED;
 	}
 	if (tied_inside(self, &gap))
@@ -240,7 +245,7 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 			return status;
 		self->result.certificate = NULL;
 		memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
-		if (tied_rounds(self, TIED))
+		if (tied_rounds(self, rounds_of(self, TIED)))
 			return SOLVER_SOLVED;
 		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
 		(void)is_safe(self);

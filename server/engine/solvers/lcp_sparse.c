@@ -29,7 +29,7 @@
 #include "server/engine/linalg/order_amd.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { FACTORS_MAX = 300, ROUNDS = 14, SOFTER_SETS = 2 };
+enum { FACTORS_MAX = 300, ROUNDS = 14, SOFTER_SETS = 1 };
 
 #define INSIDE 0.1 /* of the tolerance: the gap that is aimed at */
 #define SOFTER 1e-2
@@ -75,6 +75,10 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 		*by_unknown[i] = SOLVER_CARVE(memory, double, LCP_BODY * (size_t)size.bodies);
 	for (uint32_t i = 0; i < COUNT_OF(shifts); i++)
 		*shifts[i] = SOLVER_CARVE(memory, int32_t, size.rows);
+	size_t unknowns = LCP_BODY * (size_t)size.bodies;
+	self->mix_step = SOLVER_CARVE(memory, double, LCP_MIX * (unknowns + size.rows));
+	self->mix_moved = SOLVER_CARVE(memory, double, LCP_MIX * (size_t)size.rows);
+	self->mix_last = SOLVER_CARVE(memory, double, unknowns + 2 * (size_t)size.rows);
 	self->mass_shift = SOLVER_CARVE(memory, int32_t, size.bodies);
 	self->free = SOLVER_CARVE(memory, uint8_t, size.rows);
 	self->normal = SOLVER_CARVE(memory, uint32_t, size.rows);

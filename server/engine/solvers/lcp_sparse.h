@@ -12,7 +12,7 @@
 #include "server/engine/linalg/chol_block.h"
 #include "server/engine/solvers/solver.h"
 
-enum { LCP_BODY = CHOL_BLOCK };
+enum { LCP_BODY = CHOL_BLOCK, LCP_MIX = 6 };
 
 struct lcp_sparse_problem {
 	uint32_t rows, bodies;
@@ -69,6 +69,8 @@ struct lcp_sparse {
 	double *friction; /* μ, in these units */
 	int8_t *side;     /* a bound tangent is at +μ x_n, −μ x_n, or (0) where there was nothing to be at */
 	uint8_t *kind;    /* enum friction_row */
+	/* Steps that are combined: LCP_MIX × (unknowns + rows), LCP_MIX × rows, unknowns + 2 rows. */
+	double *mix_step, *mix_moved, *mix_last;
 	double goal;   /* a gap at which the work is done */
 	double soft;   /* ε of the active set: smaller loses digits of the factor, larger refines longer */
 	uint32_t factors_max;
