@@ -288,11 +288,6 @@ void host_stop(struct host *host, host_stopped *on_stopped, void *context)
 	pool_remove(host->pool, &host->runnable, stopped, NULL);
 }
 
-uint32_t host_number(const struct host *host)
-{
-	return host->options.number;
-}
-
 const char *host_name(const struct host *host)
 {
 	return host->options.name;
@@ -341,4 +336,3 @@ enum status host_submit(struct host *host, const struct host_batch *batch)
 	host->put = host->put || status == STATUS_OK;
 	return status;
 }
-
