@@ -566,6 +566,17 @@ START_TEST(the_world_comes_first)
 }
 END_TEST
 
+START_TEST(a_parameter_may_be_given_by_a_name_that_it_had)
+{
+	struct scene *scene = parse("world:\n  parameters: {soft_step.push_speed: 5, contact.push_speed: 4}\n");
+	ck_assert_uint_eq(scene->command_count, 2);
+	ck_assert_str_eq(scene->commands[0].parameter.name.text, "soft_step.push_speed");
+	ck_assert_double_eq(scene->commands[0].parameter.value, 5);
+	ck_assert_str_eq(scene->commands[1].parameter.name.text, "contact.push_speed");
+	scene_destroy(scene);
+}
+END_TEST
+
 /* ---- generators ---------------------------------------------------------------------------------- */
 
 START_TEST(a_stack_turns_as_it_grows)
@@ -874,6 +885,7 @@ static Suite *make(void)
 	tcase_add_test(parts, nearer_layers_hold);
 	tcase_add_test(parts, every_key_of_a_body_arrives);
 	tcase_add_test(parts, the_world_comes_first);
+	tcase_add_test(parts, a_parameter_may_be_given_by_a_name_that_it_had);
 	suite_add_tcase(suite, parts);
 	TCase *generators = tcase_create("generators");
 	tcase_add_test(generators, a_stack_turns_as_it_grows);
