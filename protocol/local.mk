@@ -47,6 +47,8 @@ libcairnproto_a_SOURCES += \
 	protocol/command_wire.c \
 	protocol/result_wire.h \
 	protocol/result_wire.c \
+	protocol/queries.def \
+	protocol/query_ask.c \
 	protocol/query_items.h \
 	protocol/query_long.c \
 	protocol/query_wire.h \

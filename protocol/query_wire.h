@@ -1,18 +1,6 @@
 /* query_wire.h: questions about a state and their answers.
  *
- *   QUERY.query
- *     RAY       [1, origin, direction, length, limit = 1, category, mask, ignore = 0]
- *     OVERLAP   [2, shape, position, rotation = identity, limit = 1024, category, mask, ignore = 0]
- *     CONTACTS  [3, body = 0, limit = 1024]
- *     TOTALS    [4]
- *     BODY      [5, body]
- *     GEOMETRY  [6, name, part = 0]
- *     CAST      [7, shape, position, way, rotation = identity, limit = 1, category, mask, ignore = 0]
- *     CLOSEST   [8, body, other = 0, reach = 1000]
- *     MASS      [9, body = 0]
- *     MOVE      [10, shape, position, way, rotation = identity, iterations = 4, slope = 0.7, step = 0,
- *                skin = 0.001, category, mask, ignore = 0]
- *     REGIONS   [11, body, other, limit = 64]
+ *   QUERY.query    [kind, …]: queries.def has the kinds and their fields
  *   ANSWER.answer
  *     RAY       [[body, placement, child, fraction, point, normal], …], nearest first
  *     OVERLAP   [id, …], ascending
@@ -55,18 +43,8 @@
 #include "protocol/packer.h"
 
 enum wire_query_kind {
-	WIRE_QUERY_RAY = 1,
-	WIRE_QUERY_OVERLAP = 2,
-	WIRE_QUERY_CONTACTS = 3,
-	WIRE_QUERY_TOTALS = 4,
-	WIRE_QUERY_BODY = 5,
-	WIRE_QUERY_GEOMETRY = 6,
-	WIRE_QUERY_CAST = 7,
-	WIRE_QUERY_CLOSEST = 8,
-	WIRE_QUERY_MASS = 9,
-	WIRE_QUERY_MOVE = 10,
-	WIRE_QUERY_REGIONS = 11,
-	WIRE_QUERY_LAST = WIRE_QUERY_REGIONS,
+#define QUERY(number, NAME, name, where, doc, answer, about) WIRE_QUERY_##NAME = (number),
+#include "protocol/queries.def"
 };
 enum { WIRE_QUERY_LIMIT_MAX = 4096, WIRE_QUERY_SHAPE_MAX = 4096, WIRE_MOVE_ITERATIONS_MAX = 16 };
 /* m. */
@@ -76,20 +54,50 @@ enum { WIRE_QUERY_LIMIT_MAX = 4096, WIRE_QUERY_SHAPE_MAX = 4096, WIRE_MOVE_ITERA
 
 struct wire_query {
 	enum wire_query_kind kind;
-	double origin[3];        /* RAY; OVERLAP, CAST, MOVE: position */
-	double direction[3];     /* RAY: as given; CAST, MOVE: the way, m */
-	double length;           /* RAY; CLOSEST: reach, m */
-	double rotation[4];      /* OVERLAP, CAST, MOVE */
-	struct wire_slice shape; /* OVERLAP, CAST, MOVE: canonical bytes or a name (borrowed) */
-	uint32_t body;           /* CONTACTS, MASS: 0 for all; BODY, CLOSEST, REGIONS */
-	uint32_t other;          /* CLOSEST: 0 for any; REGIONS */
-	uint32_t iterations;     /* MOVE */
-	double slope, step, skin; /* MOVE: cosine, m, m */
-	uint32_t limit;
-	uint32_t category, mask, ignore;
-	struct wire_name name; /* GEOMETRY */
-	uint32_t part;
+#define MEMBER_VALUE(ctype, name) ctype name;
+#define MEMBER_VECTOR(ctype, name) ctype name[3];
+#define MEMBER_QUATERNION(ctype, name) ctype name[4];
+#define MEMBER_STRUCT(ctype, name) ctype name;
+#define MEMBER(ctype, name, form, fallback, doc) MEMBER_##form(ctype, name)
+#include "protocol/queries.def"
+#undef MEMBER_VALUE
+#undef MEMBER_VECTOR
+#undef MEMBER_QUATERNION
+#undef MEMBER_STRUCT
 };
+
+/* A kind, from the list. */
+enum wire_query_type {
+	WIRE_ASK_U32,
+	WIRE_ASK_REAL,
+	WIRE_ASK_LENGTH,
+	WIRE_ASK_PLACE,
+	WIRE_ASK_DIRECTION,
+	WIRE_ASK_WAY,
+	WIRE_ASK_ROTATION,
+	WIRE_ASK_SHAPE,
+	WIRE_ASK_NAME,
+};
+struct query_field {
+	const char *name;
+	enum wire_query_type type;
+	uint32_t offset; /* in struct wire_query */
+	bool needed;
+	double min, max, fallback;
+};
+struct query_info {
+	uint32_t number;
+	const char *name, *doc;
+	const char *answer, *about; /* how ANSWER lies, and what is to be said of it */
+	bool placed;                /* over a list of placed shapes; else of the tables */
+	bool reserved;              /* number taken, no more */
+	const struct query_field *fields;
+	uint32_t field_count;
+};
+/* In order of numbers. */
+const struct query_info *query_list(uint32_t *count);
+/* NULL when no query has that number; reserved ones are found. */
+const struct query_info *query_info(uint32_t number);
 
 /* A query of a kind with everything at its default. */
 void query_init(struct wire_query *self, enum wire_query_kind kind);

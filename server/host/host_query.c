@@ -144,12 +144,6 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 	}
 }
 
-static bool is_short(enum wire_query_kind kind)
-{
-	return kind == WIRE_QUERY_CONTACTS || kind == WIRE_QUERY_TOTALS ||
-	       kind == WIRE_QUERY_BODY || kind == WIRE_QUERY_GEOMETRY;
-}
-
 /* What an answer has cost, in pieces looked at. */
 static uint64_t work_of(const struct host *host, const struct wire_query *query,
 			const struct bytes *out)
@@ -170,7 +164,7 @@ void host_do_query(struct host *host, struct asker *asker, struct wire_list list
 		return;
 	struct arena_mark mark = arena_mark(&host->scratch);
 	enum status status = query_take(&list, &query, &why);
-	if (status == STATUS_OK && !is_short(query.kind)) {
+	if (status == STATUS_OK && query_info((uint32_t)query.kind)->placed) {
 		host_do_question(host, asker, &query);
 		return;
 	}

@@ -161,11 +161,12 @@ static void write_part(FILE *out, const char *name, const struct wire_packer *pa
 
 void wire_vectors_queries(FILE *out)
 {
-	static const char *const NAMES[] = { "",     "ray",	 "overlap", "contacts", "totals",  "body",
-					     "geometry", "cast", "closest", "mass",	"move", "regions" };
-	_Static_assert(COUNT_OF(NAMES) == WIRE_QUERY_LAST + 1, "every kind has its vector");
+	uint32_t kinds;
+	const struct query_info *infos = query_list(&kinds);
 	fputs("[\n", out);
-	for (uint32_t kind = 1; kind <= WIRE_QUERY_LAST; kind++) {
+	for (uint32_t kind = 1; kind <= kinds; kind++) {
+		if (query_info(kind)->reserved)
+			continue;
 		uint8_t items[1024], packed[1024];
 		struct wire_query query = question(kind);
 		struct wire_packer list = wire_packer_over(items, sizeof items);
@@ -175,7 +176,7 @@ void wire_vectors_queries(FILE *out)
 		wire_pack_array(&whole, count);
 		memcpy(packed + whole.bytes, items, list.bytes);
 		whole.bytes += list.bytes;
-		fprintf(out, "%s  {\"name\": \"%s\", \"kind\": %u", kind > 1 ? ",\n" : "", NAMES[kind], kind);
+		fprintf(out, "%s  {\"name\": \"%s\", \"kind\": %u", kind > 1 ? ",\n" : "", infos[kind - 1].name, kind);
 		write_part(out, "query", &whole);
 		struct wire_packer answer = wire_packer_over(packed, sizeof packed);
 		pack_answer(&answer, (enum wire_query_kind)kind);
@@ -183,4 +184,43 @@ void wire_vectors_queries(FILE *out)
 		fputs("}", out);
 	}
 	fputs("\n]\n", out);
+}
+
+/* ---- the table of the page ---------------------------------------------------------------------- */
+
+static void write_field(FILE *out, const struct query_field *field)
+{
+	fprintf(out, ", %s", field->name);
+	if (field->needed)
+		return;
+	if (field->type == WIRE_ASK_ROTATION)
+		fputs(" = identity", out);
+	else if (field->fallback < UINT32_MAX)
+		fprintf(out, " = %.10g", field->fallback);
+	else
+		fputs(" = all", out);
+}
+
+void wire_vectors_query_table(FILE *out)
+{
+	uint32_t count;
+	const struct query_info *list = query_list(&count);
+	fputs("| question | answer |\n|---|---|\n", out);
+	for (uint32_t k = 0; k < count; k++) {
+		if (list[k].reserved)
+			continue;
+		fprintf(out, "| `[%u", list[k].number);
+		for (uint32_t i = 0; i < list[k].field_count; i++)
+			write_field(out, &list[k].fields[i]);
+		fprintf(out, "]` %s | `%s`%s%s |\n", list[k].doc, list[k].answer,
+			list[k].about[0] != '\0' ? " " : "", list[k].about);
+	}
+	fputs("\nReserved, refused with UNSUPPORTED:", out);
+	const char *mark = " ";
+	for (uint32_t k = 0; k < count; k++)
+		if (list[k].reserved) {
+			fprintf(out, "%s%u %s (%s)", mark, list[k].number, list[k].name, list[k].doc);
+			mark = "; ";
+		}
+	fputs(".\n", out);
 }

@@ -459,6 +459,7 @@ const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
 	{"capabilities", wire_vectors_capabilities},
 	{"numbers", wire_vectors_numbers},
 	{"parameters", wire_vectors_parameters},
+	{"queries", wire_vectors_query_table},
 	{"shape_limits", wire_vectors_shape_limits},
 	{NULL, NULL},
 };
