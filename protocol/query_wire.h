@@ -165,6 +165,32 @@ struct wire_region {
 	double point[3], other_point[3], normal[3];
 };
 
+enum wire_method_abilities {
+	WIRE_METHOD_FRICTION = 1,
+	WIRE_METHOD_RESTITUTION = 2,
+	WIRE_METHOD_SLEEP = 4,
+	WIRE_METHOD_PLANAR = 8,
+	WIRE_METHOD_SPATIAL = 16,
+};
+/* Texts and lists are borrowed from the bytes of the answer. */
+struct wire_method {
+	uint32_t number, motion, shapes, abilities;
+	uint32_t code; /* of the refusal, if the world could not take it now */
+	struct wire_slice name, why, summary;
+	struct wire_list names; /* others it has: answer_take_method_name */
+};
+struct wire_method_name {
+	struct wire_slice name, parameter; /* empty: it sets none */
+	double value;
+};
+struct wire_parameter {
+	uint32_t number;
+	bool whole;
+	double value, initial, min, max;
+	struct wire_slice name, unit, doc;
+	struct wire_list methods, old; /* texts */
+};
+
 struct wire_geometry {
 	uint32_t part, of;
 	struct wire_slice data; /* borrowed */
@@ -182,6 +208,15 @@ void answer_pack_closest(struct wire_packer *out, const struct wire_closest *clo
 void answer_pack_mass(struct wire_packer *out, const struct wire_mass *mass);
 void answer_pack_move(struct wire_packer *out, const struct wire_move *move);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
+/* The lists of a method and of a parameter are given as items that are packed already. */
+void answer_pack_method(struct wire_packer *out, const struct wire_method *method);
+void answer_pack_method_name(struct wire_packer *out, const struct wire_method_name *name);
+void answer_pack_parameter(struct wire_packer *out, const struct wire_parameter *parameter);
+enum status answer_take_method(struct wire_cursor *in, struct wire_method *method) MUST_CHECK;
+enum status answer_take_method_name(struct wire_cursor *in, struct wire_method_name *name) MUST_CHECK;
+enum status answer_take_parameter(struct wire_cursor *in, struct wire_parameter *parameter) MUST_CHECK;
+/* One text of a list. */
+enum status answer_take_text(struct wire_cursor *in, struct wire_slice *text) MUST_CHECK;
 enum status answer_take_cast_hit(struct wire_cursor *in, struct wire_cast_hit *hit) MUST_CHECK;
 enum status answer_take_closest(struct wire_cursor *in, struct wire_closest *closest) MUST_CHECK;
 enum status answer_take_mass(struct wire_cursor *in, struct wire_mass *mass) MUST_CHECK;

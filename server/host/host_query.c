@@ -139,6 +139,10 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 		return answer_body(host, query, out);
 	case WIRE_QUERY_GEOMETRY:
 		return answer_geometry(host, query, out, why);
+	case WIRE_QUERY_METHODS:
+		return host_answer_methods(host, out);
+	case WIRE_QUERY_PARAMETERS:
+		return host_answer_parameters(host, out);
 	default: /* host_question.c */
 		return STATUS_UNSUPPORTED;
 	}

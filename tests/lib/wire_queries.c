@@ -105,6 +105,33 @@ static void pack_region(struct wire_packer *out)
 	answer_pack_region(out, &region);
 }
 
+static void pack_method(struct wire_packer *out)
+{
+	uint8_t room[64];
+	struct wire_packer names = wire_packer_over(room, sizeof room);
+	struct wire_method_name name = { .name = wire_text("gr-lcp"), .parameter = wire_text("reflection.core") };
+	answer_pack_method_name(&names, &name);
+	struct wire_method method = { .number = 5, .motion = 1, .shapes = 6, .abilities = WIRE_METHOD_SLEEP,
+				      .code = STATUS_METHOD_REFUSES, .name = wire_text("reflection"),
+				      .why = wire_text("body 1 is a mesh"), .summary = wire_text("elastic"),
+				      .names = { room, names.bytes, 1 } };
+	wire_pack_array(out, 1);
+	answer_pack_method(out, &method);
+}
+
+static void pack_parameter(struct wire_packer *out)
+{
+	uint8_t room[64];
+	struct wire_packer words = wire_packer_over(room, sizeof room);
+	wire_pack_string(&words, "soft-step");
+	struct wire_parameter parameter = { .number = 3, .whole = true, .value = 8, .initial = 4, .min = 1, .max = 64,
+					    .name = wire_text("soft_step.substeps"), .unit = wire_text(""),
+					    .doc = wire_text("solver passes per tick"),
+					    .methods = { room, words.bytes, 1 }, .old = { room, 0, 0 } };
+	wire_pack_array(out, 1);
+	answer_pack_parameter(out, &parameter);
+}
+
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
 	static const struct wire_totals totals = { .kinetic = 2, .potential = -3, .linear = { 1, 0, 0 } };
@@ -141,6 +168,12 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		return;
 	case WIRE_QUERY_MOVE:
 		pack_move(out);
+		return;
+	case WIRE_QUERY_METHODS:
+		pack_method(out);
+		return;
+	case WIRE_QUERY_PARAMETERS:
+		pack_parameter(out);
 		return;
 	default:
 		pack_region(out);

@@ -483,6 +483,8 @@ export const QUERY = {
   mass: 9,
   move: 10,
   regions: 11,
+  methods: 12,
+  parameters: 13,
 };
 
 /** Bits of SUBSCRIBE.fields by column. */

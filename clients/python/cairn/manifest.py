@@ -243,6 +243,8 @@ QUERY = {
     "mass": 9,
     "move": 10,
     "regions": 11,
+    "methods": 12,
+    "parameters": 13,
 }
 
 COLUMN = {

@@ -210,6 +210,30 @@ def test_longer_queries_see_what_is_there(cairn_client):
     assert world.regions(wall, other) == []
 
 
+def test_a_client_learns_what_methods_and_parameters_there_are(cairn_client):
+    world = cairn_client.create("learns")
+    methods = {method["name"]: method for method in world.methods()}
+    assert {"free", "soft-step", "lcp", "projection", "reflection"} <= set(methods)
+    assert all(method["why"] is None for method in methods.values())
+    assert methods["reflection"]["names"]["gr-velocity-projection"] == ("reflection.core", 1.0)
+    assert methods["projection"]["names"] == {"velocity-projection": None}
+    parameters = world.parameters()
+    push = parameters["contact.push_speed"]
+    assert push["value"] == push["initial"] == 3 and push["old"] == ["soft_step.push_speed"]
+    assert set(push["methods"]) <= set(methods) and "lcp" in push["methods"] and not push["whole"]
+    world.apply(cairn.client.command("parameter", "soft_step.push_speed", 5.0))
+    assert world.parameters()["contact.push_speed"]["value"] == 5
+    assert sorted(row["number"] for row in parameters.values()) == list(range(len(parameters)))
+    # What a world holds decides which method it could take.
+    world.spawn(status="static", shapes=[world.shape(cairn.mesh([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 2, 1)]))])
+    after = {method["name"]: method["why"] for method in world.methods()}
+    assert after["soft-step"] is None
+    for name, why in after.items():
+        if why is not None:
+            with pytest.raises(cairn.Refused):
+                world.apply(cairn.client.command("method", name))
+
+
 def test_regions_come_from_the_helper_and_name_their_tick(cairn_client):
     world = cairn_client.create("demo", method="free", gravity=(0, 0, 0))
     cube = world.shape(cairn.solid(CORNERS, FACES))
@@ -281,7 +305,8 @@ def test_worlds_that_end_wait_for_questions_that_are_away():
     ((9, 4711), "unknown_body", "body"),
     ((10, cairn.sphere(1), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], 99), "range", "iterations"),
     ((11, 1, 0), "unknown_body", "body"),
-    ((12, 1), "unsupported", "kind"),
+    ((17, 1), "unsupported", "kind"),
+    ((126, 1), "unsupported", "kind"),
 ])
 def test_a_bad_query_is_refused_by_name(cairn_client, query, status, field):
     world, _ = falling(cairn_client)

@@ -343,6 +343,47 @@ START_TEST(events_come_back_however_much_of_their_end_is_zero)
 }
 END_TEST
 
+START_TEST(methods_and_parameters_come_back_with_their_lists)
+{
+	uint8_t room[128], texts[128];
+	struct wire_packer names = wire_packer_over(room, sizeof room), words = wire_packer_over(texts, sizeof texts);
+	struct wire_method_name first = {.name = wire_text("gr-lcp"), .parameter = wire_text("reflection.core"), .value = 1};
+	struct wire_method_name second = {.name = wire_text("gr")}, name;
+	answer_pack_method_name(&names, &first);
+	answer_pack_method_name(&names, &second);
+	struct wire_method method = {.number = 5, .motion = 2, .shapes = 6, .abilities = 31, .code = 52,
+				     .name = wire_text("reflection"), .why = wire_text("no"),
+				     .summary = wire_text("elastic"), .names = {room, names.bytes, 2}}, got;
+	struct wire_packer out = wire_packer_over(data, sizeof data);
+	answer_pack_method(&out, &method);
+	EXPECT_CUT_REFUSED(out, answer_take_method(&in, &got));
+	struct wire_cursor whole = wire_cursor_over(data, out.bytes);
+	ck_assert_int_eq(answer_take_method(&whole, &got), STATUS_OK);
+	ck_assert(got.number == 5 && got.motion == 2 && got.shapes == 6 && got.abilities == 31 && got.code == 52);
+	ck_assert(wire_slice_is(got.name, "reflection") && wire_slice_is(got.why, "no"));
+	ck_assert(wire_slice_is(got.summary, "elastic") && got.names.count == 2);
+	struct wire_cursor items = wire_cursor_list(&got.names);
+	ck_assert_int_eq(answer_take_method_name(&items, &name), STATUS_OK);
+	ck_assert(wire_slice_is(name.name, "gr-lcp") && wire_slice_is(name.parameter, "reflection.core"));
+	ck_assert_double_eq(name.value, 1);
+	ck_assert_int_eq(answer_take_method_name(&items, &name), STATUS_OK);
+	ck_assert(wire_slice_is(name.name, "gr") && name.parameter.bytes == 0);
+
+	wire_pack_string(&words, "lcp");
+	struct wire_parameter parameter = {.number = 6, .whole = true, .value = 3, .initial = 2, .min = -1, .max = 9,
+					   .name = wire_text("a.b"), .unit = wire_text("m/s"), .doc = wire_text("what"),
+					   .methods = {texts, words.bytes, 1}, .old = {texts, words.bytes, 1}}, back;
+	out = wire_packer_over(data, sizeof data);
+	answer_pack_parameter(&out, &parameter);
+	EXPECT_CUT_REFUSED(out, answer_take_parameter(&in, &back));
+	whole = wire_cursor_over(data, out.bytes);
+	ck_assert_int_eq(answer_take_parameter(&whole, &back), STATUS_OK);
+	ck_assert(back.number == 6 && back.whole && back.value == 3 && back.initial == 2);
+	ck_assert(back.min == -1 && back.max == 9 && back.methods.count == 1 && back.old.count == 1);
+	ck_assert(wire_slice_is(back.name, "a.b") && wire_slice_is(back.unit, "m/s") && wire_slice_is(back.doc, "what"));
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/query_wire");
@@ -355,6 +396,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, queries);
 	TCase *answers = tcase_create("answers");
 	tcase_add_test(answers, hits_contacts_and_totals_come_back);
+	tcase_add_test(answers, methods_and_parameters_come_back_with_their_lists);
 	tcase_add_test(answers, facts_of_a_body_come_back_with_its_shapes);
 	suite_add_tcase(suite, answers);
 	TCase *items = tcase_create("items");
