@@ -203,6 +203,15 @@ def test_contacts_over_the_scenes_limit_stop_its_world(cli, tmp_path):
     assert code == 1 and "limit" in text, text
 
 
+def test_limits_of_a_new_world_are_given_by_name(cli):
+    cli.text("create", "bound", "--limit", "bodies=2", "--limit", "events=3")
+    for x in (0, 3):
+        cli.text("spawn", "bound", "--shape", "sphere:0.5", "--at", f"{x},0,0")
+    assert "limit" in cli.error("spawn", "bound", "--shape", "sphere:0.5")[0]
+    for wrong in ("bodies", "things=3", "events=0", "bodies=x"):
+        assert cli.error("create", "no", "--limit", wrong)[1] == 1, wrong
+
+
 def test_methods_and_parameters_are_listed(cli, world):
     methods = [json.loads(line) for line in cli.text("--json", "methods", world).splitlines()]
     assert {"free", "soft-step", "lcp", "projection", "reflection"} <= {method["name"] for method in methods}

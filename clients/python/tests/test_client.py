@@ -210,6 +210,26 @@ def test_longer_queries_see_what_is_there(cairn_client):
     assert world.regions(wall, other) == []
 
 
+def test_events_over_the_worlds_limit_are_dropped_and_told(cairn_client):
+    def told(**options):
+        world = cairn_client.create(f"told{len(options)}", **options)
+        world.spawn(status=1, shapes=[world.shape(cairn.plane((0, 1, 0)))])
+        ball = world.shape(cairn.sphere(0.5))
+        world.subscribe(len(options) + 1, events=0xFFFF)
+        _, = world.frames(1, len(options) + 1, 5)
+        world.apply(*(cairn.client.command("spawn", 2, (3 * k, 0.49, 0), [ball]) for k in range(12)))
+        world.step(1)
+        frames = list(world.frames(2, len(options) + 1, 5))
+        return [event[1:] for frame in frames for event in frame.events if event[0] == frames[0].tick]
+    free, bound = told(), told(events_max=4)
+    assert [event[0] for event in free] == ["contact_begin"] * 12
+    # The first three in their order, and one that tells of the nine others.
+    assert bound[:3] == free[:3] and [event[0] for event in bound[3:]] == ["limit"] and 9 in bound[3], bound
+    with pytest.raises(cairn.Refused) as refused:
+        cairn_client.create("none", events_max=0)
+    assert refused.value.status == "range" and "events_max" in str(refused.value)
+
+
 def test_a_client_learns_what_methods_and_parameters_there_are(cairn_client):
     world = cairn_client.create("learns")
     methods = {method["name"]: method for method in world.methods()}
