@@ -285,17 +285,3 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 		self->result.certificate = NULL;
 	return self->result;
 }
-
-double lcp_friction_sparse_energy(const struct friction_sparse_problem *problem, const double *x,
-				  const double (*v)[LCP_BODY])
-{
-	const struct lcp_sparse_problem *rows = &problem->rows;
-	double energy = 0;
-	for (uint32_t i = 0; i < rows->rows; i++) {
-		double w = rows->compliance != NULL ? rows->compliance[i] * x[i] : 0;
-		for (uint32_t p = rows->start[i]; p < rows->start[i + 1]; p++)
-			w += dense_dot(rows->jacobian[p], v[rows->body[p]], LCP_BODY);
-		energy += x[i] * (0.5 * w + rows->b[i]);
-	}
-	return energy;
-}

@@ -36,8 +36,5 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 					       const struct friction_sparse_problem *problem,
 					       const struct solver_options *options, double *x,
 					       double (*v)[LCP_BODY]);
-/* Energy the impulses add: ½ xᵀA x + bᵀx, for v = M⁻¹ Jᵀ x. */
-double lcp_friction_sparse_energy(const struct friction_sparse_problem *problem, const double *x,
-				  const double (*v)[LCP_BODY]);
 
 #endif
