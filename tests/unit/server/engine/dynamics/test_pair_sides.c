@@ -305,6 +305,8 @@ START_TEST(what_is_set_down_in_a_sleeper_wakes_it)
 	stage_step(&stage);
 	assert_sides_of(&stage, _i, sleeper, wall);
 	ck_assert(is_awake(&stage, sleeper));
+	/* It takes part in the step in which it is met, not only in the next one. */
+	ck_assert_double_lt(stage.tables.body.position[sleeper].x, -1e-4);
 	stage_run(&stage, 30);
 	ck_assert_double_lt(stage.tables.body.position[sleeper].x, -0.1);
 	stage_release(&stage);
