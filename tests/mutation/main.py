@@ -109,7 +109,7 @@ class Worker:
             self.scratch.spoil(fault)
         return self.book.sound[test]
 
-    def tried(self, tests, fault, seconds=float("inf"), together=8):
+    def tried(self, tests, fault, seconds=float("inf"), together=3):
         """Runs tests until one notices: (test, what it said), how many were run, whether all were."""
         begin = time.monotonic()
         run = 0
@@ -135,7 +135,8 @@ class Worker:
         own, near = likely_tests(fault, tests)
         order = {test: self.book.seconds.get(test, 3.0) for test in tests}
         rest = sorted((test for test in tests if test not in own + near and test != SLOW), key=order.get)
-        near.sort(key=order.get)
+        killers = [entry["by"] for entry in self.book.results.values() if entry["room"] == fault.room]
+        near.sort(key=lambda test: (-killers.count(test), order[test]))
         found, run, complete = self.tried(own, fault, together=1)
         for tests, seconds in ((near, float("inf")), (rest, self.rest_seconds)):
             if found is None and seconds > 0:
