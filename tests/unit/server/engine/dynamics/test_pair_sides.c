@@ -254,6 +254,34 @@ START_TEST(a_sleeper_that_is_reached_wakes_before_it_is_hit)
 }
 END_TEST
 
+/* A pile that sleeps as one is woken as one, in the same step, whichever of it is reached. */
+START_TEST(a_pile_takes_part_whole_in_the_step_that_wakes_it)
+{
+	struct stage stage;
+	floor_stage(&stage);
+	uint32_t ball = stage_shape(&stage, make_sphere(0.2));
+	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	uint32_t rows[3];
+	for (uint32_t i = 0; i < 3; i++)
+		rows[i] = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								 .shape = box,
+								 .position = { 0, 0.5 + i, 0 } });
+	run_asleep(&stage);
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = ball,
+					       .position = { -2, 0.5 + _i, 0 },
+					       .velocity = { 12, 0, 0 } });
+	for (uint32_t tick = 0; tick < 20 && !is_awake(&stage, rows[0]); tick++) {
+		stage_step(&stage);
+		ck_assert_uint_eq(stage.dynamics.report.awake_bodies, is_awake(&stage, rows[0]) ? 4 : 1);
+		for (uint32_t i = 1; i < 3; i++)
+			ck_assert(is_awake(&stage, rows[i]) == is_awake(&stage, rows[0]));
+	}
+	ck_assert(is_awake(&stage, rows[0]));
+	stage_release(&stage);
+}
+END_TEST
+
 /* Sleepers in a row that do not touch; the first is hit, and each wakes the next. In all orders of
  * being made. */
 START_TEST(a_sleeper_wakes_by_one_that_was_woken)
@@ -444,6 +472,7 @@ static Suite *make(void)
 	tcase_add_loop_test(woken, a_sleeper_whose_static_support_goes_wakes_and_falls, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, a_sleeper_that_is_reached_wakes_before_it_is_hit, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, a_sleeper_wakes_by_one_that_was_woken, 0, 6);
+	tcase_add_loop_test(woken, a_pile_takes_part_whole_in_the_step_that_wakes_it, 0, 3);
 	tcase_add_loop_test(woken, what_is_set_down_in_a_sleeper_wakes_it, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, what_is_set_down_beside_a_sleeper_wakes_it_in_the_same_step, 0, 2 * SHAPES);
 	suite_add_tcase(suite, woken);
