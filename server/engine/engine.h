@@ -376,8 +376,8 @@ struct method_info {
 	bool friction, restitution, sleep, planar, three_d;
 };
 uint32_t world_methods(struct method_info *out, uint32_t capacity);
-/* Other names of methods, from their sources. Taken wherever a method is named; what such a name sets beside the method
- * stays when another is chosen. */
+/* Other names of methods, from their sources. Taken wherever a method is named; what such a name
+ * sets beside the method stays when another is chosen. */
 struct method_name {
 	const char *name, *method;
 	const char *parameter; /* set with it, or NULL */

@@ -264,8 +264,9 @@ static enum status add_results(const struct host *host, struct tick_report *tick
 	return status;
 }
 
-/* The events that are news: a boundary that stays open tells of the limit that stopped it, and the step that closes it
- * of all else (events dropped over their own limit among it), so that nobody hears anything twice. */
+/* The events that are news: a boundary that stays open tells of the limit that stopped it, and the
+ * step that closes it of all else (events dropped over their own limit among it), so that nobody
+ * hears anything twice. */
 static enum status add_events(const struct host *host, const struct boundary *boundary,
 			      struct tick_report *ticked)
 {

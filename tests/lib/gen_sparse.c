@@ -177,7 +177,8 @@ struct gen_scene gen_random_contacts(struct rng *rng, uint32_t bodies, uint32_t 
 			centre[i][k % 3] = rng_range(rng, -1, 1);
 		}
 	for (uint32_t c = 0; c < count; c++) {
-		uint32_t first = rng_below(rng, self.bodies), second = rng_below(rng, self.bodies + 1), turn = rng_below(rng, 3);
+		uint32_t first = rng_below(rng, self.bodies),
+			 second = rng_below(rng, self.bodies + 1), turn = rng_below(rng, 3);
 		bool ground = second == self.bodies || second == first;
 		double point[3], turned[3][3];
 		for (uint32_t k = 0; k < 3; k++) {
@@ -442,7 +443,8 @@ double gen_friction_residual(const struct friction_sparse_problem *problem, cons
 			     const double (*v)[LCP_BODY])
 {
 	struct lcp_sparse_problem rows = problem->rows;
-	double *lower = heap_alloc((rows.rows + (size_t)1) * sizeof *lower), normal = 0, inf = __builtin_inf();
+	double *lower = heap_alloc((rows.rows + (size_t)1) * sizeof *lower), normal = 0,
+	       inf = __builtin_inf();
 	double *upper = heap_alloc((rows.rows + (size_t)1) * sizeof *upper);
 	ASSERT(lower != NULL && upper != NULL);
 	for (uint32_t i = 0; i < rows.rows; i++) {

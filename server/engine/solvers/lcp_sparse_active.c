@@ -85,10 +85,10 @@ static double refine(struct lcp_sparse *self)
 
 /* ---- ties ----------------------------------------------------------------------------------------
  *
- * With ties a refinement is one step of a fixed point, which is affine: x of bound tangents goes in, what their
- * normals then ask of them comes out. Steps are combined so that the least of that difference is left (Anderson
- * 1965; for affine maps it is GMRES): without it a contact whose sliding nearly undoes its own normal (Painlevé's
- * rod, 1.6 − 1.2 μ) takes thousands. */
+ * With ties a refinement is one step of a fixed point, which is affine: x of bound tangents goes
+ * in, what their normals then ask of them comes out. Steps are combined so that the least of that
+ * difference is left (Anderson 1965; for affine maps it is GMRES): without it a contact whose
+ * sliding nearly undoes its own normal (Painlevé's rod, 1.6 − 1.2 μ) takes thousands. */
 
 /* How far the ties moved, over all rows. */
 static void take_moved(const struct lcp_sparse *self, const double *before, double *moved)
@@ -134,7 +134,8 @@ static void least_squares(const struct lcp_sparse *self, const double *moved, ui
 static void mix(struct lcp_sparse *self, uint32_t k, const double *before)
 {
 	size_t rows = self->rows, n = lcp_sparse_unknowns(self);
-	double *moved = self->target, *last_u = self->mix_last, *last_x = last_u + n, *last_moved = last_x + rows;
+	double *moved = self->target, *last_u = self->mix_last, *last_x = last_u + n,
+	       *last_moved = last_x + rows;
 	double gamma[LCP_MIX];
 	take_moved(self, before, moved);
 	uint32_t count = MIN_OF(k, LCP_MIX), at = (k - 1) % LCP_MIX;
@@ -165,7 +166,8 @@ static void mix(struct lcp_sparse *self, uint32_t k, const double *before)
 static bool any_bound(const struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; self->tied && i < self->rows; i++)
-		if (self->normal[i] != i && !self->free[i] && self->friction[i] > 0 && self->free[self->normal[i]] &&
+		if (self->normal[i] != i && !self->free[i] && self->friction[i] > 0 &&
+		    self->free[self->normal[i]] &&
 		    (self->side[i] != 0 || self->kind[i] != FRICTION_STATIC))
 			return true;
 	return false;
@@ -205,15 +207,15 @@ static double wrong(const struct lcp_sparse *self, uint32_t i)
 	return scalar_max(x < high ? -w : 0, x > low ? w : 0);
 }
 
-/* With ties many rows at once go round in circles more often: from this round on the worst changes and half of
- * the others, another half each round. */
+/* With ties many rows at once go round in circles more often: from this round on the worst changes
+ * and half of the others, another half each round. */
 static bool is_drawn(uint32_t i, uint32_t round)
 {
 	return (((i * 0x9e3779b1u) ^ (round * 0x85ebca6bu)) * 0xc2b2ae35u >> 31) != 0;
 }
 
-/* Binds and frees the rows that are wrong by more than the slack, after the bold rounds by no less than a share
- * of the worst; how many. x is left between its bounds. */
+/* Binds and frees the rows that are wrong by more than the slack, after the bold rounds by no less
+ * than a share of the worst; how many. x is left between its bounds. */
 static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
 {
 	double share = round < BOLD ? 0 : WARY;

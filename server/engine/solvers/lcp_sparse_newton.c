@@ -9,10 +9,11 @@
  * are equalities.
  *
  * ε goes 1e-2, 1e-4, 1e-6: large ones make weakly active rows harmless and steps long, small ones make
- * few rounds. After each, the active set is tried as it stands, of the clamps and of x in turn, which makes the
- * last digits. What is weakly active in its thousands (a wall at rest, all of whose bricks moved by 1e-8) has
- * no set that stands; then ε stays large, because x is known to 1e-16 / ε only, and the rounds alone end it.
- * Without a solution the differences of x̄ turn into a ray: it is looked at whenever x̄ has grown.
+ * few rounds. After each, the active set is tried as it stands, of the clamps and of x in turn,
+ * which makes the last digits. What is weakly active in its thousands (a wall at rest, all of whose
+ * bricks moved by 1e-8) has no set that stands; then ε stays large, because x is known to 1e-16 / ε
+ * only, and the rounds alone end it. Without a solution the differences of x̄ turn into a ray: it
+ * is looked at whenever x̄ has grown.
  */
 #include <string.h>
 

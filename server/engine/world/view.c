@@ -186,12 +186,13 @@ uint32_t world_method_names(struct method_name *out, uint32_t capacity)
 	uint32_t count;
 	const struct method_alias *list = method_aliases(&count);
 	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
-		out[i] = (struct method_name){ .name = list[i].name,
-					       .method = list[i].method,
-					       .parameter = list[i].parameter == UINT32_MAX
-								    ? NULL
-								    : parameter_entries[list[i].parameter].name,
-					       .value = list[i].value };
+		out[i] = (struct method_name){
+			.name = list[i].name,
+			.method = list[i].method,
+			.parameter = list[i].parameter == UINT32_MAX
+					     ? NULL
+					     : parameter_entries[list[i].parameter].name,
+			.value = list[i].value};
 	return count;
 }
 

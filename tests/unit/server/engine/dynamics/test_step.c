@@ -341,10 +341,12 @@ START_TEST(a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step)
 	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 	for (uint32_t i = 0; i < 5; i++)
-		stage_add(&stage, (struct stage_body){
-					  .status = BODY_STATIC, .shape = box, .position = { 10.0 * i, 0, 0 } });
-	uint32_t row = stage_add(&stage, (struct stage_body){
-						 .status = BODY_DYNAMIC, .shape = ball, .position = { 0, 1, 0 } });
+		stage_add(&stage, (struct stage_body){.status = BODY_STATIC,
+						      .shape = box,
+						      .position = {10.0 * i, 0, 0}});
+	uint32_t row = stage_add(
+		&stage,
+		(struct stage_body){.status = BODY_DYNAMIC, .shape = ball, .position = {0, 1, 0}});
 	for (uint32_t i = 0; i < 5; i++) {
 		stage.tables.body.position[row] = vec3_make(10.0 * i, 1, 0);
 		dynamics_body_moved(&stage.dynamics, row);

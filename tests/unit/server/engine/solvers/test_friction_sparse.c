@@ -1,5 +1,5 @@
-/* test_friction_sparse.c: contacts with friction over bodies: worked values, agreement with the dense solver, the
- * true conditions judged in twice the digits, energy, bad input.
+/* test_friction_sparse.c: contacts with friction over bodies: worked values, agreement with the
+ * dense solver, the true conditions judged in twice the digits, energy, bad input.
  * CAIRN_SOLVER_COUNT is the number of random problems a coefficient of friction (default 400). */
 #include <math.h>
 #include <stdio.h>
@@ -332,7 +332,9 @@ START_TEST(random_contacts_add_no_energy_and_nearly_all_are_solved)
 	uint32_t statuses[SOLVER_STATUSES] = {0}, fallbacks = 0, factors = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct work work;
-		work_init(&work, gen_random_contacts(&rng, i % 8 == 0 ? 12 : 3, i % 8 == 0 ? 30 : 5), mus[_i]);
+		work_init(&work,
+			  gen_random_contacts(&rng, i % 8 == 0 ? 12 : 3, i % 8 == 0 ? 30 : 5),
+			  mus[_i]);
 		struct solver_result result = solve(&work);
 		statuses[result.status]++;
 		fallbacks += result.fallbacks;
@@ -343,10 +345,12 @@ START_TEST(random_contacts_add_no_energy_and_nearly_all_are_solved)
 			ck_assert_uint_eq(result.fallbacks, 0);
 		work_release(&work);
 	}
-	printf("# random contacts, mu %.1f: of %u solved %u, no solution %u, inexact %u, limit %u; %u fallbacks, "
+	printf("# random contacts, mu %.1f: of %u solved %u, no solution %u, inexact %u, limit %u; "
+	       "%u fallbacks, "
 	       "%.1f factors\n",
-	       mus[_i], count, statuses[SOLVER_SOLVED], statuses[SOLVER_INFEASIBLE], statuses[SOLVER_INEXACT],
-	       statuses[SOLVER_LIMIT], fallbacks, (double)factors / count);
+	       mus[_i], count, statuses[SOLVER_SOLVED], statuses[SOLVER_INFEASIBLE],
+	       statuses[SOLVER_INEXACT], statuses[SOLVER_LIMIT], fallbacks,
+	       (double)factors / count);
 	fflush(stdout);
 	ck_assert_uint_eq(statuses[SOLVER_INVALID], 0);
 	ck_assert_uint_le(statuses[SOLVER_INEXACT] + statuses[SOLVER_LIMIT], count * mus[_i] / 20);
@@ -403,13 +407,15 @@ START_TEST(nothing_is_touched_outside)
 	gen_scene_fall(&scene, NULL, 0);
 	work_init(&work, scene, 0.5);
 	struct lcp_sparse_size size = work.solver.solver.room;
-	size_t rows = work.problem.rows.rows, bytes[] = {lcp_sparse_bytes(size), rows, rows * sizeof(double),
-							 rows * sizeof(double), scene.bodies * sizeof *work.v};
+	size_t rows = work.problem.rows.rows,
+	       bytes[] = {lcp_sparse_bytes(size), rows, rows * sizeof(double),
+			  rows * sizeof(double), scene.bodies * sizeof *work.v};
 	unsigned char *at[COUNT_OF(bytes)], *whole[COUNT_OF(bytes)];
 	size_t pages[COUNT_OF(bytes)];
 	for (uint32_t k = 0; k < COUNT_OF(bytes); k++) {
 		pages[k] = (bytes[k] + page - 1) / page * page;
-		whole[k] = mmap(NULL, pages[k] + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		whole[k] = mmap(NULL, pages[k] + page, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		ck_assert(whole[k] != MAP_FAILED);
 		memset(whole[k], 0x7f, pages[k]);
 		ck_assert_int_eq(mprotect(whole[k] + pages[k], page, PROT_NONE), 0);
@@ -454,7 +460,8 @@ END_TEST
 static Suite *make(void)
 {
 	Suite *suite = suite_create("friction_sparse");
-	TCase *tcase = tcase_create("values"), *other = tcase_create("families"), *input = tcase_create("input");
+	TCase *tcase = tcase_create("values"), *other = tcase_create("families"),
+	      *input = tcase_create("input");
 	tcase_set_timeout(other, 60);
 	tcase_add_test(tcase, a_block_holds_on_a_slope_or_slides_as_it_should);
 	tcase_add_test(tcase, a_sphere_rolls_or_slides_down);
