@@ -333,7 +333,7 @@ static void step(struct life *life, struct sim_client *client)
 	uint8_t bytes[256];
 	struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
 	if (draw(life, 3) == 0) {
-		/* Of no ticks it is an edit; one in a place where no body may be is refused, and makes no tick. */
+		/* Of no ticks it is an edit; one where no body may be is refused, and makes no tick. */
 		bool refused = draw(life, 6) == 0;
 		struct command spawn = sim_spawn(refused ? 1e7 : life_draw_real(life, 3), 4, 0, 0, false);
 		command_pack(&out, &spawn);

@@ -1,5 +1,5 @@
-/* Worlds that stand are edited without a tick: every state has one name, (epoch, tick, edit), for who watches,
- * steps, saves and comes back after a crash. */
+/* Worlds that stand are edited without a tick: every state has one name, (epoch, tick, edit), for who
+ * watches, steps, saves and comes back after a crash. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
