@@ -1,5 +1,5 @@
-/* Batches, STEPs and leases by their rules: what is said of a batch that waits, which numbers are used up, what a
- * date is, and who may take a lease away. */
+/* Batches, worlds joined and leases by their rules: what is said of a batch that waits, what a date is, and
+ * who may take a lease away. */
 #include <stdio.h>
 #include <string.h>
 
