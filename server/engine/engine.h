@@ -369,23 +369,36 @@ struct world_energy world_energy(const struct world *world);
 /* ---- methods --------------------------------------------------------------------------------- */
 
 struct method_info {
+	uint32_t number; /* permanent */
 	const char *name, *summary;
 	uint32_t motion; /* the number of its motion */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d;
 };
 uint32_t world_methods(struct method_info *out, uint32_t capacity);
+/* Other names of methods, from their sources. Taken wherever a method is named; what such a name sets beside the method
+ * stays when another is chosen. */
+struct method_name {
+	const char *name, *method;
+	const char *parameter; /* set with it, or NULL */
+	double value;
+};
+uint32_t world_method_names(struct method_name *out, uint32_t capacity);
 /* Whether the world could switch to it now. */
 MUST_CHECK enum status world_supports(const struct world *world, const char *method,
 				      struct reason *why);
 
 /* The parameters of parameters.def. */
 struct parameter_info {
+	uint32_t number; /* permanent */
 	const char *name, *unit, *doc;
+	const char *methods; /* names of those that read it, a blank between */
+	const char *old;     /* a name that it had, taken for good; NULL: it never had another */
 	double initial, min, max;
 	bool whole; /* a count or a switch: integers only */
 };
 uint32_t world_parameters(struct parameter_info *out, uint32_t capacity);
-double world_parameter(const struct world *world, const char *name); /* NaN when there is none */
+/* By name, of today or an old one; NaN when there is none. */
+double world_parameter(const struct world *world, const char *name);
 
 #endif

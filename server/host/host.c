@@ -290,11 +290,6 @@ void host_stop(struct host *host, host_stopped *on_stopped, void *context)
 	pool_remove(host->pool, &host->runnable, stopped, NULL);
 }
 
-uint32_t host_number(const struct host *host)
-{
-	return host->options.number;
-}
-
 const char *host_name(const struct host *host)
 {
 	return host->options.name;
@@ -346,4 +341,3 @@ enum status host_submit(struct host *host, const struct host_batch *batch)
 		pool_wake(&host->runnable);
 	return status;
 }
-

@@ -76,7 +76,6 @@ struct report *host_take_report(struct host *host);
 /* One that has been read; taken. */
 void host_return_report(struct host *host, struct report *report);
 
-uint32_t host_number(const struct host *host);
 const char *host_name(const struct host *host);
 
 /* ---- requests ----------------------------------------------------------------------------------

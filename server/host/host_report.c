@@ -264,8 +264,8 @@ static enum status add_results(const struct host *host, struct tick_report *tick
 	return status;
 }
 
-/* The events that are news: a boundary that stays open tells of its limit, and the step that closes it of
- * all else, so that nobody hears anything twice. */
+/* The events that are news: a boundary that stays open tells of the limit that stopped it, and the step that closes it
+ * of all else (events dropped over their own limit among it), so that nobody hears anything twice. */
 static enum status add_events(const struct host *host, const struct boundary *boundary,
 			      struct tick_report *ticked)
 {
@@ -277,7 +277,7 @@ static enum status add_events(const struct host *host, const struct boundary *bo
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < count; i++) {
-		bool limit = events[i].kind == EVENT_LIMIT;
+		bool limit = events[i].kind == EVENT_LIMIT && events[i].fraction == 0;
 		if (failed ? limit && !host->open : !limit)
 			ticked->events[ticked->event_count++] = events[i];
 	}

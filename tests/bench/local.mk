@@ -91,7 +91,7 @@ tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
 .PHONY: bench-server
 bench-server: tests/bench/bench_step tests/bench/bench_fanout tests/bench/bench_commands cairnd
 	$(PYTHON) $(top_srcdir)/tests/bench/server $(abs_top_srcdir) $(abs_top_builddir)
-EXTRA_DIST += tests/bench/server tests/bench/fair
+EXTRA_DIST += tests/bench/server tests/bench/fair tests/bench/attacks
 EXTRA_PROGRAMS += tests/bench/bench_commands
 tests_bench_bench_commands_SOURCES = tests/bench/bench_commands.c
 EXTRA_PROGRAMS += tests/bench/bench_fanout

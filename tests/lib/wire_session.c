@@ -7,6 +7,7 @@
 #include "protocol/handshake.h"
 #include "protocol/pack.h"
 #include "server/base/body_hash.h"
+#include "server/engine/engine.h"
 #include "server/engine/geometry/shape.h"
 #include "server/engine/geometry/solid.h"
 #include "server/engine/types.h"
@@ -426,14 +427,20 @@ void wire_vectors_numbers(FILE *out)
 
 void wire_vectors_parameters(FILE *out)
 {
-	fputs("| name | values | initially | meaning |\n|---|---|---|---|\n", out);
+	fputs("| name | values | initially | read by | meaning |\n|---|---|---|---|---|\n", out);
 #define WHOLE "integer, "
 #define REAL ""
-#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc)                          \
-	fprintf(out, "| %s | %s%.10g … %.10g%s%s | %.10g | %s |\n", name, kind, (double)(min),     \
-		(double)(max), unit[0] == '\0' ? "" : " ", unit, (double)(initial), doc);
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)                          \
+	fprintf(out, "| %s | %s%.10g … %.10g%s%s | %.10g | %s | %s |\n", name, kind, (double)(min),     \
+		(double)(max), unit[0] == '\0' ? "" : " ", unit, (double)(initial),        \
+		methods[0] == '\0' ? "–" : methods, doc);
 #include "server/engine/world/parameters.def"
-#undef PARAMETER
+	fputs("\n| old name, taken for good | of |\n|---|---|\n", out);
+	struct parameter_info list[64];
+	uint32_t count = world_parameters(list, COUNT_OF(list));
+	for (uint32_t i = 0; i < count; i++)
+		if (list[i].old != NULL)
+			fprintf(out, "| %s | %s |\n", list[i].old, list[i].name);
 #undef WHOLE
 #undef REAL
 }
@@ -461,6 +468,7 @@ const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
 	{"capabilities", wire_vectors_capabilities},
 	{"numbers", wire_vectors_numbers},
 	{"parameters", wire_vectors_parameters},
+	{"queries", wire_vectors_query_table},
 	{"shape_limits", wire_vectors_shape_limits},
 	{NULL, NULL},
 };

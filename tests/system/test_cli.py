@@ -203,6 +203,28 @@ def test_contacts_over_the_scenes_limit_stop_its_world(cli, tmp_path):
     assert code == 1 and "limit" in text, text
 
 
+def test_limits_of_a_new_world_are_given_by_name(cli):
+    cli.text("create", "bound", "--limit", "bodies=2", "--limit", "events=3")
+    for x in (0, 3):
+        cli.text("spawn", "bound", "--shape", "sphere:0.5", "--at", f"{x},0,0")
+    assert "limit" in cli.error("spawn", "bound", "--shape", "sphere:0.5")[0]
+    for wrong in ("bodies", "things=3", "events=0", "bodies=x"):
+        assert cli.error("create", "no", "--limit", wrong)[1] == 1, wrong
+
+
+def test_methods_and_parameters_are_listed(cli, world):
+    methods = [json.loads(line) for line in cli.text("--json", "methods", world).splitlines()]
+    assert {"free", "soft-step", "lcp", "projection", "reflection"} <= {method["name"] for method in methods}
+    reflection = next(method for method in methods if method["name"] == "reflection")
+    assert "gr-lcp (reflection.core 0)" in reflection["other_names"]
+    cli.text("set", world, "soft_step.push_speed", "7")
+    parameters = [json.loads(line) for line in cli.text("--json", "parameters", world).splitlines()]
+    push = next(parameter for parameter in parameters if parameter["name"] == "contact.push_speed")
+    assert (push["value"], push["old_names"]) == (7, "soft_step.push_speed") and "lcp" in push["read_by"].split()
+    assert "contact.push_speed" in cli.text("parameters", world)
+    assert cli.error("methods")[1] == 2
+
+
 def test_info_counts(cli, world):
     info = cli.json("info")
     assert set(info) == {"server", "worlds", "refused", "quotas"} and world in [w["name"] for w in info["worlds"]]
@@ -270,7 +292,7 @@ def test_replay_shows_a_bar_at_a_terminal_only(tmp_path):
 
 def test_help_names_every_verb(cli):
     text = cli.text("help")
-    for verb in ("worlds create destroy load spawn remove push set pause resume speed step watch query save "
+    for verb in ("worlds create destroy load spawn remove push set methods parameters pause resume speed step watch query save "
                  "restore fork info replay help").split():
         assert f"\n  {verb} " in text
     assert cli.text("help", "push").count("\n") == 2

@@ -483,6 +483,23 @@ export const COMMAND = {
   ] },
 };
 
+/** Numbers of questions by name. */
+export const QUERY = {
+  ray: 1,
+  overlap: 2,
+  contacts: 3,
+  totals: 4,
+  body: 5,
+  geometry: 6,
+  cast: 7,
+  closest: 8,
+  mass: 9,
+  move: 10,
+  regions: 11,
+  methods: 12,
+  parameters: 13,
+};
+
 /** Bits of SUBSCRIBE.fields by column. */
 export const COLUMN = {
   position: 1,

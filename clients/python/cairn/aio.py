@@ -494,5 +494,6 @@ def _questioned(method):
     return ask
 
 
-for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions"):
+for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
+              "methods", "parameters"):
     setattr(World, _name, _questioned(getattr(_World, _name)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from . import columns
 from . import shapes as shape_bytes
-from .manifest import COLUMN, COMMAND, STATUS
+from .manifest import COLUMN, COMMAND, QUERY, STATUS
 from .wire import Closed, Wire
 
 PART = 57344
@@ -618,6 +618,21 @@ class World:
     def regions(self, body, other, limit=64):
         """[(depth, volume, point, other's point, normal), …] where two bodies overlap, deepest first."""
         return [(r[2], r[3], tuple(r[4]), tuple(r[5]), tuple(r[6])) for r in self.query(11, body, other, limit)]
+
+    def methods(self):
+        """The methods there are, as dicts; `why` is None where the world could take it as it stands, `abilities` a set of
+        words, `names` {other name: (parameter, value) or None}."""
+        words = ("friction", "restitution", "sleep", "planar", "spatial")
+        return [{"number": number, "name": name, "motion": motion, "shapes": shapes,
+                 "abilities": {word for bit, word in enumerate(words) if abilities >> bit & 1},
+                 "why": why if code else None, "summary": summary,
+                 "names": {other: (parameter, value) if parameter else None for other, parameter, value in names}}
+                for number, name, motion, shapes, abilities, code, why, summary, names in self.query(QUERY["methods"])]
+
+    def parameters(self):
+        """{name: dict} of the parameters, with their values in this world; `methods` are those that read it."""
+        words = ("number", "name", "value", "initial", "least", "most", "whole", "unit", "methods", "old", "meaning")
+        return {row[1]: dict(zip(words, row[:6] + [bool(row[6])] + row[7:])) for row in self.query(QUERY["parameters"])}
 
     def totals(self):
         """(kinetic, potential, linear momentum, angular momentum)"""

@@ -168,7 +168,8 @@ uint32_t world_methods(struct method_info *out, uint32_t capacity)
 	uint32_t count;
 	const struct method *const *list = method_list(&count);
 	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
-		out[i] = (struct method_info){ .name = list[i]->name,
+		out[i] = (struct method_info){ .number = list[i]->number,
+					       .name = list[i]->name,
 					       .summary = list[i]->summary,
 					       .motion = list[i]->motion,
 					       .shapes = list[i]->shapes,
@@ -177,6 +178,20 @@ uint32_t world_methods(struct method_info *out, uint32_t capacity)
 					       .sleep = list[i]->sleep,
 					       .planar = list[i]->planar,
 					       .three_d = list[i]->three_d };
+	return count;
+}
+
+uint32_t world_method_names(struct method_name *out, uint32_t capacity)
+{
+	uint32_t count;
+	const struct method_alias *list = method_aliases(&count);
+	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
+		out[i] = (struct method_name){ .name = list[i].name,
+					       .method = list[i].method,
+					       .parameter = list[i].parameter == UINT32_MAX
+								    ? NULL
+								    : parameter_entries[list[i].parameter].name,
+					       .value = list[i].value };
 	return count;
 }
 
@@ -193,7 +208,10 @@ uint32_t world_parameters(struct parameter_info *out, uint32_t capacity)
 {
 	for (uint32_t row = 0; row < MIN_OF((uint32_t)PARAMETER_COUNT, capacity); row++) {
 		const struct parameter_entry *entry = &parameter_entries[row];
-		out[row] = (struct parameter_info){ .name = entry->name,
+		out[row] = (struct parameter_info){ .number = row,
+						    .name = entry->name,
+						    .methods = entry->methods,
+						    .old = parameter_alias(row, 0),
 						    .unit = entry->unit,
 						    .doc = entry->doc,
 						    .initial = entry->initial,

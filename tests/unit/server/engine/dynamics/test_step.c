@@ -333,6 +333,30 @@ START_TEST(every_contact_row_is_found_by_its_pieces)
 }
 END_TEST
 
+/* The ball goes from pair to pair: what its last one leaves is what the next one gets. */
+START_TEST(a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+	for (uint32_t i = 0; i < 5; i++)
+		stage_add(&stage, (struct stage_body){
+					  .status = BODY_STATIC, .shape = box, .position = { 10.0 * i, 0, 0 } });
+	uint32_t row = stage_add(&stage, (struct stage_body){
+						 .status = BODY_DYNAMIC, .shape = ball, .position = { 0, 1, 0 } });
+	for (uint32_t i = 0; i < 5; i++) {
+		stage.tables.body.position[row] = vec3_make(10.0 * i, 1, 0);
+		dynamics_body_moved(&stage.dynamics, row);
+		stage_step(&stage);
+		ck_assert_uint_eq(stage.tables.contact.count, 1);
+		ck_assert(stage.tables.contact.used[0]);
+		ck_assert_uint_eq(placement_body(&stage.tables, stage.tables.contact.placement_a[0]), i);
+	}
+	stage_release(&stage);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("dynamics/step");
@@ -340,6 +364,7 @@ static Suite *make(void)
 	tcase_set_timeout(stages, 30);
 	tcase_add_test(stages, collide_is_a_function_of_its_arguments_alone);
 	tcase_add_test(stages, motions_as_the_tables_have_them_give_the_same_contacts);
+	tcase_add_test(stages, a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step);
 	tcase_add_test(stages, a_step_given_up_before_its_commit_is_as_if_it_had_not_begun);
 	tcase_add_test(stages, the_length_of_a_step_comes_from_the_caller);
 	tcase_add_test(stages, what_a_body_moved_is_summed_over_all_stores_of_a_step);
