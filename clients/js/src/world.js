@@ -171,9 +171,9 @@ export class World extends Questions {
     }
   }
 
-  /** A batch and its result, whether the world runs or stands (then it is stepped once). */
+  /** A batch and its result, whether the world runs or stands (then it is edited as it stands). */
   apply(...commands) {
-    return this.mode === "running" ? this.send(...commands) : this.step(1, commands);
+    return this.mode === "running" ? this.send(...commands) : this.step(0, commands);
   }
 
   /** Uploads canonical bytes (once) and returns the shape's id here. Needs crypto.subtle: https, localhost or Node. */
