@@ -227,7 +227,9 @@ struct world_changes world_changes(const struct world *world);
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
-/* Of what every client can know: id, status, pose, velocities of all bodies (server/base/body_hash.h). */
+/* Of what every client can know: id, status, pose, velocities of all bodies (server/base/body_hash.h). It stays one over
+ * bodies whatever else a world holds, so that clients which compare it go on: each further visible kind (joints,
+ * frameworks, particles; protocol/columns.def) gets a hash of its own beside it, and the journal keeps both. */
 uint64_t world_tick_hash(const struct world *world);
 /* Of all tables, but for what holds nothing (fields.def). per_table (may be NULL) receives one
  * hash a table, in the order of fields.def; 0 of one that is left out. */
