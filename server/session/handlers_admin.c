@@ -42,6 +42,12 @@ static void pair(struct wire_packer *out, const char *key, uint64_t value)
 	wire_pack_uint(out, value);
 }
 
+static void real_pair(struct wire_packer *out, const char *key, double value)
+{
+	wire_pack_string(out, key);
+	wire_pack_real(out, value);
+}
+
 /* Of the rounds that are kept; 0 where there are none. */
 static uint64_t round_quantile(const struct round_times *rounds, uint32_t permille)
 {
@@ -146,7 +152,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 43);
+	wire_pack_map(out, 48);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -171,7 +177,12 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "awake", world->stats.awake);
 	pair(out, "contacts", world->stats.contacts);
 	pair(out, "islands", world->stats.islands);
+	pair(out, "islands_dense", world->stats.islands_dense);
+	pair(out, "islands_sparse", world->stats.islands_sparse);
+	pair(out, "islands_dependent", world->stats.islands_dependent);
 	pair(out, "iterations", world->stats.iterations);
+	real_pair(out, "residual", world->stats.residual);
+	real_pair(out, "push_work", world->stats.push_work_total);
 	pair(out, "fallbacks", world->stats.fallbacks_total);
 	pair(out, "quarantined", world->stats.quarantined_total);
 	pair(out, "memory_bytes", world->stats.memory_bytes);

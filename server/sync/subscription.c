@@ -14,9 +14,9 @@ static enum status check(const struct msg_subscribe *ask, uint32_t frame_max, st
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "profile", "profile %llu is not served",
 				  (unsigned long long)ask->profile);
-	if (wire_column_later(ask->fields) != NULL)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields", "%s are not served yet",
-				  wire_column_later(ask->fields));
+	if (wire_column_retired(ask->fields) != NULL)
+		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields", "no column of bodies any more: %s",
+				  wire_column_retired(ask->fields));
 	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_SERVED) != 0 || ask->fields == 0)
 		return reason_set(why, STATUS_RANGE, -1, "fields",
 				  "fields is %llu: it must be a sum of bits of %d, not 0",

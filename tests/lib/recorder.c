@@ -230,8 +230,7 @@ static void fill_batch(struct recorder *self, struct boundary *boundary, uint32_
 		gen_any_command(gen, &commands[i]);
 		if (rng_below(&gen->rng, 40) == 0) {
 			command_defaults(&commands[i], COMMAND_METHOD);
-			commands[i].method.name =
-				test_text(rng_below(&gen->rng, 2) == 0 ? "free" : "soft-step");
+			commands[i].method.name = gen_method_name(&gen->rng);
 		}
 		if (commands[i].op == COMMAND_SPAWN) {
 			memcpy(boundary->items[at][i], gen->items, sizeof gen->items);

@@ -268,9 +268,19 @@ void wire_vectors_columns(FILE *out)
 							    : "",
 			info->doc);
 	}
-#define COLUMN_LATER(bit, name, doc)                                                               \
-	fprintf(out, "| %u (%u) | %s | – | refused: %s |\n", bit, 1u << (bit), #name, doc);
+#define COLUMN_RETIRED(bit, name, doc)                                                             \
+	fprintf(out, "| %u (%u) | %s | – | retired, refused: %s |\n", bit, 1u << (bit), #name, doc);
 #include "protocol/columns.def"
+	fputs("\nThese are columns of bodies. Other kinds have columns, a mask and a hash of their own; numbers are given for "
+	      "good:\n\n| kind | name | told | |\n|---|---|---|---|\n", out);
+#define ROWS "row by row"
+#define BLOCKS "by blocks of 1024"
+#define KIND(number, NAME, name, layout, doc)                                                      \
+	fprintf(out, "| %u | %s | %s | %s%s |\n", number, #name, layout, doc,                      \
+		(int)WIRE_VISIBLE_##NAME == WIRE_VISIBLE_BODY ? "" : "; not shown yet");
+#include "protocol/columns.def"
+#undef ROWS
+#undef BLOCKS
 }
 
 void wire_vectors_statuses(FILE *out)

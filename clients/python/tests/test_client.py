@@ -130,7 +130,7 @@ def test_a_mask_leaves_out_what_nobody_asked_for(cairn_client):
     with pytest.raises(cairn.Refused) as refused:
         world.subscribe(2, fields=31 + 512)
         world.client.wait(["snapshot"], lambda f: f[0] == 2)
-    assert refused.value.status == "unsupported" and "joints" in str(refused.value)
+    assert refused.value.status == "unsupported" and "joints (bit 9)" in str(refused.value)
 
 
 @pytest.mark.parametrize("fields, status", [
