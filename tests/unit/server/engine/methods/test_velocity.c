@@ -324,6 +324,34 @@ START_TEST(velocities_do_not_depend_on_the_order_of_redundant_supports)
 }
 END_TEST
 
+/* A plate that moves takes part in the step, and joins nobody: it cannot be pushed. */
+START_TEST(what_stands_on_one_moving_plate_is_solved_each_for_itself)
+{
+	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+		struct stage stage;
+		begin(&stage, METHODS[m], false, true);
+		uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
+		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+		/* Before, between and behind those that stand on it. */
+		for (uint32_t i = 0; i < 4; i++) {
+			if (i == (uint32_t)_i)
+				stage_add(&stage, (struct stage_body){ .status = BODY_ANIMATED,
+								       .shape = slab,
+								       .velocity = { 0, 0.3, 0 } });
+			if (i < 3)
+				stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								       .shape = box,
+								       .position = { 5.0 * i, 1, 0 } });
+		}
+		stage_run(&stage, 3);
+		ck_assert_uint_eq(stage.dynamics.report.islands_dense + stage.dynamics.report.islands_sparse,
+				  3);
+		ck_assert_double_gt(impulse_sum(&stage), 0);
+		stage_release(&stage);
+	}
+}
+END_TEST
+
 START_TEST(a_tower_stands_under_a_heavy_top)
 {
 	static const double tops[] = { 1, 10, 1000 };
@@ -433,6 +461,7 @@ static Suite *make(void)
 	TCase *loads = tcase_create("loads");
 	tcase_set_timeout(loads, 60);
 	tcase_add_test(loads, velocities_do_not_depend_on_the_order_of_redundant_supports);
+	tcase_add_loop_test(loads, what_stands_on_one_moving_plate_is_solved_each_for_itself, 0, 4);
 	tcase_add_test(loads, a_tower_stands_under_a_heavy_top);
 	tcase_add_test(loads, a_block_holds_on_a_slope_or_slides_by_the_analytic_rule);
 	tcase_add_test(loads, a_body_squeezed_between_scripts_is_counted_and_stays_finite);
