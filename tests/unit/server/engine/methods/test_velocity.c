@@ -352,6 +352,29 @@ START_TEST(what_stands_on_one_moving_plate_is_solved_each_for_itself)
 }
 END_TEST
 
+/* What overlaps deeply leaves at push_speed; it gains no velocity. */
+START_TEST(overlap_is_taken_out_no_faster_than_the_parameter_says)
+{
+	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+		struct stage stage;
+		begin(&stage, METHODS[m], false, false);
+		stage_parameter(&stage, PARAMETER_PUSH_SPEED, 2);
+		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = box });
+		uint32_t row = stage_add(&stage, (struct stage_body){
+							 .status = BODY_DYNAMIC, .shape = ball, .position = { 0, 0.8, 0 } });
+		for (uint32_t tick = 1; tick <= 10; tick++) {
+			stage_step(&stage);
+			double wanted = scalar_min(0.8 + tick * 2.0 / 60, 1);
+			ck_assert_double_eq_tol(stage.tables.body.position[row].y, wanted, 1e-6);
+			ck_assert_double_le(vec3_length(stage.tables.body.velocity[row]), 1e-9);
+		}
+		stage_release(&stage);
+	}
+}
+END_TEST
+
 START_TEST(a_tower_stands_under_a_heavy_top)
 {
 	static const double tops[] = { 1, 10, 1000 };
@@ -462,6 +485,7 @@ static Suite *make(void)
 	tcase_set_timeout(loads, 60);
 	tcase_add_test(loads, velocities_do_not_depend_on_the_order_of_redundant_supports);
 	tcase_add_loop_test(loads, what_stands_on_one_moving_plate_is_solved_each_for_itself, 0, 4);
+	tcase_add_test(loads, overlap_is_taken_out_no_faster_than_the_parameter_says);
 	tcase_add_test(loads, a_tower_stands_under_a_heavy_top);
 	tcase_add_test(loads, a_block_holds_on_a_slope_or_slides_by_the_analytic_rule);
 	tcase_add_test(loads, a_body_squeezed_between_scripts_is_counted_and_stays_finite);
