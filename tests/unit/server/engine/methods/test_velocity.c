@@ -375,6 +375,31 @@ START_TEST(overlap_is_taken_out_no_faster_than_the_parameter_says)
 }
 END_TEST
 
+/* A block that slides a centimetre deep in its floor: out is up, and friction acts on its velocity alone. */
+START_TEST(what_is_pushed_out_slides_on_as_it_did)
+{
+	for (uint32_t m = 0; m < 2; m++) {
+		struct stage stage;
+		begin(&stage, METHODS[m], false, true);
+		stage_parameter(&stage, PARAMETER_PROJECTION_FRICTION_ROUNDS, 5);
+		uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
+		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = slab, .friction = 0.1 });
+		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								      .shape = box,
+								      .position = { 0, 0.99, 0 },
+								      .velocity = { 3, 0, 0 },
+								      .friction = 0.1 });
+		stage_step(&stage);
+		double speed = stage.tables.body.velocity[row].x;
+		ck_assert_double_eq_tol(speed, 3 - 0.1 * 9.81 / 60, 1e-9);
+		ck_assert_double_eq_tol(stage.tables.body.position[row].x, speed / 60, 1e-9);
+		ck_assert_double_eq_tol(stage.tables.body.position[row].y, 1, 1e-6);
+		stage_release(&stage);
+	}
+}
+END_TEST
+
 START_TEST(a_tower_stands_under_a_heavy_top)
 {
 	static const double tops[] = { 1, 10, 1000 };
@@ -486,6 +511,7 @@ static Suite *make(void)
 	tcase_add_test(loads, velocities_do_not_depend_on_the_order_of_redundant_supports);
 	tcase_add_loop_test(loads, what_stands_on_one_moving_plate_is_solved_each_for_itself, 0, 4);
 	tcase_add_test(loads, overlap_is_taken_out_no_faster_than_the_parameter_says);
+	tcase_add_test(loads, what_is_pushed_out_slides_on_as_it_did);
 	tcase_add_test(loads, a_tower_stands_under_a_heavy_top);
 	tcase_add_test(loads, a_block_holds_on_a_slope_or_slides_by_the_analytic_rule);
 	tcase_add_test(loads, a_body_squeezed_between_scripts_is_counted_and_stays_finite);
