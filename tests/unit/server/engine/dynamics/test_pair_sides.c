@@ -254,6 +254,40 @@ START_TEST(a_sleeper_that_is_reached_wakes_before_it_is_hit)
 }
 END_TEST
 
+/* Near enough to be a pair, and never touching. */
+START_TEST(what_flies_past_a_sleeper_lets_it_sleep)
+{
+	struct stage stage;
+	floor_stage(&stage);
+	uint32_t ball = stage_shape(&stage, make_sphere(0.3));
+	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
+	uint32_t kept = comes_second(_i) ? keep_row(&stage, ball) : 0;
+	uint32_t sleeper = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								  .shape = shape,
+								  .position = { 0, 0.5, 0 } });
+	run_asleep(&stage);
+	if (comes_second(_i))
+		stage_remove(&stage, kept);
+	stage.tables.world.gravity[0] = vec3_zero();
+	uint32_t mover = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								.shape = ball,
+								.position = { 0.82, 0.5, -1 },
+								.velocity = { 0, 0, 1 },
+								.wakeful = true });
+	uint32_t met = 0;
+	for (uint32_t tick = 0; tick < 120; tick++) {
+		stage_step(&stage);
+		ck_assert_msg(!is_awake(&stage, sleeper), "awake at tick %u", tick);
+		for (uint32_t row = 0; row < stage.tables.contact.count; row++)
+			met += stage.tables.contact.used[row] &&
+			       (contact_body_a(&stage.tables, row) == mover ||
+				contact_body_b(&stage.tables, row) == mover);
+	}
+	ck_assert_uint_gt(met, 5);
+	stage_release(&stage);
+}
+END_TEST
+
 /* A pile that sleeps as one is woken as one, in the same step, whichever of it is reached. */
 START_TEST(a_pile_takes_part_whole_in_the_step_that_wakes_it)
 {
@@ -472,6 +506,7 @@ static Suite *make(void)
 	tcase_add_loop_test(woken, a_sleeper_whose_static_support_goes_wakes_and_falls, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, a_sleeper_that_is_reached_wakes_before_it_is_hit, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, a_sleeper_wakes_by_one_that_was_woken, 0, 6);
+	tcase_add_loop_test(woken, what_flies_past_a_sleeper_lets_it_sleep, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, a_pile_takes_part_whole_in_the_step_that_wakes_it, 0, 3);
 	tcase_add_loop_test(woken, what_is_set_down_in_a_sleeper_wakes_it, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, what_is_set_down_beside_a_sleeper_wakes_it_in_the_same_step, 0,

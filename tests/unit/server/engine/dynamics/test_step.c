@@ -359,6 +359,65 @@ START_TEST(a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step)
 }
 END_TEST
 
+/* What the tables keep of a point of that feature; NULL where they keep none. */
+static const double *kept_of(const struct contact_table *table, uint32_t row, uint32_t feature)
+{
+	for (uint32_t k = 0; k < table->point_count[row]; k++)
+		if (table->feature[row][k] == feature)
+			return &table->multiplier[row][3 * k];
+	return NULL;
+}
+
+/* Of a box on a floor, whose points the tables have in another order, and one of which they do not have. */
+START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_nothing)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t slab = stage_shape(&stage, make_box(5, 0.5, 5)), box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = slab });
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = box, .position = { 0, 1, 0 } });
+	stage_run(&stage, 5);
+	struct contact_table *table = &stage.tables.contact;
+	ck_assert_uint_eq(table->count, 1);
+	ck_assert_uint_eq(table->point_count[0], 4);
+	for (uint32_t k = 0; k < 2; k++) {
+		uint32_t feature = table->feature[0][k];
+		table->feature[0][k] = table->feature[0][3 - k];
+		table->feature[0][3 - k] = feature;
+	}
+	table->feature[0][2] ^= 0x5a5a;
+	for (uint32_t i = 0; i < 3 * MANIFOLD_POINTS_MAX; i++)
+		table->multiplier[0][i] = 10 + i;
+	struct step step;
+	ck_assert_int_eq(step_begin(&step, &stage.dynamics, stage.dt, true, NULL, NULL), STATUS_OK);
+	struct collide_options options = collide_options_default(stage.dt);
+	options.anew = true;
+	step_collide(&step, &step.contacts, 0, &options);
+	ck_assert(step.contacts.count == 1 && !step.contacts.items[0].kept);
+	uint32_t fresh = 0;
+	for (uint32_t width = 1; width <= 3; width += 2) {
+		if (width == 3)
+			step_carry_points(&step, &step.contacts);
+		else
+			step_carry_normals(&step, &step.contacts);
+		const struct contact_made *made = &step.contacts.made[0];
+		ck_assert_uint_eq(made->manifold.count, 4);
+		for (uint32_t p = 0; p < made->manifold.count; p++) {
+			const double *kept = kept_of(table, 0, made->manifold.points[p].feature);
+			fresh += kept == NULL;
+			for (uint32_t i = 0; i < width; i++)
+				ck_assert_double_eq(made->multiplier[3 * p + i], kept != NULL ? kept[i] : 0);
+			/* What is no point's own stays where it was. */
+			for (uint32_t i = width; i < 3; i++)
+				ck_assert_double_eq(made->multiplier[3 * p + i], table->multiplier[0][3 * p + i]);
+		}
+	}
+	ck_assert_uint_eq(fresh, 2);
+	step_abandon(&step);
+	stage_release(&stage);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("dynamics/step");
@@ -367,6 +426,7 @@ static Suite *make(void)
 	tcase_add_test(stages, collide_is_a_function_of_its_arguments_alone);
 	tcase_add_test(stages, motions_as_the_tables_have_them_give_the_same_contacts);
 	tcase_add_test(stages, a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step);
+	tcase_add_test(stages, a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_nothing);
 	tcase_add_test(stages, a_step_given_up_before_its_commit_is_as_if_it_had_not_begun);
 	tcase_add_test(stages, the_length_of_a_step_comes_from_the_caller);
 	tcase_add_test(stages, what_a_body_moved_is_summed_over_all_stores_of_a_step);
