@@ -181,6 +181,7 @@ struct host {
 	/* LOOP's: notes that found the mailbox half full, oldest first (last_note holds where there
 	 * are some), and the one kept for a bad day. */
 	struct letter *notes, *last_note, *journal_note;
+	bool journal_noted; /* it has been posted */
 	bool put; /* LOOP's: the inbox may hold something */
 	struct report *spare; /* LOOP's: a reply that was read, for the next request; or NULL */
 

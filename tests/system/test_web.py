@@ -184,9 +184,7 @@ def test_frames_over_a_websocket_are_those_over_tcp(server):
                 world.subscribe(fields=127)
                 next(world.frames(1))
             for step in range(20):
-                if step == 5:
-                    copy.send(command("spawn", position=(1, 2, 3)))
-                copy.step(1)
+                copy.step(1, commands=[command("spawn", position=(1, 2, 3))] if step == 5 else [])
                 frames = [next(world.frames(1)) for world in worlds]
                 assert all(f.tick == step + 1 + copy_tick and len(f.bodies) == 1 + (step >= 5) for f in frames)
                 assert frames[0].bodies == frames[1].bodies
