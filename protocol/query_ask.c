@@ -1,4 +1,5 @@
-/* query_ask.c: questions on the wire: queries.def made into tables, and what writes, reads and checks by them. */
+/* query_ask.c: questions on the wire: queries.def made into tables, and what writes, reads and
+ * checks by them. */
 #include "protocol/query_items.h"
 
 #include <stddef.h>
@@ -10,7 +11,8 @@
 /* ---- the list ----------------------------------------------------------------------------------- */
 
 /* A row more than there are fields, since a question may have none. */
-#define QUERY(number, NAME, name_, where, doc, answer, about) static const struct query_field fields_##name_[] = {
+#define QUERY(number, NAME, name_, where, doc, answer, about)                                      \
+	static const struct query_field fields_##name_[] = {
 #define NEED(type_, member, field, min_, max_)                                                                 \
 	{ .name = #field, .type = WIRE_ASK_##type_, .offset = offsetof(struct wire_query, member),             \
 	  .needed = true, .min = (min_), .max = (max_) },
@@ -203,7 +205,7 @@ static enum status check_place(const char *field, const double *place, struct re
 		if (!(scalar_abs(place[axis]) <= LENGTH_MAX))
 			return reason_set(why, STATUS_RANGE, -1, field,
 					  "%s of the query is [%.10g, %.10g, %.10g]: it must be within "
-					  "±%g m on each axis",
+					  "±%.10g m on each axis",
 					  field, place[0], place[1], place[2], LENGTH_MAX);
 	return STATUS_OK;
 }
@@ -213,8 +215,9 @@ static enum status check_length(const char *field, double length, bool zero, str
 	char text[REASON_NUMBER_BYTES];
 	if (length <= 4 * LENGTH_MAX && (zero ? length >= 0 : length > 0))
 		return STATUS_OK;
-	return reason_set(why, STATUS_RANGE, -1, field, "%s of the query is %s m: it must be %s, at most %g",
-			  field, reason_number(length, text), zero ? "0 or more" : "over 0",
+	return reason_set(why, STATUS_RANGE, -1, field,
+			  "%s of the query is %s m: it must be %s, at most %.10g", field,
+			  reason_number(length, text), zero ? "0 or more" : "over 0",
 			  4 * LENGTH_MAX);
 }
 
@@ -260,7 +263,8 @@ enum status query_take(const struct wire_list *list, struct wire_query *query, s
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "kind", "no query has number %d", (int)kind);
 	if (taker.status == STATUS_OK && info->reserved)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "kind",
-				  "query %d (%s) is reserved: this server has no answer to it", (int)kind, info->name);
+				  "query %d (%s) is reserved: this server has no answer to it",
+				  (int)kind, info->name);
 	query_init(query, (enum wire_query_kind)kind);
 	for (uint32_t i = 0; taker.status == STATUS_OK && i < info->field_count; i++)
 		take_field(&taker, &info->fields[i], member_of(query, &info->fields[i]));

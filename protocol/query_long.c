@@ -1,4 +1,5 @@
-/* query_long.c: answers to the longer questions on the wire: casts, nearest points, mass, walkers, regions. */
+/* query_long.c: answers to the longer questions on the wire: casts, nearest points, mass, walkers,
+ * regions. */
 #include "protocol/query_items.h"
 
 #include <string.h>

@@ -191,7 +191,7 @@ static enum status watchdog_start(struct watchdog *self, struct io *io)
 enum { OWN_DESCRIPTORS = 256, WORLD_DESCRIPTORS = 4 };
 
 /* As many as the system allows, up to what all sessions and worlds need; how many sessions that leaves. Where
- * they do not suffice, worlds come first, with up to half of them: a connection can be refused, a write
+ * they do not suffice, worlds come first, with up to two thirds of them: a connection can be refused, a write
  * to a journal cannot. */
 static uint32_t raise_descriptors(const struct options *options)
 {
@@ -208,7 +208,7 @@ static uint32_t raise_descriptors(const struct options *options)
 	}
 	if (limit.rlim_cur >= wanted)
 		return (uint32_t)options->sessions_max;
-	rlim_t sessions = limit.rlim_cur - MIN_OF(reserved, limit.rlim_cur / 2);
+	rlim_t sessions = limit.rlim_cur - MIN_OF(reserved, limit.rlim_cur / 3 * 2);
 	sessions = MIN_OF(sessions, (rlim_t)options->sessions_max);
 	log_warn("descriptors", "limit=%llu wanted=%llu sessions=%llu", (unsigned long long)limit.rlim_cur,
 		 (unsigned long long)wanted, (unsigned long long)sessions);

@@ -35,19 +35,23 @@ int verb_worlds(struct cli *cli)
 /* --limit NAME=N, for each of a world's limits. */
 static bool pack_limits(struct cli *cli, struct wire_packer *out, struct wire_list *list)
 {
-	static const char *const limits[] = { "bodies", "placements", "contacts", "shapes", "events", "memory" };
+	static const char *const limits[] = {"bodies", "placements", "contacts",
+					     "shapes", "events",     "memory"};
 	const char *text;
 	for (uint32_t k = 0; (text = cli_option(cli, "limit", k)) != NULL; k++) {
 		const char *equals = strchr(text, '=');
 		size_t i = 0, length = equals != NULL ? (size_t)(equals - text) : 0;
 		char key[32];
 		uint64_t value;
-		while (i < COUNT_OF(limits) && (strncmp(limits[i], text, length) != 0 || limits[i][length] != '\0'))
+		while (i < COUNT_OF(limits) &&
+		       (strncmp(limits[i], text, length) != 0 || limits[i][length] != '\0'))
 			i++;
 		if (i == COUNT_OF(limits)) {
 			reason_set(&cli->why, STATUS_RANGE, -1, "limit",
-				   "--limit %.40s: it must be NAME=N, with bodies, placements, contacts, shapes, "
-				   "events or memory for NAME", text);
+				   "--limit %.40s: it must be NAME=N, with bodies, placements, "
+				   "contacts, shapes, "
+				   "events or memory for NAME",
+				   text);
 			return false;
 		}
 		if (!cli_count(cli, equals + 1, "limit", &value))

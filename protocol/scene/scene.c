@@ -21,7 +21,8 @@ static const struct {
 };
 
 enum {
-#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc) ROW_##NAME = (number),
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)         \
+	ROW_##NAME = (number),
 #include "server/engine/world/parameters.def"
 };
 /* Names that parameters had, which scenes hold. */

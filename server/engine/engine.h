@@ -58,7 +58,8 @@ struct shape_source {
 
 struct world_limits {
 	uint32_t bodies, placements, contacts, shapes;
-	uint32_t events; /* of one boundary; of more, the last in their order are dropped, which an EVENT_LIMIT tells */
+	uint32_t events; /* of one boundary; of more, the last in their order are dropped, which an
+			    EVENT_LIMIT tells */
 	uint64_t memory_bytes, shape_bytes;
 };
 
@@ -110,6 +111,7 @@ struct batch_result {
 	uint64_t tick; /* boundary at which it was applied or refused, or for which it is kept */
 	enum status status; /* OK, or of the first command that was refused */
 	bool kept; /* OK, but nothing was applied: it waits for `tick` */
+	uint32_t edit; /* of the state it was applied in: (epoch, tick, edit) is the first that has it */
 	struct reason why;
 	uint32_t value_count;
 	uint32_t *values; /* borrowed until the next call that applies */
@@ -119,11 +121,14 @@ struct batch_result {
  * kept for this tick; each is checked whole before it changes anything. results[i] tells of batches[i]; a
  * batch for a later tick is kept, which its result says, and answered again through
  * world_kept_results when its tick comes. NO_MEMORY: nothing was applied. The tick's first call also
- * applies what was kept for it; world_step does so when there was no call. */
+ * applies what was kept for it; world_step does so when there was no call. Calls at one boundary are told
+ * apart by `edit` (world_info), and a replay makes the same calls. */
 MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, uint32_t count,
 				   struct batch_result *results);
 /* Results of kept batches applied at this boundary; borrowed until the next world_step. */
 const struct batch_result *world_kept_results(const struct world *world, uint32_t *count);
+/* Changes, events and results of the boundary have been told: what comes now is told from here on. */
+void world_told(struct world *world);
 
 /* A batch that waits for its tick. */
 struct pending_batch {
@@ -176,8 +181,11 @@ const struct event *world_events(const struct world *world, uint32_t *count);
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* A state's name and the world's settings. */
+/* A state has one name: (epoch, tick, edit). `edit` counts the calls since the last step that applied or
+ * kept at least one command, or withdrew what waited; the step sets it to 0. */
 struct world_info {
 	uint64_t tick;
+	uint32_t edit;
 	uint32_t epoch, rate_num, rate_den;
 	bool planar, stopped;
 	vec3 gravity;
@@ -188,6 +196,8 @@ struct world_info {
 };
 struct world_info world_info(const struct world *world);
 void world_new_epoch(struct world *world, uint32_t epoch);
+/* What has been applied so far, as by a scene, made the world: its first state is (epoch, 0, 0). */
+void world_begin(struct world *world);
 
 /* What a client may see of a body. */
 struct body_view {
@@ -373,8 +383,8 @@ struct method_info {
 	bool friction, restitution, sleep, planar, three_d;
 };
 uint32_t world_methods(struct method_info *out, uint32_t capacity);
-/* Other names of methods, from their sources. Taken wherever a method is named; what such a name sets beside the method
- * stays when another is chosen. */
+/* Other names of methods, from their sources. Taken wherever a method is named; what such a name
+ * sets beside the method stays when another is chosen. */
 struct method_name {
 	const char *name, *method;
 	const char *parameter; /* set with it, or NULL */

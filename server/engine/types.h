@@ -79,8 +79,8 @@ enum event_kind {
 	EVENT_OUT_OF_BOUNDS = 5, /* body a; point = its mass centre */
 	EVENT_QUARANTINE = 6,	 /* body a: a non-finite number was about to be stored */
 	EVENT_FALLBACK = 7,	 /* value = times the method took its plan B this tick */
-	/* value = the limit. fraction 0: the step was not made, the world pauses; 1: it was made, and `child_a` events
-	 * over the limit of events were dropped */
+	/* value = the limit. fraction 0: the step was not made, the world pauses; 1: it was made,
+	 * and `child_a` events over the limit of events were dropped */
 	EVENT_LIMIT = 8,
 	EVENT_JOINT_BREAK = 9,	 /* reserved */
 	EVENT_BIRTHS = 10,	 /* reserved: particles */
@@ -92,7 +92,8 @@ enum event_kind {
 struct event {
 	uint8_t kind;
 	body_id a, b; /* 0 where there is none */
-	uint32_t child_a, child_b; /* of a contact: which piece of each body's shape, e.g. a mesh's triangle */
+	uint32_t child_a, child_b; /* of a contact: which piece of each body's shape, e.g. a mesh's
+				      triangle */
 	double fraction; /* of the tick at which it happened, 0 … 1; 1 where the method has no finer time */
 	vec3 point, normal;
 	double value;

@@ -1,5 +1,5 @@
-/* host_lists.c: what methods and parameters there are, packed as the wire wants them, for one world: whether it could take the
- * method as it stands, and what each parameter is in it. */
+/* host_lists.c: what methods and parameters there are, packed as the wire wants them, for one
+ * world: whether it could take the method as it stands, and what each parameter is in it. */
 #include <string.h>
 
 #include "server/host/host_answer.h"

@@ -214,6 +214,7 @@ static enum status fill_job(struct step_job *job, const struct host_step *step)
 	job->from = step->from;
 	job->left = step->n;
 	job->want = step->want;
+	job->anyway = step->anyway;
 	struct host_batch batch = {
 		.session = step->session,
 		.batch = step->request | HOST_STEP_BATCH,
@@ -272,7 +273,7 @@ static enum status step_borrowed(struct host *host, const struct host_step *step
 	}
 	host->here = true;
 	host_do_step(host, &job);
-	for (uint32_t i = 0; i < step->n && pool_slice(&host->runnable); i++)
+	for (uint32_t i = 0; i < MAX_OF(step->n, 1u) && pool_slice(&host->runnable); i++)
 		host->seen.here++;
 	host->here = false;
 	return STATUS_OK;

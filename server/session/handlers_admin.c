@@ -152,7 +152,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 46);
+	wire_pack_map(out, 48);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -160,6 +160,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "world", world->number);
 	pair(out, "epoch", world->epoch);
 	pair(out, "tick", world->tick);
+	pair(out, "edit", world->edit);
 	pair(out, "mode", world->mode);
 	pair(out, "pace_permille", world->pace);
 	pair(out, "ticks", host.ticks);
@@ -196,6 +197,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "events_lost", fanout.events_lost);
 	pair(out, "contacts_cut", fanout.contacts_cut);
 	pair(out, "durable_tick", world->durable_tick);
+	pair(out, "durable_edit", world->durable_edit);
 	pair(out, "file_bytes", world->figures.file_bytes);
 	pair(out, "file_free_bytes", world->figures.free_bytes);
 	pair(out, "checkpoints_pruned", world->figures.checkpoints_pruned);

@@ -242,6 +242,7 @@ void handle_step(struct session *self, const struct message *message)
 		.n = (uint32_t)ask->n,
 		.list = ask->commands,
 		.want = (uint8_t)ask->want,
+		.anyway = ask->anyway != 0,
 		.restricted = session_role(self) < WIRE_ROLE_CONTROLLER,
 	};
 	enum status status = ARRAY_RESERVE(&membership->steps, membership->steps.count + 1u);
@@ -287,7 +288,8 @@ static bool name_of(struct session *self, const struct message *message, struct 
 	to[bytes] = '\0';
 	if ((bytes == from.bytes && worlds_name_valid(to)) || (may_be_empty && from.bytes == 0))
 		return true;
-	reason_set(&why, STATUS_RANGE, -1, "name", "a name is 1 to %d letters, digits, '-', '_' or '.', not '.' first",
+	reason_set(&why, STATUS_RANGE, -1, "name",
+		   "a name is 1 to %d letters, digits, '-', '_' or '.', not '.' first",
 		   WIRE_NAME_MAX);
 	session_refuse(self, message, &why);
 	return false;

@@ -56,7 +56,8 @@ void handle_world_create(struct session *self, const struct message *message)
 	char name[WIRE_NAME_MAX + 1];
 	if (!copy_name(message->world_create.name, name) || !worlds_name_valid(name)) {
 		reason_set(&why, STATUS_RANGE, -1, "name",
-			   "a name is 1 to %d letters, digits, '-', '_' or '.', not '.' first", WIRE_NAME_MAX);
+			   "a name is 1 to %d letters, digits, '-', '_' or '.', not '.' first",
+			   WIRE_NAME_MAX);
 		session_refuse(self, message, &why);
 		return;
 	}

@@ -27,8 +27,9 @@ struct ledger {
 void ledger_release(struct ledger *self);
 
 enum ledger_verdict { LEDGER_NEW, LEDGER_REPEATED, LEDGER_WAITING, LEDGER_REFUSED };
-/* What to do with a batch of that number, for tick `at` where it is `dated`, else for the next. REPEATED: *packed (borrowed) is its
- * result. REFUSED: `why` is EXPIRED, SEQUENCE or NO_MEMORY. NEW: the number is used up. */
+/* What to do with a batch of that number, for tick `at` where it is `dated`, else for the next.
+ * REPEATED: *packed (borrowed) is its result. REFUSED: `why` is EXPIRED, SEQUENCE or NO_MEMORY.
+ * NEW: the number is used up. */
 enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, bool dated, uint64_t at,
 				 struct wire_slice *packed, struct reason *why);
 /* Packs a result into the caller's room and keeps a copy for repeats, while the batch is among the last.

@@ -24,9 +24,9 @@ const char *schema_build(void)
 	return PACKAGE_NAME " " PACKAGE_VERSION ", " BUILD_COMPILER ", " BUILD_PROCESSOR;
 }
 
-/* Version 1, as it was. Every file begins so and steps up, so that two files of one version are the same to the
- * letter, whichever build made them. `seq` orders everything that is done to the world, over all tables. Blobs stand
- * last in their rows, so that the rest can be read without them. */
+/* Version 1, as it was. Every file begins so and steps up, so that two files of one version are the
+ * same to the letter, whichever build made them. `seq` orders everything that is done to the world,
+ * over all tables. Blobs stand last in their rows, so that the rest can be read without them. */
 static const char tables_text[] =
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
 	/* The state's tables, by their place in checkpoints.table_hashes. */
@@ -59,8 +59,8 @@ static const char columns_text[] = "ALTER TABLE epochs ADD COLUMN motion TEXT;"
 				   "ALTER TABLE epochs ADD COLUMN redone INTEGER;"
 				   "ALTER TABLE batches ADD COLUMN result INTEGER;";
 
-/* For people with the sqlite3 shell; nothing here reads them. A step up makes them anew. `result`: what the view
- * of batches has at its end. */
+/* For people with the sqlite3 shell; nothing here reads them. A step up makes them anew. `result`:
+ * what the view of batches has at its end. */
 #define VIEWS(result)                                                                                     \
 	"CREATE VIEW tick_hashes AS" \
 	" WITH RECURSIVE n (epoch, tick, i, count, hashes) AS" \

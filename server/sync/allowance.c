@@ -68,10 +68,27 @@ bool allowance_is_far_over(const struct allowance *self)
 	       self->tokens < -self->rate * (ALLOWANCE_BURST_MS / 1000.0);
 }
 
+/* Into the share as far as it holds it, what is more into the pool: it was taken in this order. */
+static void give_back(struct allowance *self, double changes)
+{
+	struct allowance_pool *pool = self->pool;
+	double half = pool->rate / 2;
+	double full = fill(half / MAX_OF(pool->members, 1u), half / MAX_OF(pool->members, 1u), 0);
+	double own = MIN_OF(MAX_OF(full - self->share, 0.0), changes);
+	self->tokens = fill(self->tokens + changes, self->rate, 0);
+	self->share += own;
+	pool->tokens = fill(pool->tokens + changes - own, half, 0);
+	pool->spent -= (uint64_t)changes;
+}
+
 void allowance_spend(struct allowance *self, double changes)
 {
 	if (self == NULL || self->pool == NULL)
 		return;
+	if (changes < 0) {
+		give_back(self, -changes);
+		return;
+	}
 	self->tokens -= changes;
 	self->pool->spent += (uint64_t)changes;
 	/* Its share first; what is left over is owed to the pool where the pool has it, else by itself. */

@@ -50,7 +50,7 @@ bool allowance_may(struct allowance *self, uint64_t now);
 double allowance_left(struct allowance *self, uint64_t now);
 /* Overdrawn by more than all it can hold: what can be left out is left out. NULL never is. */
 bool allowance_is_far_over(const struct allowance *self);
-/* So many have been; NULL pays nothing. */
+/* So many have been; less than nothing gives back what was spent too much. NULL pays nothing. */
 void allowance_spend(struct allowance *self, double changes);
 
 #endif

@@ -126,6 +126,7 @@ enum status scene_world_make(struct scene *scene, const char *method, struct sha
 		shape_book_release(book);
 		return status;
 	}
+	world_begin(world);
 	*out = world;
 	return STATUS_OK;
 }

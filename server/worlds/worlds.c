@@ -109,6 +109,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	info->world = world->number;
 	info->epoch = world->epoch;
 	info->tick = world->tick;
+	info->edit = world->edit;
 	info->rate = (struct wire_rate){ world->info.rate_num, world->info.rate_den };
 	info->method = wire_text(world->info.method);
 	info->mode = world->mode;
@@ -264,6 +265,7 @@ enum status worlds_add(struct server *server, const char *name, struct world *en
 	world->info = world_info(engine_world);
 	world->stats = world_stats(engine_world);
 	world->tick = world->info.tick;
+	world->edit = world->info.edit;
 	world->epoch = world->info.epoch;
 	/* As it was driven before the restart, where that is known. */
 	struct journal_pace pace = { .mode = running ? WIRE_MODE_RUNNING : WIRE_MODE_PAUSED };

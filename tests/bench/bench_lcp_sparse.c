@@ -1,5 +1,6 @@
-/* bench_lcp_sparse: walls of bricks in running bond, which touch sideways too, by the sparse solver and, while that
- * is not too long, by the dense one: cold, from the answer itself, and after changes of all velocities.
+/* bench_lcp_sparse: walls of bricks in running bond, which touch sideways too, by the sparse solver
+ * and, while that is not too long, by the dense one: cold, from the answer itself, and after
+ * changes of all velocities.
  *
  *   bench_lcp_sparse [BRICKS…]      default 4 8 14 30 60 100 200 1000 5000
  */

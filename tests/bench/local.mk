@@ -41,6 +41,13 @@ endif
 EXTRA_PROGRAMS += tests/bench/bench_lcp_sparse
 tests_bench_bench_lcp_sparse_SOURCES = tests/bench/bench_lcp_sparse.c
 
+# Steps of the exact velocity methods: make bench-velocity
+EXTRA_PROGRAMS += tests/bench/bench_velocity
+tests_bench_bench_velocity_SOURCES = tests/bench/bench_velocity.c
+.PHONY: bench-velocity
+bench-velocity: tests/bench/bench_velocity
+	tests/bench/bench_velocity walls heap towers
+
 EXTRA_PROGRAMS += tests/bench/bench_reflection
 tests_bench_bench_reflection_SOURCES = tests/bench/bench_reflection.c
 
@@ -84,7 +91,7 @@ tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
 .PHONY: bench-server
 bench-server: tests/bench/bench_step tests/bench/bench_fanout tests/bench/bench_commands cairnd
 	$(PYTHON) $(top_srcdir)/tests/bench/server $(abs_top_srcdir) $(abs_top_builddir)
-EXTRA_DIST += tests/bench/server tests/bench/fair
+EXTRA_DIST += tests/bench/server tests/bench/fair tests/bench/attacks
 EXTRA_PROGRAMS += tests/bench/bench_commands
 tests_bench_bench_commands_SOURCES = tests/bench/bench_commands.c
 EXTRA_PROGRAMS += tests/bench/bench_fanout

@@ -1,5 +1,5 @@
-/* fuzz_lcp: any problem of finite numbers, bounded, with friction or over bodies, ends with a status and a true
- * residual. Input: rows, then doubles as they are. */
+/* fuzz_lcp: any problem of finite numbers, bounded, with friction or over bodies, ends with a
+ * status and a true residual. Input: rows, then doubles as they are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

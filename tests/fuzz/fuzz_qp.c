@@ -1,5 +1,6 @@
-/* fuzz_qp: any quadratic program ends with a status and a true residual, which long double confirms; what is called impossible or endless is proved by
- * multiplication. Input: flags, sizes, then small integers or doubles as they are. */
+/* fuzz_qp: any quadratic program ends with a status and a true residual, which long double
+ * confirms; what is called impossible or endless is proved by multiplication. Input: flags, sizes,
+ * then small integers or doubles as they are. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -155,7 +155,8 @@ static void send_planar(struct world *world, uint64_t tick)
 
 static void send_switch(struct world *world, uint64_t tick)
 {
-	static const char *const methods[] = { "lcp", "soft-step", "free", "soft-step", "lcp" };
+	static const char *const methods[] = { "lcp",  "soft-step",		"projection",
+					       "free", "gr-velocity-projection", "lcp" };
 	if (tick == 0) {
 		spawn_at(world, TEST_PLANE, vec3_zero(), vec3_zero(), vec3_zero());
 		for (uint32_t i = 0; i < 12; i++)

@@ -153,7 +153,9 @@ static void boxed(struct gen_qp *self, struct rng *rng, uint32_t n, bool linear)
 		add_squares(self, rng, rng_below(rng, 3) > 0 ? n - 1 : rng_below(rng, n));
 	for (uint32_t i = 0; i < n; i++)
 		add_bounds(self, i, -2, 2);
-	add_rows(self, rng, rng_below(rng, n) + 1, rng_below(rng, n / 3 + 1), inside);
+	uint32_t rows = rng_below(rng, n) + 1;
+	uint32_t equal = rng_below(rng, n / 3 + 1);
+	add_rows(self, rng, rows, equal, inside);
 }
 
 /* Q diag(10^0 … 10^−k) Qᵀ by mirrors. */
@@ -189,7 +191,9 @@ static void ill(struct gen_qp *self, struct rng *rng, uint32_t n)
 	double wide = rng_below(rng, 2) == 0 ? 2 : 1000;
 	for (uint32_t i = 0; i < n; i++)
 		add_bounds(self, i, -wide, wide);
-	add_rows(self, rng, rng_below(rng, n) + 1, rng_below(rng, n / 3 + 1), inside);
+	uint32_t rows = rng_below(rng, n) + 1;
+	uint32_t equal = rng_below(rng, n / 3 + 1);
+	add_rows(self, rng, rows, equal, inside);
 }
 
 static void scaled(struct gen_qp *self, struct rng *rng, uint32_t n)

@@ -151,6 +151,46 @@ struct gen_sparse gen_scene_sparse(const struct gen_scene *self, uint32_t direct
 	return out;
 }
 
+struct friction_sparse_problem gen_sparse_rough(const struct gen_sparse *self, double mu, uint8_t *kind,
+						double *friction)
+{
+	for (uint32_t i = 0; i < self->problem.rows; i++) {
+		kind[i] = i % 3 == 0 ? FRICTION_NORMAL : FRICTION_STATIC;
+		friction[i] = mu;
+	}
+	struct friction_sparse_problem out = {self->problem, kind, friction};
+	out.rows.lower = out.rows.upper = NULL;
+	return out;
+}
+
+struct gen_scene gen_random_contacts(struct rng *rng, uint32_t bodies, uint32_t contacts)
+{
+	static const double axes[3][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
+	struct gen_scene self = gen_scene_make(1 + rng_below(rng, bodies), contacts);
+	uint32_t count = 1 + rng_below(rng, contacts);
+	double centre[64][3];
+	ASSERT(bodies <= COUNT_OF(centre));
+	for (uint32_t i = 0; i < self.bodies; i++)
+		for (uint32_t k = 0; k < 6; k++) {
+			self.mass_inv[i][k] = k < 3 ? 1 : rng_range(rng, 1, 6);
+			self.velocity[i][k] = rng_range(rng, -1, 1) - (k == 1);
+			centre[i][k % 3] = rng_range(rng, -1, 1);
+		}
+	for (uint32_t c = 0; c < count; c++) {
+		uint32_t first = rng_below(rng, self.bodies),
+			 second = rng_below(rng, self.bodies + 1), turn = rng_below(rng, 3);
+		bool ground = second == self.bodies || second == first;
+		double point[3], turned[3][3];
+		for (uint32_t k = 0; k < 3; k++) {
+			point[k] = rng_range(rng, -1, 1);
+			memcpy(turned[k], axes[(k + turn) % 3], sizeof turned[k]);
+		}
+		gen_scene_touch(&self, point, turned, (int32_t)first, centre[first],
+				ground ? GEN_GROUND : (int32_t)second, ground ? NULL : centre[second]);
+	}
+	return self;
+}
+
 /* ---- random ------------------------------------------------------------------------------------
  */
 
@@ -167,7 +207,8 @@ static double number(struct rng *rng, enum gen_sparse_family family)
 {
 	if (family == GEN_SPARSE_INTEGER)
 		return (double)rng_below(rng, 5) - 2;
-	return rng_range(rng, -1, 1) + rng_range(rng, -1, 1);
+	double first = rng_range(rng, -1, 1);
+	return first + rng_range(rng, -1, 1);
 }
 
 /* Half with coupled axes. */
@@ -396,6 +437,46 @@ double gen_sparse_residual(const struct lcp_sparse_problem *problem, const doubl
 	heap_free(force);
 	heap_free(most);
 	return fmax(worst > 0 ? worst / size : 0, apart);
+}
+
+double gen_friction_residual(const struct friction_sparse_problem *problem, const double *x,
+			     const double (*v)[LCP_BODY])
+{
+	struct lcp_sparse_problem rows = problem->rows;
+	double *lower = heap_alloc((rows.rows + (size_t)1) * sizeof *lower), normal = 0,
+	       inf = __builtin_inf();
+	double *upper = heap_alloc((rows.rows + (size_t)1) * sizeof *upper);
+	ASSERT(lower != NULL && upper != NULL);
+	for (uint32_t i = 0; i < rows.rows; i++) {
+		uint8_t kind = problem->kind[i];
+		bool joint = kind == FRICTION_JOINT;
+		if (kind == FRICTION_NORMAL || joint) {
+			normal = joint ? 0 : x[i];
+			lower[i] = !joint ? 0 : rows.lower != NULL ? rows.lower[i] : -inf;
+			upper[i] = !joint ? inf : rows.upper != NULL ? rows.upper[i] : inf;
+			continue;
+		}
+		double limit = problem->friction[i] * fmax(normal, 0);
+		lower[i] = kind == FRICTION_FORWARD ? limit : -limit;
+		upper[i] = kind == FRICTION_BACKWARD ? -limit : limit;
+	}
+	rows.lower = lower;
+	rows.upper = upper;
+	/* What is handed out is rounded: a limit is met to its own last bits. */
+	double *met = heap_alloc((rows.rows + (size_t)1) * sizeof *met);
+	ASSERT(met != NULL);
+	for (uint32_t i = 0; i < rows.rows; i++) {
+		bool tangent = isfinite(upper[i]) && isfinite(lower[i]);
+		double slack = tangent ? 0x1p-50 * fmax(fabs(lower[i]), fabs(upper[i])) : 0;
+		met[i] = fabs(x[i] - lower[i]) <= slack   ? lower[i]
+			 : fabs(x[i] - upper[i]) <= slack ? upper[i]
+							  : x[i];
+	}
+	double residual = gen_sparse_residual(&rows, met, v);
+	heap_free(met);
+	heap_free(lower);
+	heap_free(upper);
+	return residual;
 }
 
 bool gen_sparse_proves(const struct lcp_sparse_problem *problem, const double *z)

@@ -9,7 +9,8 @@
 
 struct method_probe_counts method_probe_counts;
 
-/* The block grows and shrinks with what is drawn: `length` bytes in all, of which the first 32 are the generator. */
+/* The block grows and shrinks with what is drawn: `length` bytes in all, of which the first 32 are
+ * the generator. */
 struct probe {
 	struct rng rng;
 	uint32_t length;
@@ -17,7 +18,8 @@ struct probe {
 
 static enum status refuse(struct reason *why, body_id id)
 {
-	return reason_set(why, STATUS_METHOD_REFUSES, -1, "method", "probe takes no hulls: body %u is one", id);
+	return reason_set(why, STATUS_METHOD_REFUSES, -1, "method",
+			  "probe takes no hulls: body %u is one", id);
 }
 
 static enum status supports(const struct dynamics *dynamics, struct reason *why)

@@ -1,7 +1,8 @@
 /* method_probe.h: a method for tests of the doors: it moves bodies freely, refuses hulls, and has a history.
  *
- * Its state is a random generator that is drawn from in each step and pushes bodies a little: no function of the
- * tables, so it must go through the block. It says how often it was created and destroyed. */
+ * Its state is a random generator that is drawn from in each step and pushes bodies a little: no
+ * function of the tables, so it must go through the block. It says how often it was created and
+ * destroyed. */
 #ifndef CAIRN_TESTS_METHOD_PROBE_H
 #define CAIRN_TESTS_METHOD_PROBE_H
 

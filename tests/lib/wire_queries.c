@@ -109,7 +109,8 @@ static void pack_method(struct wire_packer *out)
 {
 	uint8_t room[64];
 	struct wire_packer names = wire_packer_over(room, sizeof room);
-	struct wire_method_name name = { .name = wire_text("gr-lcp"), .parameter = wire_text("reflection.core") };
+	struct wire_method_name name = {.name = wire_text("gr-lcp"),
+					.parameter = wire_text("reflection.core")};
 	answer_pack_method_name(&names, &name);
 	struct wire_method method = { .number = 5, .motion = 1, .shapes = 6, .abilities = WIRE_METHOD_SLEEP,
 				      .code = STATUS_METHOD_REFUSES, .name = wire_text("reflection"),
@@ -124,10 +125,17 @@ static void pack_parameter(struct wire_packer *out)
 	uint8_t room[64];
 	struct wire_packer words = wire_packer_over(room, sizeof room);
 	wire_pack_string(&words, "soft-step");
-	struct wire_parameter parameter = { .number = 3, .whole = true, .value = 8, .initial = 4, .min = 1, .max = 64,
-					    .name = wire_text("soft_step.substeps"), .unit = wire_text(""),
-					    .doc = wire_text("solver passes per tick"),
-					    .methods = { room, words.bytes, 1 }, .old = { room, 0, 0 } };
+	struct wire_parameter parameter = {.number = 3,
+					   .whole = true,
+					   .value = 8,
+					   .initial = 4,
+					   .min = 1,
+					   .max = 64,
+					   .name = wire_text("soft_step.substeps"),
+					   .unit = wire_text(""),
+					   .doc = wire_text("solver passes per tick"),
+					   .methods = {room, words.bytes, 1},
+					   .old = {room, 0, 0}};
 	wire_pack_array(out, 1);
 	answer_pack_parameter(out, &parameter);
 }
@@ -209,7 +217,8 @@ void wire_vectors_queries(FILE *out)
 		wire_pack_array(&whole, count);
 		memcpy(packed + whole.bytes, items, list.bytes);
 		whole.bytes += list.bytes;
-		fprintf(out, "%s  {\"name\": \"%s\", \"kind\": %u", kind > 1 ? ",\n" : "", infos[kind - 1].name, kind);
+		fprintf(out, "%s  {\"name\": \"%s\", \"kind\": %u", kind > 1 ? ",\n" : "",
+			infos[kind - 1].name, kind);
 		write_part(out, "query", &whole);
 		struct wire_packer answer = wire_packer_over(packed, sizeof packed);
 		pack_answer(&answer, (enum wire_query_kind)kind);

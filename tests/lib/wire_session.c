@@ -386,15 +386,21 @@ void wire_vectors_numbers(FILE *out)
 	static const struct number_row MODES[] = {
 		{WIRE_MODE_RUNNING, "running", "a tick a period"},
 		{WIRE_MODE_PAUSED, "paused", "no tick but by STEP, of any controller"},
-		{WIRE_MODE_LOCKSTEP, "lock-step", "as paused, by STEP of the session that has the lease; after a restart it is nobody's"},
+		{WIRE_MODE_LOCKSTEP, "lock-step",
+		 "as paused, by STEP of the session that has the lease; after a restart it is "
+		 "nobody's"},
 		{WIRE_MODE_BARRIER, "barrier", "a tick when k sessions have sent STEP for it"},
-		{WIRE_MODE_FAILED, "failed", "as paused: a limit was met, ticks cost more than the world's budget, or its file cannot be written"},
+		{WIRE_MODE_FAILED, "failed",
+		 "as paused: a limit was met, ticks cost more than the world's budget, or its file "
+		 "cannot be written"},
 	};
 	static const struct number_row CONTROLS[] = {
 		{WIRE_CONTROL_PAUSE, "pause", "no value"},
 		{WIRE_CONTROL_RESUME, "resume", "no value; STEPs that wait are refused (running)"},
 		{WIRE_CONTROL_SPEED, "speed", "times real time, 0.001 … 100; the mode stays"},
-		{WIRE_CONTROL_LOCKSTEP, "lock-step", "no value; the lease lasts until this session pauses or resumes, leaves the world, or ends"},
+		{WIRE_CONTROL_LOCKSTEP, "lock-step",
+		 "no value; the lease lasts until this session pauses or resumes, leaves the "
+		 "world, or ends"},
 		{WIRE_CONTROL_BARRIER, "barrier", "k, an integer within 1 and 256"},
 	};
 	static const struct number_row LATE[] = {
@@ -408,9 +414,12 @@ void wire_vectors_numbers(FILE *out)
 		{WIRE_PROFILE_SIM, "sim", "steps of 1/4096 m, differences"},
 	};
 	static const struct number_row FLAGS[] = {
-		{WIRE_FRAME_ABSOLUTE, "absolute", "columns are values, not differences to the mirror"},
-		{WIRE_FRAME_TICK_HASH, "tick hash", "`hash` is the tick hash; without it the view hash"},
-		{WIRE_FRAME_PARTIAL, "partial", "the budget did not let everything through; there is no hash, the rest follows"},
+		{WIRE_FRAME_ABSOLUTE, "absolute",
+		 "columns are values, not differences to the mirror"},
+		{WIRE_FRAME_TICK_HASH, "tick hash",
+		 "`hash` is the tick hash; without it the view hash"},
+		{WIRE_FRAME_PARTIAL, "partial",
+		 "the budget did not let everything through; there is no hash, the rest follows"},
 	};
 	static const struct number_row WANTS[] = {
 		{WIRE_WANT_HASH, "hash", "`state_hash`"},

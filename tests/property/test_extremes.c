@@ -1,5 +1,6 @@
 /* Whatever the door admits, a step ends, nothing asserts, and what is stored is finite and bounded. */
 #include "server/base/rng.h"
+#include "server/engine/collision/manifold.h"
 #include "server/engine/math/trig.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/shapes.h"

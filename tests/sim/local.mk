@@ -10,10 +10,13 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/server_sim.c \
 	tests/lib/sim_client.h \
 	tests/lib/sim_client.c \
+	tests/lib/pack_text.h \
+	tests/lib/pack_text.c \
 	tests/lib/sim_script.c
 
 UNIT_TESTS += \
 	tests/sim/test_contacts \
+	tests/sim/test_edits \
 	tests/sim/test_fairness \
 	tests/sim/test_flow \
 	tests/sim/test_grants \
@@ -21,6 +24,7 @@ UNIT_TESTS += \
 	tests/sim/test_memory \
 	tests/sim/test_random \
 	tests/sim/test_resume \
+	tests/sim/test_rules \
 	tests/sim/test_shares \
 	tests/sim/test_smoke \
 	tests/sim/test_snapshots \

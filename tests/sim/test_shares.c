@@ -110,10 +110,15 @@ START_TEST(a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one)
 	static const uint64_t FAR[] = { 200, 100000, UINT64_C(1) << 52 };
 	for (size_t i = 0; i < COUNT_OF(FAR); i++)
 		ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + FAR[i]), STATUS_RANGE);
-	ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + 50), STATUS_OK);
-	ck_assert_int_eq(ask(player, world, &spawn, 1, 0), STATUS_OK);
+	ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + 50), STATUS_WAITING);
+	/* An undated one waits for the dated one before it, and not for those that were refused. */
+	ck_assert_int_eq(ask(player, world, &spawn, 1, 0), STATUS_WAITING);
+	server_sim_run(sim, 60 * TICK);
+	ck_assert_int_eq(sim_result(player, world, player->batches[world])->code, STATUS_OK);
+	ck_assert_int_eq(sim_result(player, world, player->batches[world] - 1)->code, STATUS_OK);
 	/* Who drives the machine may. */
-	ck_assert_int_eq(ask(keeper, world, &spawn, 1, tick_of(sim, world) + 100000), STATUS_OK);
+	ck_assert_int_eq(ask(keeper, world, &spawn, 1, tick_of(sim, world) + 100000),
+			 STATUS_WAITING);
 	ck_assert(server_sim_sound(sim));
 	server_sim_destroy(sim);
 }
@@ -129,9 +134,9 @@ START_TEST(what_waits_has_a_share_and_ends_with_its_session)
 	uint64_t at = tick_of(sim, world) + 55;
 	struct command spawn = sim_spawn(0, 1, 0, 1, false);
 	for (int i = 0; i < 8; i++)
-		ck_assert_int_eq(ask(greedy, world, NULL, 0, at), i < 5 ? STATUS_OK : STATUS_LIMIT);
-	ck_assert_int_eq(ask(calm, world, &spawn, 1, at), STATUS_OK);
-	ck_assert_int_eq(ask(keeper, world, &spawn, 1, at), STATUS_OK);
+		ck_assert_int_eq(ask(greedy, world, NULL, 0, at), i < 5 ? STATUS_WAITING : STATUS_LIMIT);
+	ck_assert_int_eq(ask(calm, world, &spawn, 1, at), STATUS_WAITING);
+	ck_assert_int_eq(ask(keeper, world, &spawn, 1, at), STATUS_WAITING);
 	ck_assert_uint_eq(world_pending(server_sim_world(sim, world), NULL, 0), 7);
 	sim_disconnect(greedy);
 	server_sim_run(sim, 5 * TICK);
@@ -165,6 +170,44 @@ START_TEST(forces_have_a_share_and_an_end)
 	ck_assert_int_eq(ask(keeper, world, &ever, 1, 0), STATUS_OK);
 	server_sim_run(sim, 70 * TICK);
 	ck_assert_uint_eq(drives_of(sim, world, player->session), 1); /* the keeper's */
+	server_sim_destroy(sim);
+}
+END_TEST
+
+/* SAVE or RESTORE of the one snapshot there is. */
+static void snapshot(struct sim_client *keeper, uint32_t world, enum message_type type)
+{
+	struct message message;
+	message_init(&message, type);
+	if (type == MESSAGE_SAVE) {
+		message.save.ref = sim_ref(keeper);
+		message.save.world = world;
+		message.save.name = wire_text("before");
+	} else {
+		message.restore.ref = sim_ref(keeper);
+		message.restore.world = world;
+		message.restore.name = wire_text("before");
+	}
+	ck_assert_int_eq(sim_try(keeper, &message, type == MESSAGE_SAVE ? MESSAGE_SAVED : MESSAGE_RESTORED), STATUS_OK);
+}
+
+START_TEST(forces_of_a_time_that_was_given_up_are_no_debt)
+{
+	struct sim_client *keeper;
+	struct server_sim *sim = open_sim(check_seed(), NULL);
+	uint32_t world = running_world(sim, &keeper);
+	struct sim_client *player = player_in(sim, world);
+	struct command spawn = sim_spawn(0, 1, 0, 1, false);
+	ck_assert_int_eq(ask(player, world, &spawn, 1, 0), STATUS_OK);
+	struct command most = push(sim_result(player, world, 1)->values[0], 60);
+	snapshot(keeper, world, MESSAGE_SAVE);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 5; i++)
+			ck_assert_int_eq(ask(player, world, &most, 1, 0), i < 4 ? STATUS_OK : STATUS_LIMIT);
+		snapshot(keeper, world, MESSAGE_RESTORE);
+		ck_assert_uint_eq(drives_of(sim, world, player->session), 0);
+	}
+	ck_assert(server_sim_sound(sim));
 	server_sim_destroy(sim);
 }
 END_TEST
@@ -279,7 +322,8 @@ static void live(uint64_t seed)
 		live_on_credit(sim, world, &rng);
 		/* Who stays is served all the while: now, and for later. */
 		ck_assert_int_eq(ask(calm, world, &once, 1, 0), STATUS_OK);
-		ck_assert_int_eq(ask(calm, world, &once, 1, tick_of(sim, world) + 20), STATUS_OK);
+		ck_assert_int_eq(ask(calm, world, &once, 1, tick_of(sim, world) + 20),
+				 STATUS_WAITING);
 		server_sim_run(sim, 60 * TICK);
 	}
 	/* Silent ones are let go after twice the time of a PING, forces end within the horizon. */
@@ -313,6 +357,7 @@ static Suite *make(void)
 	tcase_add_test(shares, a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one);
 	tcase_add_test(shares, what_waits_has_a_share_and_ends_with_its_session);
 	tcase_add_test(shares, forces_have_a_share_and_an_end);
+	tcase_add_test(shares, forces_of_a_time_that_was_given_up_are_no_debt);
 	tcase_add_test(shares, bodies_have_a_share_that_neither_gifts_nor_giving_away_change);
 	tcase_add_test(shares, debts_of_players_who_go_harm_nobody_who_stays);
 	suite_add_tcase(suite, shares);

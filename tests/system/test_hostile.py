@@ -148,7 +148,7 @@ NAMED = [  # a message, the field its refusal names, and what its text must have
     ((60, 1, 1, 4, 4.5), "value", ["4.5", "integer within 1 and 256"]),
     ((60, 1, 1, 2, 1e9), "value", ["1000000000"]),
     ((60, 1, 1, 9), "action", ["9", "0 and 4"]),
-    ((50, 1, 1, [1, [1e7, 0, 0], [0, 1, 0], 5.0]), "origin", ["10000000", "1e+06"]),
+    ((50, 1, 1, [1, [1e7, 0, 0], [0, 1, 0], 5.0]), "origin", ["10000000", "1000000"]),
     ((50, 1, 1, [1, [0, 0, 0], [0, 1, 0], -2.5]), "length", ["-2.5", "over 0"]),
     ((50, 1, 1, [1, [0, 0, 0], [0, 1, 0], 5.0, 4097]), "limit", ["4097", "0 and 4096"]),
     ((50, 1, 1, [10, b"\x01\x01" + struct.pack("<d", 1.0), [0, 0, 0], [1, 0, 0], [1, 0, 0, 0], 17]), "iterations",
@@ -276,7 +276,8 @@ def test_what_is_understood_and_refused_never_closes(server, name, message, stat
     results = [item for kind, fields in found if kind == "result" for item in fields[1] if item[2] != 0]
     assert errors or results, found
     if status is not None:
-        assert errors[0][1] == STATUS[status], cairn.client.STATUS[errors[0][1]]
+        code = errors[0][1] if errors else results[0][2]
+        assert code == STATUS[status], cairn.client.STATUS[code]
     wire.close()
 
 

@@ -236,7 +236,9 @@ def test_a_peer_that_resets_in_the_middle_of_anything_leaves_nothing(server):
 
 def ask(world, commands, at):
     """A batch for a tick, and what is said of it at once."""
-    return world.result(world.send(*commands, at=at))
+    batch = world.send(*commands, at=at)
+    until(lambda: (world.client.take(0.02), batch in world.waiting or batch in world.results)[1])
+    return None if batch in world.waiting else world.result(batch)
 
 
 def test_a_player_leaves_no_debts(tmp_path):

@@ -89,10 +89,12 @@ static void say_parameters(void)
 {
 	struct parameter_info list[128];
 	uint32_t count = world_parameters(list, COUNT_OF(list));
-	printf("\n## Parameters\n\nSet by `parameter`; every world has its own. A method that does not read one "
+	printf("\n## Parameters\n\nSet by `parameter`; every world has its own. A method that does "
+	       "not read one "
 	       "leaves it as it is, for those that\n"
 	       "do. An old name is taken wherever the new one is, for good.\n\n"
-	       "| # | name | initially | range | unit | read by | |\n|---|---|---|---|---|---|---|\n");
+	       "| # | name | initially | range | unit | read by | "
+	       "|\n|---|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < count && i < COUNT_OF(list); i++) {
 		printf("| %u | `%s` | ", list[i].number, list[i].name);
 		say_number(list[i].initial);

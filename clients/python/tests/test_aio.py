@@ -172,8 +172,11 @@ def test_a_part_of_the_world_a_camera_a_rhythm_and_a_budget():
             assert [set(frame.bodies) async for frame in world.frames(1)] == [{near, far}]
             await world.subscribe(2, divisor=10)
             await world.step(50)
-            ticks = [frame.tick async for frame in world.frames(6, 2)]
-            assert {b - a for a, b in zip(ticks[1:], ticks[2:])} == {10}
+            # Every tenth tick, and where the world comes to rest between its steps.
+            ticks = [(await anext(world.frames(1, 2))).tick]
+            while ticks[-1] < world.tick:
+                ticks.append((await anext(world.frames(1, 2))).tick)
+            assert max(b - a for a, b in zip(ticks, ticks[1:])) == 10 and len(ticks) < 26, ticks
             for i in range(60):
                 await world.spawn(position=(0, i, 0), velocity=(0, 0, 1 + i))
             await world.subscribe(3, profile="sim", budget=2000)

@@ -35,8 +35,8 @@ uint32_t placed_ray(const struct placed_shape *placed, uint32_t count, vec3 orig
 
 /* Where a shape stands that is held against others; RANGE, NOT_FINITE. */
 MUST_CHECK enum status placed_overlap_at(vec3 position, quat rotation, pose *at);
-/* Ids, ascending, of bodies with a shape that overlaps the one at `at`, the lowest `capacity` of them; returns
- * how many were written. The list is in order of bodies. */
+/* Ids, ascending, of bodies with a shape that overlaps the one at `at`, the lowest `capacity` of
+ * them; returns how many were written. The list is in order of bodies. */
 uint32_t placed_overlap(const struct placed_shape *placed, uint32_t count,
 			const struct shape *shape, pose at, uint32_t *bodies, uint32_t capacity);
 

@@ -55,8 +55,8 @@ static struct aabb aabb_reach(struct aabb box, vec3 travel)
 			 vec3_add(box.max, vec3_max(travel, vec3_zero())));
 }
 
-/* Whether the placement's fat box had to be made anew; it reaches `dt` seconds ahead. Reads and writes only rows of the
- * one body. */
+/* Whether the placement's fat box had to be made anew; it reaches `dt` seconds ahead. Reads and
+ * writes only rows of the one body. */
 static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t placement, double dt,
 				  bool force)
 {

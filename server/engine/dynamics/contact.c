@@ -2,7 +2,8 @@
  *
  * Each body has a list of the contacts it has an end in, doubly linked through the edges of the rows
  * (edge 2r and 2r+1). With it a body is removed, woken or moved in time of its own contacts. A pair is
- * looked up in contact_index: a body on a mesh may have thousands of contacts, and each new pair is asked for.
+ * looked up in contact_index: a body on a mesh may have thousands of contacts, and each new pair is
+ * asked for.
  */
 #include "server/engine/dynamics/contact.h"
 

@@ -62,8 +62,8 @@ void contact_refresh_live(struct dynamics *self, uint32_t row);
 /* Its row, or DYNAMICS_NONE. */
 uint32_t contact_find(const struct dynamics *self, const struct contact_pair *pair);
 
-/* The pair's friction and restitution from the materials of both pieces. Of two rules the one with the lower number
- * holds, so that any explicit choice beats the default of friction. */
+/* The pair's friction and restitution from the materials of both pieces. Of two rules the one with
+ * the lower number holds, so that any explicit choice beats the default of friction. */
 struct contact_material {
 	double static_friction, dynamic_friction, restitution;
 };

@@ -1,7 +1,8 @@
 /* contact_index.h: which contact row a pair of pieces has.
  *
- * Open addressing with linear probing over rows; the pair itself stands in the contact table, so a slot is four
- * bytes. Removal shifts followers back. A cache: never walked, and no order of it reaches an answer.
+ * Open addressing with linear probing over rows; the pair itself stands in the contact table, so a
+ * slot is four bytes. Removal shifts followers back. A cache: never walked, and no order of it
+ * reaches an answer.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_CONTACT_INDEX_H
 #define CAIRN_ENGINE_DYNAMICS_CONTACT_INDEX_H

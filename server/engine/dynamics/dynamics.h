@@ -12,14 +12,15 @@
  *   moved       placements whose box, filter or status changed since the last prepare. Taking more for
  *               moved changes nothing, because of invariant 1; after a rebuild all are.
  *
- * Invariant 1: after the commit of a step there is a contact row for exactly those pairs of pieces that were `wanted`
- * (pairs.c) as it began: of different solid bodies, one of them dynamic, not filtered out, with overlapping fat
- * boxes. New pairs take the lowest free rows in the order of (placement a, placement b, child a, child b), so rows
- * are a function of the tables alone.
- * Invariant 2: a sleeping body is in none of the sets a step walks, and neither is a contact of sleeping and static
- * bodies only.
+ * Invariant 1: after the commit of a step there is a contact row for exactly those pairs of pieces
+ *   that were `wanted` (pairs.c) as it began: of different solid bodies, one of them dynamic, not
+ *   filtered out, with overlapping fat boxes. New pairs take the lowest free rows in the order of
+ *   (placement a, placement b, child a, child b), so rows are a function of the tables alone.
+ * Invariant 2: a sleeping body is in none of the sets a step walks, and neither is a contact of
+ *   sleeping and static bodies only.
  *
- * How a step is made is told in step.h. Everything here that a step reads stays as it is until the step's commit.
+ * How a step is made is told in step.h. Everything here that a step reads stays as it is until the
+ * step's commit.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_DYNAMICS_H
 #define CAIRN_ENGINE_DYNAMICS_DYNAMICS_H
@@ -44,14 +45,16 @@ struct step_report {
 	uint32_t iterations;
 	uint32_t fallbacks; /* times a plan B was taken */
 	uint32_t islands_dense, islands_sparse; /* solved by which of two solvers, where a method has two */
-	uint32_t islands_dependent; /* whose impulses are one choice of many: rows that act depend on each other */
+	uint32_t islands_dependent; /* whose impulses are one choice of many: rows that act depend
+				       on each other */
 	double push_work;   /* J: energy that taking penetration out has given to bodies against forces */
 	double residual;    /* the method's own measure; its documentation names it */
 	double penetration_max, penetration_mean; /* m, over points with separation < 0 */
 	uint32_t quarantined;
 };
 
-/* Events of the boundary, in the order they happened; the world sorts them, and then holds them against its limit. */
+/* Events of the boundary, in the order they happened; the world sorts them, and then holds them
+ * against its limit. */
 struct event_list {
 	struct event *items; /* owned */
 	uint32_t count, capacity;
@@ -71,7 +74,8 @@ struct body_cache {
 	mat3 rotation;	/* of body.rotation */
 	vec3 centre;	/* mass centre, world, m */
 	double reach;	/* m, farthest point of its shapes from the mass centre; 0 without shapes */
-	double motion;	/* m, how far its farthest point went in the last step it was stored, over all stores */
+	double motion;  /* m, how far its farthest point went in the last step it was stored, over
+			   all stores */
 	uint32_t first_edge; /* DYNAMICS_NONE without contacts */
 	uint32_t slot;	/* its number among those who take part, valid within a step */
 };
@@ -97,7 +101,8 @@ struct dynamics {
 	struct bitset body_used, placement_used, contact_used;
 	struct bitset moved; /* placement rows */
 	struct {
-		uint32_t *items; /* rows of bodies that fell asleep in the last step, as sets, ascending in each */
+		uint32_t *items; /* rows of bodies that fell asleep in the last step, as sets,
+				    ascending in each */
 		uint32_t count, capacity;
 	} slept;
 	struct {
@@ -147,8 +152,9 @@ void dynamics_wake(struct dynamics *self, uint32_t body);
 /* Wakes everything and begins all times anew. */
 void dynamics_wake_all(struct dynamics *self);
 
-/* Force and torque of gravity and drives on `count` bodies as the tables have them, world axes, about their mass
- * centres: forces[i], torques[i] for bodies[i], whose cache says slot i; 0 for one that is not dynamic. */
+/* Force and torque of gravity and drives on `count` bodies as the tables have them, world axes,
+ * about their mass centres: forces[i], torques[i] for bodies[i], whose cache says slot i; 0 for one
+ * that is not dynamic. */
 void dynamics_forces(const struct dynamics *self, const uint32_t *bodies, uint32_t count, vec3 *forces,
 		     vec3 *torques);
 
@@ -199,8 +205,8 @@ uint64_t dynamics_memory(const struct dynamics *self);
 /* Between steps: gives back what only a step uses. The next one takes it again, and makes the same. */
 void dynamics_trim(struct dynamics *self);
 
-/* Notes an event. There is room after dynamics_body_reserve and step_commit; elsewhere the list grows, and where it
- * cannot, the event is counted as lost. */
+/* Notes an event. There is room after dynamics_body_reserve and step_commit; elsewhere the list
+ * grows, and where it cannot, the event is counted as lost. */
 void dynamics_event(struct dynamics *self, struct event event);
 
 #endif

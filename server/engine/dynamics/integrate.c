@@ -8,9 +8,10 @@
  *
  * integrate_motion turns by the midpoint rule instead, with L = I(q) ω fixed:
  *   q½ = exp(h/2 ω) q,   q' = exp(h I(q½)⁻¹ L) q,   ω' = I(q')⁻¹ L
- * so angular momentum is kept to rounding. Energy E(q) = ½ L·I(q)⁻¹L errs at second order; it is put back by a turn δ
- * about a = L×ω/|L×ω|, along which dE/dδ = −|L×ω|: two or three Newton steps. Where L and ω are parallel (a principal
- * axis, a ball) E does not depend on small turns, and there is nothing to put back.
+ * so angular momentum is kept to rounding. Energy E(q) = ½ L·I(q)⁻¹L errs at second order; it is
+ * put back by a turn δ about a = L×ω/|L×ω|, along which dE/dδ = −|L×ω|: two or three Newton steps.
+ * Where L and ω are parallel (a principal axis, a ball) E does not depend on small turns, and there
+ * is nothing to put back.
  */
 #include "server/engine/dynamics/integrate.h"
 

@@ -180,7 +180,8 @@ enum status islands_solve(struct step *step, const struct islands *islands, isla
 				   ARENA_ARRAY(scratch, enum status, islands->count) };
 	if (work.statuses == NULL)
 		return STATUS_NO_MEMORY;
-	/* An arena that had to grow becomes one block again, so that a steady tick calls the heap not once. */
+	/* An arena that had to grow becomes one block again, so that a steady tick calls the heap
+	 * not once. */
 	for (uint32_t i = 0; i < step->parallel->workers; i++)
 		if (arena_reserve(&step->dynamics->rooms[i], step->dynamics->rooms[i].peak) != STATUS_OK)
 			return STATUS_NO_MEMORY;

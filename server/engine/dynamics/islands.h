@@ -1,9 +1,10 @@
 /* islands.h: who must be solved together, and solving islands side by side.
  *
- * An island is a set of groups of slots (mass_operator.h) that constraints link: two constraints are of one island
- * when a chain of constraints joins them through what can move. Whatever cannot move links nothing. Islands are
- * numbered by their lowest slot; slots and constraints of each ascend. So all of it is a function of the list of
- * constraints, and no island depends on who solves it.
+ * An island is a set of groups of slots (mass_operator.h) that constraints link: two constraints
+ * are of one island when a chain of constraints joins them through what can move. Whatever cannot
+ * move links nothing. Islands are numbered by their lowest slot; slots and constraints of each
+ * ascend. So all of it is a function of the list of constraints, and no island depends on who
+ * solves it.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_ISLANDS_H
 #define CAIRN_ENGINE_DYNAMICS_ISLANDS_H
@@ -29,8 +30,8 @@ MUST_CHECK enum status islands_make(struct arena *arena, const struct mass_opera
 				    const struct constraint *constraints, uint32_t count,
 				    struct islands *out);
 
-/* Solves one island; `room` is the worker's own arena, empty, and emptied after. Reads what was final before, writes
- * only what belongs to its island. `index`: its number. */
+/* Solves one island; `room` is the worker's own arena, empty, and emptied after. Reads what was
+ * final before, writes only what belongs to its island. `index`: its number. */
 typedef enum status island_solve(const struct island *island, uint32_t index, struct arena *room,
 				 void *context);
 

@@ -4,8 +4,9 @@
 
 #include "server/engine/dynamics/dynamics.h"
 
-/* Fills self->gone (rows there and not wanted any more, each once) and self->new_pairs (pairs wanted and not there,
- * ascending). Changes nothing else. LIMIT with `why` (contacts_max), NO_MEMORY. */
+/* Fills self->gone (rows there and not wanted any more, each once) and self->new_pairs (pairs
+ * wanted and not there, ascending). Changes nothing else. LIMIT with `why` (contacts_max),
+ * NO_MEMORY. */
 MUST_CHECK enum status pairs_find(struct dynamics *self, struct reason *why);
 
 /* A placement and where it stays for as long as a question is about. */
@@ -18,7 +19,8 @@ struct pair_reach {
 struct pair_reach pair_reach_fat(const struct dynamics *self, uint32_t placement);
 /* Whether the bodies of two placements may meet, and a half-space among them is reached. */
 bool pair_may_meet(const struct dynamics *self, const struct pair_reach *a, const struct pair_reach *b);
-/* Appends to self->new_pairs the near pieces of two placements whose bodies may meet, ascending by children. */
+/* Appends to self->new_pairs the near pieces of two placements whose bodies may meet, ascending by
+ * children. */
 MUST_CHECK enum status pairs_between(struct dynamics *self, const struct pair_reach *a,
 				     const struct pair_reach *b);
 /* Whether the pair's bodies may meet and its pieces are near by their fat boxes. */

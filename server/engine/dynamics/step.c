@@ -1,8 +1,9 @@
 /* step.c: a step from its first question to its last: who takes part, what is near, what is committed.
  *
- * Which rows new pairs get is known before they are taken: with the rows of gone pairs freed, new pairs take the lowest
- * free rows in the order of their pieces. So contacts stand in order of rows from the beginning, and a method that
- * goes by that order sees the same before and after the commit.
+ * Which rows new pairs get is known before they are taken: with the rows of gone pairs freed, new
+ * pairs take the lowest free rows in the order of their pieces. So contacts stand in order of rows
+ * from the beginning, and a method that goes by that order sees the same before and after the
+ * commit.
  */
 #include "server/engine/dynamics/step.h"
 
@@ -58,8 +59,8 @@ enum status step_check_limits(const struct step *self, uint64_t more, struct rea
 	return check_limits(dynamics, count + more, why);
 }
 
-/* Bytes that a step pushes on the arena at most; SCRATCH_PUSHES covers rounding. Contacts asleep are counted too,
- * because any of them may be woken. */
+/* Bytes that a step pushes on the arena at most; SCRATCH_PUSHES covers rounding. Contacts asleep
+ * are counted too, because any of them may be woken. */
 static uint64_t scratch_bytes(const struct dynamics *dynamics, step_need *need, uint64_t contacts)
 {
 	uint64_t bodies = dynamics->tables->body.count;
@@ -154,7 +155,8 @@ static void list_new(struct step *self, struct contact_state *out)
 	}
 }
 
-/* All that is live and not gone, and all that is new, ascending. New pairs stand at the end of the room meanwhile. */
+/* All that is live and not gone, and all that is new, ascending. New pairs stand at the end of the
+ * room meanwhile. */
 static void list_contacts(struct step *self)
 {
 	const struct dynamics *dynamics = self->dynamics;
@@ -428,8 +430,8 @@ static enum status commit_room(struct step *self, const struct contact_list *lis
 	*contact_rows = rows + scratch;
 	if (rows + scratch >= BITSET_NONE)
 		return STATUS_NO_MEMORY;
-	/* A contact may begin and, its body put out by bounds or quarantine, end; a body may wake, fall asleep, be
-	 * put out and, by a neighbour that is, wake again. */
+	/* A contact may begin and, its body put out by bounds or quarantine, end; a body may wake,
+	 * fall asleep, be put out and, by a neighbour that is, wake again. */
 	uint64_t contacts = dynamics->contact_used.count + dynamics->new_pairs.count + scratch;
 	uint64_t events = dynamics->events.count + 2 * contacts + dynamics->gone.count +
 			  4 * (uint64_t)dynamics->body_used.count + EVENTS_SPARE;

@@ -3,7 +3,8 @@
  * A step stages everything and commits at its end:
  *
  *   step_begin            who takes part, which pieces are near
- *   step_collide          where they touch: at the tables' motions or at any others, as often as a method likes
+ *   step_collide          where they touch: at the tables' motions or at any others, as often as a
+ *                         method likes
  *   step_wake_reached     sleepers that an awake body reaches take part from now on
  *   step_number           slots 0, 1 … for those who take part
  *   (the method)          constraints, islands (islands.h), rows (constraint.h), solve
@@ -11,21 +12,22 @@
  *   (the method)          impulses into the contact table
  *   step_contacts_solved, step_store_all, step_sleep, step_finish
  *
- * Invariant 1: before step_commit returns STATUS_OK no column of any table is written. LIMIT and NO_MEMORY may come
- *   from any stage before; the caller then calls step_abandon, and the state is what it was.
- * Invariant 2: step_collide is a pure function of the motions given, of the list's pairs, of the contact table as
- *   the step began, and of its options. It writes its list, wakes nobody, counts nothing, moves no multipliers.
- *   Within a step the memory it reads is always the step's start and never an earlier trial, because the hints kept
- *   there decide between equals and so last bits.
+ * Invariant 1: before step_commit returns STATUS_OK no column of any table is written. LIMIT and
+ *   NO_MEMORY may come from any stage before; the caller then calls step_abandon, and the state is
+ *   what it was.
+ * Invariant 2: step_collide is a pure function of the motions given, of the list's pairs, of the
+ *   contact table as the step began, and of its options. It writes its list, wakes nobody, counts
+ *   nothing, moves no multipliers. Within a step the memory it reads is always the step's start and
+ *   never an earlier trial, because the hints kept there decide between equals and so last bits.
  * Invariant 3: the result does not depend on the number of workers.
  *
- * Memory is pushed on dynamics->scratch, which is empty between steps. What a method says it needs is reserved by
- * step_begin, so that a steady tick calls the heap not once.
+ * Memory is pushed on dynamics->scratch, which is empty between steps. What a method says it needs
+ * is reserved by step_begin, so that a steady tick calls the heap not once.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_STEP_H
 #define CAIRN_ENGINE_DYNAMICS_STEP_H
 
-#include "server/engine/collision/manifold.h"
+#include "server/engine/collision/contact_polygon.h"
 #include "server/engine/dynamics/dynamics.h"
 
 /* ---- contacts --------------------------------------------------------------------------------- */
@@ -39,35 +41,36 @@ struct contact_point {
 
 /* Two near pieces and where they touch. */
 struct contact_state {
-	uint32_t row; /* of the contact table; of a new pair the row that it gets at commit; STEP_NO_ROW: a scratch
-		       * pair of step_reach */
+	uint32_t row; /* of the contact table; of a new pair the row that it gets at commit;
+		       * STEP_NO_ROW: a scratch pair of step_reach */
 	uint32_t body_a, body_b; /* rows */
 	struct contact_piece a, b; /* a.placement < b.placement */
 	uint8_t point_count; /* 0: nothing near enough to matter in this step */
 	bool is_new;	     /* no row of the table yet, so no memory either */
-	bool kept;	     /* the manifold is the table's; else it was made, and stands in the list's `made` */
+	bool kept;	     /* the manifold is the table's; else made, in the list's `made` */
 	bool met;	     /* a new pair of which neither body took part: both do now */
 	bool scratch;	     /* found by step_reach */
-	bool reaches;	     /* one body takes part, the other sleeps, and a point may close within the step */
+	bool reaches;	     /* one takes part, one sleeps; a point may close within the step */
 	vec3 normal;	     /* unit, a → b */
 	struct contact_point points[MANIFOLD_POINTS_MAX];
 };
 #define STEP_NO_ROW UINT32_MAX
 
-/* A manifold made in this step: what commit copies into the row, side by side with what the row still holds. In the
- * frame of A's body. */
+/* A manifold made in this step: what commit copies into the row, side by side with what the row
+ * still holds. In the frame of A's body. */
 struct contact_made {
 	struct manifold manifold;
 	double margin;	/* m: without points, the pieces are farther apart than this */
 	pose b_in_a;	/* B's body in A's */
 	struct pair_cache cache;
-	/* The method's warm start for the new points, in its own layout of contact.multiplier: zero unless the method
-	 * carries it over (step_carry_normals, or a rule of its own). */
+	/* The method's warm start for the new points, in its own layout of contact.multiplier: zero
+	 * unless the method carries it over (step_carry_normals, or a rule of its own). */
 	double multiplier[3 * MANIFOLD_POINTS_MAX];
 };
 
 struct contact_list {
-	struct contact_state *items; /* in scratch; ascending by row, scratch pairs last, ascending by pieces */
+	struct contact_state
+		*items; /* in scratch; ascending by row, scratch pairs last, ascending by pieces */
 	struct contact_made *made;   /* beside items; filled where !kept */
 	uint32_t count, capacity;
 };
@@ -78,8 +81,8 @@ struct step {
 	struct dynamics *dynamics;	 /* borrowed; read only until step_commit */
 	const struct parallel *parallel; /* borrowed */
 	double dt;			 /* s */
-	/* Who takes part: the bodies awake at the boundary, and those woken in this step. In order of rows, from
-	 * step_number on; slot i belongs to bodies[i]. */
+	/* Who takes part: the bodies awake at the boundary, and those woken in this step. In order
+	 * of rows, from step_number on; slot i belongs to bodies[i]. */
 	uint32_t *bodies;
 	uint32_t body_count;
 	struct contact_list contacts; /* of all near pairs of which one body takes part */
@@ -97,8 +100,9 @@ struct step {
  * `contacts`: all rows that may take part. NULL: it asks as it goes and answers NO_MEMORY itself. */
 typedef uint64_t step_need(uint64_t bodies, uint64_t contacts);
 
-/* Finds near pairs among all that moved since the last step, and who takes part. `contacts` false: for a method
- * without contact; no pairs are looked for. LIMIT (contacts_max, memory_max), NO_MEMORY; `why` names the limit. */
+/* Finds near pairs among all that moved since the last step, and who takes part. `contacts` false:
+ * for a method without contact; no pairs are looked for. LIMIT (contacts_max, memory_max),
+ * NO_MEMORY; `why` names the limit. */
 MUST_CHECK enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, bool contacts,
 				  step_need *need, struct reason *why);
 
@@ -111,10 +115,12 @@ static inline bool step_takes_part(const struct step *self, uint32_t body)
 
 /* Where step_collide takes bodies from, and how it looks. */
 struct collide_options {
-	const struct body_motion *motions; /* by slot, at mass centres; others, and all if NULL, as the tables have them */
+	const struct body_motion *motions; /* by slot, at mass centres; others, and all if NULL, as
+					      the tables have them */
 	double dt;   /* s, how long these motions last: fast points are seen farther away */
 	double near; /* m: points nearer than this matter even at rest */
-	bool anew;   /* every manifold is made at full precision; else those of pieces that moved little are kept */
+	bool anew;   /* every manifold is made at full precision; else those of pieces that moved
+			little are kept */
 };
 static inline struct collide_options collide_options_default(double dt)
 {
@@ -124,8 +130,14 @@ static inline struct collide_options collide_options_default(double dt)
 /* Narrow phase of the list's contacts first … count-1, in parallel. */
 void step_collide(const struct step *self, struct contact_list *list, uint32_t first,
 		  const struct collide_options *options);
-/* The list's sleepers that are reached take part from now on, with their whole sets and what is near them, until no
- * more are reached; what becomes live is collided like the rest. The list keeps its order. Before step_number. */
+/* All of where a contact of the list touches at the options' motions, and what its normal belongs to; world
+ * axes and places. The narrow phase runs again, with the hints of the step's start, and is not
+ * kept. A pure function, as step_collide is; what is not near has no points. */
+void step_polygon(const struct step *self, const struct contact_state *contact,
+		  const struct collide_options *options, struct contact_polygon *out);
+/* The list's sleepers that are reached take part from now on, with their whole sets and what is
+ * near them, until no more are reached; what becomes live is collided like the rest. The list keeps
+ * its order. Before step_number. */
 void step_wake_reached(struct step *self, const struct collide_options *options);
 /* Gives who takes part slots, in order of rows. After it nobody is woken in this step. */
 void step_number(struct step *self);
@@ -138,10 +150,11 @@ struct step_way {
 	struct aabb box; /* world axes: holds all of the body on its whole way, rotation included */
 	double motion;	 /* m: none of its points goes farther than this from where the tables have it */
 };
-/* Adds, to `list`, the pairs of pieces that come near when bodies go these ways, each slot once, and the others stay
- * within the boxes of their placements. Nothing in the list is added twice. What is found is scratch (STEP_NO_ROW),
- * stands at the end of the list, ascending by pieces, so that indexes of earlier scratch pairs move. After
- * step_number. LIMIT (contacts_max, memory_max), NO_MEMORY: the list is as it was. */
+/* Adds, to `list`, the pairs of pieces that come near when bodies go these ways, each slot once,
+ * and the others stay within the boxes of their placements. Nothing in the list is added twice.
+ * What is found is scratch (STEP_NO_ROW), stands at the end of the list, ascending by pieces, so
+ * that indexes of earlier scratch pairs move. After step_number. LIMIT (contacts_max, memory_max),
+ * NO_MEMORY: the list is as it was. */
 MUST_CHECK enum status step_reach(struct step *self, struct contact_list *list, const struct step_way *ways,
 				  uint32_t count, struct reason *why);
 
@@ -150,13 +163,13 @@ struct contact_pair_view {
 	uint32_t placement_a, placement_b;
 	uint32_t first, count; /* into the order */
 };
-/* Groups the list by pairs of placements: `order` gets the list's indexes by (placement a, placement b, child a,
- * child b), `views` one entry a pair; both in scratch. NO_MEMORY. */
+/* Groups the list by pairs of placements: `order` gets the list's indexes by (placement a,
+ * placement b, child a, child b), `views` one entry a pair; both in scratch. NO_MEMORY. */
 MUST_CHECK enum status step_pairs(struct step *self, const struct contact_list *list, uint32_t **order,
 				  struct contact_pair_view **views, uint32_t *view_count);
 
-/* For made manifolds: the normal multipliers (entries 0, 3, 6, 9) of points whose feature was there before go on, the
- * other normals begin with none; the other entries stay as they are. */
+/* For made manifolds: the normal multipliers (entries 0, 3, 6, 9) of points whose feature was there
+ * before go on, the other normals begin with none; the other entries stay as they are. */
 void step_carry_normals(const struct step *self, struct contact_list *list);
 /* For made manifolds: all three multipliers of a point go with its feature. */
 void step_carry_points(const struct step *self, struct contact_list *list);
@@ -168,23 +181,26 @@ void step_report_contacts(struct step *self, const struct contact_list *list);
 
 /* ---- commit ----------------------------------------------------------------------------------- */
 
-/* The state changes from here on: drops and makes contact rows, wakes who was woken, copies made manifolds, sizes the
- * method's block. `list`: the contacts as solved (NULL for a method without contact). LIMIT (memory_max, by the
- * block), NO_MEMORY: nothing changed. After it nothing fails. */
+/* The state changes from here on: drops and makes contact rows, wakes who was woken, copies made
+ * manifolds, sizes the method's block. `list`: the contacts as solved (NULL for a method without
+ * contact). LIMIT (memory_max, by the block), NO_MEMORY: nothing changed. After it nothing fails.
+ */
 MUST_CHECK enum status step_commit(struct step *self, struct contact_list *list,
 				   struct reason *why);
 
-/* When normal_impulse is stored: settles `touching`, notes begin and end events, forgets what an earlier method left
- * in contacts without points. */
+/* When normal_impulse is stored: settles `touching`, notes begin and end events, forgets what an
+ * earlier method left in contacts without points. */
 void step_contacts_solved(struct step *self, const struct contact_list *list);
 
-/* Stores pose (of the body's origin, from the mass centre) and velocities of slots 0 … body_count-1, clamped to
- * SPEED_MAX and ANGULAR_SPEED_MAX, and refreshes placement boxes; in a planar world what leaves the plane is
- * dropped. If a number is not finite or the place is beyond LENGTH_MAX: quarantine, that is, the body keeps its last
- * good pose, stops, becomes inactive, and an event says so. In parallel. May be called several times in a step. */
+/* Stores pose (of the body's origin, from the mass centre) and velocities of slots 0 …
+ * body_count-1, clamped to SPEED_MAX and ANGULAR_SPEED_MAX, and refreshes placement boxes; in a
+ * planar world what leaves the plane is dropped. If a number is not finite or the place is beyond
+ * LENGTH_MAX: quarantine, that is, the body keeps its last good pose, stops, becomes inactive, and
+ * an event says so. In parallel. May be called several times in a step. */
 void step_store_all(struct step *self, const struct body_motion *motions);
 
-/* Islands of those who took part by touching contacts; islands that were slow for long enough fall asleep as sets. */
+/* Islands of those who took part by touching contacts; islands that were slow for long enough fall
+ * asleep as sets. */
 void step_sleep(struct step *self);
 
 /* Whether rows for `more` contacts than step_begin found are within the limits. LIMIT with `why`. */

@@ -1,8 +1,8 @@
 /* step_reach.c: pairs of bodies that leave their boxes within a step.
  *
- * The rows of a step are complete as long as every body stays in its fat boxes. Of a body that leaves them (a method
- * that finds an impact in the middle of the step sends it elsewhere) the pairs are asked for again, over the whole
- * way it now goes:
+ * The rows of a step are complete as long as every body stays in its fat boxes. Of a body that
+ * leaves them (a method that finds an impact in the middle of the step sends it elsewhere) the
+ * pairs are asked for again, over the whole way it now goes:
  *   against those that stay     through the broad phase, by their fat boxes, which hold their ways;
  *   against those that leave    by a sweep along x over the ways themselves.
  * Pieces of divided shapes are looked into as in pairs.c, their boxes grown by how far the bodies go.
@@ -132,7 +132,8 @@ static uint32_t first_scratch(const struct contact_list *list)
 	return first;
 }
 
-/* Whether the pair has a row that stays, or gets one, or is among the list's scratch pairs from `scratch` on. */
+/* Whether the pair has a row that stays, or gets one, or is among the list's scratch pairs from
+ * `scratch` on. */
 static bool is_known(const struct step *self, const struct contact_list *list, uint32_t scratch,
 		     const struct contact_pair *pair, uint32_t begun)
 {
@@ -177,7 +178,8 @@ static enum status grow_list(struct step *self, struct contact_list *list, uint3
 	return STATUS_OK;
 }
 
-/* Pairs begun … end-1 of new_pairs, ascending, each once, none known: merged into the scratch pairs from behind. */
+/* Pairs begun … end-1 of new_pairs, ascending, each once, none known: merged into the scratch pairs
+ * from behind. */
 static void merge_scratch(struct step *self, struct contact_list *list, uint32_t begun)
 {
 	struct dynamics *dynamics = self->dynamics;

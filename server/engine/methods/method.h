@@ -1,9 +1,10 @@
 /* method.h: one scene, several answers: the interface of everything that can make a step.
  *
- * World state is neutral (the tables). What a method keeps of its own between steps is its state: an object that it
- * makes from the tables and its block, the bytes that it saved, and from nothing else. So a state may be destroyed
- * and made anew at any boundary without any effect on what follows; a world that is restored, forked or loaded does
- * so. What is history and no function of the tables (a basis, an active set) stands in the block.
+ * World state is neutral (the tables). What a method keeps of its own between steps is its state:
+ * an object that it makes from the tables and its block, the bytes that it saved, and from nothing
+ * else. So a state may be destroyed and made anew at any boundary without any effect on what
+ * follows; a world that is restored, forked or loaded does so. What is history and no function of
+ * the tables (a basis, an active set) stands in the block.
  *
  *   attach       a method begins: neutral state only, no block; its state is made when it is first needed
  *   create       makes the state from tables and block
@@ -32,20 +33,22 @@ struct method {
 	enum status (*admit)(const struct dynamics *dynamics, const struct command *command,
 			     const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
 			     struct reason *why);
-	/* Of the tables alone; neither fails nor allocates. Not called after a restore: what a method left in the
-	 * tables and in its block is all there is. */
+	/* Of the tables alone; neither fails nor allocates. Not called after a restore: what a
+	 * method left in the tables and in its block is all there is. */
 	void (*attach)(struct dynamics *dynamics);
 	void (*detach)(struct dynamics *dynamics);
-	/* NULL for a method without a state; the following then get NULL for it. Makes the state of the tables and a
-	 * block of `bytes` (0 after attach). *state is returned owned, to be given to destroy. NO_MEMORY: asked again at
-	 * the next step; CORRUPT: no such block was ever saved. */
+	/* NULL for a method without a state; the following then get NULL for it. Makes the state of
+	 * the tables and a block of `bytes` (0 after attach). *state is returned owned, to be given
+	 * to destroy. NO_MEMORY: asked again at the next step; CORRUPT: no such block was ever
+	 * saved. */
 	enum status (*create)(const struct dynamics *dynamics, const uint8_t *block, uint32_t bytes,
 			      void **state, struct reason *why);
 	void (*destroy)(void *state);
 	/* One tick of dt seconds. LIMIT, NO_MEMORY: nothing changed, method_step abandons the rest. Fills
 	 * dynamics->report, and says in step.block_bytes how large its block is from now on. */
 	enum status (*step)(void *state, struct dynamics *dynamics, double dt, struct reason *why);
-	/* Writes the block, as many bytes as the table method_block has rows. NULL where there is no create. */
+	/* Writes the block, as many bytes as the table method_block has rows. NULL where there is
+	 * no create. */
 	void (*save)(const void *state, const struct dynamics *dynamics, uint8_t *block);
 	/* Rows of bodies that fell asleep in the last step, set by set. NULL: it does not care. */
 	void (*slept)(void *state, const struct dynamics *dynamics, const uint32_t *bodies, uint32_t count);

@@ -1,8 +1,9 @@
-/* projection.c: `projection`: the velocity nearest to the one without contact, in the metric of mass, that violates no
- * contact (papers C-06 … C-08, R-11). The same velocities as `lcp` without friction; velocity.c tells the story.
+/* projection.c: `projection`: the velocity nearest to the one without contact, in the metric of
+ * mass, that violates no contact (papers C-06 … C-08, R-11). The same velocities as `lcp` without
+ * friction; velocity.c tells the story.
  *
- * It has no friction of its own. With projection.friction_rounds, each round bounds tangents by μ times the normal
- * impulses of the round before. */
+ * It has no friction of its own. With projection.friction_rounds, each round bounds tangents by μ
+ * times the normal impulses of the round before. */
 #include "server/engine/methods/method.h"
 #include "server/engine/methods/velocity.h"
 

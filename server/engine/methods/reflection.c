@@ -1,9 +1,10 @@
-/* reflection.c: `reflection`: simultaneous elastic impacts by generalized reflections (papers C-09, C-10), frictionless;
- * between impacts contact is as in `lcp` or `projection` (reflection.core). velocity.c tells the story.
+/* reflection.c: `reflection`: simultaneous elastic impacts by generalized reflections (papers C-09,
+ * C-10), frictionless; between impacts contact is as in `lcp` or `projection` (reflection.core).
+ * velocity.c tells the story.
  *
- * Touching bodies part, symmetric ones stay symmetric, energy and momentum are kept. A cluster of contacts has one
- * coefficient of restitution c: the greatest of those that arrive faster than restitution.speed. Its velocities are
- * (1 − c) of the inelastic ones and c of the reflected ones. */
+ * Touching bodies part, symmetric ones stay symmetric, energy and momentum are kept. A cluster of
+ * contacts has one coefficient of restitution c: the greatest of those that arrive faster than
+ * restitution.speed. Its velocities are (1 − c) of the inelastic ones and c of the reflected ones. */
 #include "server/engine/dynamics/dynamics.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/methods/velocity.h"

@@ -2,27 +2,29 @@
  *
  * A step of h seconds from positions x and velocities v:
  *
- *   v*  = v after forces: gravity, drives, damping                                         integrate.h
- *   v_m = the velocity nearest to v* in the metric of mass with N v ≥ −gap/h               papers C-03, C-07, R-11
- *         (gap rows: an open gap may close within the step; a closed one may not close further), with friction
- *         within μ times the normal impulse where the method has it
+ *   v*  = v after forces: gravity, drives, damping (integrate.h)
+ *   v_m = the velocity nearest to v* in the metric of mass with N v ≥ −gap/h    papers C-03, C-07, R-11
+ *         (gap rows: an open gap may close within the step; a closed one may not close further),
+ *         with friction within μ times the normal impulse where the method has it
  *   x'  = x moved by h (v_m + d), d the least displacement's speed that takes penetration out
- *   v'  = v_m, but where something bounces: the impulses of v_m are taken back at x', with the contacts found there
- *         anew, so that bodies arrive with the velocity they had, and the impact is resolved there
- *         (papers C-08, C-09)
+ *   v'  = v_m, but where something bounces: the impulses of v_m are taken back at x', with the
+ *         contacts found there anew, so that bodies arrive with the velocity they had, and the
+ *         impact is resolved there (papers C-08, C-09)
  *
- * Why impacts are resolved at x': impulses act at points common to both bodies, so angular momentum is kept exactly at
- * the place where they act; and a body that arrives within the step loses no energy to the row that stopped it.
+ * Why impacts are resolved at x': impulses act at points common to both bodies, so angular momentum
+ * is kept exactly at the place where they act; and a body that arrives within the step loses no
+ * energy to the row that stopped it.
  *
  * The displacement d moves and is forgotten: it gives no velocity. What it gains against forces is counted
  * (push_work), which is all the energy that a frictionless step can gain.
  *
- * Turning keeps the angular momentum L = I ω itself: ω' = I(q')⁻¹ I(q) ω, and the energy of a body that nothing
- * turns (integrate_turn).
+ * Turning keeps the angular momentum L = I ω itself: ω' = I(q')⁻¹ I(q) ω, and the energy of a body
+ * that nothing turns (integrate_turn).
  *
- * Islands are solved one by one, on any worker: dense by pivoting where they are small, else sparse; the statistics
- * say which. A body that cannot move has no coordinates in any system. Contacts whose rows contradict each other (a
- * body between two scripted plates) have no solution: their rows give way a little, and that is a fallback.
+ * Islands are solved one by one, on any worker: dense by pivoting where they are small, else
+ * sparse; the statistics say which. A body that cannot move has no coordinates in any system.
+ * Contacts whose rows contradict each other (a body between two scripted plates) have no solution:
+ * their rows give way a little, and that is a fallback.
  *
  * Residual: the worst violation of a row of all systems solved, m/s.
  */
@@ -251,7 +253,8 @@ double velocity_energy(const struct mass_body *masses, const struct spatial *vel
 	for (uint32_t i = 0; i < island->slot_count; i++) {
 		const struct mass_body *mass = &masses[island->slots[i]];
 		struct spatial v = velocities[island->slots[i]];
-		sum += 0.5 * (mass->mass.x * v.linear.x * v.linear.x + mass->mass.y * v.linear.y * v.linear.y +
+		sum += 0.5 * (mass->mass.x * v.linear.x * v.linear.x +
+			      mass->mass.y * v.linear.y * v.linear.y +
 			      mass->mass.z * v.linear.z * v.linear.z) +
 		       0.5 * sym3_quadratic(mass->inertia, v.angular);
 	}
@@ -270,9 +273,9 @@ static bool stands_on_nothing(const struct velocity_step *self, const struct isl
 	return true;
 }
 
-/* A push moves bodies across their velocities, which would change Σ x × m v. The island gets the same amount back as a
- * rigid rotation, which changes no relative speed of any contact. Of islands that stand on nothing: with others the
- * world's angular momentum is not kept anyway. */
+/* A push moves bodies across their velocities, which would change Σ x × m v. The island gets the
+ * same amount back as a rigid rotation, which changes no relative speed of any contact. Of islands
+ * that stand on nothing: with others the world's angular momentum is not kept anyway. */
 static void restore_momentum(struct velocity_step *self, const struct island *island)
 {
 	double mass = 0, h = self->step->dt;
@@ -312,8 +315,8 @@ static void restore_momentum(struct velocity_step *self, const struct island *is
 	}
 }
 
-/* What a push adds to kinetic energy (by turning bodies that are not round, and by the rotation above) counts as its
- * work. */
+/* What a push adds to kinetic energy (by turning bodies that are not round, and by the rotation
+ * above) counts as its work. */
 static void settle_pushes(struct velocity_step *self)
 {
 	for (uint32_t i = 0; i < self->islands.count; i++) {
@@ -338,8 +341,8 @@ static bool any_impact(const struct velocity_step *self)
 	return false;
 }
 
-/* Impulses at the end of the way, added to the blocks of the way's list that have the same feature (else the contact's
- * first), for those who look at them. */
+/* Impulses at the end of the way, added to the blocks of the way's list that have the same feature
+ * (else the contact's first), for those who look at them. */
 static void merge_impulses(struct velocity_step *self, const struct velocity_step *end)
 {
 	for (uint32_t c = 0; c < end->constraint_count; c++) {
@@ -359,8 +362,8 @@ static void merge_impulses(struct velocity_step *self, const struct velocity_ste
 	}
 }
 
-/* The pairs of the step collided again where the way ends, and islands that bounce solved there. Islands are those of
- * the way: what is impacted was within one of them. */
+/* The pairs of the step collided again where the way ends, and islands that bounce solved there.
+ * Islands are those of the way: what is impacted was within one of them. */
 static enum status solve_impacts(struct velocity_step *self)
 {
 	struct step *step = self->step;

@@ -6,7 +6,8 @@
 #include "server/engine/dynamics/row_system.h"
 #include "server/engine/solvers/solver.h"
 
-/* How the least change of velocity that satisfies all rows is found: two statements of one problem (papers C-07). */
+/* How the least change of velocity that satisfies all rows is found: two statements of one problem
+ * (papers C-07). */
 enum velocity_core {
 	VELOCITY_LCP,	     /* its dual: multipliers that push and do not pull */
 	VELOCITY_PROJECTION, /* itself: the nearest velocity in the metric of mass */
@@ -33,7 +34,8 @@ struct velocity_settings {
 /* What an island says of itself, merged in the order of islands. */
 struct velocity_outcome {
 	double residual;	/* m/s: the worst violation of a row */
-	double push_work;	/* J that the correction of positions did against forces; only what is gained counts */
+	double push_work; /* J that the correction of positions did against forces; only what is
+			     gained counts */
 	uint32_t iterations, fallbacks;
 	bool solved, dense;
 	bool dependent; /* the rows that act depend on each other: their impulses are one choice of many */
@@ -50,7 +52,8 @@ struct velocity_step {
 	struct step *step;
 	struct velocity_settings settings;
 	/* By slot. */
-	struct mass_body *masses, *masses_end; /* as the bodies are turned at the beginning and at the end of the way */
+	struct mass_body *masses, *masses_end; /* as the bodies are turned at the beginning and at
+						  the end of the way */
 	struct spatial *before; /* velocities as the step began */
 	struct spatial *forced; /* after forces, without contact */
 	struct spatial *moving; /* with which bodies move: no row is violated at the end of the way */
@@ -61,7 +64,8 @@ struct velocity_step {
 	struct mass_operator mass;
 	/* Constraints and their rows, at the beginning of the way or at its end. */
 	struct contact_list *list;
-	struct constraint *constraints; /* of each contact with points that involves what moves: one, or one a point */
+	struct constraint *constraints; /* of each contact with points that involves what moves:
+					   one, or one a point */
 	uint32_t *contact_of;		/* by constraint: its contact in the list; ascending */
 	uint32_t constraint_count;
 	struct row_list rows;
@@ -84,7 +88,8 @@ void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32
 
 /* ---- velocity_printed.c: contacts of the printed form */
 
-/* Whether the contact is found by velocity_print: of two polygons, where the step asks for the printed form. */
+/* Whether the contact is found by velocity_print: of two polygons, where the step asks for the
+ * printed form. */
 bool velocity_prints(const struct velocity_step *self, const struct contact_state *contact);
 /* At most so many contacts come of it. */
 uint32_t velocity_printed_max(const struct velocity_step *self, const struct contact_state *contact);
@@ -98,7 +103,8 @@ uint32_t velocity_print(const struct velocity_step *self, const struct contact_s
 /* m. A penetration of this depth is left alone: it is rounding's. */
 #define VELOCITY_DEPTH 1e-9
 
-/* Rows of one island, as solvers see them: of each block its normal, then its tangents where there are any. */
+/* Rows of one island, as solvers see them: of each block its normal, then its tangents where there
+ * are any. */
 struct velocity_island {
 	const struct velocity_step *step;
 	const struct island *island;
@@ -131,7 +137,8 @@ struct velocity_bounds velocity_row_bounds(const struct constraint_row *row, dou
 /* The island's rows, with tangents turned so that the first looks where the contact would slip. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
 					    uint32_t index, struct arena *room);
-/* What the projection is stated in: M over the coordinates of what moves (count²), and J over them, a line a row. */
+/* What the projection is stated in: M over the coordinates of what moves (count²), and J over them,
+ * a line a row. */
 struct velocity_coordinates {
 	uint32_t count;
 	double *mass, *rows;
@@ -159,14 +166,16 @@ bool velocity_bounces(const struct velocity_island *self, const double *x);
 /* One island's impacts, where the way ends; for islands whose outcome says `impact`. */
 island_solve velocity_impact_island;
 
-/* ---- velocity_reflect.c: generalized reflections of the rows taken from speeds `u`; `b` is room for as many */
+/* ---- velocity_reflect.c: generalized reflections of the rows taken from speeds `u`; `b` is room
+ * for as many */
 MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *taken, const double *u,
 					double *b, double *x);
 
 /* ---- velocity.c */
 enum {
-	VELOCITY_SHAPES = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX | 1 << SHAPE_HULL | 1 << SHAPE_PLANE |
-			  1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
+	VELOCITY_SHAPES = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX |
+			  1 << SHAPE_HULL | 1 << SHAPE_PLANE | 1 << SHAPE_MESH |
+			  1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
 };
 /* ½ v·M v of the island's slots, J. */
 double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,

@@ -1,16 +1,16 @@
 /* velocity_impact.c: what bounces, resolved where the step's way ends.
  *
- * The way stopped what arrived: bodies stand at x' with velocities v_m, and the island's impulses λ did it. They are
- * taken back at x', along the rows as they stand there:
+ * The way stopped what arrived: bodies stand at x' with velocities v_m, and the island's impulses λ
+ * did it. They are taken back at x', along the rows as they stand there:
  *
  *   v⁻ = v_m − s M⁻¹ N'ᵀ λ,   s > 0 so that ½ v⁻·M v⁻ = ½ v*·M v*
  *
- * so bodies meet with the momentum and exactly the energy they had (s is 1 where nothing turned on the way, because
- * then v⁻ = v*). Then the impact itself, over all contacts that touch at x':
+ * so bodies meet with the momentum and exactly the energy they had (s is 1 where nothing turned on
+ * the way, because then v⁻ = v*). Then the impact itself, over all contacts that touch at x':
  *
- *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else N' v⁺ ≥ 0; friction as on
- *                 the way                                                                      papers C-08
- *   reflections   solvers/reflection.h                                                         papers C-09, C-10
+ *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else
+ *                 N' v⁺ ≥ 0; friction as on the way (papers C-08)
+ *   reflections   solvers/reflection.h (papers C-09, C-10)
  */
 #include "server/engine/methods/velocity.h"
 
@@ -45,8 +45,8 @@ static bool was_hit(const struct velocity_impact *impact, const struct island *i
 	return false;
 }
 
-/* Impulses of the way on rows first … last-1, which are of one contact: those of equal features; what is left of the
- * normal one goes to all points alike. */
+/* Impulses of the way on rows first … last-1, which are of one contact: those of equal features;
+ * what is left of the normal one goes to all points alike. */
 static void take_contact(const struct velocity_island *self, const struct velocity_step *way,
 			 uint32_t contact, uint32_t first, uint32_t last, double *x)
 {
@@ -122,8 +122,8 @@ static double energy_added(const struct velocity_island *self, const double *u, 
 	return sum;
 }
 
-static enum status resolve_once(struct velocity_island *self, const bool *taken, const double *u, double least,
-				double *b, double *x)
+static enum status resolve_once(struct velocity_island *self, const bool *taken, const double *u,
+				double least, double *b, double *x)
 {
 	for (uint32_t i = 0; i < self->count; i++) {
 		const struct constraint_row *row = &self->rows[i];
@@ -136,9 +136,10 @@ static enum status resolve_once(struct velocity_island *self, const bool *taken,
 	return velocity_island_solve(self, &question);
 }
 
-/* Newton's law with different coefficients at contacts of one cluster may create energy. Then the answer is mixed with
- * the inelastic one, which does not: energy is a convex function of the share, so there is a greatest one that adds
- * none. The mixture satisfies every row and every friction limit, as both do. */
+/* Newton's law with different coefficients at contacts of one cluster may create energy. Then the
+ * answer is mixed with the inelastic one, which does not: energy is a convex function of the share,
+ * so there is a greatest one that adds none. The mixture satisfies every row and every friction
+ * limit, as both do. */
 static enum status resolve_newton(struct velocity_island *self, const bool *taken, const double *u, double *b,
 				  double *x)
 {

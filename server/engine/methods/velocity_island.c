@@ -1,15 +1,17 @@
 /* velocity_island.c: one island as a system of rows, and the solver that fits it.
  *
  *   small                 dense: A = J M⁻¹ Jᵀ, pivoted (lcp_dantzig); with friction Baraff's extension of it
- *                         (lcp_friction); the projection by a dual active set over the bodies' own coordinates
- *                         (qp_dual_active_set)
+ *                         (lcp_friction); the projection by a dual active set over the bodies' own
+ *                         coordinates (qp_dual_active_set)
  *   larger                sparse (lcp_sparse), which is both statements at once: x and the velocity together
  *
- * Tangents are turned so that the first looks where the contact would slip without friction: then the pyramid's limit
- * is the cone's for what slides straight on, and a block on a slope holds and slides by the analytic rule.
+ * Tangents are turned so that the first looks where the contact would slip without friction: then
+ * the pyramid's limit is the cone's for what slides straight on, and a block on a slope holds and
+ * slides by the analytic rule.
  *
- * When rows contradict each other, the solver proves it (INFEASIBLE). Then every row gives way by COMPLIANCE of its own
- * diagonal, which always has a solution, and the residual tells how far the rows are missed.
+ * When rows contradict each other, the solver proves it (INFEASIBLE). Then every row gives way by
+ * COMPLIANCE of its own diagonal, which always has a solution, and the residual tells how far the
+ * rows are missed.
  */
 #include "server/engine/methods/velocity.h"
 
@@ -19,15 +21,16 @@
 
 #include <string.h>
 
-/* 1, of a row's diagonal. Larger: scripted plates squeeze through sooner; smaller: forces between them grow, and with
- * them rounding. */
+/* 1, of a row's diagonal. Larger: scripted plates squeeze through sooner; smaller: forces between
+ * them grow, and with them rounding. */
 #define COMPLIANCE 1e-6
 
 /* m/s. What slips slower has no direction: below, rounding would choose it. */
 #define SLIP_MIN 1e-9
 
-/* m/s. What slips faster as the step begins slides, and has dynamic friction. Larger: a slow slide may stick; smaller:
- * creep of a block at rest, which rounding makes, takes the lesser friction and begins to slide. */
+/* m/s. What slips faster as the step begins slides, and has dynamic friction. Larger: a slow slide
+ * may stick; smaller: creep of a block at rest, which rounding makes, takes the lesser friction and
+ * begins to slide. */
 #define SLIDE_MIN 1e-6
 
 #define ALLOCATE(type, count) ARENA_ARRAY(self->room, type, count)
@@ -122,8 +125,9 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 	row_system_init(&self->system, memory, sizes);
 	row_system_make(&self->system, &step->mass, self->rows, self->count);
 	self->outcome->solved = true;
-	self->outcome->dense = self->count <= step->settings.dense_rows &&
-			       !(step->settings.method.friction && lcp_friction_sparse_is_cheaper(self->count));
+	self->outcome->dense =
+		self->count <= step->settings.dense_rows &&
+		!(step->settings.method.friction && lcp_friction_sparse_is_cheaper(self->count));
 	if (!self->outcome->dense)
 		return STATUS_OK;
 	self->a = arena_push_array(room, (size_t)self->count * self->count, sizeof(double));
@@ -263,7 +267,8 @@ static enum status solve_friction(struct velocity_island *self, const struct pic
 	return STATUS_OK;
 }
 
-/* The projection with friction: |x_t| at most μ times the last round's normal impulse, friction_rounds times. */
+/* The projection with friction: |x_t| at most μ times the last round's normal impulse,
+ * friction_rounds times. */
 static enum status solve_boxes(struct velocity_island *self, const struct picked *picked,
 			       struct solver_result *result)
 {

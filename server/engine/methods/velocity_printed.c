@@ -1,10 +1,12 @@
 /* velocity_printed.c: contacts of polygons as the source prints them (papers C-02).
  *
- * Every vertex of one against every edge of the other, both ways: they touch exactly if the distance of vertex and edge
- * is less than the sum of the rounding radii, strictly. The normal is that of the shortest line, a → b; the point lies
- * midway between the two surfaces. A vertex that lies on the other's core has the edge's own normal.
+ * Every vertex of one against every edge of the other, both ways: they touch exactly if the
+ * distance of vertex and edge is less than the sum of the rounding radii, strictly. The normal is
+ * that of the shortest line, a → b; the point lies midway between the two surfaces. A vertex that
+ * lies on the other's core has the edge's own normal.
  *
- * The source tests all pairs of bodies. Bodies that touch are near, so the pairs of the step are all that matter.
+ * The source tests all pairs of bodies. Bodies that touch are near, so the pairs of the step are
+ * all that matter.
  */
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
@@ -45,8 +47,9 @@ static struct placed_polygon place_polygon(const struct velocity_step *self, uin
 }
 
 /* One vertex against one edge: the normal from the vertex's polygon to the edge's. */
-static bool touch(const struct placed_polygon *of_vertex, uint32_t vertex, const struct placed_polygon *of_edge,
-		  uint32_t edge, vec3 *normal, vec3 *point, double *separation)
+static bool touch(const struct placed_polygon *of_vertex, uint32_t vertex,
+		  const struct placed_polygon *of_edge, uint32_t edge, vec3 *normal, vec3 *point,
+		  double *separation)
 {
 	const struct polygon *e = of_edge->polygon;
 	double radii = of_vertex->polygon->radius + e->radius;

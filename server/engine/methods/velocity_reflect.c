@@ -5,9 +5,9 @@
  *   repeat:  V = rows that approach faster than ε;  stop when there are none
  *            x += the least impulse on V alone with w = A x + 2 u ≥ 0;  u += A x
  *
- * ε is EPSILON of the fastest row, because nothing is known of a velocity beyond its own rounding. What the cap of
- * rounds leaves ends inelastically, and is a fallback. With restitution c the impulse is (1 − c) of the inelastic one and
- * c of the reflected one.
+ * ε is EPSILON of the fastest row, because nothing is known of a velocity beyond its own rounding.
+ * What the cap of rounds leaves ends inelastically, and is a fallback. With restitution c the
+ * impulse is (1 − c) of the inelastic one and c of the reflected one.
  */
 #include "server/engine/methods/velocity.h"
 

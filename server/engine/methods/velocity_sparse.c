@@ -1,6 +1,6 @@
-/* velocity_sparse.c: islands too large for pivoting: rows over bodies for solvers/lcp_sparse.h, and with friction for
- * solvers/lcp_friction_sparse.h. Both find multipliers and the change of velocity together, so that one solver is both
- * cores: the complementarity problem and the projection.
+/* velocity_sparse.c: islands too large for pivoting: rows over bodies for solvers/lcp_sparse.h, and
+ * with friction for solvers/lcp_friction_sparse.h. Both find multipliers and the change of velocity
+ * together, so that one solver is both cores: the complementarity problem and the projection.
  *
  * The projection's own friction is lcp_sparse again: bounds of tangents from the last round's normals.
  */
@@ -201,11 +201,39 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver, 
 	else
 		solve_boxes(self, solver, sparse, &options, result);
 	self->outcome->iterations += result->rounds;
-	self->outcome->fallbacks += result->fallbacks + (result->status != SOLVER_SOLVED && result->fallbacks == 0);
+	self->outcome->fallbacks +=
+		result->fallbacks + (result->status != SOLVER_SOLVED && result->fallbacks == 0);
+}
+
+/* As violation_of in velocity_island.c: of the rows as they were asked for, whatever they gave way. */
+static enum status violation_of(struct velocity_island *self, const struct sparse *sparse, double *worst)
+{
+	size_t bytes = self->step->mass.slots * sizeof(struct spatial);
+	struct spatial *change = arena_push_zero(self->room, bytes); /* scripts keep their speed */
+	double normal = 0;
+	*worst = 0;
+	if (change == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < sparse->problem.rows; i++)
+		mass_apply(&self->step->mass, &self->system.responses[sparse->row[i]], sparse->x[i], change);
+	for (uint32_t i = 0; i < sparse->problem.rows; i++) {
+		struct jacobian j = self->rows[sparse->row[i]].j;
+		double w = sparse->b[i] + jacobian_speed(j, change);
+		double a = mass_couple(&self->step->mass, j, &self->system.responses[sparse->row[i]]);
+		if (sparse->kind[i] == FRICTION_NORMAL)
+			normal = scalar_max(sparse->x[i], 0);
+		bool tangent = sparse->kind[i] == FRICTION_STATIC;
+		double limit = sparse->friction[i] * normal;
+		double off = lcp_row_violation(a, sparse->x[i], w, tangent ? -limit : sparse->lower[i],
+					       tangent ? limit : sparse->upper[i]);
+		*worst = scalar_max(*worst, off);
+	}
+	return STATUS_OK;
 }
 
 enum status velocity_island_sparse(struct velocity_island *self, const struct velocity_question *question)
 {
+	double violation;
 	struct sparse sparse;
 	struct lcp_sparse solver;
 	struct solver_result result;
@@ -215,6 +243,7 @@ enum status velocity_island_sparse(struct velocity_island *self, const struct ve
 	if (status != STATUS_OK)
 		return status;
 	solve_rows(self, &solver, &sparse, &result);
+	violation = result.violation;
 	if (result.status == SOLVER_INFEASIBLE) {
 		/* Each row gives way by a part of what a unit impulse does to it. */
 		for (uint32_t i = 0; i < sparse.problem.rows; i++) {
@@ -225,8 +254,11 @@ enum status velocity_island_sparse(struct velocity_island *self, const struct ve
 		}
 		sparse.problem.compliance = sparse.compliance;
 		solve_rows(self, &solver, &sparse, &result);
+		status = violation_of(self, &sparse, &violation);
+		if (status != STATUS_OK)
+			return status;
 	}
-	self->outcome->residual = scalar_max(self->outcome->residual, result.violation);
+	self->outcome->residual = scalar_max(self->outcome->residual, violation);
 	for (uint32_t i = 0; i < self->count; i++)
 		question->x[i] = 0;
 	for (uint32_t i = 0; i < sparse.problem.rows; i++)

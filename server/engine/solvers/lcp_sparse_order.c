@@ -67,7 +67,8 @@ struct lcp_sparse_size lcp_sparse_size_of(const struct lcp_sparse_problem *probl
 static bool is_ordered(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
 {
 	size_t rows = problem->rows;
-	if (!self->ordered || self->bodies != problem->bodies || self->own_order != (problem->order == NULL) ||
+	if (!self->ordered || self->bodies != problem->bodies ||
+	    self->own_order != (problem->order == NULL) ||
 	    (problem->order != NULL &&
 	     memcmp(self->order, problem->order, self->bodies * sizeof *self->order) != 0))
 		return false;

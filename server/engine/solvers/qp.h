@@ -23,13 +23,13 @@ bool qp_equal(const struct qp_problem *self, uint32_t row);
 bool qp_valid(const struct qp_problem *self);
 double qp_objective(const struct qp_problem *self, const double *x);
 /* The worst violation of the conditions above, each relative. Stationarity, and the force of a multiplier
- * (|λ| times its row's steepest entry), to the largest force: a single term c_i, G_ij x_j, C_ki λ_k (and, where c
- * is 0 and so all forces may vanish, max G_ii times the distance of the farthest plane), but
- * at most 8 times what these sum up to, |c_i|, |(G x)_i|, |(Cᵀλ)_i|, so that no x or λ without measure makes
- * a violation small. s to its row's steepest entry times the length of the problem: |x_i|, at most 8 times
- * the planes' distances |d_k|, |C_k x| over their steepest entries, and max |c| / max G_ii. A multiplier below
- * 0 counts whatever its s is (it pulls); of s and λ both positive the smaller one. 0 for the exact
- * solution. */
+ * (|λ| times its row's steepest entry), to the largest force: a single term c_i, G_ij x_j, C_ki λ_k
+ * (and, where c is 0 and so all forces may vanish, max G_ii times the distance of the farthest
+ * plane), but at most 8 times what these sum up to, |c_i|, |(G x)_i|, |(Cᵀλ)_i|, so that no x or λ
+ * without measure makes a violation small. s to its row's steepest entry times the length of the
+ * problem: |x_i|, at most 8 times the planes' distances |d_k|, |C_k x| over their steepest entries,
+ * and max |c| / max G_ii. A multiplier below 0 counts whatever its s is (it pulls); of s and λ both
+ * positive the smaller one. 0 for the exact solution. */
 double qp_residual(const struct qp_problem *self, const double *x, const double *lambda);
 /* How far the farthest plane is: max |d_k| / |C_k|, |C_k| a row's steepest entry. */
 double qp_planes_length(const struct qp_problem *self);

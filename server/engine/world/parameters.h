@@ -8,7 +8,8 @@
 #include "server/base/base.h"
 
 enum parameter_row {
-#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc) PARAMETER_##NAME = (number),
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)         \
+	PARAMETER_##NAME = (number),
 #include "server/engine/world/parameters.def"
 	PARAMETER_COUNT,
 };

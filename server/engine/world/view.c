@@ -10,6 +10,7 @@ struct world_info world_info(const struct world *world)
 	const struct world_table *t = &world->tables.world;
 	return (struct world_info){
 		.tick = t->tick[0],
+		.edit = t->edit[0],
 		.epoch = t->epoch[0],
 		.rate_num = t->rate_num[0],
 		.rate_den = t->rate_den[0],
@@ -28,6 +29,12 @@ struct world_info world_info(const struct world *world)
 			    .memory_bytes = t->memory_max[0],
 			    .shape_bytes = t->shape_bytes_max[0] },
 	};
+}
+
+void world_begin(struct world *world)
+{
+	ASSERT(world->tables.world.tick[0] == 0);
+	world->tables.world.edit[0] = 0;
 }
 
 void world_new_epoch(struct world *world, uint32_t epoch)
@@ -184,12 +191,13 @@ uint32_t world_method_names(struct method_name *out, uint32_t capacity)
 	uint32_t count;
 	const struct method_alias *list = method_aliases(&count);
 	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
-		out[i] = (struct method_name){ .name = list[i].name,
-					       .method = list[i].method,
-					       .parameter = list[i].parameter == UINT32_MAX
-								    ? NULL
-								    : parameter_entries[list[i].parameter].name,
-					       .value = list[i].value };
+		out[i] = (struct method_name){
+			.name = list[i].name,
+			.method = list[i].method,
+			.parameter = list[i].parameter == UINT32_MAX
+					     ? NULL
+					     : parameter_entries[list[i].parameter].name,
+			.value = list[i].value};
 	return count;
 }
 

@@ -98,7 +98,7 @@ static enum status check_options(const struct world_options *options, struct rea
 	vec3 gravity = options->gravity;
 	if (!vec3_is_finite(gravity) || vec3_max_component(vec3_abs(gravity)) > GRAVITY_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "gravity",
-				  "gravity is [%.10g, %.10g, %.10g]: it must be within ±%g m/s2 on "
+				  "gravity is [%.10g, %.10g, %.10g]: it must be within ±%.10g m/s2 on "
 				  "each axis",
 				  gravity.x, gravity.y, gravity.z, GRAVITY_MAX);
 	if (options->planar && gravity.z != 0)
@@ -245,6 +245,11 @@ void world_open_boundary(struct world *world)
 	changes_open(&world->changes, world->tables.world.next_body[0]);
 }
 
+void world_told(struct world *world)
+{
+	world->open = false;
+}
+
 /* The defined order: kind, a, b, child a, child b; equal ones as they happened. */
 static int compare_events(const void *a, const void *b, void *context)
 {
@@ -297,7 +302,8 @@ static void sort_events(struct world *world)
 static uint32_t find_dropped(const struct event_list *events)
 {
 	uint32_t at = 0;
-	while (at < events->count && (events->items[at].kind != EVENT_LIMIT || events->items[at].fraction != 1))
+	while (at < events->count &&
+	       (events->items[at].kind != EVENT_LIMIT || events->items[at].fraction != 1))
 		at++;
 	return at;
 }
@@ -306,7 +312,8 @@ static uint32_t find_dropped(const struct event_list *events)
 static void limit_events(struct world *world)
 {
 	struct event_list *events = &world->dynamics.events;
-	uint32_t most = world->tables.world.events_max[0], dropped = events->lost, told = find_dropped(events);
+	uint32_t most = world->tables.world.events_max[0], dropped = events->lost,
+		 told = find_dropped(events);
 	events->lost = 0;
 	if (events->count <= most && dropped == 0)
 		return;

@@ -118,6 +118,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	enforce_bounds(world);
 	drives_count_down(world);
 	world->tables.world.tick[0]++;
+	world->tables.world.edit[0] = 0;
 	world->tables.world.stopped[0] = 0;
 	note_awake(world);
 	look_at_candidates(world);

@@ -31,7 +31,9 @@ static void gen_field(struct rng *rng, const struct query_field *field, void *va
 	double *numbers = value, size = rng_range(rng, 0.5, 2);
 	switch (field->type) {
 	case WIRE_ASK_U32:
-		*(uint32_t *)value = field->max < UINT32_MAX ? rng_below(rng, (uint32_t)field->max + 1) : rng_u32(rng);
+		*(uint32_t *)value = field->max < UINT32_MAX
+					     ? rng_below(rng, (uint32_t)field->max + 1)
+					     : rng_u32(rng);
 		return;
 	case WIRE_ASK_REAL:
 		*numbers = rng_range(rng, field->min, field->max);
@@ -93,7 +95,8 @@ START_TEST(every_query_comes_back_as_it_was_asked)
 		uint32_t count = query_pack(&out, &asked);
 		ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
 		struct wire_list packed = {data, out.bytes, count};
-		ck_assert_int_eq(query_take(&packed, &got, NULL), info->reserved ? STATUS_UNSUPPORTED : STATUS_OK);
+		ck_assert_int_eq(query_take(&packed, &got, NULL),
+				 info->reserved ? STATUS_UNSUPPORTED : STATUS_OK);
 		ck_assert(info->reserved || queries_same(&asked, &got));
 	}
 }
@@ -346,8 +349,10 @@ END_TEST
 START_TEST(methods_and_parameters_come_back_with_their_lists)
 {
 	uint8_t room[128], texts[128];
-	struct wire_packer names = wire_packer_over(room, sizeof room), words = wire_packer_over(texts, sizeof texts);
-	struct wire_method_name first = {.name = wire_text("gr-lcp"), .parameter = wire_text("reflection.core"), .value = 1};
+	struct wire_packer names = wire_packer_over(room, sizeof room),
+			   words = wire_packer_over(texts, sizeof texts);
+	struct wire_method_name first = {
+		.name = wire_text("gr-lcp"), .parameter = wire_text("reflection.core"), .value = 1};
 	struct wire_method_name second = {.name = wire_text("gr")}, name;
 	answer_pack_method_name(&names, &first);
 	answer_pack_method_name(&names, &second);
@@ -359,7 +364,8 @@ START_TEST(methods_and_parameters_come_back_with_their_lists)
 	EXPECT_CUT_REFUSED(out, answer_take_method(&in, &got));
 	struct wire_cursor whole = wire_cursor_over(data, out.bytes);
 	ck_assert_int_eq(answer_take_method(&whole, &got), STATUS_OK);
-	ck_assert(got.number == 5 && got.motion == 2 && got.shapes == 6 && got.abilities == 31 && got.code == 52);
+	ck_assert(got.number == 5 && got.motion == 2 && got.shapes == 6 && got.abilities == 31 &&
+		  got.code == 52);
 	ck_assert(wire_slice_is(got.name, "reflection") && wire_slice_is(got.why, "no"));
 	ck_assert(wire_slice_is(got.summary, "elastic") && got.names.count == 2);
 	struct wire_cursor items = wire_cursor_list(&got.names);
@@ -370,9 +376,18 @@ START_TEST(methods_and_parameters_come_back_with_their_lists)
 	ck_assert(wire_slice_is(name.name, "gr") && name.parameter.bytes == 0);
 
 	wire_pack_string(&words, "lcp");
-	struct wire_parameter parameter = {.number = 6, .whole = true, .value = 3, .initial = 2, .min = -1, .max = 9,
-					   .name = wire_text("a.b"), .unit = wire_text("m/s"), .doc = wire_text("what"),
-					   .methods = {texts, words.bytes, 1}, .old = {texts, words.bytes, 1}}, back;
+	struct wire_parameter parameter = {.number = 6,
+					   .whole = true,
+					   .value = 3,
+					   .initial = 2,
+					   .min = -1,
+					   .max = 9,
+					   .name = wire_text("a.b"),
+					   .unit = wire_text("m/s"),
+					   .doc = wire_text("what"),
+					   .methods = {texts, words.bytes, 1},
+					   .old = {texts, words.bytes, 1}},
+			      back;
 	out = wire_packer_over(data, sizeof data);
 	answer_pack_parameter(&out, &parameter);
 	EXPECT_CUT_REFUSED(out, answer_take_parameter(&in, &back));
@@ -380,7 +395,8 @@ START_TEST(methods_and_parameters_come_back_with_their_lists)
 	ck_assert_int_eq(answer_take_parameter(&whole, &back), STATUS_OK);
 	ck_assert(back.number == 6 && back.whole && back.value == 3 && back.initial == 2);
 	ck_assert(back.min == -1 && back.max == 9 && back.methods.count == 1 && back.old.count == 1);
-	ck_assert(wire_slice_is(back.name, "a.b") && wire_slice_is(back.unit, "m/s") && wire_slice_is(back.doc, "what"));
+	ck_assert(wire_slice_is(back.name, "a.b") && wire_slice_is(back.unit, "m/s") &&
+		  wire_slice_is(back.doc, "what"));
 }
 END_TEST
 

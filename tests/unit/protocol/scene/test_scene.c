@@ -570,7 +570,8 @@ END_TEST
 
 START_TEST(a_parameter_may_be_given_by_a_name_that_it_had)
 {
-	struct scene *scene = parse("world:\n  parameters: {soft_step.push_speed: 5, contact.push_speed: 4}\n");
+	struct scene *scene =
+		parse("world:\n  parameters: {soft_step.push_speed: 5, contact.push_speed: 4}\n");
 	ck_assert_uint_eq(scene->command_count, 2);
 	ck_assert_str_eq(scene->commands[0].parameter.name.text, "soft_step.push_speed");
 	ck_assert_double_eq(scene->commands[0].parameter.value, 5);

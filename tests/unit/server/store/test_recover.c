@@ -436,7 +436,7 @@ static enum status use_shape(uint64_t number)
 	struct world_info info = world_info(recorder.world);
 	ck_assert_int_eq(world_apply(recorder.world, &batch, 1, &result), STATUS_OK);
 	record.result = (uint8_t)result.status;
-	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick, &record, 1),
+	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick, info.edit + 1, &record, 1),
 			 STATUS_OK);
 	return result.status;
 }

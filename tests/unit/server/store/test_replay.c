@@ -177,7 +177,7 @@ static void give(struct command *command, uint64_t number)
 	struct world_info info = world_info(recorder.world);
 	ck_assert_int_eq(world_apply(recorder.world, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(result.status, STATUS_OK);
-	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick, &record, 1),
+	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick, info.edit + 1, &record, 1),
 			 STATUS_OK);
 }
 

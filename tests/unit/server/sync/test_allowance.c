@@ -39,6 +39,36 @@ START_TEST(one_session_has_its_own_rate_in_the_long_run)
 }
 END_TEST
 
+/* What is expected to cost more than it does is paid first and comes back. */
+START_TEST(what_comes_back_leaves_all_as_if_it_had_not_been_spent)
+{
+	struct allowance_pool pool;
+	struct allowance one, other;
+	allowance_pool_init(&pool, 1e6, 0);
+	allowance_init(&one, &pool, 1e6, 0);
+	allowance_init(&other, &pool, 1e6, 0);
+	uint64_t now = NS_PER_S;
+	ck_assert(allowance_may(&one, now) && allowance_may(&other, now));
+	double left = allowance_left(&one, now), others = allowance_left(&other, now), share = one.share;
+	/* As much as its share, less, and so much that the pool pays, too. */
+	for (double cost = share / 2; cost < left; cost += share / 2) {
+		uint64_t spent = pool.spent;
+		allowance_spend(&one, cost);
+		ck_assert_uint_eq(pool.spent, spent + (uint64_t)cost);
+		ck_assert_double_lt(allowance_left(&one, now), left);
+		allowance_spend(&one, -cost);
+		ck_assert_uint_eq(pool.spent, spent);
+		ck_assert_double_eq_tol(one.share, share, 1e-6);
+		ck_assert_double_eq_tol(allowance_left(&one, now), left, 1e-6);
+		ck_assert_double_eq_tol(allowance_left(&other, now), others, 1e-6);
+	}
+	/* Nobody has more than it can hold, whatever comes back. */
+	allowance_spend(&one, -1e9);
+	ck_assert_double_le(allowance_left(&one, now), left + 1e-6);
+	ck_assert_double_le(allowance_left(&other, now), others + 1e-6);
+}
+END_TEST
+
 /* Many who want all there is have the role's rate together, and one who wants its share has it whatever
  * they do, at whatever place in the order. */
 START_TEST(who_watches_little_has_its_share_beside_those_who_watch_all_they_can)
@@ -114,6 +144,7 @@ static Suite *make(void)
 	TCase *buckets = tcase_create("buckets");
 	tcase_add_test(buckets, nobody_is_without_bound_and_null_always_is);
 	tcase_add_test(buckets, one_session_has_its_own_rate_in_the_long_run);
+	tcase_add_test(buckets, what_comes_back_leaves_all_as_if_it_had_not_been_spent);
 	tcase_add_test(buckets, who_watches_little_has_its_share_beside_those_who_watch_all_they_can);
 	tcase_add_test(buckets, what_one_frame_has_overdrawn_is_paid_before_the_next);
 	tcase_add_test(buckets, what_is_given_back_counts_as_never_taken);

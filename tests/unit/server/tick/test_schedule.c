@@ -99,6 +99,21 @@ START_TEST(after_a_stall_at_most_four_steps_are_caught_up_and_the_rest_is_droppe
 }
 END_TEST
 
+/* Stalls of one to twelve ticks, so also of one more than can be made good. */
+START_TEST(what_is_made_good_and_what_is_dropped_add_up_for_every_stall)
+{
+	struct drive drive;
+	drive_init(&drive, SIXTY, 0);
+	drive_for(&drive, 0, NS_PER_S);
+	uint64_t steps = drive.steps, due = (uint64_t)_i;
+	drive.now += due * PERIOD + PERIOD / 2;
+	while (schedule_due(&drive.schedule) <= drive.now)
+		ck_assert(drive_once(&drive, 0, drive.now));
+	ck_assert_uint_eq(drive.steps - steps, MIN_OF(due, (uint64_t)SCHEDULE_CATCH_UP_MAX + 1));
+	ck_assert_uint_eq(drive.schedule.dropped + drive.steps - steps, due);
+}
+END_TEST
+
 START_TEST(four_missed_ticks_are_made_good_without_dilation)
 {
 	struct drive drive;
@@ -285,6 +300,7 @@ static Suite *make(void)
 	tcase_add_test(pace, a_fractional_rate_is_exact_as_well);
 	tcase_add_test(pace,
 		       after_a_stall_at_most_four_steps_are_caught_up_and_the_rest_is_dropped);
+	tcase_add_loop_test(pace, what_is_made_good_and_what_is_dropped_add_up_for_every_stall, 1, 13);
 	tcase_add_test(pace, four_missed_ticks_are_made_good_without_dilation);
 	tcase_add_test(pace, a_step_of_twice_the_period_runs_at_half_the_speed_and_says_so);
 	tcase_add_test(pace, a_paused_world_is_never_due_but_takes_the_steps_it_is_asked_for);

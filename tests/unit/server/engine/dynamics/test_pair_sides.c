@@ -254,6 +254,68 @@ START_TEST(a_sleeper_that_is_reached_wakes_before_it_is_hit)
 }
 END_TEST
 
+/* Near enough to be a pair, and never touching. */
+START_TEST(what_flies_past_a_sleeper_lets_it_sleep)
+{
+	struct stage stage;
+	floor_stage(&stage);
+	uint32_t ball = stage_shape(&stage, make_sphere(0.3));
+	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
+	uint32_t kept = comes_second(_i) ? keep_row(&stage, ball) : 0;
+	uint32_t sleeper = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								  .shape = shape,
+								  .position = { 0, 0.5, 0 } });
+	run_asleep(&stage);
+	if (comes_second(_i))
+		stage_remove(&stage, kept);
+	stage.tables.world.gravity[0] = vec3_zero();
+	uint32_t mover = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								.shape = ball,
+								.position = { 0.82, 0.5, -1 },
+								.velocity = { 0, 0, 1 },
+								.wakeful = true });
+	uint32_t met = 0;
+	for (uint32_t tick = 0; tick < 120; tick++) {
+		stage_step(&stage);
+		ck_assert_msg(!is_awake(&stage, sleeper), "awake at tick %u", tick);
+		for (uint32_t row = 0; row < stage.tables.contact.count; row++)
+			met += stage.tables.contact.used[row] &&
+			       (contact_body_a(&stage.tables, row) == mover ||
+				contact_body_b(&stage.tables, row) == mover);
+	}
+	ck_assert_uint_gt(met, 5);
+	stage_release(&stage);
+}
+END_TEST
+
+/* A pile that sleeps as one is woken as one, in the same step, whichever of it is reached. */
+START_TEST(a_pile_takes_part_whole_in_the_step_that_wakes_it)
+{
+	struct stage stage;
+	floor_stage(&stage);
+	uint32_t ball = stage_shape(&stage, make_sphere(0.2));
+	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	uint32_t rows[3];
+	for (uint32_t i = 0; i < 3; i++)
+		rows[i] = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								 .shape = box,
+								 .position = { 0, 0.5 + i, 0 } });
+	run_asleep(&stage);
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = ball,
+					       .position = { -2, 0.5 + _i, 0 },
+					       .velocity = { 12, 0, 0 } });
+	for (uint32_t tick = 0; tick < 20 && !is_awake(&stage, rows[0]); tick++) {
+		stage_step(&stage);
+		ck_assert_uint_eq(stage.dynamics.report.awake_bodies, is_awake(&stage, rows[0]) ? 4 : 1);
+		for (uint32_t i = 1; i < 3; i++)
+			ck_assert(is_awake(&stage, rows[i]) == is_awake(&stage, rows[0]));
+	}
+	ck_assert(is_awake(&stage, rows[0]));
+	stage_release(&stage);
+}
+END_TEST
+
 /* Sleepers in a row that do not touch; the first is hit, and each wakes the next. In all orders of
  * being made. */
 START_TEST(a_sleeper_wakes_by_one_that_was_woken)
@@ -286,27 +348,46 @@ START_TEST(a_sleeper_wakes_by_one_that_was_woken)
 }
 END_TEST
 
+/* A sleeper, and a wall that is set down so far from it. One step. */
+static uint32_t set_down(struct stage *stage, int index, double gap)
+{
+	floor_stage(stage);
+	uint32_t block = stage_shape(stage, make_box(0.5, 0.5, 0.5));
+	uint32_t shape = stage_shape(stage, make_thing(kind_of(index)));
+	uint32_t kept = comes_second(index) ? keep_row(stage, block) : 0;
+	uint32_t sleeper = stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								 .shape = shape,
+								 .position = { 0, 0.5, 0 } });
+	run_asleep(stage);
+	if (comes_second(index))
+		stage_remove(stage, kept);
+	uint32_t wall = stage_add(stage, (struct stage_body){ .status = BODY_STATIC,
+							      .shape = block,
+							      .position = { 1 + gap, 0.5, 0 } });
+	stage_step(stage);
+	assert_sides_of(stage, index, sleeper, wall);
+	ck_assert(is_awake(stage, sleeper));
+	return sleeper;
+}
+
 START_TEST(what_is_set_down_in_a_sleeper_wakes_it)
 {
 	struct stage stage;
-	floor_stage(&stage);
-	uint32_t block = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
-	uint32_t kept = comes_second(_i) ? keep_row(&stage, block) : 0;
-	uint32_t sleeper = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-								  .shape = shape,
-								  .position = { 0, 0.5, 0 } });
-	run_asleep(&stage);
-	if (comes_second(_i))
-		stage_remove(&stage, kept);
-	uint32_t wall = stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
-							       .shape = block,
-							       .position = { 0.8, 0.5, 0 } });
-	stage_step(&stage);
-	assert_sides_of(&stage, _i, sleeper, wall);
-	ck_assert(is_awake(&stage, sleeper));
+	uint32_t sleeper = set_down(&stage, _i, -0.2);
+	/* It takes part in the step in which it is met, not only in the next one. */
+	ck_assert_double_lt(stage.tables.body.position[sleeper].x, -1e-4);
 	stage_run(&stage, 30);
 	ck_assert_double_lt(stage.tables.body.position[sleeper].x, -0.1);
+	stage_release(&stage);
+}
+END_TEST
+
+/* Beside it, too: it might have leant there. */
+START_TEST(what_is_set_down_beside_a_sleeper_wakes_it_in_the_same_step)
+{
+	struct stage stage;
+	(void)set_down(&stage, _i, 1e-3);
+	ck_assert_uint_eq(stage.dynamics.report.awake_bodies, 1);
 	stage_release(&stage);
 }
 END_TEST
@@ -425,7 +506,11 @@ static Suite *make(void)
 	tcase_add_loop_test(woken, a_sleeper_whose_static_support_goes_wakes_and_falls, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, a_sleeper_that_is_reached_wakes_before_it_is_hit, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, a_sleeper_wakes_by_one_that_was_woken, 0, 6);
+	tcase_add_loop_test(woken, what_flies_past_a_sleeper_lets_it_sleep, 0, 2 * SHAPES);
+	tcase_add_loop_test(woken, a_pile_takes_part_whole_in_the_step_that_wakes_it, 0, 3);
 	tcase_add_loop_test(woken, what_is_set_down_in_a_sleeper_wakes_it, 0, 2 * SHAPES);
+	tcase_add_loop_test(woken, what_is_set_down_beside_a_sleeper_wakes_it_in_the_same_step, 0,
+			    2 * SHAPES);
 	suite_add_tcase(suite, woken);
 	TCase *meetings = tcase_create("meetings");
 	tcase_add_loop_test(meetings, two_bodies_meet_alike_whichever_was_made_first, 0, 16);

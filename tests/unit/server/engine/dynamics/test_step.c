@@ -1,4 +1,5 @@
-/* What a step promises its methods: collide is pure, nothing is written before the commit, pairs reach as far as asked. */
+/* What a step promises its methods: collide is pure, nothing is written before the commit, pairs
+ * reach as far as asked. */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "server/engine/dynamics/body.h"
@@ -45,7 +46,8 @@ START_TEST(collide_is_a_function_of_its_arguments_alone)
 	ck_assert_int_eq(step_list_copy(&step, &first), STATUS_OK);
 	ck_assert_int_eq(step_list_copy(&step, &elsewhere), STATUS_OK);
 	ck_assert_int_eq(step_list_copy(&step, &again), STATUS_OK);
-	struct body_motion *motions = ARENA_ARRAY(&stage.dynamics.scratch, struct body_motion, step.body_count);
+	struct body_motion *motions =
+		ARENA_ARRAY(&stage.dynamics.scratch, struct body_motion, step.body_count);
 	for (uint32_t slot = 0; slot < step.body_count; slot++) {
 		motions[slot] = dynamics_motion(&stage.dynamics, step.bodies[slot]);
 		motions[slot].centre.y -= 0.01;
@@ -81,17 +83,20 @@ START_TEST(motions_as_the_tables_have_them_give_the_same_contacts)
 	struct collide_options options = begin_step(&stage, &step);
 	struct contact_list list;
 	ck_assert_int_eq(step_list_copy(&step, &list), STATUS_OK);
-	struct body_motion *motions = ARENA_ARRAY(&stage.dynamics.scratch, struct body_motion, step.body_count);
+	struct body_motion *motions =
+		ARENA_ARRAY(&stage.dynamics.scratch, struct body_motion, step.body_count);
 	for (uint32_t slot = 0; slot < step.body_count; slot++)
 		motions[slot] = dynamics_motion(&stage.dynamics, step.bodies[slot]);
 	options.motions = motions;
 	step_collide(&step, &list, 0, &options);
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct contact_state *a = &step.contacts.items[i], *b = &list.items[i];
-		/* The origin is found from the mass centre, so the last bits differ, and with them whether a manifold
-		 * near its limits is kept. */
+		/* The origin is found from the mass centre, so the last bits differ, and with them
+		 * whether a manifold near its limits is kept. */
 		for (uint32_t p = 0; p < a->point_count && a->point_count == b->point_count; p++)
-			ck_assert(scalar_near(a->points[p].separation, b->points[p].separation, 1e-9) || a->kept != b->kept);
+			ck_assert(scalar_near(a->points[p].separation, b->points[p].separation,
+					      1e-9) ||
+				  a->kept != b->kept);
 	}
 	step_abandon(&step);
 	stage_release(&stage);
@@ -145,7 +150,9 @@ START_TEST(what_a_body_moved_is_summed_over_all_stores_of_a_step)
 	struct stage stage;
 	stage_init(&stage, "soft-step");
 	uint32_t sphere = stage_shape(&stage, make_sphere(0.5));
-	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = sphere, .position = { 0, 5, 0 } });
+	uint32_t row = stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
+							     .shape = sphere,
+							     .position = {0, 5, 0}});
 	struct step step;
 	begin_step(&stage, &step);
 	ck_assert_int_eq(step_commit(&step, &step.contacts, NULL), STATUS_OK);
@@ -188,10 +195,12 @@ START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
 		stage_init(&stage, "soft-step");
 		uint32_t sphere = stage_shape(&stage, make_sphere(0.3));
 		for (uint32_t i = 0; i < 60; i++) {
-			double x = rng_range(&rng, -6, 6), y = rng_range(&rng, -6, 6), z = rng_range(&rng, -6, 6);
-			stage_add(&stage, (struct stage_body){ .status = i % 5 == 0 ? BODY_STATIC : BODY_DYNAMIC,
-							       .shape = sphere,
-							       .position = { x, y, z } });
+			double x = rng_range(&rng, -6, 6), y = rng_range(&rng, -6, 6),
+			       z = rng_range(&rng, -6, 6);
+			stage_add(&stage, (struct stage_body){.status = i % 5 == 0 ? BODY_STATIC
+										   : BODY_DYNAMIC,
+							      .shape = sphere,
+							      .position = {x, y, z}});
 		}
 		struct step step;
 		begin_step(&stage, &step);
@@ -201,7 +210,8 @@ START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
 			if (rng_below(&rng, 3) == 0) {
 				vec3 at = dynamics_motion(&stage.dynamics, step.bodies[slot]).centre;
 				double far = rng_range(&rng, 0.5, 4);
-				ways[count++] = (struct step_way){ slot, aabb_of_centre(at, vec3_all(far)), far };
+				ways[count++] = (struct step_way){
+					slot, aabb_of_centre(at, vec3_all(far)), far};
 			}
 		uint64_t hash = stage_hash(&stage);
 		ck_assert_int_eq(step_reach(&step, &step.contacts, ways, count, NULL), STATUS_OK);
@@ -216,13 +226,14 @@ START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
 				bool dynamic = a % 5 != 0 || b % 5 != 0;
 				bool meet = dynamic && aabb_overlaps(box_of(&stage, ways, count, &step, a),
 								     box_of(&stage, ways, count, &step, b));
-				ck_assert_msg(meet == listed(&step.contacts, a, b), "round %u: %u and %u", round, a, b);
+				ck_assert_msg(meet == listed(&step.contacts, a, b),
+					      "round %u: %u and %u", round, a, b);
 				wanted += meet;
 			}
 		ck_assert_uint_eq(found, wanted);
 		ck_assert_uint_gt(found, before);
-		/* Scratch pairs stand at the end, ascending, without rows; the commit gives them rows, and the end of the
-		 * step takes back those that no boxes hold. */
+		/* Scratch pairs stand at the end, ascending, without rows; the commit gives them
+		 * rows, and the end of the step takes back those that no boxes hold. */
 		for (uint32_t i = before; i < found; i++)
 			ck_assert_uint_eq(step.contacts.items[i].row, STEP_NO_ROW);
 		struct collide_options options = collide_options_default(stage.dt);
@@ -246,12 +257,16 @@ START_TEST(a_body_that_reaches_a_mesh_meets_each_triangle_once)
 	uint32_t terrain = stage_shape(&stage, make_terrain(12, 0.5, 0.1, 3));
 	uint32_t sphere = stage_shape(&stage, make_sphere(0.3));
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = terrain });
-	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = sphere, .position = { 0, 4, 0 } });
+	uint32_t row = stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
+							     .shape = sphere,
+							     .position = {0, 4, 0}});
 	struct step step;
 	begin_step(&stage, &step);
 	ck_assert_uint_eq(step.contacts.count, 0);
 	vec3 at = dynamics_motion(&stage.dynamics, row).centre;
-	struct step_way way = { 0, aabb_make(vec3_sub(at, vec3_make(0.3, 4.5, 0.3)), vec3_add(at, vec3_all(0.3))), 4.5 };
+	struct step_way way = {
+		0, aabb_make(vec3_sub(at, vec3_make(0.3, 4.5, 0.3)), vec3_add(at, vec3_all(0.3))),
+		4.5};
 	ck_assert_int_eq(step_reach(&step, &step.contacts, &way, 1, NULL), STATUS_OK);
 	uint32_t found = step.contacts.count;
 	ck_assert_uint_ge(found, 8);
@@ -273,7 +288,9 @@ START_TEST(a_reach_over_the_limit_of_contacts_leaves_the_list_as_it_was)
 	stage_init(&stage, "soft-step");
 	uint32_t sphere = stage_shape(&stage, make_sphere(0.3));
 	for (uint32_t i = 0; i < 10; i++)
-		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = sphere, .position = { 3.0 * i, 0, 0 } });
+		stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
+						      .shape = sphere,
+						      .position = {3.0 * i, 0, 0}});
 	stage.tables.world.contacts_max[0] = 8;
 	struct step step;
 	struct reason why;
@@ -316,6 +333,91 @@ START_TEST(every_contact_row_is_found_by_its_pieces)
 }
 END_TEST
 
+/* The ball goes from pair to pair: what its last one leaves is what the next one gets. */
+START_TEST(a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+	for (uint32_t i = 0; i < 5; i++)
+		stage_add(&stage, (struct stage_body){.status = BODY_STATIC,
+						      .shape = box,
+						      .position = {10.0 * i, 0, 0}});
+	uint32_t row = stage_add(
+		&stage,
+		(struct stage_body){.status = BODY_DYNAMIC, .shape = ball, .position = {0, 1, 0}});
+	for (uint32_t i = 0; i < 5; i++) {
+		stage.tables.body.position[row] = vec3_make(10.0 * i, 1, 0);
+		dynamics_body_moved(&stage.dynamics, row);
+		stage_step(&stage);
+		ck_assert_uint_eq(stage.tables.contact.count, 1);
+		ck_assert(stage.tables.contact.used[0]);
+		ck_assert_uint_eq(placement_body(&stage.tables, stage.tables.contact.placement_a[0]), i);
+	}
+	stage_release(&stage);
+}
+END_TEST
+
+/* What the tables keep of a point of that feature; NULL where they keep none. */
+static const double *kept_of(const struct contact_table *table, uint32_t row, uint32_t feature)
+{
+	for (uint32_t k = 0; k < table->point_count[row]; k++)
+		if (table->feature[row][k] == feature)
+			return &table->multiplier[row][3 * k];
+	return NULL;
+}
+
+/* Of a box on a floor, whose points the tables have in another order, and one of which they do not have. */
+START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_nothing)
+{
+	struct stage stage;
+	stage_init(&stage, "soft-step");
+	uint32_t slab = stage_shape(&stage, make_box(5, 0.5, 5)), box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = slab });
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = box, .position = { 0, 1, 0 } });
+	stage_run(&stage, 5);
+	struct contact_table *table = &stage.tables.contact;
+	ck_assert_uint_eq(table->count, 1);
+	ck_assert_uint_eq(table->point_count[0], 4);
+	for (uint32_t k = 0; k < 2; k++) {
+		uint32_t feature = table->feature[0][k];
+		table->feature[0][k] = table->feature[0][3 - k];
+		table->feature[0][3 - k] = feature;
+	}
+	table->feature[0][2] ^= 0x5a5a;
+	for (uint32_t i = 0; i < 3 * MANIFOLD_POINTS_MAX; i++)
+		table->multiplier[0][i] = 10 + i;
+	struct step step;
+	ck_assert_int_eq(step_begin(&step, &stage.dynamics, stage.dt, true, NULL, NULL), STATUS_OK);
+	struct collide_options options = collide_options_default(stage.dt);
+	options.anew = true;
+	step_collide(&step, &step.contacts, 0, &options);
+	ck_assert(step.contacts.count == 1 && !step.contacts.items[0].kept);
+	uint32_t fresh = 0;
+	for (uint32_t width = 1; width <= 3; width += 2) {
+		if (width == 3)
+			step_carry_points(&step, &step.contacts);
+		else
+			step_carry_normals(&step, &step.contacts);
+		const struct contact_made *made = &step.contacts.made[0];
+		ck_assert_uint_eq(made->manifold.count, 4);
+		for (uint32_t p = 0; p < made->manifold.count; p++) {
+			const double *kept = kept_of(table, 0, made->manifold.points[p].feature);
+			fresh += kept == NULL;
+			for (uint32_t i = 0; i < width; i++)
+				ck_assert_double_eq(made->multiplier[3 * p + i], kept != NULL ? kept[i] : 0);
+			/* What is no point's own stays where it was. */
+			for (uint32_t i = width; i < 3; i++)
+				ck_assert_double_eq(made->multiplier[3 * p + i], table->multiplier[0][3 * p + i]);
+		}
+	}
+	ck_assert_uint_eq(fresh, 2);
+	step_abandon(&step);
+	stage_release(&stage);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("dynamics/step");
@@ -323,6 +425,8 @@ static Suite *make(void)
 	tcase_set_timeout(stages, 30);
 	tcase_add_test(stages, collide_is_a_function_of_its_arguments_alone);
 	tcase_add_test(stages, motions_as_the_tables_have_them_give_the_same_contacts);
+	tcase_add_test(stages, a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step);
+	tcase_add_test(stages, a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_nothing);
 	tcase_add_test(stages, a_step_given_up_before_its_commit_is_as_if_it_had_not_begun);
 	tcase_add_test(stages, the_length_of_a_step_comes_from_the_caller);
 	tcase_add_test(stages, what_a_body_moved_is_summed_over_all_stores_of_a_step);

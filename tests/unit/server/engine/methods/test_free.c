@@ -4,6 +4,8 @@
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage_scenes.h"
 
+#include <math.h>
+
 START_TEST(a_thrown_body_follows_its_parabola_exactly)
 {
 	struct stage stage;
@@ -41,6 +43,30 @@ START_TEST(a_force_off_the_centre_turns_the_body_and_moves_its_centre)
 	double inertia = 0.4 * 2 * 0.25;
 	ck_assert(scalar_near(stage.tables.body.velocity[row].y, 6.0 / 2 / 60, 1e-12));
 	ck_assert(scalar_near(stage.tables.body.angular_velocity[row].z, 3.0 / inertia / 60, 1e-12));
+	stage_release(&stage);
+}
+END_TEST
+
+/* φ = φ₀ + ω t + α t²/2: what turns follows it as what falls follows its parabola. */
+START_TEST(a_turned_body_follows_its_parabola_of_angles_exactly)
+{
+	struct stage stage;
+	stage_init(&stage, "free");
+	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							      .shape = ball,
+							      .spin = { 0, 0, 0.5 },
+							      .mass = 2 });
+	ck_assert_int_eq(tables_reserve(&stage.tables, TABLE_DRIVE, 1), STATUS_OK);
+	uint32_t drive = tables_append(&stage.tables, TABLE_DRIVE);
+	double inertia = 0.4 * 2 * 0.25;
+	stage.tables.drive.body[drive] = row;
+	stage.tables.drive.torque[drive] = vec3_make(0, 0, inertia * 0.8);
+	stage.tables.drive.ticks[drive] = UINT32_MAX;
+	stage_run(&stage, 60);
+	quat turned = stage.tables.body.rotation[row];
+	ck_assert_double_eq_tol(stage.tables.body.angular_velocity[row].z, 0.5 + 0.8, 1e-12);
+	ck_assert_double_eq_tol(2 * atan2(turned.z, turned.w), 0.5 + 0.5 * 0.8, 1e-9);
 	stage_release(&stage);
 }
 END_TEST
@@ -107,6 +133,7 @@ static Suite *make(void)
 	TCase *free = tcase_create("free");
 	tcase_add_test(free, a_thrown_body_follows_its_parabola_exactly);
 	tcase_add_test(free, a_force_off_the_centre_turns_the_body_and_moves_its_centre);
+	tcase_add_test(free, a_turned_body_follows_its_parabola_of_angles_exactly);
 	tcase_add_test(free, energy_neither_grows_nor_decays_in_a_throw);
 	tcase_add_test(free, everything_passes_through_everything);
 	tcase_add_test(free, soft_step_equals_free_where_nothing_touches);

@@ -12,7 +12,8 @@ static bool reads(const struct parameter_entry *entry, const char *method)
 {
 	const char *at = strstr(entry->methods, method);
 	size_t length = strlen(method);
-	return at != NULL && (at == entry->methods || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0');
+	return at != NULL && (at == entry->methods || at[-1] == ' ') &&
+	       (at[length] == ' ' || at[length] == '\0');
 }
 
 /* ---- who reads what ------------------------------------------------------------------------------ */
@@ -21,7 +22,8 @@ static bool reads(const struct parameter_entry *entry, const char *method)
  * happens here. */
 static void add_heap(struct stage *stage)
 {
-	static const vec3 corners[] = { { -0.5, -0.3, 0 }, { 0.5, -0.3, 0 }, { 0.4, 0.3, 0 }, { -0.5, 0.3, 0 } };
+	static const vec3 corners[] = {
+		{-0.5, -0.3, 0}, {0.5, -0.3, 0}, {0.4, 0.3, 0}, {-0.5, 0.3, 0}};
 	static const vec3 floor[] = { { -20, -1, 0 }, { 20, -1, 0 }, { 20, 0, 0 }, { -20, 0, 0 } };
 	stage->tables.world.planar[0] = 1;
 	uint32_t ground = stage_shape(stage, make_polygon(floor, COUNT_OF(floor), 0));
@@ -84,13 +86,14 @@ START_TEST(methods_listed_for_a_parameter_and_no_others_move_otherwise_with_it)
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
 			const struct parameter_entry *entry = &parameter_entries[row];
-			/* It bounds the rounds of what needs fewer in any sane scene: test_velocity.c holds it. */
+			/* It bounds the rounds of what needs fewer in any sane scene:
+			 * test_velocity.c holds it. */
 			if (row == PARAMETER_REFLECTION_ROUNDS && strcmp(methods[i]->name, "reflection") == 0)
 				continue;
 			if (matters(methods[i]->name, row) == reads(entry, methods[i]->name))
 				continue;
-			printf("# %s under %s: it is said to be read by '%s'\n", entry->name, methods[i]->name,
-			       entry->methods);
+			printf("# %s under %s: it is said to be read by '%s'\n", entry->name,
+			       methods[i]->name, entry->methods);
 			wrong++;
 		}
 	ck_assert_uint_eq(wrong, 0);

@@ -96,6 +96,42 @@ START_TEST(a_spinning_brick_loses_half_as_much_with_twice_the_sub_steps)
 }
 END_TEST
 
+/* How deep a ball still is in a box, of which it was a centimetre deep, after a tenth of a second
+ * without gravity. */
+static double depth_left(uint8_t status, bool box_first)
+{
+	struct stage alone;
+	stage_init(&alone, "soft-step");
+	alone.tables.world.gravity[0] = vec3_zero();
+	uint32_t box = stage_shape(&alone, make_box(0.5, 0.5, 0.5)),
+		 ball = stage_shape(&alone, make_sphere(0.5));
+	uint32_t rows[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		bool is_box = (i == 0) == box_first;
+		rows[is_box] = stage_add(&alone, (struct stage_body){
+							 .status = is_box ? status : BODY_DYNAMIC,
+							 .shape = is_box ? box : ball,
+							 .position = { 0, is_box ? 0 : 0.99, 0 },
+							 .mass = is_box ? 1e9 : 1 });
+	}
+	stage_run(&alone, 6);
+	double apart = alone.tables.body.position[rows[0]].y - alone.tables.body.position[rows[1]].y;
+	stage_release(&alone);
+	return 1 - apart;
+}
+
+/* Its spring is of twice the frequency and half the damping. */
+START_TEST(what_stands_fast_pushes_out_sooner_than_what_moves_whoever_was_made_first)
+{
+	for (int first = 0; first < 2; first++) {
+		double fixed = depth_left(BODY_STATIC, first), heavy = depth_left(BODY_DYNAMIC, first);
+		ck_assert_double_gt(fixed, -1e-4);
+		ck_assert_double_lt(heavy, 0.005);
+		ck_assert_double_lt(fixed, 0.25 * heavy);
+	}
+}
+END_TEST
+
 START_TEST(a_settled_pile_has_no_energy_left)
 {
 	stage_stack(&stage, 6);
@@ -490,6 +526,7 @@ static Suite *make(void)
 	const TTest *const tests[] = {
 		collisions_without_gravity_keep_momentum_and_gain_no_energy,
 		a_spinning_brick_loses_half_as_much_with_twice_the_sub_steps,
+		what_stands_fast_pushes_out_sooner_than_what_moves_whoever_was_made_first,
 		a_settled_pile_has_no_energy_left,
 		a_ball_bounces_to_the_square_of_its_restitution,
 		slow_approaches_do_not_bounce,

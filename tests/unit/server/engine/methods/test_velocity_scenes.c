@@ -21,7 +21,8 @@ struct cloud {
 
 static uint32_t cloud_shape(struct stage *stage, uint32_t kind)
 {
-	static const vec3 corners[] = { { 0.5, 0, 0 }, { -0.3, 0.4, 0 }, { -0.3, -0.4, 0.1 }, { 0.1, 0.1, 0.5 }, { 0, -0.1, -0.4 } };
+	static const vec3 corners[] = {
+		{0.5, 0, 0}, {-0.3, 0.4, 0}, {-0.3, -0.4, 0.1}, {0.1, 0.1, 0.5}, {0, -0.1, -0.4}};
 	static const vec3 square[] = { { -0.4, -0.3, 0 }, { 0.4, -0.3, 0 }, { 0.3, 0.3, 0 } };
 	switch (kind) {
 	case 0:
@@ -52,11 +53,15 @@ static void add_cloud(struct stage *stage, const struct cloud *cloud, uint64_t s
 		shapes[k] = cloud_shape(stage, k);
 	for (uint32_t i = 0; i < cloud->bodies; i++) {
 		struct stage_body *body = &bodies[i];
-		*body = (struct stage_body){ .status = BODY_DYNAMIC, .friction = cloud->friction, .restitution = cloud->restitution };
+		*body = (struct stage_body){.status = BODY_DYNAMIC,
+					    .friction = cloud->friction,
+					    .restitution = cloud->restitution};
 		double x = rng_range(&rng, -side, side), y = rng_range(&rng, -side, side);
 		double z = rng_range(&rng, -side, side), vx = rng_range(&rng, -3, 3);
 		double vy = rng_range(&rng, -3, 3), vz = rng_range(&rng, -3, 3);
-		body->shape = shapes[cloud->planar ? 4 : cloud->round ? 2 * rng_below(&rng, 2) : rng_below(&rng, 4)];
+		body->shape = shapes[cloud->planar  ? 4
+				     : cloud->round ? 2 * rng_below(&rng, 2)
+						    : rng_below(&rng, 4)];
 		body->mass = rng_range(&rng, 0.2, 5);
 		body->position = vec3_make(x, y, cloud->planar ? 0 : z);
 		body->velocity = vec3_make(vx, vy, cloud->planar ? 0 : vz);
@@ -91,7 +96,12 @@ START_TEST(momentum_is_kept_by_all_and_energy_never_gained_without_friction)
 			struct stage stage;
 			stage_init(&stage, METHODS[m]);
 			bool rough = m == 0 && seed % 2 == 0;
-			struct cloud cloud = { 3 + seed % 14, rough ? 0.5 : -1, bounces[seed % 3], seed % 5 == 4, false, NULL };
+			struct cloud cloud = {3 + seed % 14,
+					      rough ? 0.5 : -1,
+					      bounces[seed % 3],
+					      seed % 5 == 4,
+					      false,
+					      NULL};
 			add_cloud(&stage, &cloud, check_seed() + seed);
 			vec3 linear = stage_momentum(&stage), angular = stage_angular_momentum(&stage);
 			double energy = stage_kinetic(&stage), size, turning;
@@ -101,11 +111,16 @@ START_TEST(momentum_is_kept_by_all_and_energy_never_gained_without_friction)
 				double now = stage_kinetic(&stage), worked = stage.dynamics.report.push_work;
 				ck_assert_msg(vec3_distance(stage_momentum(&stage), linear) <= 1e-12 * size,
 					      "%s, seed %u, tick %u: momentum", METHODS[m], seed, tick);
-				ck_assert_msg(vec3_distance(stage_angular_momentum(&stage), angular) <= 1e-12 * turning,
-					      "%s, seed %u, tick %u: angular momentum off by %g", METHODS[m], seed, tick,
-					      vec3_distance(stage_angular_momentum(&stage), angular) / turning);
+				ck_assert_msg(
+					vec3_distance(stage_angular_momentum(&stage), angular) <=
+						1e-12 * turning,
+					"%s, seed %u, tick %u: angular momentum off by %g",
+					METHODS[m], seed, tick,
+					vec3_distance(stage_angular_momentum(&stage), angular) /
+						turning);
 				ck_assert_msg(rough || now <= energy * (1 + 1e-11) + worked,
-					      "%s, seed %u, tick %u: energy %.15g after %.15g", METHODS[m], seed, tick, now, energy);
+					      "%s, seed %u, tick %u: energy %.15g after %.15g",
+					      METHODS[m], seed, tick, now, energy);
 				energy = now;
 			}
 			stage_release(&stage);
@@ -118,8 +133,10 @@ static double difference(const struct stage *a, const struct stage *b, const uin
 	double most = 0;
 	for (uint32_t i = 0; i < a->tables.body.count; i++) {
 		uint32_t there = order != NULL ? order[i] : i;
-		most = scalar_max(most, vec3_distance(a->tables.body.velocity[there], b->tables.body.velocity[i]));
-		most = scalar_max(most, vec3_distance(a->tables.body.angular_velocity[there], b->tables.body.angular_velocity[i]));
+		most = scalar_max(most, vec3_distance(a->tables.body.velocity[there],
+						      b->tables.body.velocity[i]));
+		most = scalar_max(most, vec3_distance(a->tables.body.angular_velocity[there],
+						      b->tables.body.angular_velocity[i]));
 	}
 	return most;
 }
@@ -175,7 +192,8 @@ END_TEST
 
 START_TEST(switching_restoring_and_rebuilding_give_equal_hashes)
 {
-	static const char *const names[] = { "soft-step", "lcp", "projection", "reflection", "free", "gr-velocity-projection" };
+	static const char *const names[] = {"soft-step",  "lcp",  "projection",
+					    "reflection", "free", "gr-velocity-projection"};
 	struct rng rng = rng_seeded(check_seed());
 	struct stage first, second;
 	stage_init(&first, "soft-step");
@@ -208,7 +226,8 @@ END_TEST
 
 START_TEST(a_method_begins_from_what_is_neutral_alone)
 {
-	/* Two ways to the same bodies: what another method left in the contacts must not reach the one that follows. */
+	/* Two ways to the same bodies: what another method left in the contacts must not reach the
+	 * one that follows. */
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
 		struct stage first, second;
 		stage_init(&first, "soft-step");
@@ -294,6 +313,61 @@ START_TEST(a_steady_tick_makes_no_heap_call)
 }
 END_TEST
 
+/* Of what gravity makes of them in a tick. */
+static double kinetic_after_gravity(const struct stage *stage)
+{
+	struct body_table *body = &((struct stage *)stage)->tables.body;
+	vec3 change = vec3_scale(stage->tables.world.gravity[0], stage->dt);
+	for (uint32_t row = 0; row < body->count; row++)
+		if (body->status[row] == BODY_DYNAMIC)
+			body->velocity[row] = vec3_add(body->velocity[row], change);
+	double kinetic = stage_kinetic(stage);
+	for (uint32_t row = 0; row < body->count; row++)
+		if (body->status[row] == BODY_DYNAMIC)
+			body->velocity[row] = vec3_sub(body->velocity[row], change);
+	return kinetic;
+}
+
+/* One island of hundreds of rows, with friction, from the first tick that has nothing to begin with. */
+START_TEST(a_heap_stays_and_its_contacts_add_no_energy)
+{
+	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+		struct stage stage;
+		struct rng rng = rng_seeded(check_seed());
+		stage_init(&stage, "soft-step");
+		stage_ground(&stage);
+		uint32_t box = stage_shape(&stage, make_box(0.5, 0.3, 0.4));
+		for (uint32_t k = 0; k < 80; k++) {
+			double w = rng_range(&rng, -1, 1), x = rng_range(&rng, -1, 1);
+			double y = rng_range(&rng, -1, 1), z = rng_range(&rng, -1, 1);
+			stage_add(&stage, (struct stage_body){
+						  .status = BODY_DYNAMIC,
+						  .shape = box,
+						  .rotation = quat_normalize(quat_make(w, x, y, z)),
+						  .position = { 1.4 * (k % 3), 1 + 1.4 * (k / 9),
+								1.4 * (k / 3 % 3) } });
+		}
+		stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
+		stage_run(&stage, 500);
+		stage_method(&stage, METHODS[m]);
+		for (uint32_t tick = 0; tick < 40; tick++) {
+			double most = kinetic_after_gravity(&stage);
+			stage_step(&stage);
+			const struct step_report *report = &stage.dynamics.report;
+			double now = stage_kinetic(&stage);
+			ck_assert_msg(now <= most * (1 + 1e-9) + report->push_work + 1e-6,
+				      "%s, tick %u: kinetic energy %g of at most %g", METHODS[m], tick,
+				      now, most);
+			ck_assert(scalar_is_finite(report->residual));
+			/* With friction it rests; without it slides apart. */
+			if (m == 0)
+				ck_assert_msg(now < 100, "%s, tick %u: %g J", METHODS[m], tick, now);
+		}
+		stage_release(&stage);
+	}
+}
+END_TEST
+
 START_TEST(islands_are_solved_alike_by_any_number_of_workers)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
@@ -334,6 +408,7 @@ static Suite *make(void)
 	tcase_add_test(methods, methods_are_found_by_name_number_and_alias);
 	tcase_add_test(methods, a_step_without_memory_changes_nothing_and_can_be_made_later);
 	tcase_add_test(methods, a_steady_tick_makes_no_heap_call);
+	tcase_add_test(methods, a_heap_stays_and_its_contacts_add_no_energy);
 	tcase_add_test(methods, islands_are_solved_alike_by_any_number_of_workers);
 	suite_add_tcase(suite, methods);
 	return suite;

@@ -103,6 +103,49 @@ START_TEST(walls_that_lean_sideways_stand_cold_and_warm)
 }
 END_TEST
 
+/* Next to all rows are weakly active on the scale of what changed. */
+START_TEST(walls_that_only_tremble_are_solved)
+{
+	const char *text = getenv("CAIRN_SOLVER_SIZE");
+	uint32_t walls[] = {30, 100, text != NULL ? 10 * (uint32_t)strtoul(text, NULL, 10) : 400};
+	struct rng rng = rng_seeded(check_seed() + 3);
+	for (uint32_t k = 0; k < COUNT_OF(walls); k++)
+		for (double size = 1e-6; size > 1e-10; size *= 0.1) {
+			struct work work;
+			work_init(&work, gen_bond_wall(walls[k], 5 + walls[k] / 20, 4, 0.3));
+			(void)solve(&work);
+			work.options.warm = true;
+			disturb(&work, &rng, size);
+			struct solver_result result = solve(&work);
+			printf("# wall of %u by %.0e m/s: %u factors\n", walls[k], size,
+			       result.refactorings);
+			fflush(stdout);
+			ck_assert_uint_lt(result.refactorings, 100);
+			work_release(&work);
+		}
+}
+END_TEST
+
+/* What holds already is seen to hold, also where rows give way. */
+START_TEST(an_answer_given_back_needs_no_factor)
+{
+	struct work work;
+	work_init(&work, gen_bond_wall(100, 11, 4, 0));
+	for (uint32_t i = 0; _i == 1 && i < work.gen.problem.rows; i++)
+		work.gen.compliance[i] = 0.1;
+	struct solver_result cold = solve(&work);
+	ck_assert_uint_gt(cold.refactorings, 0);
+	work.options.warm = true;
+	struct solver_result warm = solve(&work);
+	ck_assert_uint_eq(warm.refactorings, 0);
+	/* And one that is nearly right needs one: which rows act stands in it. */
+	for (uint32_t i = 0; i < work.gen.problem.rows; i++)
+		work.x[i] *= 1 + 1e-6;
+	ck_assert_uint_eq(solve(&work).refactorings, 1);
+	work_release(&work);
+}
+END_TEST
+
 START_TEST(velocities_are_those_of_pivoting)
 {
 	struct rng rng = rng_seeded(check_seed() + 1);
@@ -351,8 +394,8 @@ START_TEST(nothing_at_all_is_solved)
 }
 END_TEST
 
-/* Rows, bodies and impulses in units 2^±k: what fits into doubles is solved, and nothing is called solved that
- * is not. */
+/* Rows, bodies and impulses in units 2^±k: what fits into doubles is solved, and nothing is called
+ * solved that is not. */
 START_TEST(numbers_at_the_ends_of_the_range_are_solved_or_said_not_to_be)
 {
 	struct rng rng = rng_seeded(check_seed() + 5);
@@ -499,6 +542,8 @@ static Suite *make(void)
 	TCase *walls = tcase_create("walls"), *input = tcase_create("input");
 	tcase_set_timeout(walls, 60);
 	tcase_add_test(walls, walls_that_lean_sideways_stand_cold_and_warm);
+	tcase_add_test(walls, walls_that_only_tremble_are_solved);
+	tcase_add_loop_test(walls, an_answer_given_back_needs_no_factor, 0, 2);
 	tcase_add_test(walls, velocities_are_those_of_pivoting);
 	tcase_add_test(walls, masses_may_be_one_to_a_hundred_million);
 	tcase_add_test(walls, two_walls_that_close_have_no_solution_and_a_proof);

@@ -76,6 +76,34 @@ static double gradient(const struct qp_problem *problem, uint32_t i)
 	return sum;
 }
 
+/* The largest force at x, alone or of all of its kind: what pulls is measured against it (qp.h). */
+static double largest_force(const struct qp_problem *problem)
+{
+	uint32_t n = problem->variables;
+	double largest = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		double bend = 0, push = 0;
+		for (uint32_t j = 0; j < n; j++) {
+			bend += g[i * n + j] * x[j];
+			largest = fmax(largest, fabs(g[i * n + j] * x[j]));
+		}
+		for (uint32_t k = 0; k < problem->rows; k++) {
+			push += rows[k * n + i] * lambda[k];
+			largest = fmax(largest, fabs(rows[k * n + i] * lambda[k]));
+		}
+		largest = fmax(largest, fmax(fabs(c[i]), fmax(fabs(bend), fabs(push))));
+	}
+	return largest;
+}
+
+static double steepest(const struct qp_problem *problem, uint32_t k)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < problem->variables; i++)
+		most = fmax(most, fabs(rows[k * problem->variables + i]));
+	return most;
+}
+
 static void solve(const struct qp_problem *problem)
 {
 	struct solver_result result =
@@ -126,7 +154,8 @@ START_TEST(a_multiplier_that_pulls_is_no_solution_on_either_side_of_the_row)
 			continue;
 		ck_assert_double_lt(qp_residual(&problem, x, lambda), 1e-10);
 		equal[0] = false;
-		ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.99 * -lambda[0] / largest);
+		double pull = -lambda[0] * steepest(&problem, 0) / largest_force(&problem);
+		ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.99 * pull);
 		pulling++;
 		outside += slack(&problem, 0) < 0;
 	}
@@ -151,9 +180,10 @@ START_TEST(nor_is_it_where_numbers_are_huge_or_tiny)
 	struct qp_problem problem = { 1, 1, g, c, rows, d, equal };
 	ck_assert_double_lt(qp_residual(&problem, x, lambda), 1e-12);
 	equal[0] = false;
-	ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.99);
+	/* The row pulls with half of the largest force. */
+	ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.499);
 	x[0] = nextafter(0.5, 0);
-	ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.99);
+	ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.499);
 }
 END_TEST
 

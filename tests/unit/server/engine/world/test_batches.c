@@ -423,7 +423,7 @@ START_TEST(options_out_of_range_are_refused_by_name)
 	bad = good;
 	bad.limits.bodies = 0;
 	ck_assert_int_eq(world_create(&bad, &made, &why), STATUS_RANGE);
-	ck_assert_str_eq(why.field, "bodies");
+	ck_assert_str_eq(why.field, "bodies_max");
 	bad = good;
 	memset(bad.method, 'x', sizeof bad.method);
 	ck_assert_int_eq(world_create(&bad, &made, &why), STATUS_UNKNOWN_METHOD);

@@ -438,7 +438,8 @@ START_TEST(a_method_is_asked_about_every_command_of_its_batch)
 	struct command probe = test_command(COMMAND_METHOD), soft = test_command(COMMAND_METHOD);
 	probe.method.name = test_text("probe");
 	soft.method.name = test_text("soft-step");
-	struct command before[2] = { hull, probe }, after[2] = { probe, hull }, back[3] = { probe, soft, hull };
+	struct command before[2] = {hull, probe}, after[2] = {probe, hull},
+		       back[3] = {probe, soft, hull};
 	struct batch_result result;
 	ck_assert_int_eq(test_batch(world, before, 2, &result), STATUS_METHOD_REFUSES);
 	ck_assert_int_eq(result.why.index, 0);
