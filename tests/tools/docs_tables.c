@@ -268,6 +268,8 @@ static void say_fields(void)
 			say_cell(column->doc);
 			if (column->absent != 0)
 				printf(" (absent: %g)", column->absent);
+			if (column->flags & COLUMN_KEY)
+				printf(" (key%s)", column->flags & COLUMN_ID ? ", no two alike" : "");
 			printf("%s%s |\n", column->flags & COLUMN_UNHASHED ? " (not hashed)" : "",
 			       column->flags & COLUMN_UNCHARGED ? " (not charged)" : "");
 		}
