@@ -396,6 +396,7 @@ START_TEST(what_is_pushed_out_slides_on_as_it_did)
 		ck_assert_double_eq_tol(speed, 3 - 0.1 * 9.81 / 60, 1e-9);
 		ck_assert_double_eq_tol(stage.tables.body.position[row].x, speed / 60, 1e-9);
 		ck_assert_double_eq_tol(stage.tables.body.position[row].y, 1, 1e-6);
+		ck_assert_double_le(vec3_length(stage.tables.body.angular_velocity[row]), 1e-9);
 		/* It was lifted against its weight, and that is told. */
 		ck_assert_double_eq_tol(stage.dynamics.report.push_work, stage.tables.body.mass[row] * 9.81 * 0.01,
 					1e-3);
