@@ -477,6 +477,24 @@ START_TEST(a_second_contact_does_not_pull)
 }
 END_TEST
 
+/* The other end of a rod that hits the floor: it left, it is thrown down, and it does not go through. */
+START_TEST(what_leaves_is_not_thrown_back)
+{
+	uint32_t plank = add_body(1, 1, vec3_make(0, -0.45, 0));
+	double arm = sqrt(3);
+	bodies[plank].spin = vec3_make(0, 0, 0.55 / arm);
+	for (uint32_t end = 0; end < 2; end++)
+		add_contact(plank, FLOOR, vec3_axis(1), 1, 0)->arm[0] =
+			vec3_make(end == 0 ? -arm : arm, 0, 0);
+	near(impact_velocity(&problem, 0).x, -1);
+	near(impact_velocity(&problem, 1).x, 0.1);
+	near(impact_normal_entry(&problem, 0, 1), -2);
+	solve_and_apply();
+	ck_assert_double_ge(impact_velocity(&problem, 0).x, -1e-12);
+	ck_assert_double_ge(impact_velocity(&problem, 1).x, -1e-12);
+}
+END_TEST
+
 /* P-29: two strike one; at 60 degrees; grazing; and three that stick in a ring of rank 6. */
 START_TEST(a_particle_between_two_has_the_books_numbers)
 {
@@ -621,6 +639,7 @@ static Suite *make(void)
 	tcase_add_test(clusters, three_balls_in_a_row_as_one_group);
 	tcase_add_test(clusters, three_balls_in_a_row_one_after_the_other);
 	tcase_add_test(clusters, a_second_contact_does_not_pull);
+	tcase_add_test(clusters, what_leaves_is_not_thrown_back);
 	tcase_add_test(clusters, a_particle_between_two_has_the_books_numbers);
 	tcase_add_test(clusters, three_particles_that_stick_in_a_ring_are_solved);
 	tcase_add_test(clusters, random_clusters_gain_no_energy_and_keep_their_momentum);
