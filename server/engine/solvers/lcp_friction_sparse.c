@@ -1,16 +1,24 @@
 /* lcp_friction_sparse.c: the active set with bounds that follow their normals.
  *
- * Rounds as lcp_sparse's (lcp_sparse_active.c), with ties: a tangent at its limit has x = ±μ x_n, and while
- * the free rows are refined it goes along with its normal. The factor is that of the free rows, symmetric;
- * what the ties add is a fixed point, whose steps are combined (Anderson). Resting heaps need one or two factors
- * from their last answer.
+ * Rounds as lcp_sparse's (lcp_sparse_active.c), with ties: a tangent at its limit has x = ±μ x_n,
+ * and while the free rows are refined it goes along with its normal. The factor is that of the free
+ * rows, symmetric; what the ties add is a fixed point, whose steps are combined (Anderson). Resting
+ * heaps need one or two factors from their last answer.
  *
- *   1. Cold: normals and joints alone, all tangents 0. Without a solution there: INFEASIBLE.
- *   2. The tangents of contacts that push stick, or stand as the warm x says; rounds until no row changes.
- *   3. Friction is not monotone, so no end is proved. If there is none: bounds from the normals of the
- *      round before, as a problem of fixed bounds, which always has a solution; repeated while the true
- *      residual falls. 0 lies within the bounds, so no round adds energy; with sliding rows that is
- *      measured, and friction is left out if it does.
+ *   1. Warm: the rows that act, stick and slide as x says; rounds until none changes.
+ *   2. Normals and joints alone, then their tangents stick and rounds are made from there: what rests in
+ *      order, as walls do. No solution without friction: INFEASIBLE.
+ *   3. The cones (lcp_friction_cone.c): convex problems shifted until they are the true one, and from
+ *      them a round of the set. In islands of more than LARGE rows what they leave is the answer,
+ *      INEXACT: a heap of 500 boxes has 15 rows a body, its impulses are far from unique, and no set
+ *      of them was found to stand.
+ *   4. Smaller ones: 2 with patience, then bounds from the normals of the round before, as a problem of
+ *      fixed bounds, which always has a solution; repeated while the true residual falls. 0 lies within
+ *      the bounds, so no round adds energy; with sliding rows that is measured, and friction is left
+ *      out if it does. Of 3 and 4 the closer one goes out.
+ *
+ * Rounds of the set by themselves run off in heaps: x of 1e47 after 40 of them (2026-11-22). What goes
+ * out is therefore always the end of a convex problem, never of a set that was given up.
  */
 #include "server/engine/solvers/lcp_friction_sparse.h"
 
@@ -20,9 +28,25 @@
 #include "server/engine/math/wide.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { TIED = 40, TIED_AGAIN = 40, BOUND_ROUNDS = 100, STALLED = 20, FACTORS_MAX = 400 };
+enum {
+	TIED = 40,
+	TIED_AGAIN = 40,
+	TIED_WARM = 12,
+	TIED_FIRST = 12,
+	BOUND_ROUNDS = 100,
+	STALLED = 20
+};
+enum {
+	FACTORS_MAX = 400,
+	FIRST_FACTORS = 40,
+	CONE_FACTORS = 200,
+	LAST_FACTORS = 60,
+	LARGE = 600,
+	CONE_LARGE = 60
+};
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
+#define NEAR 0.1        /* of the largest b */
 
 static bool is_tangent(uint8_t kind)
 {
@@ -79,8 +103,7 @@ static void fix_bounds(struct lcp_sparse *self, const double *x, bool with)
 	}
 }
 
-/* The gap of x and u by the bounds that x asks for; x stays, so it may be beyond them. */
-static double true_gap(struct lcp_sparse *self)
+double lcp_friction_true_gap(struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
 		if (self->normal[i] == i)
@@ -140,7 +163,7 @@ static enum solver_status by_rounds(struct lcp_sparse *self, bool slides)
 		fix_bounds(self, limits, true);
 		if (lcp_sparse_run(self, true) == SOLVER_INFEASIBLE)
 			return SOLVER_INFEASIBLE;
-		double gap = true_gap(self);
+		double gap = lcp_friction_true_gap(self);
 		if (gap <= self->goal)
 			return SOLVER_SOLVED;
 		if (self->result.refactorings >= self->factors_max)
@@ -151,43 +174,107 @@ static enum solver_status by_rounds(struct lcp_sparse *self, bool slides)
 				return SOLVER_SOLVED;
 		}
 		since = gap < best ? 0 : since + 1;
-		share = gap < 0.9 * last ? scalar_min(1, 1.5 * share) : scalar_max(0.25, 0.7 * share);
+		share = gap < 0.9 * last ? scalar_min(1, 1.5 * share)
+					 : scalar_max(0.25, 0.7 * share);
 		last = gap;
 		best = scalar_min(best, gap);
 		for (uint32_t i = 0; i < self->rows; i++)
 			limits[i] += share * (self->x[i] - limits[i]);
 	}
 	/* What goes out holds for its own bounds. */
-	self->result.fallbacks = 1;
+	uint32_t more = MIN_OF(LAST_FACTORS, self->factors_max);
+	self->factors_max += more;
 	fix_bounds(self, limits, true);
-	(void)lcp_sparse_run(self, true);
-	if (slides && energy(self) > NO_ENERGY * self->size * self->size) {
+	enum solver_status status = lcp_sparse_run(self, true);
+	if (status != SOLVER_SOLVED ||
+	    (slides && energy(self) > NO_ENERGY * self->size * self->size)) {
 		fix_bounds(self, limits, false);
+		self->factors_max += more;
 		(void)lcp_sparse_run(self, true);
 	}
-	return self->result.refactorings >= self->factors_max ? SOLVER_LIMIT : SOLVER_INEXACT;
+	return SOLVER_INEXACT;
+}
+
+/* What there is when nothing ended: of the cones' answer and the rounds' the one that is closer, if
+ * it adds no energy. */
+static void choose(struct lcp_sparse *self, const double *other)
+{
+	lcp_sparse_follow(self, self->x, self->u);
+	double gap = lcp_friction_true_gap(self);
+	memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
+	memcpy(self->x, other, self->rows * sizeof *self->x);
+	lcp_sparse_follow(self, self->x, self->u);
+	if (lcp_friction_true_gap(self) <= gap &&
+	    energy(self) <= NO_ENERGY * self->size * self->size)
+		return;
+	memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
+	lcp_sparse_follow(self, self->x, self->u);
+	(void)lcp_friction_true_gap(self);
+}
+
+/* Without friction, then with. */
+static enum solver_status run_plainly(struct lcp_sparse *self, bool slides)
+{
+	fix_bounds(self, self->x, false);
+	if (lcp_sparse_run(self, true) == SOLVER_INFEASIBLE)
+		return SOLVER_INFEASIBLE;
+	self->result.certificate = NULL;
+	return tied_rounds(self, TIED, true) ? SOLVER_SOLVED : by_rounds(self, slides);
+}
+
+/* Whether what the cones left is near enough to go out: then there is a solution, or nearly. */
+static bool can_hold(struct lcp_sparse *self)
+{
+	lcp_sparse_follow(self, self->x, self->u);
+	self->result.fallbacks = 1;
+	return lcp_friction_true_gap(self) <= NEAR * self->size &&
+	       energy(self) <= NO_ENERGY * self->size * self->size;
 }
 
 static enum solver_status run(struct lcp_sparse *self, bool warm)
 {
-	bool slides = false;
-	for (uint32_t i = 0; i < self->rows; i++)
+	bool slides = false, pushes = false, cone = lcp_friction_cone_fits(self);
+	uint32_t most = self->factors_max;
+	for (uint32_t i = 0; i < self->rows; i++) {
 		slides = slides || self->kind[i] == FRICTION_FORWARD ||
 			 self->kind[i] == FRICTION_BACKWARD;
-	if (warm) {
-		lcp_sparse_follow(self, self->x, self->u);
-		if (true_gap(self) <= self->goal)
-			return SOLVER_SOLVED;
-	} else {
-		fix_bounds(self, self->x, false);
-		enum solver_status status = lcp_sparse_run(self, false);
-		if (status == SOLVER_INFEASIBLE)
-			return status;
+		pushes = pushes || (self->kind[i] == FRICTION_NORMAL && self->x[i] > 0);
 	}
-	self->result.certificate = NULL;
-	if (tied_rounds(self, TIED, !warm))
+	lcp_sparse_follow(self, self->x, self->u);
+	if (lcp_friction_true_gap(self) <= self->goal)
 		return SOLVER_SOLVED;
-	return by_rounds(self, slides);
+	if (warm && pushes && tied_rounds(self, self->rows > LARGE ? TIED_WARM : TIED, false))
+		return SOLVER_SOLVED;
+	/* What rests in order, as walls do, ends here. */
+	self->factors_max = MIN_OF(most, self->result.refactorings + FIRST_FACTORS);
+	memcpy(self->trial, self->x, self->rows * sizeof *self->x);
+	fix_bounds(self, self->x, false);
+	enum solver_status first = lcp_sparse_run(self, warm);
+	if (first == SOLVER_INFEASIBLE ||
+	    (first == SOLVER_SOLVED && tied_rounds(self, TIED_FIRST, true)))
+		return first;
+	self->result.certificate = NULL;
+	if (pushes)
+		memcpy(self->x, self->trial, self->rows * sizeof *self->x);
+	bool large = cone && self->rows > LARGE;
+	self->factors_max =
+		MIN_OF(most, self->result.refactorings + (large ? CONE_LARGE : CONE_FACTORS));
+	if (cone && lcp_friction_cone(self))
+		return SOLVER_SOLVED;
+	self->factors_max = most;
+	if (large && can_hold(self))
+		return SOLVER_INEXACT;
+	memcpy(self->trial, self->x, self->rows * sizeof *self->x);
+	memset(self->x, 0, self->rows * sizeof *self->x);
+	enum solver_status status = run_plainly(self, slides);
+	if (status == SOLVER_SOLVED || status == SOLVER_INFEASIBLE)
+		return status;
+	self->result.fallbacks = 1;
+	if (cone)
+		choose(self, self->trial);
+	else
+		lcp_sparse_follow(self, self->x, self->u);
+	return self->result.refactorings >= most ? SOLVER_LIMIT : SOLVER_INEXACT;
 }
 
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
@@ -196,7 +283,8 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 					       double (*v)[LCP_BODY])
 {
 	struct solver_options used = solver_options_used(options);
-	self->tied = false;
+	self->rough = true;
+	self->tied = self->cone = false;
 	enum solver_status status = lcp_sparse_pattern(self, &problem->rows);
 	bool good = status == SOLVER_SOLVED && valid(problem) &&
 		    lcp_sparse_take(self, &problem->rows, options->warm ? x : NULL);
@@ -212,7 +300,7 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 	lcp_sparse_begin(self, &used);
 	take(self, problem);
 	status = run(self, options->warm);
-	self->tied = true;
+	self->tied = status == SOLVER_SOLVED;
 	lcp_sparse_hand_out(self, &problem->rows, x, v);
 	status = status == SOLVER_SOLVED ? SOLVER_INEXACT : status;
 	self->result.status = self->result.residual <= used.tolerance ? SOLVER_SOLVED : status;

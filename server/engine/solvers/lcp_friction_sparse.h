@@ -1,8 +1,8 @@
 /* lcp_friction_sparse.h: contacts with Coulomb friction for islands of thousands, over bodies.
  *
- * The conditions are those of lcp_friction.h: the same pyramid aligned with the contact's frame, rows in the
- * same order (tangents, none, one or two, follow their normal), joints with w = 0. Small islands stay with
- * lcp_friction, which is exact where this one is not sure to end.
+ * The conditions are those of lcp_friction.h: the same pyramid aligned with the contact's frame,
+ * rows in the same order (tangents, none, one or two, follow their normal), joints with w = 0.
+ * Small islands stay with lcp_friction, which is exact where this one is not sure to end.
  */
 #ifndef CAIRN_ENGINE_SOLVERS_LCP_FRICTION_SPARSE_H
 #define CAIRN_ENGINE_SOLVERS_LCP_FRICTION_SPARSE_H
@@ -11,8 +11,8 @@
 #include "server/engine/solvers/lcp_sparse.h"
 
 struct friction_sparse_problem {
-	/* lower and upper (both or none) are used of JOINT rows only: motors and limits; NULL: none there. Those
-	 * of others must not be crossed. */
+	/* lower and upper (both or none) are used of JOINT rows only: motors and limits; NULL: none
+	 * there. Those of others must not be crossed. */
 	struct lcp_sparse_problem rows;
 	const uint8_t *kind;    /* enum friction_row */
 	const double *friction; /* μ ≥ 0 of tangent rows; others are not read */
@@ -28,10 +28,11 @@ static inline bool lcp_friction_sparse_is_cheaper(uint32_t rows)
  * x: out, and with options.warm in as well; v: out, 6 × bodies, or NULL: the change of velocity.
  * residual, violation: as lcp_sparse's, of the true conditions, with the bounds ±μ x_n of the x_n
  * that goes out. SOLVED: they hold. Otherwise `fallbacks` is 1, the status INEXACT (LIMIT: after
- * rounds_max factors, 0: 400), and x is exact for bounds from the normals of the round before, as
- * many rounds as brought them closer; or is without friction if that would add energy. ½ xᵀA x +
+ * rounds_max factors and what a last answer takes, 0: 400), and x is the closer one of two: the
+ * end of a convex problem shifted towards the true one, within its friction; or exact for bounds
+ * from the normals of the round before; or without friction if these would add energy. ½ xᵀA x +
  * bᵀx ≤ 0 (to rounding) in every case without sliding rows and without joints whose bounds leave
- * out 0, and after a fallback in all. INFEASIBLE: the normals and joints alone have no solution;
+ * out 0, and after a fallback in all. Islands of more than 600 rows are given 100 factors at most. INFEASIBLE: the normals and joints alone have no solution;
  * `certificate` as lcp_sparse's, 0 in tangents. */
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 					       const struct friction_sparse_problem *problem,

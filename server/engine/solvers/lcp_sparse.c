@@ -1,20 +1,25 @@
-/* lcp_sparse.c: min ½ uᵀu over velocities u that the rows allow, by sets of rows held as equalities.
+/* lcp_sparse.c: min ½ uᵀu over velocities u that the rows allow, by sets of rows held as
+ * equalities.
  *
- * With M⁻¹ = L Lᵀ and J L written J, A = J Jᵀ + C, and the problem is to find the shortest u with J u + b ≥ 0
- * (for contacts); x are its multipliers. u is unique. x is not where contacts are redundant, and many rows
- * are weakly active: w = 0 and x = 0 (bricks that touch sideways). So all linear algebra is over bodies:
+ * With M⁻¹ = L Lᵀ and J L written J, A = J Jᵀ + C, and the problem is to find the shortest u with J
+ * u + b ≥ 0 (for contacts); x are its multipliers. u is unique. x is not where contacts are
+ * redundant, and many rows are weakly active: w = 0 and x = 0 (bricks that touch sideways). So all
+ * linear algebra is over bodies:
+ *
  *   (1 + J_Fᵀ (C + ε)⁻¹ J_F) du = …      F: the free rows, those held at w = 0
- * whose eigenvalues are at least 1 however dependent the rows are, and whose size is that of the bodies.
+ *
+ * whose eigenvalues are at least 1 however dependent the rows are, and whose size is that of the
+ * bodies.
  *
  *   1. x from the caller (warm): if it holds already, that is all.
  *   2. Rounds of the active set (lcp_sparse_active.c): free rows as equalities, refined to
  *      rounding; free rows pushed beyond a bound are bound there, bound rows that w drives away are
  *      freed, beyond a slack, which keeps weakly active rows from flipping for ever. Six factors
  *      for a wall of 1000 bricks, cold.
- *   3. If these do not end: the method of multipliers (lcp_sparse_newton.c), which converges for all
- *      problems that have a solution; ε goes down in steps, and after each one the active set is tried again.
- *      Where there is no solution the multipliers run off along a ray, which is multiplied out
- *      (lcp_sparse_proof.c).
+ *   3. If these do not end: the method of multipliers (lcp_sparse_newton.c), which converges for
+ *      all problems that have a solution; ε goes down in steps, and after each one the active set
+ *      is tried again. Where there is no solution the multipliers run off along a ray, which is
+ *      multiplied out (lcp_sparse_proof.c).
  *
  * What goes wrong: no room for the factor, or too many factors: LIMIT. The residual is that of what
  * goes out.
@@ -33,7 +38,7 @@ enum { FACTORS_MAX = 200, ROUNDS = 14, SETS = 2 };
 #define SOFTER 1e-2
 #define SOFT_MIN 1e-13
 #define SOFT_MAX 1e-4
-#define NEAR 1e-3   /* of the largest |b|: rows that approach or nearly are free at the start */
+#define NEAR 1e-3 /* of the largest |b|: rows that approach or nearly are free at the start */
 
 static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 		  struct lcp_sparse_size size)
@@ -42,13 +47,14 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 	struct chol_block *factor = &self->factor;
 	*self = (struct lcp_sparse){.room = size};
 	uint32_t **by_entry[] = {&self->body, &self->at, &self->touch};
-	uint32_t **by_body[] = {&self->order,       &self->place,  &self->near_start,
+	uint32_t **by_body[] = {&self->order,       &self->place,   &self->near_start,
 				&self->touch_start, &factor->start, &factor->parent,
 				&factor->link,      &factor->at,    &factor->place};
 	uint32_t **by_pair[] = {&self->slot, &self->half};
-	double **by_row[] = {&self->b,     &self->lower,  &self->upper, &self->compliance,
-			     &self->weight, &self->x,     &self->kept,  &self->target,
-			     &self->w,     &self->slope,  &self->stiffness, &self->ray, &self->kept_fixed};
+	double **by_row[] = {&self->b,         &self->lower, &self->upper,     &self->compliance,
+			     &self->weight,    &self->x,     &self->kept,      &self->target,
+			     &self->trial,     &self->shift, &self->w,         &self->slope,
+			     &self->stiffness, &self->ray,   &self->kept_fixed};
 	double **by_unknown[] = {&self->u, &self->du, &self->force, &self->kept_u, &self->kept_v};
 	int32_t **shifts[] = {&self->row_shift, &self->unit_shift};
 	factor->blocks_max = size.blocks;
@@ -64,16 +70,17 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 	self->near = SOLVER_CARVE(memory, uint32_t, near_count);
 	self->amd = SOLVER_CARVE(memory, uint32_t, order_amd_words(size.bodies, near_count));
 	self->jacobian = solver_carve(memory, size.entries, sizeof *self->jacobian);
+	self->together = solver_carve(memory, size.entries, sizeof *self->together);
 	self->root = solver_carve(memory, size.bodies, sizeof *self->root);
 	for (uint32_t i = 0; i < COUNT_OF(by_row); i++)
 		*by_row[i] = SOLVER_CARVE(memory, double, size.rows);
 	for (uint32_t i = 0; i < COUNT_OF(by_unknown); i++)
-		*by_unknown[i] = SOLVER_CARVE(memory, double, LCP_BODY * (size_t)size.bodies);
+		*by_unknown[i] = SOLVER_CARVE(memory, double, LCP_BODY *(size_t)size.bodies);
 	for (uint32_t i = 0; i < COUNT_OF(shifts); i++)
 		*shifts[i] = SOLVER_CARVE(memory, int32_t, size.rows);
 	size_t unknowns = LCP_BODY * (size_t)size.bodies;
-	self->mix_step = SOLVER_CARVE(memory, double, LCP_MIX * (unknowns + size.rows));
-	self->mix_moved = SOLVER_CARVE(memory, double, LCP_MIX * (size_t)size.rows);
+	self->mix_step = SOLVER_CARVE(memory, double, LCP_MIX *(unknowns + size.rows));
+	self->mix_moved = SOLVER_CARVE(memory, double, LCP_MIX *(size_t)size.rows);
 	self->mix_last = SOLVER_CARVE(memory, double, unknowns + 2 * (size_t)size.rows);
 	self->mass_shift = SOLVER_CARVE(memory, int32_t, size.bodies);
 	self->free = SOLVER_CARVE(memory, uint8_t, size.rows);
@@ -97,8 +104,8 @@ void lcp_sparse_init(struct lcp_sparse *self, void *memory, struct lcp_sparse_si
 	carve(self, &carving, size);
 }
 
-enum solver_status lcp_sparse_order(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-				    size_t *blocks)
+enum solver_status lcp_sparse_order(struct lcp_sparse *self,
+				    const struct lcp_sparse_problem *problem, size_t *blocks)
 {
 	enum solver_status status = lcp_sparse_pattern(self, problem);
 	*blocks = self->blocks_needed;
@@ -115,6 +122,25 @@ static inline void add_outer(double *block, double d, const double *a, const dou
 	}
 }
 
+/* The row's Jacobian; of a normal with friction together with that of the tangents that slide. */
+static const double (*row_of(struct lcp_sparse *self, uint32_t i))[LCP_BODY]
+{
+	uint32_t first = self->start[i], count = self->start[i + 1] - first;
+	const double(*own)[LCP_BODY] = (const double(*)[LCP_BODY])self->jacobian + first;
+	bool together = false;
+	for (uint32_t t = i + 1; self->cone && t < self->rows && self->normal[t] == i; t++)
+		together = together || self->side[t] != 0;
+	if (!together)
+		return own;
+	memcpy(self->together, own, count * sizeof *own);
+	for (uint32_t t = i + 1; t < self->rows && self->normal[t] == i; t++)
+		for (uint32_t p = 0; self->side[t] != 0 && p < count; p++)
+			for (uint32_t c = 0; c < LCP_BODY; c++)
+				self->together[p][c] += self->side[t] * self->friction[t] *
+							self->jacobian[self->start[t] + p][c];
+	return (const double(*)[LCP_BODY])self->together;
+}
+
 void lcp_sparse_factor(struct lcp_sparse *self)
 {
 	const uint32_t *slot = self->slot;
@@ -126,16 +152,17 @@ void lcp_sparse_factor(struct lcp_sparse *self)
 			slot += (size_t)(end - first) * (end - first + 1) / 2;
 			continue;
 		}
+		const double(*row)[LCP_BODY] = row_of(self, i);
 		for (uint32_t p = first; p < end; p++)
 			for (uint32_t q = first; q <= p; q++) {
-				double *block = self->factor.value +
-						(size_t)*slot++ * CHOL_BLOCK_DOUBLES;
+				double *block =
+					self->factor.value + (size_t)*slot++ * CHOL_BLOCK_DOUBLES;
 				bool down = self->at[p] >= self->at[q];
-				add_outer(block, d, self->jacobian[down ? p : q],
-					  self->jacobian[down ? q : p]);
+				add_outer(block, d, row[(down ? p : q) - first],
+					  row[(down ? q : p) - first]);
 				/* A body named twice: its block has both halves. */
 				if (p != q && self->at[p] == self->at[q])
-					add_outer(block, d, self->jacobian[q], self->jacobian[p]);
+					add_outer(block, d, row[q - first], row[p - first]);
 			}
 	}
 	chol_block_factor(&self->factor);
@@ -170,8 +197,8 @@ static void free_by_b(struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
 		double slack = NEAR * self->size, b = self->weight[i] * self->b[i];
-		self->free[i] = (b < slack && self->upper[i] > 0) ||
-				(b > -slack && self->lower[i] < 0);
+		self->free[i] =
+			(b < slack && self->upper[i] > 0) || (b > -slack && self->lower[i] < 0);
 	}
 }
 
@@ -218,10 +245,10 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      double (*v)[LCP_BODY])
 {
 	struct solver_options used = solver_options_used(options);
-	self->tied = false;
+	self->rough = self->tied = self->cone = false;
 	enum solver_status status = lcp_sparse_pattern(self, problem);
-	bool good = status == SOLVER_SOLVED &&
-		    lcp_sparse_take(self, problem, options->warm ? x : NULL);
+	bool good =
+		status == SOLVER_SOLVED && lcp_sparse_take(self, problem, options->warm ? x : NULL);
 	if (!good) {
 		struct solver_result none = solver_invalid();
 		dense_zero(x, problem->rows);

@@ -3,11 +3,11 @@
  * With F free and the other x at bounds, the equalities w_F = 0, u = Jᵀ x are solved by refinement:
  *   r = u − Jᵀx,  s = −(J_F u + C x + b)_F
  *   (1 + J_Fᵀ D J_F) du = −r + J_Fᵀ D s,   dx = D (s − J_F du),   D = 1 / (C + ε)
- * Each step takes the errors down by ε over the smallest eigenvalue of A_FF that is not 0, to rounding:
- * dx comes from s and du, which are small, and not from a difference of large numbers over ε.
- * Equalities that contradict each other leave x large and no step forward, and the shortest u in between;
- * what is then pushed the wrong way is bound in the next round.
- * Block changes have no proof of an end; the caller bounds the rounds.
+ * Each step takes the errors down by ε over the smallest eigenvalue of A_FF that is not 0, to
+ * rounding: dx comes from s and du, which are small, and not from a difference of large numbers
+ * over ε. Equalities that contradict each other leave x large and no step forward, and the shortest
+ * u in between; what is then pushed the wrong way is bound in the next round. Block changes have no
+ * proof of an end; the caller bounds the rounds.
  */
 #include <string.h>
 
@@ -17,10 +17,10 @@
 
 enum { REFINEMENTS = 12, REFINEMENTS_TIED = 40, PATIENCE_TIED = 6, BOLD = 6, DRAWING = 8 };
 
-#define CLEAR 1e-7    /* of the largest b: x counts as away from its bound */
+#define CLEAR 1e-7 /* of the largest b: x counts as away from its bound */
 /* After the bold rounds only what is wrong by so much of the worst changes: ends most cycles. */
 #define WARY 0.3
-#define PROGRESS 0.25 /* each refinement must do better than this */
+#define PROGRESS 0.25      /* each refinement must do better than this */
 #define PROGRESS_TIED 0.95 /* with ties, in one of so many */
 
 void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i)
@@ -48,8 +48,8 @@ void lcp_sparse_free_by_x(struct lcp_sparse *self)
 {
 	double clear = CLEAR * self->size;
 	for (uint32_t i = 0; i < self->rows; i++)
-		self->free[i] = self->x[i] > self->lower[i] + clear &&
-				self->x[i] < self->upper[i] - clear;
+		self->free[i] =
+			self->x[i] > self->lower[i] + clear && self->x[i] < self->upper[i] - clear;
 }
 
 /* One step; the worst |w| of a free row before it. */
@@ -83,12 +83,13 @@ static double refine(struct lcp_sparse *self)
 	return worst;
 }
 
-/* ---- ties ----------------------------------------------------------------------------------------
+/* ---- ties
+ * ----------------------------------------------------------------------------------------
  *
- * With ties a refinement is one step of a fixed point, which is affine: x of bound tangents goes in, what their
- * normals then ask of them comes out. Steps are combined so that the least of that difference is left (Anderson
- * 1965; for affine maps it is GMRES): without it a contact whose sliding nearly undoes its own normal (Painlevé's
- * rod, 1.6 − 1.2 μ) takes thousands. */
+ * With ties a refinement is one step of a fixed point, which is affine: x of bound tangents goes
+ * in, what their normals then ask of them comes out. Steps are combined so that the least of that
+ * difference is left (Anderson 1965; for affine maps it is GMRES): without it a contact whose
+ * sliding nearly undoes its own normal (Painlevé's rod, 1.6 − 1.2 μ) takes thousands. */
 
 /* How far the ties moved, over all rows. */
 static void take_moved(const struct lcp_sparse *self, const double *before, double *moved)
@@ -98,14 +99,15 @@ static void take_moved(const struct lcp_sparse *self, const double *before, doub
 }
 
 /* moved ≈ Σ γ change, least squares over `count` changes; γ of what is dependent is 0. */
-static void least_squares(const struct lcp_sparse *self, const double *moved, uint32_t count, double *gamma)
+static void least_squares(const struct lcp_sparse *self, const double *moved, uint32_t count,
+			  double *gamma)
 {
 	double l[LCP_MIX][LCP_MIX], right[LCP_MIX];
 	const double *change = self->mix_moved;
 	for (uint32_t j = 0; j < count; j++) {
 		for (uint32_t k = 0; k <= j; k++)
-			l[j][k] = dense_dot(change + (size_t)j * self->rows, change + (size_t)k * self->rows,
-					    self->rows);
+			l[j][k] = dense_dot(change + (size_t)j * self->rows,
+					    change + (size_t)k * self->rows, self->rows);
 		right[j] = dense_dot(change + (size_t)j * self->rows, moved, self->rows);
 	}
 	for (uint32_t j = 0; j < count; j++) {
@@ -129,17 +131,19 @@ static void least_squares(const struct lcp_sparse *self, const double *moved, ui
 	}
 }
 
-/* After refinement k: keeps what changed since the one before, in places that go round, and combines.
- * mix_last: u, x and what moved, of the last refinement. */
+/* After refinement k: keeps what changed since the one before, in places that go round, and
+ * combines. mix_last: u, x and what moved, of the last refinement. */
 static void mix(struct lcp_sparse *self, uint32_t k, const double *before)
 {
 	size_t rows = self->rows, n = lcp_sparse_unknowns(self);
-	double *moved = self->target, *last_u = self->mix_last, *last_x = last_u + n, *last_moved = last_x + rows;
+	double *moved = self->target, *last_u = self->mix_last, *last_x = last_u + n,
+	       *last_moved = last_x + rows;
 	double gamma[LCP_MIX];
 	take_moved(self, before, moved);
 	uint32_t count = MIN_OF(k, LCP_MIX), at = (k - 1) % LCP_MIX;
 	if (k > 0) {
-		double *change = self->mix_step + at * (n + rows), *own = self->mix_moved + at * rows;
+		double *change = self->mix_step + at * (n + rows),
+		       *own = self->mix_moved + at * rows;
 		for (size_t i = 0; i < n; i++)
 			change[i] = self->u[i] - last_u[i];
 		for (size_t i = 0; i < rows; i++) {
@@ -165,7 +169,8 @@ static void mix(struct lcp_sparse *self, uint32_t k, const double *before)
 static bool any_bound(const struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; self->tied && i < self->rows; i++)
-		if (self->normal[i] != i && !self->free[i] && self->friction[i] > 0 && self->free[self->normal[i]] &&
+		if (self->normal[i] != i && !self->free[i] && self->friction[i] > 0 &&
+		    self->free[self->normal[i]] &&
 		    (self->side[i] != 0 || self->kind[i] != FRICTION_STATIC))
 			return true;
 	return false;
@@ -192,8 +197,8 @@ static void solve_free(struct lcp_sparse *self)
 	}
 }
 
-/* How far a row is from where it stands, 0 when it may stay: a free x beyond its bounds, a bound one that w
- * drives away. */
+/* How far a row is from where it stands, 0 when it may stay: a free x beyond its bounds, a bound
+ * one that w drives away. */
 static double wrong(const struct lcp_sparse *self, uint32_t i)
 {
 	double x = self->x[i], low = self->lower[i], high = self->upper[i];
@@ -205,15 +210,15 @@ static double wrong(const struct lcp_sparse *self, uint32_t i)
 	return scalar_max(x < high ? -w : 0, x > low ? w : 0);
 }
 
-/* With ties many rows at once go round in circles more often: from this round on the worst changes and half of
- * the others, another half each round. */
+/* With ties many rows at once go round in circles more often: from this round on the worst changes
+ * and half of the others, another half each round. */
 static bool is_drawn(uint32_t i, uint32_t round)
 {
 	return (((i * 0x9e3779b1u) ^ (round * 0x85ebca6bu)) * 0xc2b2ae35u >> 31) != 0;
 }
 
-/* Binds and frees the rows that are wrong by more than the slack, after the bold rounds by no less than a share
- * of the worst; how many. x is left between its bounds. */
+/* Binds and frees the rows that are wrong by more than the slack, after the bold rounds by no less
+ * than a share of the worst; how many. x is left between its bounds. */
 static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
 {
 	double share = round < BOLD ? 0 : WARY;

@@ -1,8 +1,9 @@
 /* lcp_sparse_core.h: what the parts of the sparse solvers share; for the solvers only.
  *
- * All in the workspace's units: with s the row's shift and λ the lift, x is 2^(s − λ) times, w and b
- * are 2^(−s − λ) times those of the problem, so that A's diagonal lies in [1/2, 2) and the largest b at
- * about 1; u stands for v, of which it is the part before the body's root: v = root u, u = Jᵀ x.
+ * All in the workspace's units: with s the row's shift and λ the lift, x is 2^(s − λ) times, w and
+ * b are 2^(−s − λ) times those of the problem, so that A's diagonal lies in [1/2, 2) and the
+ * largest b at about 1; u stands for v, of which it is the part before the body's root: v = root u,
+ * u = Jᵀ x.
  */
 #ifndef CAIRN_ENGINE_SOLVERS_LCP_SPARSE_CORE_H
 #define CAIRN_ENGINE_SOLVERS_LCP_SPARSE_CORE_H
@@ -18,14 +19,14 @@ enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
 bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 		     const double *x);
 /* x and v in the problem's units; residual and violation of what goes out. */
-void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, double *x,
-			 double (*v)[LCP_BODY]);
+void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			 double *x, double (*v)[LCP_BODY]);
 
 /* How far u is from Jᵀ x, as the residual counts it. */
 double lcp_sparse_apart(struct lcp_sparse *self);
 
-/* lcp_sparse_active.c: solves with the free rows as equalities, frees and binds rows until none has to
- * change. False: not in `rounds`, and x is what it was. */
+/* lcp_sparse_active.c: solves with the free rows as equalities, frees and binds rows until none has
+ * to change. False: not in `rounds`, and x is what it was. */
 bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds);
 /* Free are the rows whose x is clearly between its bounds. */
 void lcp_sparse_free_by_x(struct lcp_sparse *self);
@@ -34,8 +35,17 @@ void lcp_sparse_free_by_x(struct lcp_sparse *self);
 void lcp_sparse_tie(struct lcp_sparse *self);
 void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i);
 
-/* lcp_sparse_newton.c: the method of multipliers; false: not within the factors allowed, or there is a
- * proof (result.certificate). */
+/* lcp_friction_sparse.c: the gap of x and u by the bounds that x asks for; x stays, so it may be
+ * beyond them. */
+double lcp_friction_true_gap(struct lcp_sparse *self);
+/* lcp_friction_cone.c: whether it can be asked (tangents act on what their normal acts on, and none
+ * has to slide); and whether x and u came to hold. If not, x lies within its friction and adds no
+ * energy. */
+bool lcp_friction_cone_fits(const struct lcp_sparse *self);
+bool lcp_friction_cone(struct lcp_sparse *self);
+
+/* lcp_sparse_newton.c: the method of multipliers; false: not within the factors allowed, or there
+ * is a proof (result.certificate). */
 bool lcp_sparse_multipliers(struct lcp_sparse *self);
 
 /* lcp_sparse_proof.c: whether `ray` proves that there is no solution, once cleaned. */
@@ -69,7 +79,8 @@ static inline double lcp_sparse_row_dot(const struct lcp_sparse *self, uint32_t 
 }
 
 /* u += s J_iᵀ. */
-static inline void lcp_sparse_row_add(const struct lcp_sparse *self, uint32_t i, double s, double *u)
+static inline void lcp_sparse_row_add(const struct lcp_sparse *self, uint32_t i, double s,
+				      double *u)
 {
 	for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
 		const double *j = self->jacobian[p];

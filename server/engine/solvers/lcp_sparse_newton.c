@@ -2,17 +2,18 @@
  *
  * For multipliers x̄ and ε > 0 the minimum over u of
  *   θ(u) = ½ uᵀu + Σ (C + ε) h((ε x̄ − J u − b) / (C + ε)),   h' = clamp to the row's bounds
- * is where u = Jᵀ x(u), x(u) = clamp((ε x̄ − J u − b) / (C + ε)); then x(u) is the next x̄ (Rockafellar 1976:
- * the proximal point method on the dual, which converges for every ε when there is a solution). θ is
- * strictly convex, its slope is made of pieces of straight lines, and Newton steps with an exact search along
- * the line end after finitely many (Hager and Zhang 2016). In a step the rows strictly between their bounds
- * are equalities.
+ * is where u = Jᵀ x(u), x(u) = clamp((ε x̄ − J u − b) / (C + ε)); then x(u) is the next x̄
+ * (Rockafellar 1976: the proximal point method on the dual, which converges for every ε when there
+ * is a solution). θ is strictly convex, its slope is made of pieces of straight lines, and Newton
+ * steps with an exact search along the line end after finitely many (Hager and Zhang 2016). In a
+ * step the rows strictly between their bounds are equalities.
  *
- * ε goes 1e-2, 1e-4, 1e-6: large ones make weakly active rows harmless and steps long, small ones make
- * few rounds. After each, the active set is tried as it stands, of the clamps and of x in turn, which makes the
- * last digits. What is weakly active in its thousands (a wall at rest, all of whose bricks moved by 1e-8) has
- * no set that stands; then ε stays large, because x is known to 1e-16 / ε only, and the rounds alone end it.
- * Without a solution the differences of x̄ turn into a ray: it is looked at whenever x̄ has grown.
+ * ε goes 1e-2, 1e-4, 1e-6: large ones make weakly active rows harmless and steps long, small ones
+ * make few rounds. After each, the active set is tried as it stands, of the clamps and of x in
+ * turn, which makes the last digits. What is weakly active in its thousands (a wall at rest, all of
+ * whose bricks moved by 1e-8) has no set that stands; then ε stays large, because x is known to
+ * 1e-16 / ε only, and the rounds alone end it. Without a solution the differences of x̄ turn into a
+ * ray: it is looked at whenever x̄ has grown.
  */
 #include <string.h>
 
@@ -185,7 +186,8 @@ static bool try_set(struct lcp_sparse *self, uint32_t tries)
 }
 
 /* The ε that follows one which left `gap` of the gap `before`. */
-static double soften(const struct lcp_sparse *self, double eps, uint32_t outer, double gap, double before)
+static double soften(const struct lcp_sparse *self, double eps, uint32_t outer, double gap,
+		     double before)
 {
 	double least = outer < PATIENCE ? SOFT_LAST : SOFT_AT_LAST;
 	if (gap > FINE * self->size)

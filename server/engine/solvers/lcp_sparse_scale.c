@@ -1,9 +1,9 @@
 /* lcp_sparse_scale.c: a problem over bodies into units of its own, and the answer back.
  *
- * A row's Jacobian and a body's inverse mass lose their exponents first, then the rows get one shift
- * each that brings A's diagonal near 1, and all of b one that brings its largest entry there. Shifts
- * are powers of two: nothing is rounded that the middle of the range of doubles would not round, and
- * entries that lie at the ends of the range meet in its middle.
+ * A row's Jacobian and a body's inverse mass lose their exponents first, then the rows get one
+ * shift each that brings A's diagonal near 1, and all of b one that brings its largest entry there.
+ * Shifts are powers of two: nothing is rounded that the middle of the range of doubles would not
+ * round, and entries that lie at the ends of the range meet in its middle.
  */
 #include <string.h>
 
@@ -31,8 +31,8 @@ static double largest(const double *values, uint32_t count)
 	return most;
 }
 
-/* M⁻¹ = root rootᵀ without pivots: a zero one leaves a zero column. False: not symmetric to rounding
- * or not semidefinite. */
+/* M⁻¹ = root rootᵀ without pivots: a zero one leaves a zero column. False: not symmetric to
+ * rounding or not semidefinite. */
 static bool take_mass(struct lcp_sparse *self, uint32_t k, const double (*mass_inv)[LCP_BODY])
 {
 	double(*root)[LCP_BODY] = self->root[self->place[k]];
@@ -83,15 +83,15 @@ static bool row_good(const struct lcp_sparse_problem *problem, uint32_t i)
 	uint32_t first = problem->start[i], count = problem->start[i + 1] - first;
 	if (!(low <= high) || low > SCALAR_MAX || high < -SCALAR_MAX)
 		return false;
-	if (problem->compliance != NULL && !(problem->compliance[i] >= 0 &&
-					     problem->compliance[i] <= SCALAR_MAX))
+	if (problem->compliance != NULL &&
+	    !(problem->compliance[i] >= 0 && problem->compliance[i] <= SCALAR_MAX))
 		return false;
 	return scalar_is_finite(problem->b[i]) &&
 	       (count == 0 || solver_finite(problem->jacobian[first], LCP_BODY * (size_t)count));
 }
 
-/* The row's Jacobian times its bodies' roots, with 2^shift left out; the shift is that of velocities
- * (of J and of the bodies) and what brings the diagonal near 1. */
+/* The row's Jacobian times its bodies' roots, with 2^shift left out; the shift is that of
+ * velocities (of J and of the bodies) and what brings the diagonal near 1. */
 static void take_row(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, uint32_t i)
 {
 	uint32_t first = self->start[i], end = self->start[i + 1];
@@ -115,7 +115,8 @@ static void take_row(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 		}
 	}
 	/* Compliance may be the larger part. */
-	int32_t base = own + top, soft_half = soft > 0 ? (exponent_of(soft) + 1) >> 1 : 0, extra = 0;
+	int32_t base = own + top, soft_half = soft > 0 ? (exponent_of(soft) + 1) >> 1 : 0,
+		extra = 0;
 	if (soft > 0 && (diagonal == 0 || soft_half > base + 500))
 		extra = soft_half - base;
 	else {
@@ -172,8 +173,8 @@ bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 		self->b[i] = shift(problem->b[i], -s - lift);
 		self->x[i] = scalar_clamp(from, low, high);
 		self->weight[i] = shift(1, self->unit_shift[i] - (int64_t)top);
-		self->size = scalar_max(self->size, self->weight[i] *
-							    scalar_max(scalar_abs(self->b[i]), hold));
+		self->size = scalar_max(self->size,
+					self->weight[i] * scalar_max(scalar_abs(self->b[i]), hold));
 	}
 	return true;
 }
@@ -228,12 +229,14 @@ static double row_gap(struct lcp_sparse *self, const struct lcp_sparse_problem *
 		double gap = scalar_max(scalar_min(w, x - self->lower[i]), x - self->upper[i]);
 		gap = scalar_is_finite(gap) ? scalar_abs(gap) : __builtin_inf();
 		worst = scalar_max(worst, self->weight[i] * gap);
-		self->result.violation = scalar_max(self->result.violation, shift(gap, s + self->lift));
+		self->result.violation =
+			scalar_max(self->result.violation, shift(gap, s + self->lift));
 	}
 	return worst;
 }
 
-/* Bodies: worst |v − M⁻¹ Jᵀ x| over the larger of the largest b and the body's largest term; v by place. */
+/* Bodies: worst |v − M⁻¹ Jᵀ x| over the larger of the largest b and the body's largest term; v by
+ * place. */
 static double body_gap(struct lcp_sparse *self, const double *velocity)
 {
 	double worst = 0, *most = self->du;
@@ -270,22 +273,24 @@ double lcp_sparse_apart(struct lcp_sparse *self)
 	return body_gap(self, velocity);
 }
 
-void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, double *x,
-			 double (*v)[LCP_BODY])
+void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			 double *x, double (*v)[LCP_BODY])
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
 		int64_t s = self->row_shift[i];
 		double own = shift(self->x[i], self->lift - s);
 		own = scalar_clamp(own, -SCALAR_MAX, SCALAR_MAX);
-		x[i] = scalar_clamp(own, low_of(problem, i), high_of(problem, i));
-		self->x[i] = shift(x[i], s - self->lift);
-		if (!self->tied || self->normal[i] == i)
+		if (!self->rough || self->normal[i] == i) {
+			x[i] = scalar_clamp(own, low_of(problem, i), high_of(problem, i));
+			self->x[i] = shift(x[i], s - self->lift);
 			continue;
+		}
 		/* The bounds of a tangent are those of the normal that goes out. */
 		self->free[i] = 1;
 		self->x[i] = shift(own, s - self->lift);
 		lcp_sparse_tie_row(self, i);
-		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
+		if (self->tied)
+			self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
 		x[i] = shift(self->x[i], self->lift - s);
 	}
 	hand_out_bodies(self, v);

@@ -14,6 +14,7 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lcp_friction.h \
 	server/engine/solvers/lcp_friction.c \
 	server/engine/solvers/lcp_friction_drive.c \
+	server/engine/solvers/lcp_friction_cone.c \
 	server/engine/solvers/lcp_friction_sparse.c \
 	server/engine/solvers/lcp_friction_sparse.h \
 	server/engine/solvers/lcp_sparse.h \
