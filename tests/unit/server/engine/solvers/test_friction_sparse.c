@@ -452,6 +452,61 @@ START_TEST(nothing_is_touched_outside)
 }
 END_TEST
 
+START_TEST(a_workspace_over_nothing_or_misaligned_is_invalid_and_not_written_to)
+{
+	struct small small;
+	struct lcp_sparse solver;
+	struct solver_options options = solver_options_default();
+	small_init(&small, 3, 1);
+	struct lcp_sparse_size size = lcp_sparse_size_of(&small.problem.rows);
+	unsigned char *memory = heap_alloc_aligned(lcp_sparse_bytes(size) + 64);
+	ck_assert_ptr_nonnull(memory);
+	memset(memory, 0x7f, lcp_sparse_bytes(size) + 64);
+	for (uint32_t off = 0; off < 64; off++) {
+		lcp_sparse_init(&solver, off == 0 ? NULL : memory + off, size);
+		small.x[0] = 7;
+		ck_assert_int_eq(lcp_friction_sparse_solve(&solver, &small.problem, &options,
+							   small.x, small.v)
+					 .status,
+				 SOLVER_INVALID);
+		ck_assert(small.x[0] == 0);
+		ck_assert_int_eq(
+			lcp_sparse_solve(&solver, &small.problem.rows, &options, small.x, small.v)
+				.status,
+			SOLVER_INVALID);
+	}
+	for (size_t k = 0; k < lcp_sparse_bytes(size) + 64; k++)
+		ck_assert_uint_eq(memory[k], 0x7f);
+	heap_free(memory);
+}
+END_TEST
+
+/* Of both solvers: 0, what is negative and what is no number are the default; larger than 1 is 1.
+ */
+START_TEST(no_tolerance_is_the_default)
+{
+	static const double none[] = {0, -1, NAN};
+	struct work work;
+	struct gen_scene scene = gen_wall(3);
+	struct rng rng = rng_seeded(check_seed());
+	gen_scene_fall(&scene, &rng, 0.05);
+	work_init(&work, scene, 0.5);
+	uint32_t rows = work.problem.rows.rows;
+	double *first = heap_alloc(rows * sizeof *first);
+	struct solver_result wanted = solve(&work);
+	memcpy(first, work.x, rows * sizeof *first);
+	for (uint32_t k = 0; k < COUNT_OF(none); k++) {
+		work.options.tolerance = none[k];
+		struct solver_result result = lcp_friction_sparse_solve(
+			&work.solver.solver, &work.problem, &work.options, work.x, work.v);
+		ck_assert_int_eq(result.status, wanted.status);
+		ck_assert_mem_eq(first, work.x, rows * sizeof *first);
+	}
+	heap_free(first);
+	work_release(&work);
+}
+END_TEST
+
 START_TEST(too_little_room_and_too_few_factors_are_limits)
 {
 	struct work work;
@@ -493,6 +548,8 @@ static Suite *make(void)
 	tcase_add_loop_test(other, random_contacts_add_no_energy_and_nearly_all_are_solved, 0, 4);
 	tcase_add_test(input, every_bad_row_has_its_status);
 	tcase_add_test(input, nothing_is_touched_outside);
+	tcase_add_test(input, a_workspace_over_nothing_or_misaligned_is_invalid_and_not_written_to);
+	tcase_add_test(input, no_tolerance_is_the_default);
 	tcase_add_test(input, too_little_room_and_too_few_factors_are_limits);
 	suite_add_tcase(suite, tcase);
 	suite_add_tcase(suite, other);
