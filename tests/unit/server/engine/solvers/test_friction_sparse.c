@@ -33,7 +33,8 @@ static void work_init(struct work *self, struct gen_scene scene, double mu)
 	self->friction = heap_alloc_zero(rows * sizeof(double));
 	self->x = heap_alloc_zero(rows * sizeof(double));
 	self->v = heap_alloc_zero((scene.bodies + 1) * sizeof *self->v);
-	ck_assert(self->kind != NULL && self->friction != NULL && self->x != NULL && self->v != NULL);
+	ck_assert(self->kind != NULL && self->friction != NULL && self->x != NULL &&
+		  self->v != NULL);
 	self->problem = gen_sparse_rough(&self->gen, mu, self->kind, self->friction);
 	gen_solver_init(&self->solver, &self->problem.rows);
 }
@@ -65,7 +66,7 @@ static struct solver_result solve(struct work *self)
 		ck_assert_double_gt(found, 0.25 * self->options.tolerance);
 	for (uint32_t i = 0; i < self->problem.rows.rows; i++)
 		size = fmax(size, fabs(self->problem.rows.b[i]));
-	ck_assert_double_le(lcp_friction_sparse_energy(&self->problem, self->x, v),
+	ck_assert_double_le(gen_sparse_energy(&self->problem, self->x, v),
 			    1e-10 * size * size * (1 + self->scene.bodies));
 	return result;
 }
@@ -83,7 +84,7 @@ static struct solver_result solve_dense(const struct work *self, double (*after)
 	gen_scene_lcp(&self->scene, 3, NULL, &gen);
 	lcp_friction_init(&dense, memory, n);
 	struct friction_problem problem = {n,     gen.problem.stride, gen.a,
-					   gen.b, self->kind,	      self->friction};
+					   gen.b, self->kind,         self->friction};
 	struct solver_result result = lcp_friction_solve(&dense, &problem, &self->options, x, NULL);
 	gen_scene_velocities(&self->scene, 3, NULL, x, after);
 	heap_free(memory);
@@ -160,8 +161,8 @@ static struct solver_result small_solve(struct small *self)
 	struct gen_solver solver;
 	struct solver_options options = solver_options_default();
 	gen_solver_init(&solver, &self->problem.rows);
-	struct solver_result result =
-		lcp_friction_sparse_solve(&solver.solver, &self->problem, &options, self->x, self->v);
+	struct solver_result result = lcp_friction_sparse_solve(&solver.solver, &self->problem,
+								&options, self->x, self->v);
 	gen_solver_release(&solver);
 	return result;
 }
@@ -174,7 +175,8 @@ START_TEST(a_sphere_rolls_or_slides_down)
 		struct small small;
 		small_init(&small, 3, 0.4);
 		small.jacobian[0][1] = 1;
-		small.jacobian[1][0] = small.jacobian[2][2] = small.jacobian[1][5] = small.jacobian[2][3] = 1;
+		small.jacobian[1][0] = small.jacobian[2][2] = small.jacobian[1][5] =
+			small.jacobian[2][3] = 1;
 		small.b[0] = -g * sqrt(3) / 2;
 		small.b[1] = g / 2;
 		small.friction[1] = small.friction[2] = slides ? 0.1 : 0.5;
@@ -187,7 +189,8 @@ END_TEST
 
 START_TEST(the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said)
 {
-	/* I-07, I-08: length 2, mass 1, tan = 2; r = (−c, −s) of 1; the reduced diagonal is 1.6 − 1.2 μ. */
+	/* I-07, I-08: length 2, mass 1, tan = 2; r = (−c, −s) of 1; the reduced diagonal is 1.6
+	 * − 1.2 μ. */
 	double c = 1 / sqrt(5), s = 2 / sqrt(5), mus[] = {0.3, 1, 1.3, 1.34, 1.5};
 	for (uint32_t m = 0; m < COUNT_OF(mus); m++) {
 		struct small small;
@@ -203,8 +206,10 @@ START_TEST(the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said
 		if (mus[m] > 4 / 3.) {
 			ck_assert_int_ne(result.status, SOLVER_SOLVED);
 			ck_assert_uint_eq(result.fallbacks, 1);
-			ck_assert_double_gt(gen_friction_residual(&small.problem, small.x, v), 1e-3);
-			ck_assert_double_le(lcp_friction_sparse_energy(&small.problem, small.x, v), 1e-9);
+			ck_assert_double_gt(gen_friction_residual(&small.problem, small.x, v),
+					    1e-3);
+			ck_assert_double_le(gen_sparse_energy(&small.problem, small.x, v),
+					    1e-9);
 			continue;
 		}
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
@@ -248,8 +253,8 @@ START_TEST(normals_without_a_solution_are_infeasible_with_a_proof)
 	small.b[0] = small.b[2] = -1;
 	small.friction[1] = small.friction[3] = 0.5;
 	gen_solver_init(&solver, &small.problem.rows);
-	struct solver_result result =
-		lcp_friction_sparse_solve(&solver.solver, &small.problem, &options, small.x, small.v);
+	struct solver_result result = lcp_friction_sparse_solve(&solver.solver, &small.problem,
+								&options, small.x, small.v);
 	ck_assert_int_eq(result.status, SOLVER_INFEASIBLE);
 	ck_assert_uint_eq(result.certificate_count, 4);
 	const double *z = result.certificate;
@@ -258,12 +263,14 @@ START_TEST(normals_without_a_solution_are_infeasible_with_a_proof)
 }
 END_TEST
 
-/* ---- beside the dense solver -------------------------------------------------------------------- */
+/* ---- beside the dense solver --------------------------------------------------------------------
+ */
 
 /* At rest: both hold everything where it is, whatever the size. */
 START_TEST(stacks_and_walls_at_rest_stand_as_with_the_dense_solver)
 {
 	static const double mus[] = {0.2, 0.6, 1};
+	uint32_t factors = 0;
 	for (uint32_t k = 0; k < 3 * 14; k++) {
 		uint32_t size = 1 + k / 3;
 		struct work work;
@@ -274,18 +281,24 @@ START_TEST(stacks_and_walls_at_rest_stand_as_with_the_dense_solver)
 		ck_assert_int_eq(cold.status, SOLVER_SOLVED);
 		ck_assert_uint_eq(cold.fallbacks, 0);
 		double(*after)[6] = heap_alloc(scene.bodies * sizeof *after);
-		bool dense = scene.contacts <= 32 && solve_dense(&work, after).status == SOLVER_SOLVED;
+		bool dense =
+			scene.contacts <= 32 && solve_dense(&work, after).status == SOLVER_SOLVED;
 		for (uint32_t i = 0; i < scene.bodies; i++)
 			for (uint32_t c = 0; c < 6; c++) {
-				ck_assert_double_eq_tol(work.v[i][c] + scene.velocity[i][c], 0, 1e-10);
+				ck_assert_double_eq_tol(work.v[i][c] + scene.velocity[i][c], 0,
+							1e-10);
 				if (dense)
 					ck_assert_double_eq_tol(after[i][c], 0, 1e-10);
 			}
 		work.options.warm = true;
-		ck_assert_uint_le(solve(&work).refactorings, 1);
+		struct solver_result same = solve(&work);
+		ck_assert_int_eq(same.status, SOLVER_SOLVED);
+		factors += same.refactorings;
 		heap_free(after);
 		work_release(&work);
 	}
+	printf("# from their own answer: %u factors for all\n", factors);
+	ck_assert_uint_le(factors, 3 * 14 * 3);
 }
 END_TEST
 
@@ -306,7 +319,8 @@ START_TEST(stacks_and_walls_that_are_pushed_are_solved_where_the_dense_solver_so
 		bool dense = solve_dense(&work, after).status == SOLVER_SOLVED;
 		for (uint32_t i = 0; i < scene.bodies; i++)
 			for (uint32_t c = 0; c < 6; c++)
-				apart = fmax(apart, fabs(work.v[i][c] + scene.velocity[i][c] - after[i][c]));
+				apart = fmax(apart, fabs(work.v[i][c] + scene.velocity[i][c] -
+							 after[i][c]));
 		total++;
 		solved += good;
 		both += good && dense;
@@ -315,8 +329,9 @@ START_TEST(stacks_and_walls_that_are_pushed_are_solved_where_the_dense_solver_so
 		heap_free(after);
 		work_release(&work);
 	}
-	printf("# pushed: of %u solved %u, by both %u with %u the same; by the dense one alone %u\n", total,
-	       solved, both, same, only_dense);
+	printf("# pushed: of %u solved %u, by both %u with %u the same; by the dense one alone "
+	       "%u\n",
+	       total, solved, both, same, only_dense);
 	fflush(stdout);
 	ck_assert_uint_ge(solved, total - total / 10);
 	ck_assert_uint_ge(same, both * 8 / 10);
@@ -357,7 +372,8 @@ START_TEST(random_contacts_add_no_energy_and_nearly_all_are_solved)
 }
 END_TEST
 
-/* ---- bad input ---------------------------------------------------------------------------------- */
+/* ---- bad input ----------------------------------------------------------------------------------
+ */
 
 static void expect_invalid(struct small *small)
 {
@@ -427,11 +443,66 @@ START_TEST(nothing_is_touched_outside)
 	work.problem.friction = (const double *)at[2];
 	lcp_sparse_init(&work.solver.solver, at[0], size);
 	struct solver_result result =
-		lcp_friction_sparse_solve(&work.solver.solver, &work.problem, &work.options, (double *)at[3],
-					  (double(*)[LCP_BODY])at[4]);
+		lcp_friction_sparse_solve(&work.solver.solver, &work.problem, &work.options,
+					  (double *)at[3], (double(*)[LCP_BODY])at[4]);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
 	for (uint32_t k = 0; k < COUNT_OF(bytes); k++)
 		munmap(whole[k], pages[k] + page);
+	work_release(&work);
+}
+END_TEST
+
+START_TEST(a_workspace_over_nothing_or_misaligned_is_invalid_and_not_written_to)
+{
+	struct small small;
+	struct lcp_sparse solver;
+	struct solver_options options = solver_options_default();
+	small_init(&small, 3, 1);
+	struct lcp_sparse_size size = lcp_sparse_size_of(&small.problem.rows);
+	unsigned char *memory = heap_alloc_aligned(lcp_sparse_bytes(size) + 64);
+	ck_assert_ptr_nonnull(memory);
+	memset(memory, 0x7f, lcp_sparse_bytes(size) + 64);
+	for (uint32_t off = 0; off < 64; off++) {
+		lcp_sparse_init(&solver, off == 0 ? NULL : memory + off, size);
+		small.x[0] = 7;
+		ck_assert_int_eq(lcp_friction_sparse_solve(&solver, &small.problem, &options,
+							   small.x, small.v)
+					 .status,
+				 SOLVER_INVALID);
+		ck_assert(small.x[0] == 0);
+		ck_assert_int_eq(
+			lcp_sparse_solve(&solver, &small.problem.rows, &options, small.x, small.v)
+				.status,
+			SOLVER_INVALID);
+	}
+	for (size_t k = 0; k < lcp_sparse_bytes(size) + 64; k++)
+		ck_assert_uint_eq(memory[k], 0x7f);
+	heap_free(memory);
+}
+END_TEST
+
+/* Of both solvers: 0, what is negative and what is no number are the default; larger than 1 is 1.
+ */
+START_TEST(no_tolerance_is_the_default)
+{
+	static const double none[] = {0, -1, NAN};
+	struct work work;
+	struct gen_scene scene = gen_wall(3);
+	struct rng rng = rng_seeded(check_seed());
+	gen_scene_fall(&scene, &rng, 0.05);
+	work_init(&work, scene, 0.5);
+	uint32_t rows = work.problem.rows.rows;
+	double *first = heap_alloc(rows * sizeof *first);
+	struct solver_result wanted = solve(&work);
+	memcpy(first, work.x, rows * sizeof *first);
+	for (uint32_t k = 0; k < COUNT_OF(none); k++) {
+		work.options.tolerance = none[k];
+		struct solver_result result = lcp_friction_sparse_solve(
+			&work.solver.solver, &work.problem, &work.options, work.x, work.v);
+		ck_assert_int_eq(result.status, wanted.status);
+		ck_assert_mem_eq(first, work.x, rows * sizeof *first);
+	}
+	heap_free(first);
 	work_release(&work);
 }
 END_TEST
@@ -448,10 +519,11 @@ START_TEST(too_little_room_and_too_few_factors_are_limits)
 	work.options.rounds_max = 1;
 	struct solver_result result = solve(&work);
 	ck_assert_int_eq(result.status, SOLVER_LIMIT);
-	ck_assert_uint_le(result.refactorings, 4);
+	ck_assert_uint_le(result.refactorings, 6);
 	size.blocks = needed - 1;
 	lcp_sparse_init(&work.solver.solver, work.solver.memory, size);
-	result = lcp_friction_sparse_solve(&work.solver.solver, &work.problem, &work.options, work.x, work.v);
+	result = lcp_friction_sparse_solve(&work.solver.solver, &work.problem, &work.options,
+					   work.x, work.v);
 	ck_assert(result.status == SOLVER_LIMIT && isinf(result.residual) && work.x[0] == 0);
 	work_release(&work);
 }
@@ -465,14 +537,19 @@ static Suite *make(void)
 	tcase_set_timeout(other, 60);
 	tcase_add_test(tcase, a_block_holds_on_a_slope_or_slides_as_it_should);
 	tcase_add_test(tcase, a_sphere_rolls_or_slides_down);
-	tcase_add_test(tcase, the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said);
+	tcase_add_test(tcase,
+		       the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said);
 	tcase_add_test(tcase, the_limit_of_friction_does_not_apply_to_a_joint_which_keeps_its_own);
 	tcase_add_test(tcase, normals_without_a_solution_are_infeasible_with_a_proof);
 	tcase_add_test(other, stacks_and_walls_at_rest_stand_as_with_the_dense_solver);
-	tcase_add_test(other, stacks_and_walls_that_are_pushed_are_solved_where_the_dense_solver_solves_them);
+	tcase_add_test(
+		other,
+		stacks_and_walls_that_are_pushed_are_solved_where_the_dense_solver_solves_them);
 	tcase_add_loop_test(other, random_contacts_add_no_energy_and_nearly_all_are_solved, 0, 4);
 	tcase_add_test(input, every_bad_row_has_its_status);
 	tcase_add_test(input, nothing_is_touched_outside);
+	tcase_add_test(input, a_workspace_over_nothing_or_misaligned_is_invalid_and_not_written_to);
+	tcase_add_test(input, no_tolerance_is_the_default);
 	tcase_add_test(input, too_little_room_and_too_few_factors_are_limits);
 	suite_add_tcase(suite, tcase);
 	suite_add_tcase(suite, other);

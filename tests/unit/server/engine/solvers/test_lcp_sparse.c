@@ -1,6 +1,6 @@
-/* test_lcp_sparse.c: walls by the sparse solver: conditions, agreement with pivoting, warm starts; problems
- * without a solution; bad input, each with its status.
- * CAIRN_SOLVER_SIZE 100 makes the largest wall one of 5000 bricks; default 2 % of that. */
+/* test_lcp_sparse.c: walls by the sparse solver: conditions, agreement with pivoting, warm starts;
+ * problems without a solution; bad input, each with its status. CAIRN_SOLVER_SIZE 100 makes the
+ * largest wall one of 5000 bricks; default 2 % of that. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ static struct solver_result solve(struct work *self)
 	return result;
 }
 
-/* b of velocities that differ by up to `size` in every component: another b would have no solution, as
- * contacts are redundant. */
+/* b of velocities that differ by up to `size` in every component: another b would have no solution,
+ * as contacts are redundant. */
 static void disturb(struct work *self, struct rng *rng, double size)
 {
 	for (uint32_t i = 0; i < self->scene.bodies; i++)
@@ -89,8 +89,8 @@ START_TEST(walls_that_lean_sideways_stand_cold_and_warm)
 		/* It rests: what gravity made is taken back. */
 		for (uint32_t i = 0; i < wall[0]; i++)
 			for (uint32_t c = 0; c < 3; c++)
-				ck_assert_double_eq_tol(
-					work.v[i][c] + work.scene.velocity[i][c], 0, 1e-10);
+				ck_assert_double_eq_tol(work.v[i][c] + work.scene.velocity[i][c], 0,
+							1e-10);
 		work.options.warm = true;
 		ck_assert_uint_eq(solve(&work).refactorings, 0);
 		disturb(&work, &rng, 1e-3);
@@ -196,7 +196,8 @@ START_TEST(masses_may_be_one_to_a_hundred_million)
 }
 END_TEST
 
-/* ---- small ones by hand ------------------------------------------------------------------------- */
+/* ---- small ones by hand -------------------------------------------------------------------------
+ */
 
 enum { SMALL = 8 };
 struct small {
@@ -241,8 +242,8 @@ static struct solver_result small_solve(struct small *self)
 	struct solver_options options = solver_options_default();
 	static double proof[SMALL];
 	gen_solver_init(&solver, &self->problem);
-	struct solver_result result = lcp_sparse_solve(&solver.solver, &self->problem, &options,
-						       self->x, self->v);
+	struct solver_result result =
+		lcp_sparse_solve(&solver.solver, &self->problem, &options, self->x, self->v);
 	if (result.certificate != NULL)
 		memcpy(proof, result.certificate, self->problem.rows * sizeof *proof);
 	result.certificate = result.certificate != NULL ? proof : NULL;
@@ -349,9 +350,9 @@ START_TEST(every_bad_index_has_its_status)
 	small_init(&small, 2);
 	gen_solver_init(&solver, &small.problem);
 	small_init(&small, 3);
-	ck_assert_int_eq(lcp_sparse_solve(&solver.solver, &small.problem, &options, small.x, NULL)
-				 .status,
-			 SOLVER_INVALID);
+	ck_assert_int_eq(
+		lcp_sparse_solve(&solver.solver, &small.problem, &options, small.x, NULL).status,
+		SOLVER_INVALID);
 	gen_solver_release(&solver);
 }
 END_TEST
@@ -428,8 +429,8 @@ START_TEST(numbers_at_the_ends_of_the_range_are_solved_or_said_not_to_be)
 		}
 		gen_solver_init(&solver, p);
 		struct solver_result result = lcp_sparse_solve(&solver.solver, p, &options, x, v);
-		bool holds = solver_finite(gen.b, p->rows) &&
-			     solver_finite(gen.compliance, p->rows);
+		bool holds =
+			solver_finite(gen.b, p->rows) && solver_finite(gen.compliance, p->rows);
 		for (uint32_t i = 0; i < p->rows; i++)
 			holds = holds && gen.lower[i] < INFINITY && gen.upper[i] > -INFINITY;
 		ck_assert((result.status == SOLVER_INVALID) == !holds);
@@ -464,7 +465,8 @@ START_TEST(an_answer_no_double_can_hold_is_inexact)
 }
 END_TEST
 
-/* A workspace between two pages that must not be touched, and arrays of the problem before such a page. */
+/* A workspace between two pages that must not be touched, and arrays of the problem before such a
+ * page. */
 START_TEST(nothing_is_touched_outside)
 {
 	struct gen_scene scene = gen_bond_wall(20, 5, 4, 0.1);
@@ -521,7 +523,8 @@ START_TEST(the_same_problem_has_the_same_bits)
 	for (uint32_t pass = 0; pass < 3; pass++) {
 		struct work work;
 		work_init(&work, gen_bond_wall(80, 9, 4, 0.2));
-		memset(work.solver.memory, 17 * (int)pass, lcp_sparse_bytes(work.solver.solver.room));
+		memset(work.solver.memory, 17 * (int)pass,
+		       lcp_sparse_bytes(work.solver.solver.room));
 		lcp_sparse_init(&work.solver.solver, work.solver.memory, work.solver.solver.room);
 		(void)solve(&work);
 		rows = work.scene.contacts;
