@@ -160,12 +160,13 @@ bool world_stopped(const struct world *world);
 struct world_stats {
 	uint32_t bodies, awake, placements, shapes, contacts, touching, points, islands, colours;
 	uint32_t manifolds_made, manifolds_kept, iterations, fallbacks, quarantined;
-	/* Of the last step: islands solved by which of two solvers, where a method has two; those whose impulses are one
-	 * choice of many. */
+	/* Of the last step: islands solved by which of two solvers, where a method has two; those
+	 * whose impulses are one choice of many. */
 	uint32_t islands_dense, islands_sparse, islands_dependent;
 	uint64_t fallbacks_total, quarantined_total;
 	double residual, penetration_max, penetration_mean;
-	/* J: energy that taking penetration out has given to bodies against forces; in the last step, in all. */
+	/* J: energy that taking penetration out has given to bodies against forces; in the last
+	 * step, in all. */
 	double push_work, push_work_total;
 	uint64_t memory_bytes;
 };
@@ -237,9 +238,10 @@ struct world_changes world_changes(const struct world *world);
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
-/* Of what every client can know: id, status, pose, velocities of all bodies (server/base/body_hash.h). It stays one over
- * bodies whatever else a world holds, so that clients which compare it go on: each further visible kind (joints,
- * frameworks, particles; protocol/columns.def) gets a hash of its own beside it, and the journal keeps both. */
+/* Of what every client can know: id, status, pose, velocities of all bodies
+ * (server/base/body_hash.h). It stays one over bodies whatever else a world holds, so that clients
+ * which compare it go on: each further visible kind (joints, frameworks, particles;
+ * protocol/columns.def) gets a hash of its own beside it, and the journal keeps both. */
 uint64_t world_tick_hash(const struct world *world);
 /* Of all tables, but for what holds nothing (fields.def). per_table (may be NULL) receives one
  * hash a table, in the order of fields.def; 0 of one that is left out. */

@@ -206,15 +206,18 @@ static uint32_t count_refused(const struct server *server, const struct grant *g
 static void put_reals(struct page *page, const struct world_row *rows, uint32_t count)
 {
 	if (count > 0)
-		put(page, "# HELP cairn_world_residual The method's own measure of its answer in the last tick.\n"
+		put(page, "# HELP cairn_world_residual The method's own measure of its answer in "
+			  "the last tick.\n"
 			  "# TYPE cairn_world_residual gauge\n");
 	for (uint32_t i = 0; i < count; i++)
 		put(page, "cairn_world_residual{world=\"%s\"} %.9g\n", rows[i].name, rows[i].residual);
 	if (count > 0)
-		put(page, "# HELP cairn_world_push_work_joules_total Energy that taking penetration out has given to bodies.\n"
+		put(page, "# HELP cairn_world_push_work_joules_total Energy that taking "
+			  "penetration out has given to bodies.\n"
 			  "# TYPE cairn_world_push_work_joules_total counter\n");
 	for (uint32_t i = 0; i < count; i++)
-		put(page, "cairn_world_push_work_joules_total{world=\"%s\"} %.9g\n", rows[i].name, rows[i].push_work);
+		put(page, "cairn_world_push_work_joules_total{world=\"%s\"} %.9g\n", rows[i].name,
+		    rows[i].push_work);
 }
 
 static void put_worlds(struct page *page, const struct server *server, const struct grant *grant)

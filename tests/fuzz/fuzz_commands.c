@@ -1,7 +1,8 @@
 /* fuzz_commands.c: what a client's COMMANDS do to a world: from bytes over every check into a small world
  * that is stepped. The first byte chooses the world and how its life is repeated:
  *
- *	bits 0-1  method (0 and 1 soft-step, 2 lcp, 3 free; with bit 7 lcp, projection, reflection, and that by
+ *	bits 0-1  method (0 and 1 soft-step, 2 lcp, 3 free; with bit 7 lcp, projection, reflection,
+ *	and that by
  *	          projection), 2 among round things only
  *	bit 2     planar
  *	bits 3-4  the second life: 0 the same, 1 caches made anew before each tick, 2 through an image
@@ -48,8 +49,9 @@ static void tell(struct life *life, uint64_t what)
 
 static struct world *make_world(uint32_t kind)
 {
-	static const char *const METHODS[] = { "soft-step", "soft-step", "lcp",	       "free",
-					       "lcp",	    "projection", "reflection", "gr-velocity-projection" };
+	static const char *const METHODS[] = {
+		"soft-step", "soft-step",  "lcp",        "free",
+		"lcp",       "projection", "reflection", "gr-velocity-projection"};
 	bool planar = (kind & 4) != 0, round = (kind & 19) == 2;
 	struct world_options options = test_options(planar, METHODS[(kind & 3) | (kind & 16) >> 2]);
 	options.limits.bodies = BODIES_MAX;

@@ -67,10 +67,11 @@ static enum status check_body_cache(const struct world *world, struct reason *wh
 	const struct dynamics *dynamics = &world->dynamics;
 	uint64_t sum = 0;
 	uint32_t count = 0;
-	enum status status =
-		tables_check_sets(&world->tables, TABLE_BODY, &dynamics->body_used, &dynamics->body_index, why);
+	enum status status = tables_check_sets(&world->tables, TABLE_BODY, &dynamics->body_used,
+					       &dynamics->body_index, why);
 	if (status == STATUS_OK)
-		status = tables_check_sets(&world->tables, TABLE_PLACEMENT, &dynamics->placement_used, NULL, why);
+		status = tables_check_sets(&world->tables, TABLE_PLACEMENT,
+					   &dynamics->placement_used, NULL, why);
 	if (status == STATUS_OK)
 		status = tables_check_sets(&world->tables, TABLE_CONTACT, &dynamics->contact_used, NULL, why);
 	if (status != STATUS_OK)

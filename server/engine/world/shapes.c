@@ -56,7 +56,8 @@ void shapes_release(struct world *world)
 	table_release(&world->shape_names);
 }
 
-/* Gives a row whose columns are filled its shape, and enters it by name. The first of two names with one key stays. */
+/* Gives a row whose columns are filled its shape, and enters it by name. The first of two names
+ * with one key stays. */
 static void enter(struct world *world, uint32_t row, const struct shape *shape)
 {
 	const struct shape_table *table = &world->tables.shape;

@@ -140,21 +140,23 @@ void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to,
 uint32_t tables_key_column(enum table_index table);
 /* What the KEY of a row holds: 0, the row is free. */
 uint32_t tables_key(const struct tables *tables, enum table_index table, uint32_t row);
-/* Takes the lowest free row (reserved: in the table, and in `used`), whose columns are the caller's to fill, the KEY
- * first of all. */
+/* Takes the lowest free row (reserved: in the table, and in `used`), whose columns are the caller's
+ * to fill, the KEY first of all. */
 uint32_t tables_take_row(struct tables *tables, enum table_index table, struct bitset *used);
 /* The row is free and clear. `index` (NULL for a table without ID) forgets its id. */
 void tables_free_row(struct tables *tables, enum table_index table, uint32_t row, struct bitset *used,
 		     struct table *index);
 /* Enters every taken row into `used` and, by its ID, into `index` (or NULL); both are empty and have room. */
-void tables_find_rows(const struct tables *tables, enum table_index table, struct bitset *used, struct table *index);
+void tables_find_rows(const struct tables *tables, enum table_index table, struct bitset *used,
+		      struct table *index);
 /* Free rows are clear, and no ID stands in two rows, for which `ids` (reset, with room) is used. CORRUPT with
  * the row and column. */
-MUST_CHECK enum status tables_check_rows(const struct tables *tables, enum table_index table, struct table *ids,
-					 struct reason *why);
+MUST_CHECK enum status tables_check_rows(const struct tables *tables, enum table_index table,
+					 struct table *ids, struct reason *why);
 /* Whether `used` and `index` are what tables_find_rows would make. CORRUPT with the row. */
-MUST_CHECK enum status tables_check_sets(const struct tables *tables, enum table_index table, const struct bitset *used,
-					 const struct table *index, struct reason *why);
+MUST_CHECK enum status tables_check_sets(const struct tables *tables, enum table_index table,
+					 const struct bitset *used, const struct table *index,
+					 struct reason *why);
 /* The id of the body that a row is about, 0 if of none. */
 uint32_t tables_body_of(const struct tables *tables, enum table_index table, uint32_t row);
 

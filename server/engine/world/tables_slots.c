@@ -1,8 +1,8 @@
 /* tables_slots.c: slot tables by the flags of their columns.
  *
- * A slot table has one KEY. Invariant 1: a row whose KEY is 0 is clear. Invariant 2: of two taken rows with a KEY that
- * is an ID, the IDs differ. Invariant 3: the next row taken is the lowest that is free; so which row a thing gets is a
- * function of the table, whatever became of it before.
+ * A slot table has one KEY. Invariant 1: a row whose KEY is 0 is clear. Invariant 2: of two taken
+ * rows with a KEY that is an ID, the IDs differ. Invariant 3: the next row taken is the lowest that
+ * is free; so which row a thing gets is a function of the table, whatever became of it before.
  */
 #include "server/engine/world/tables.h"
 
@@ -54,7 +54,8 @@ void tables_free_row(struct tables *tables, enum table_index table, uint32_t row
 	tables_clear_row(tables, table, row);
 }
 
-void tables_find_rows(const struct tables *tables, enum table_index table, struct bitset *used, struct table *index)
+void tables_find_rows(const struct tables *tables, enum table_index table, struct bitset *used,
+		      struct table *index)
 {
 	for (uint32_t row = 0; row < tables_count(tables, table); row++) {
 		uint32_t key = tables_key(tables, table, row);
@@ -66,10 +67,12 @@ void tables_find_rows(const struct tables *tables, enum table_index table, struc
 	}
 }
 
-static enum status broken(enum table_index table, uint32_t row, uint32_t column, const char *what, struct reason *why)
+static enum status broken(enum table_index table, uint32_t row, uint32_t column, const char *what,
+			  struct reason *why)
 {
 	const char *name = table_infos[table].columns[column].name;
-	return reason_set(why, STATUS_CORRUPT, row, name, "%s row %u: %s %s", table_infos[table].name, row, name, what);
+	return reason_set(why, STATUS_CORRUPT, row, name, "%s row %u: %s %s",
+			  table_infos[table].name, row, name, what);
 }
 
 enum status tables_check_rows(const struct tables *tables, enum table_index table, struct table *ids,
@@ -107,6 +110,7 @@ uint32_t tables_body_of(const struct tables *tables, enum table_index table, uin
 	uint32_t body = table == TABLE_BODY ? row : UINT32_MAX;
 	for (uint32_t column = 0; column < info->column_count; column++)
 		if (info->columns[column].flags & COLUMN_BODY)
-			body = value_of(tables, table, column, row) - (info->columns[column].flags & COLUMN_KEY ? 1u : 0u);
+			body = value_of(tables, table, column, row) -
+			       (info->columns[column].flags & COLUMN_KEY ? 1u : 0u);
 	return body < tables->body.count ? tables->body.id[body] : 0;
 }

@@ -147,11 +147,13 @@ static void forget_copy(void)
 /* Six worlds from which nothing is taken away, and two of which the newest 1 or 2 checkpoints stay. */
 START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 {
-	static const char *const methods[] = { "soft-step", "free", "projection", "lcp", "reflection", "lcp" };
+	static const char *const methods[] = {"soft-step", "free",       "projection",
+					      "lcp",       "reflection", "lcp"};
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	struct retention retention = { .checkpoints = _i < 6 ? 0 : (uint32_t)_i - 5 };
 	store_set_retention(recorder.store, &retention);
-	recorder_begin(&recorder, "w", methods[_i % 6], _i % 6 >= 2 && _i % 6 < 5, check_seed() + (uint64_t)_i);
+	recorder_begin(&recorder, "w", methods[_i % 6], _i % 6 >= 2 && _i % 6 < 5,
+		       check_seed() + (uint64_t)_i);
 	note(false);
 	pass_time();
 	for (int crash = 0; crash < 5; crash++) {

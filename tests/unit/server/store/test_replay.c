@@ -210,7 +210,8 @@ static void record_falling(const char *name, uint32_t ticks, uint32_t tag_at)
 
 START_TEST(a_recording_is_made_again_bit_by_bit)
 {
-	static const char *const methods[] = { "soft-step", "free", "soft-step", "lcp", "projection", "reflection", "lcp" };
+	static const char *const methods[] = {"soft-step",  "free",       "soft-step", "lcp",
+					      "projection", "reflection", "lcp"};
 	record("w", methods[_i], _i >= 2 && _i < 5, check_seed() + (uint64_t)_i);
 	recorder_restore(&recorder, "kept");
 	recorder_run(&recorder, 12);

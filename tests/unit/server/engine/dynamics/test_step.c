@@ -373,9 +373,11 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
-	uint32_t slab = stage_shape(&stage, make_box(5, 0.5, 5)), box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	uint32_t slab = stage_shape(&stage, make_box(5, 0.5, 5)),
+		 box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = slab });
-	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = box, .position = { 0, 1, 0 } });
+	stage_add(&stage,
+		  (struct stage_body){.status = BODY_DYNAMIC, .shape = box, .position = {0, 1, 0}});
 	stage_run(&stage, 5);
 	struct contact_table *table = &stage.tables.contact;
 	ck_assert_uint_eq(table->count, 1);
@@ -409,7 +411,8 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 				ck_assert_double_eq(made->multiplier[3 * p + i], kept != NULL ? kept[i] : 0);
 			/* What is no point's own stays where it was. */
 			for (uint32_t i = width; i < 3; i++)
-				ck_assert_double_eq(made->multiplier[3 * p + i], table->multiplier[0][3 * p + i]);
+				ck_assert_double_eq(made->multiplier[3 * p + i],
+						    table->multiplier[0][3 * p + i]);
 		}
 	}
 	ck_assert_uint_eq(fresh, 2);

@@ -91,7 +91,9 @@ START_TEST(the_lowest_free_row_is_taken_and_the_sets_can_be_made_again)
 		bool by_id = (key_of(table)->flags & COLUMN_ID) != 0;
 		struct reason why;
 		ck_assert_int_eq(tables_check_rows(&tables, table, &ids, &why), STATUS_OK);
-		ck_assert_int_eq(tables_check_sets(&tables, table, &used, by_id ? &index_of : NULL, &why), STATUS_OK);
+		ck_assert_int_eq(
+			tables_check_sets(&tables, table, &used, by_id ? &index_of : NULL, &why),
+			STATUS_OK);
 		struct bitset again;
 		bitset_init(&again);
 		ck_assert_int_eq(bitset_reserve(&again, ROWS), STATUS_OK);
@@ -99,7 +101,9 @@ START_TEST(the_lowest_free_row_is_taken_and_the_sets_can_be_made_again)
 		tables_find_rows(&tables, table, &again, by_id ? &index_of : NULL);
 		for (uint32_t row = 0; row < ROWS; row++)
 			ck_assert_int_eq(bitset_get(&again, row), bitset_get(&used, row));
-		ck_assert_int_eq(tables_check_sets(&tables, table, &again, by_id ? &index_of : NULL, &why), STATUS_OK);
+		ck_assert_int_eq(
+			tables_check_sets(&tables, table, &again, by_id ? &index_of : NULL, &why),
+			STATUS_OK);
 		bitset_release(&again);
 	}
 	ck_assert_uint_eq(kinds, 4);
