@@ -23,11 +23,11 @@ const struct wire_column_info *wire_column_info(uint32_t index)
 	return &COLUMNS[index];
 }
 
-const char *wire_column_later(uint64_t fields)
+const char *wire_column_retired(uint64_t fields)
 {
-#define COLUMN_LATER(bit, name, doc)                                                               \
+#define COLUMN_RETIRED(bit, name, doc)                                                             \
 	if (fields >> (bit) & 1)                                                                   \
-		return #name;
+		return #name " (bit " #bit "): " doc;
 #include "protocol/columns.def"
 	return NULL;
 }

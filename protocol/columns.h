@@ -97,8 +97,14 @@ static inline const uint8_t *wire_mask_get(const uint8_t *at, const uint8_t *end
 	return at;
 }
 
-/* The name of the lowest column of a later version in `fields`, NULL when there is none. */
-const char *wire_column_later(uint64_t fields);
+/* What of a world can be seen: numbers for good. */
+enum wire_visible {
+#define KIND(number, NAME, name, layout, doc) WIRE_VISIBLE_##NAME = (number),
+#include "protocol/columns.def"
+};
+
+/* The first of `fields` that is retired, with what took its place; NULL: none is. */
+const char *wire_column_retired(uint64_t fields);
 
 /* Columns in which two bodies differ, bit by bit (−0 is not 0). */
 wire_mask wire_columns_differ(const struct wire_body *a, const struct wire_body *b);

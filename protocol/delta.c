@@ -2,8 +2,8 @@
 
 #include "protocol/pack.h"
 
-/* Everything of a frame but its ids and rows: head, six integers, three headers, hash, flags. */
-enum { FIXED_BYTES_MAX = WIRE_HEAD_MAX + 6 * 9 + 3 * BLOCK_HEADER_BYTES_MAX + 10 + 2 };
+/* Everything of a frame but its ids and rows: head, six integers, three headers, hash, flags, edits. */
+enum { FIXED_BYTES_MAX = WIRE_HEAD_MAX + 6 * 9 + 3 * BLOCK_HEADER_BYTES_MAX + 10 + 2 + 2 * 5 };
 
 enum message_type delta_type(const struct delta_frame *frame)
 {
@@ -92,6 +92,9 @@ enum status delta_pack_tail(const struct delta_frame *frame, const struct delta_
 	else
 		wire_pack_nil(&out);
 	wire_pack_uint(&out, frame->flags);
+	wire_pack_uint(&out, frame->edit);
+	if (!frame->snapshot)
+		wire_pack_uint(&out, frame->base_edit);
 	*bytes = out.bytes;
 	return out.status;
 }

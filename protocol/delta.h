@@ -23,6 +23,7 @@ struct delta_frame {
 	uint64_t epoch;
 	uint64_t tick;
 	uint64_t base;
+	uint32_t edit, base_edit;
 	struct wire_hash hash;
 	const uint32_t *removed; /* ascending (borrowed) */
 	uint32_t removed_count;

@@ -47,7 +47,10 @@ libcairnproto_a_SOURCES += \
 	protocol/command_wire.c \
 	protocol/result_wire.h \
 	protocol/result_wire.c \
+	protocol/queries.def \
+	protocol/query_ask.c \
 	protocol/query_items.h \
+	protocol/query_lists.c \
 	protocol/query_long.c \
 	protocol/query_wire.h \
 	protocol/query_wire.c

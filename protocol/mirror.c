@@ -324,17 +324,18 @@ uint64_t mirror_tick_hash(const struct mirror *self, uint64_t tick)
 }
 
 /* Takes note of a part; a first part may begin a frame at any time. */
-static enum status arrive(struct mirror *self, enum message_type type, uint64_t tick, uint64_t part,
-			  uint64_t of)
+static enum status arrive(struct mirror *self, enum message_type type, uint64_t tick, uint64_t edit,
+			  uint64_t part, uint64_t of)
 {
 	if (of == 0 || part >= of)
 		return STATUS_MALFORMED;
 	if (part == 0) {
 		self->arriving = type;
 		self->arriving_tick = tick;
+		self->arriving_edit = (uint32_t)edit;
 		self->of = (uint32_t)of;
 	} else if (self->arriving != type || self->arriving_tick != tick ||
-		   self->next_part != part || self->of != of) {
+		   self->arriving_edit != edit || self->next_part != part || self->of != of) {
 		return STATUS_SEQUENCE;
 	}
 	self->next_part = (uint32_t)part + 1;
@@ -351,6 +352,7 @@ static enum status depart(struct mirror *self, uint64_t tick, const struct wire_
 		return STATUS_OK;
 	self->arriving = MESSAGE_NONE;
 	self->tick = tick;
+	self->edit = self->arriving_edit;
 	self->checked = hash->set;
 	if (hash->set) {
 		uint64_t own = flags & WIRE_FRAME_TICK_HASH ? mirror_tick_hash(self, tick)
@@ -368,7 +370,8 @@ enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *fram
 	if (last != NULL)
 		*last = false;
 	self->complete = false;
-	enum status status = arrive(self, MESSAGE_SNAPSHOT, frame->tick, frame->part, frame->of);
+	enum status status = arrive(self, MESSAGE_SNAPSHOT, frame->tick, frame->edit, frame->part,
+				    frame->of);
 	if (status == STATUS_OK && frame->part == 0) {
 		clear(self);
 		self->epoch = frame->epoch;
@@ -405,8 +408,9 @@ enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, boo
 	bool stands = frame->part == 0 ? self->complete : self->arriving == MESSAGE_DELTA;
 	self->complete = false;
 	enum status status = STATUS_SEQUENCE;
-	if (stands && frame->epoch == self->epoch && frame->base == self->tick)
-		status = arrive(self, MESSAGE_DELTA, frame->tick, frame->part, frame->of);
+	if (stands && frame->epoch == self->epoch && frame->base == self->tick &&
+	    frame->base_edit == self->edit)
+		status = arrive(self, MESSAGE_DELTA, frame->tick, frame->edit, frame->part, frame->of);
 	if (status == STATUS_OK)
 		status = delta_apply(self, frame);
 	if (status == STATUS_OK)

@@ -15,6 +15,7 @@ struct mirror {
 	wire_mask fields;
 	uint64_t epoch;
 	uint64_t tick; /* of the last complete frame */
+	uint32_t edit; /* of it */
 	bool complete;
 	bool checked; /* the last complete frame carried a hash, and it was right */
 	uint32_t count, capacity;
@@ -26,6 +27,7 @@ struct mirror {
 	/* The frame that is arriving. */
 	enum message_type arriving; /* MESSAGE_NONE between frames */
 	uint64_t arriving_tick;
+	uint32_t arriving_edit;
 	uint32_t next_part, of;
 	uint32_t *scratch; /* owned: ids of one part */
 	uint32_t scratch_capacity;

@@ -1,5 +1,5 @@
-/* query_items.h: packing and taking of items by position, shared by the two halves of query_wire.h
- * (query_wire.c, query_long.c). Private to protocol.
+/* query_items.h: packing and taking of items by position, shared by the parts of query_wire.h (query_ask.c,
+ * query_wire.c, query_long.c). Private to protocol.
  */
 #ifndef CAIRN_PROTOCOL_QUERY_ITEMS_H
 #define CAIRN_PROTOCOL_QUERY_ITEMS_H
@@ -97,9 +97,5 @@ static inline void take_shape(struct taker *self, struct wire_slice *shape)
 	if (self->status == STATUS_OK && shape->bytes > WIRE_QUERY_SHAPE_MAX)
 		self->status = STATUS_RANGE;
 }
-
-/* The packing and taking of one kind of the longer questions (CAST … REGIONS). */
-uint32_t query_pack_long(struct wire_packer *out, const struct wire_query *query);
-void query_take_long(struct taker *self, struct wire_query *query);
 
 #endif

@@ -1,18 +1,6 @@
 /* query_wire.h: questions about a state and their answers.
  *
- *   QUERY.query
- *     RAY       [1, origin, direction, length, limit = 1, category, mask, ignore = 0]
- *     OVERLAP   [2, shape, position, rotation = identity, limit = 1024, category, mask, ignore = 0]
- *     CONTACTS  [3, body = 0, limit = 1024]
- *     TOTALS    [4]
- *     BODY      [5, body]
- *     GEOMETRY  [6, name, part = 0]
- *     CAST      [7, shape, position, way, rotation = identity, limit = 1, category, mask, ignore = 0]
- *     CLOSEST   [8, body, other = 0, reach = 1000]
- *     MASS      [9, body = 0]
- *     MOVE      [10, shape, position, way, rotation = identity, iterations = 4, slope = 0.7, step = 0,
- *                skin = 0.001, category, mask, ignore = 0]
- *     REGIONS   [11, body, other, limit = 64]
+ *   QUERY.query    [kind, …]: queries.def has the kinds and their fields
  *   ANSWER.answer
  *     RAY       [[body, placement, child, fraction, point, normal], …], nearest first
  *     OVERLAP   [id, …], ascending
@@ -55,18 +43,8 @@
 #include "protocol/packer.h"
 
 enum wire_query_kind {
-	WIRE_QUERY_RAY = 1,
-	WIRE_QUERY_OVERLAP = 2,
-	WIRE_QUERY_CONTACTS = 3,
-	WIRE_QUERY_TOTALS = 4,
-	WIRE_QUERY_BODY = 5,
-	WIRE_QUERY_GEOMETRY = 6,
-	WIRE_QUERY_CAST = 7,
-	WIRE_QUERY_CLOSEST = 8,
-	WIRE_QUERY_MASS = 9,
-	WIRE_QUERY_MOVE = 10,
-	WIRE_QUERY_REGIONS = 11,
-	WIRE_QUERY_LAST = WIRE_QUERY_REGIONS,
+#define QUERY(number, NAME, name, where, doc, answer, about) WIRE_QUERY_##NAME = (number),
+#include "protocol/queries.def"
 };
 enum { WIRE_QUERY_LIMIT_MAX = 4096, WIRE_QUERY_SHAPE_MAX = 4096, WIRE_MOVE_ITERATIONS_MAX = 16 };
 /* m. */
@@ -76,20 +54,50 @@ enum { WIRE_QUERY_LIMIT_MAX = 4096, WIRE_QUERY_SHAPE_MAX = 4096, WIRE_MOVE_ITERA
 
 struct wire_query {
 	enum wire_query_kind kind;
-	double origin[3];        /* RAY; OVERLAP, CAST, MOVE: position */
-	double direction[3];     /* RAY: as given; CAST, MOVE: the way, m */
-	double length;           /* RAY; CLOSEST: reach, m */
-	double rotation[4];      /* OVERLAP, CAST, MOVE */
-	struct wire_slice shape; /* OVERLAP, CAST, MOVE: canonical bytes or a name (borrowed) */
-	uint32_t body;           /* CONTACTS, MASS: 0 for all; BODY, CLOSEST, REGIONS */
-	uint32_t other;          /* CLOSEST: 0 for any; REGIONS */
-	uint32_t iterations;     /* MOVE */
-	double slope, step, skin; /* MOVE: cosine, m, m */
-	uint32_t limit;
-	uint32_t category, mask, ignore;
-	struct wire_name name; /* GEOMETRY */
-	uint32_t part;
+#define MEMBER_VALUE(ctype, name) ctype name;
+#define MEMBER_VECTOR(ctype, name) ctype name[3];
+#define MEMBER_QUATERNION(ctype, name) ctype name[4];
+#define MEMBER_STRUCT(ctype, name) ctype name;
+#define MEMBER(ctype, name, form, fallback, doc) MEMBER_##form(ctype, name)
+#include "protocol/queries.def"
+#undef MEMBER_VALUE
+#undef MEMBER_VECTOR
+#undef MEMBER_QUATERNION
+#undef MEMBER_STRUCT
 };
+
+/* A kind, from the list. */
+enum wire_query_type {
+	WIRE_ASK_U32,
+	WIRE_ASK_REAL,
+	WIRE_ASK_LENGTH,
+	WIRE_ASK_PLACE,
+	WIRE_ASK_DIRECTION,
+	WIRE_ASK_WAY,
+	WIRE_ASK_ROTATION,
+	WIRE_ASK_SHAPE,
+	WIRE_ASK_NAME,
+};
+struct query_field {
+	const char *name;
+	enum wire_query_type type;
+	uint32_t offset; /* in struct wire_query */
+	bool needed;
+	double min, max, fallback;
+};
+struct query_info {
+	uint32_t number;
+	const char *name, *doc;
+	const char *answer, *about; /* how ANSWER lies, and what is to be said of it */
+	bool placed;                /* over a list of placed shapes; else of the tables */
+	bool reserved;              /* number taken, no more */
+	const struct query_field *fields;
+	uint32_t field_count;
+};
+/* In order of numbers. */
+const struct query_info *query_list(uint32_t *count);
+/* NULL when no query has that number; reserved ones are found. */
+const struct query_info *query_info(uint32_t number);
 
 /* A query of a kind with everything at its default. */
 void query_init(struct wire_query *self, enum wire_query_kind kind);
@@ -157,6 +165,32 @@ struct wire_region {
 	double point[3], other_point[3], normal[3];
 };
 
+enum wire_method_abilities {
+	WIRE_METHOD_FRICTION = 1,
+	WIRE_METHOD_RESTITUTION = 2,
+	WIRE_METHOD_SLEEP = 4,
+	WIRE_METHOD_PLANAR = 8,
+	WIRE_METHOD_SPATIAL = 16,
+};
+/* Texts and lists are borrowed from the bytes of the answer. */
+struct wire_method {
+	uint32_t number, motion, shapes, abilities;
+	uint32_t code; /* of the refusal, if the world could not take it now */
+	struct wire_slice name, why, summary;
+	struct wire_list names; /* others it has: answer_take_method_name */
+};
+struct wire_method_name {
+	struct wire_slice name, parameter; /* empty: it sets none */
+	double value;
+};
+struct wire_parameter {
+	uint32_t number;
+	bool whole;
+	double value, initial, min, max;
+	struct wire_slice name, unit, doc;
+	struct wire_list methods, old; /* texts */
+};
+
 struct wire_geometry {
 	uint32_t part, of;
 	struct wire_slice data; /* borrowed */
@@ -174,6 +208,15 @@ void answer_pack_closest(struct wire_packer *out, const struct wire_closest *clo
 void answer_pack_mass(struct wire_packer *out, const struct wire_mass *mass);
 void answer_pack_move(struct wire_packer *out, const struct wire_move *move);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
+/* The lists of a method and of a parameter are given as items that are packed already. */
+void answer_pack_method(struct wire_packer *out, const struct wire_method *method);
+void answer_pack_method_name(struct wire_packer *out, const struct wire_method_name *name);
+void answer_pack_parameter(struct wire_packer *out, const struct wire_parameter *parameter);
+enum status answer_take_method(struct wire_cursor *in, struct wire_method *method) MUST_CHECK;
+enum status answer_take_method_name(struct wire_cursor *in, struct wire_method_name *name) MUST_CHECK;
+enum status answer_take_parameter(struct wire_cursor *in, struct wire_parameter *parameter) MUST_CHECK;
+/* One text of a list. */
+enum status answer_take_text(struct wire_cursor *in, struct wire_slice *text) MUST_CHECK;
 enum status answer_take_cast_hit(struct wire_cursor *in, struct wire_cast_hit *hit) MUST_CHECK;
 enum status answer_take_closest(struct wire_cursor *in, struct wire_closest *closest) MUST_CHECK;
 enum status answer_take_mass(struct wire_cursor *in, struct wire_mass *mass) MUST_CHECK;

@@ -4,7 +4,7 @@
 
 void result_pack(struct wire_packer *out, const struct wire_result *result)
 {
-	wire_pack_array(out, 7);
+	wire_pack_array(out, 8);
 	wire_pack_uint(out, result->batch);
 	wire_pack_uint(out, result->tick);
 	wire_pack_uint(out, (uint64_t)result->code);
@@ -14,6 +14,7 @@ void result_pack(struct wire_packer *out, const struct wire_result *result)
 		wire_pack_uint(out, result->values[i]);
 	wire_pack_text(out, result->field);
 	wire_pack_text(out, result->text);
+	wire_pack_uint(out, result->edit);
 }
 
 static enum status take_text(struct wire_cursor *in, struct wire_slice *text)
@@ -44,6 +45,8 @@ static enum status take_result(struct wire_cursor *items, uint32_t count,
 		status = take_text(items, &result->field);
 	if (status == STATUS_OK && count > 6)
 		status = take_text(items, &result->text);
+	if (status == STATUS_OK && count > 7)
+		status = wire_take_uint(items, UINT32_MAX, &result->edit);
 	result->code = (enum status)code;
 	return status;
 }

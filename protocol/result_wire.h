@@ -1,13 +1,13 @@
 /* result_wire.h: items of the lists in RESULT and STEPPED, and of EVENTS.
  *
- *   result  [batch, tick, code, index, values, field, text]
+ *   result  [batch, tick, code, index, values, field, text, edit]
  *   event   [kind, a, b, value, fraction, point, normal, child a, child b]
  *
- * A result's `tick` is the boundary at which the batch was applied or refused; `index` is the
- * command that was refused (from 0) or −1; `values` has one integer per command: the id it made,
- * else 0; it is empty for a refused batch and for one that is kept for a later tick (whose second
- * result comes then). Events of the engine go out as they are (types.h); point and normal are [x,
- * y, z]; what is left out at the end is 0.
+ * A result's `tick` is the boundary at which the batch was applied or refused, and (tick, edit) names
+ * the first state that has it; `index` is the command that was refused (from 0) or −1; `values` has one
+ * integer per command: the id it made, else 0; it is empty for a refused batch and for one that is kept
+ * for a later tick (whose second result comes then). Events of the engine go out as they are (types.h);
+ * point and normal are [x, y, z]; what is left out at the end is 0.
  */
 #ifndef CAIRN_PROTOCOL_RESULT_WIRE_H
 #define CAIRN_PROTOCOL_RESULT_WIRE_H
@@ -19,6 +19,7 @@
 struct wire_result {
 	uint64_t batch;
 	uint64_t tick;
+	uint64_t edit;
 	enum status code;
 	int64_t index;          /* of the refused command, or -1 */
 	const uint32_t *values; /* to pack (borrowed) */

@@ -180,6 +180,11 @@ static void report(struct run *run)
 	       energy.angular.y, energy.angular.z);
 	printf("\"residual\": %.9g, \"iterations\": %u, \"fallbacks\": %" PRIu64 ", ",
 	       stats.residual, (unsigned)stats.iterations, stats.fallbacks_total);
+	printf("\"islands\": {\"all\": %u, \"dense\": %u, \"sparse\": %u, \"dependent\": %u}, "
+	       "\"push_work\": %.9g, ",
+	       (unsigned)stats.islands, (unsigned)stats.islands_dense,
+	       (unsigned)stats.islands_sparse, (unsigned)stats.islands_dependent,
+	       stats.push_work_total);
 	printf("\"quarantined\": %" PRIu64 ", \"workers\": %" PRIu64 ", ", stats.quarantined_total,
 	       run->options->run_workers);
 	printf("\"method\": \"%s\"}\n", info.method);

@@ -346,11 +346,6 @@ enum status server_start(struct server *self, struct reason *why)
 	return listen_all(self, why);
 }
 
-void server_address(const struct server *self, uint32_t index, struct address *out)
-{
-	io_listener_address(self->listeners[index], out);
-}
-
 /* Closes every stream and waits for their last callbacks. */
 static void close_sessions(struct server *self)
 {

@@ -109,7 +109,5 @@ void server_revoke(struct server *self);
 /* For session.c and worlds.c: one more has come to its end. */
 void server_session_ended(struct server *self);
 void server_world_ended(struct server *self);
-/* Where it listens, for people and tests; the port the system chose. */
-void server_address(const struct server *self, uint32_t index, struct address *out);
 
 #endif

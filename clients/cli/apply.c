@@ -1,7 +1,7 @@
 /* apply.c: commands to a world at any pace.
  *
  * A world that runs applies a batch at its next tick and says so in a RESULT. A world that stands still
- * would let it wait for ever: there the batch travels in a STEP of one tick.
+ * takes it without a tick: there the batch travels in a STEP of none, which answers at once.
  */
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ static enum status step_with(struct cli *cli, uint32_t world, const struct comma
 			     uint32_t count, struct wire_result *result)
 {
 	struct message stepped;
-	const struct cairn_step step = { .n = 1, .commands = commands, .command_count = count };
+	const struct cairn_step step = { .n = 0, .commands = commands, .command_count = count };
 	enum status status = cairn_step(cli->client, world, &step, &stepped, &cli->why);
 	if (status != STATUS_OK)
 		return status;

@@ -8,6 +8,7 @@ cairn_SOURCES = \
 	clients/cli/progress.c \
 	clients/cli/progress.h \
 	clients/cli/verb_input.c \
+	clients/cli/verb_lists.c \
 	clients/cli/verb_load.c \
 	clients/cli/verb_operations.c \
 	clients/cli/verb_query.c \

@@ -16,6 +16,7 @@ static int apply(struct cli *cli, const struct cairn_world *world, const struct 
 	uint32_t id = result_value(&result, count - 1);
 	out_begin(cli);
 	out_u64(cli, "tick", result.tick);
+	out_u64(cli, "edit", result.edit);
 	if (id != 0)
 		out_u64(cli, "id", id);
 	out_end(cli);

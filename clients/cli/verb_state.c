@@ -60,6 +60,7 @@ static void print_stepped(const struct cli *cli, const struct msg_stepped *stepp
 	struct wire_cursor in = wire_cursor_of(parts[1]);
 	out_begin(cli);
 	out_u64(cli, "tick", stepped->tick);
+	out_u64(cli, "edit", stepped->edit);
 	out_hash(cli, "hash", stepped->state_hash.value);
 	out_hash(cli, "tick_hash", stepped->tick_hash.value);
 	if (answer_take_totals(&in, &totals) == STATUS_OK)
@@ -96,7 +97,7 @@ int verb_step(struct cli *cli)
 	return EXIT_SUCCESS;
 }
 
-static int print_state(const struct cli *cli, uint64_t epoch, uint64_t tick,
+static int print_state(const struct cli *cli, uint64_t epoch, uint64_t tick, uint64_t edit,
 		       struct wire_hash hash, uint64_t world, bool other_bits)
 {
 	out_begin(cli);
@@ -104,6 +105,7 @@ static int print_state(const struct cli *cli, uint64_t epoch, uint64_t tick,
 		out_u64(cli, "world", world);
 	out_u64(cli, "epoch", epoch);
 	out_u64(cli, "tick", tick);
+	out_u64(cli, "edit", edit);
 	out_hash(cli, "hash", hash.value);
 	if (other_bits)
 		out_text(cli, "saved_by", "a build of other bits");
@@ -120,7 +122,7 @@ int verb_save(struct cli *cli)
 	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
 	    cairn_save(cli->client, world.number, cli->operands[1], &saved, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
-	return print_state(cli, saved.saved.epoch, saved.saved.tick, saved.saved.hash, 0,
+	return print_state(cli, saved.saved.epoch, saved.saved.tick, saved.saved.edit, saved.saved.hash, 0,
 			   false);
 }
 
@@ -134,7 +136,7 @@ int verb_restore(struct cli *cli)
 	    cairn_restore(cli->client, world.number, cli->operands[1], &restored, &cli->why) !=
 		    STATUS_OK)
 		return cli_fail(cli);
-	return print_state(cli, restored.restored.epoch, restored.restored.tick,
+	return print_state(cli, restored.restored.epoch, restored.restored.tick, restored.restored.edit,
 			   restored.restored.hash, 0, restored.restored.other_bits != 0);
 }
 
@@ -149,6 +151,7 @@ int verb_fork(struct cli *cli)
 	    cairn_fork(cli->client, world.number, cli->operands[1], snapshot, &forked, &cli->why) !=
 		    STATUS_OK)
 		return cli_fail(cli);
-	return print_state(cli, forked.forked.epoch, forked.forked.tick, forked.forked.hash,
+	return print_state(cli, forked.forked.epoch, forked.forked.tick, forked.forked.edit,
+			   forked.forked.hash,
 			   forked.forked.world, false);
 }

@@ -32,6 +32,38 @@ int verb_worlds(struct cli *cli)
 
 /* ---- making -------------------------------------------------------------------------------------- */
 
+/* --limit NAME=N, for each of a world's limits. */
+static bool pack_limits(struct cli *cli, struct wire_packer *out, struct wire_list *list)
+{
+	static const char *const limits[] = {"bodies", "placements", "contacts",
+					     "shapes", "events",     "memory"};
+	const char *text;
+	for (uint32_t k = 0; (text = cli_option(cli, "limit", k)) != NULL; k++) {
+		const char *equals = strchr(text, '=');
+		size_t i = 0, length = equals != NULL ? (size_t)(equals - text) : 0;
+		char key[32];
+		uint64_t value;
+		while (i < COUNT_OF(limits) &&
+		       (strncmp(limits[i], text, length) != 0 || limits[i][length] != '\0'))
+			i++;
+		if (i == COUNT_OF(limits)) {
+			reason_set(&cli->why, STATUS_RANGE, -1, "limit",
+				   "--limit %.40s: it must be NAME=N, with bodies, placements, "
+				   "contacts, shapes, "
+				   "events or memory for NAME",
+				   text);
+			return false;
+		}
+		if (!cli_count(cli, equals + 1, "limit", &value))
+			return false;
+		snprintf(key, sizeof key, "%s_max", limits[i]);
+		wire_pack_string(out, key);
+		wire_pack_uint(out, value);
+		list->count++;
+	}
+	return true;
+}
+
 /* The pairs of WORLD_CREATE from the options of `create`. */
 static bool pack_options(struct cli *cli, struct wire_packer *out, struct wire_list *list)
 {
@@ -77,6 +109,8 @@ static bool pack_options(struct cli *cli, struct wire_packer *out, struct wire_l
 		wire_pack_string(out, broad_phase);
 		list->count++;
 	}
+	if (!pack_limits(cli, out, list))
+		return false;
 	static const char *const flags[] = { "planar", "running" };
 	for (size_t i = 0; i < COUNT_OF(flags); i++) {
 		if (!cli_flag(cli, flags[i]))

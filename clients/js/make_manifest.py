@@ -81,6 +81,12 @@ def lines():
     yield from commands()
     yield "};"
     yield ""
+    yield "/** Numbers of questions by name. */"
+    yield "export const QUERY = {"
+    for _, words in calls("protocol/queries.def", ["QUERY"]):
+        yield f"  {words[2]}: {words[0]},"
+    yield "};"
+    yield ""
     yield "/** Bits of SUBSCRIBE.fields by column. */"
     yield "export const COLUMN = {"
     for _, words in calls("protocol/columns.def", ["COLUMN"]):

@@ -39,7 +39,7 @@ struct cairn_callbacks {
 	void (*event)(void *context, uint64_t sub, uint64_t tick, const struct event *event);
 	/* A batch's fate. */
 	void (*result)(void *context, uint32_t world, const struct wire_result *result);
-	void (*durable)(void *context, uint32_t world, uint64_t epoch, uint64_t tick);
+	void (*durable)(void *context, uint32_t world, uint64_t epoch, uint64_t tick, uint64_t edit);
 	void (*notice)(void *context, const struct msg_notice *notice);
 	/* A world changed mode, pace or epoch. */
 	void (*world)(void *context, const struct msg_world_info *info);

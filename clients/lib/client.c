@@ -47,6 +47,7 @@ static enum status acknowledge(struct cairn *self, const struct watched *watched
 	ack.ack.sub = watched->sub;
 	ack.ack.epoch = watched->mirror.epoch;
 	ack.ack.tick = watched->mirror.tick;
+	ack.ack.edit = watched->mirror.edit;
 	return cairn_send(self, &ack, why);
 }
 
@@ -179,7 +180,8 @@ static enum status take_unasked(struct cairn *self, const struct message *messag
 	case MESSAGE_DURABLE:
 		if (call->durable != NULL)
 			call->durable(call->context, (uint32_t)message->durable.world,
-				      message->durable.epoch, message->durable.tick);
+				      message->durable.epoch, message->durable.tick,
+				      message->durable.edit);
 		return STATUS_OK;
 	case MESSAGE_WORLD_INFO:
 		if (call->world != NULL && message->world_info.ref == 0)
@@ -339,11 +341,12 @@ static struct wire_list applied_of(const struct cairn *self, uint8_t *packed, ui
 		const struct watched *watched = &self->watched[i];
 		if (!watched->mirror.complete)
 			continue;
-		wire_pack_array(&out, 4);
+		wire_pack_array(&out, 5);
 		wire_pack_uint(&out, watched->sub);
 		wire_pack_uint(&out, watched->mirror.epoch);
 		wire_pack_uint(&out, watched->mirror.tick);
 		wire_pack_uint(&out, watched->events);
+		wire_pack_uint(&out, watched->mirror.edit);
 		count++;
 	}
 	return (struct wire_list){ packed, out.bytes, count };

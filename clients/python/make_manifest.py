@@ -50,6 +50,12 @@ def lines():
             yield "    ]),"
     yield "}"
     yield ""
+    yield "# Numbers of questions by name."
+    yield "QUERY = {"
+    for _, words in calls("protocol/queries.def", ["QUERY"]):
+        yield f'    "{words[2]}": {words[0]},'
+    yield "}"
+    yield ""
     yield "COLUMN = {"
     for _, words in calls("protocol/columns.def", ["COLUMN"]):
         yield f'    "{words[2]}": {1 << int(words[0])},'

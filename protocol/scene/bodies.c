@@ -337,7 +337,7 @@ static enum status spawn_one(struct compile *self, const struct entry *entry,
 	double reach = vec3_max_component(vec3_abs(at.position));
 	if (!(reach <= LENGTH_MAX))
 		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "at",
-				   "a body would be at %g m, %g is the most", reach, LENGTH_MAX);
+				   "a body would be at %g m, %.10g is the most", reach, LENGTH_MAX);
 	enum status status = check_plane(self, entry->node->line, at);
 	if (status != STATUS_OK)
 		return status;

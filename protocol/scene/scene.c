@@ -15,19 +15,47 @@ static const struct {
 	double min, max;
 	enum { REAL, WHOLE } kind;
 } PARAMETERS[] = {
-#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc) { name, min, max, kind },
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc) \
+	[number] = { name, min, max, kind },
 #include "server/engine/world/parameters.def"
-#undef PARAMETER
 };
+
+enum {
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)         \
+	ROW_##NAME = (number),
+#include "server/engine/world/parameters.def"
+};
+/* Names that parameters had, which scenes hold. */
+static const struct {
+	const char *name;
+	uint32_t row;
+} OLD_NAMES[] = {
+#define PARAMETER_ALIAS(NAME, old) { old, ROW_##NAME },
+#include "server/engine/world/parameters.def"
+};
+
+/* Row of a name, of today or an old one. */
+static bool parameter_row(const char *name, struct suggestion *suggestion, size_t *row)
+{
+	for (size_t i = 0; i < COUNT_OF(OLD_NAMES); i++)
+		if (strcmp(OLD_NAMES[i].name, name) == 0) {
+			*row = OLD_NAMES[i].row;
+			return true;
+		}
+	for (*row = 0; *row < COUNT_OF(PARAMETERS); ++*row) {
+		if (strcmp(PARAMETERS[*row].name, name) == 0)
+			return true;
+		suggestion_offer(suggestion, PARAMETERS[*row].name);
+	}
+	return false;
+}
 
 static enum status compile_parameter(struct compile *self, const struct node *key)
 {
 	char room[64];
 	struct suggestion suggestion = suggestion_for(key->text);
-	size_t i = 0;
-	for (; i < COUNT_OF(PARAMETERS) && strcmp(PARAMETERS[i].name, key->text) != 0; i++)
-		suggestion_offer(&suggestion, PARAMETERS[i].name);
-	if (i == COUNT_OF(PARAMETERS))
+	size_t i;
+	if (!parameter_row(key->text, &suggestion, &i))
 		return source_fail(&self->source, key->line, STATUS_UNKNOWN_PARAMETER, key->text,
 				   "no parameter is called '%.32s'%s", key->text,
 				   suggestion_text(&suggestion, room, sizeof room));
@@ -84,6 +112,7 @@ static enum status compile_limits(struct compile *self, const struct node *node,
 	out->placements_max = KEY_GIVEN(&limits, LIMITS, placements) ? limits.placements : 0;
 	out->contacts_max = KEY_GIVEN(&limits, LIMITS, contacts) ? limits.contacts : 0;
 	out->shapes_max = KEY_GIVEN(&limits, LIMITS, shapes) ? limits.shapes : 0;
+	out->events_max = KEY_GIVEN(&limits, LIMITS, events) ? limits.events : 0;
 	return STATUS_OK;
 }
 

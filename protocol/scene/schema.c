@@ -293,7 +293,7 @@ static enum status read_text(const struct source *source, const struct node *nod
 	size_t bytes = strlen(node->text);
 	if ((double)bytes < key->min || (double)bytes > key->max)
 		return source_fail(source, node->line, STATUS_RANGE, key->name,
-				   "%s has %zu bytes, not between %g and %g", key->name, bytes,
+				   "%s has %zu bytes, not between %.10g and %.10g", key->name, bytes,
 				   key->min, key->max);
 	for (size_t i = 0; i < bytes; i++)
 		if (node->text[i] < 0x20 || node->text[i] > 0x7e)
@@ -422,7 +422,7 @@ static enum status read_rate(const struct source *source, const struct node *nod
 	double rate = (double)num / (double)den;
 	if (!(rate >= key->min && rate <= key->max))
 		return source_fail(source, node->line, STATUS_RANGE, key->name,
-				   "%s %.10g is not between %g and %g %s", key->name, rate, key->min,
+				   "%s %.10g is not between %.10g and %.10g %s", key->name, rate, key->min,
 				   key->max, key->unit);
 	*(struct rate *)out = (struct rate){ (uint32_t)num, (uint32_t)den };
 	return STATUS_OK;
@@ -437,7 +437,7 @@ static enum status read_nodes(const struct source *source, const struct node *no
 	/* A mapping with a table of its own has better messages for too many keys. */
 	if ((double)node->count < key->min || (!map && (double)node->count > key->max))
 		return source_fail(source, node->line, STATUS_LIMIT, key->name,
-				   "%s has %u entries, not between %g and %g", key->name,
+				   "%s has %u entries, not between %.10g and %.10g", key->name,
 				   (unsigned)node->count, key->min, key->max);
 	*(const struct node **)out = node;
 	return STATUS_OK;

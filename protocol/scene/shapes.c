@@ -193,7 +193,7 @@ static enum status check_points(struct compile *self, uint32_t line, const struc
 		double size = vec3_max_component(vec3_abs(cloud->points.items[i]));
 		if (!(size <= SCENE_LENGTH_MAX))
 			return source_fail(&self->source, line, STATUS_RANGE, "scale",
-					   "point %u is %g m from an axis, %g is the most",
+					   "point %u is %g m from an axis, %.10g is the most",
 					   (unsigned)i, size, SCENE_LENGTH_MAX);
 	}
 	return STATUS_OK;

@@ -111,6 +111,7 @@ struct batch_result {
 	uint64_t tick; /* boundary at which it was applied or refused, or for which it is kept */
 	enum status status; /* OK, or of the first command that was refused */
 	bool kept; /* OK, but nothing was applied: it waits for `tick` */
+	uint32_t edit; /* of the state it was applied in: (epoch, tick, edit) is the first that has it */
 	struct reason why;
 	uint32_t value_count;
 	uint32_t *values; /* borrowed until the next call that applies */
@@ -120,11 +121,14 @@ struct batch_result {
  * kept for this tick; each is checked whole before it changes anything. results[i] tells of batches[i]; a
  * batch for a later tick is kept, which its result says, and answered again through
  * world_kept_results when its tick comes. NO_MEMORY: nothing was applied. The tick's first call also
- * applies what was kept for it; world_step does so when there was no call. */
+ * applies what was kept for it; world_step does so when there was no call. Calls at one boundary are told
+ * apart by `edit` (world_info), and a replay makes the same calls. */
 MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, uint32_t count,
 				   struct batch_result *results);
 /* Results of kept batches applied at this boundary; borrowed until the next world_step. */
 const struct batch_result *world_kept_results(const struct world *world, uint32_t *count);
+/* Changes, events and results of the boundary have been told: what comes now is told from here on. */
+void world_told(struct world *world);
 
 /* A batch that waits for its tick. */
 struct pending_batch {
@@ -156,8 +160,14 @@ bool world_stopped(const struct world *world);
 struct world_stats {
 	uint32_t bodies, awake, placements, shapes, contacts, touching, points, islands, colours;
 	uint32_t manifolds_made, manifolds_kept, iterations, fallbacks, quarantined;
+	/* Of the last step: islands solved by which of two solvers, where a method has two; those
+	 * whose impulses are one choice of many. */
+	uint32_t islands_dense, islands_sparse, islands_dependent;
 	uint64_t fallbacks_total, quarantined_total;
 	double residual, penetration_max, penetration_mean;
+	/* J: energy that taking penetration out has given to bodies against forces; in the last
+	 * step, in all. */
+	double push_work, push_work_total;
 	uint64_t memory_bytes;
 };
 struct world_stats world_stats(const struct world *world);
@@ -172,8 +182,11 @@ const struct event *world_events(const struct world *world, uint32_t *count);
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* A state's name and the world's settings. */
+/* A state has one name: (epoch, tick, edit). `edit` counts the calls since the last step that applied or
+ * kept at least one command, or withdrew what waited; the step sets it to 0. */
 struct world_info {
 	uint64_t tick;
+	uint32_t edit;
 	uint32_t epoch, rate_num, rate_den;
 	bool planar, stopped;
 	vec3 gravity;
@@ -184,6 +197,8 @@ struct world_info {
 };
 struct world_info world_info(const struct world *world);
 void world_new_epoch(struct world *world, uint32_t epoch);
+/* What has been applied so far, as by a scene, made the world: its first state is (epoch, 0, 0). */
+void world_begin(struct world *world);
 
 /* What a client may see of a body. */
 struct body_view {
@@ -223,7 +238,10 @@ struct world_changes world_changes(const struct world *world);
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
-/* Of what every client can know: id, status, pose, velocities of all bodies (server/base/body_hash.h). */
+/* Of what every client can know: id, status, pose, velocities of all bodies
+ * (server/base/body_hash.h). It stays one over bodies whatever else a world holds, so that clients
+ * which compare it go on: each further visible kind (joints, frameworks, particles;
+ * protocol/columns.def) gets a hash of its own beside it, and the journal keeps both. */
 uint64_t world_tick_hash(const struct world *world);
 /* Of all tables, but for what holds nothing (fields.def). per_table (may be NULL) receives one
  * hash a table, in the order of fields.def; 0 of one that is left out. */
@@ -360,23 +378,36 @@ struct world_energy world_energy(const struct world *world);
 /* ---- methods --------------------------------------------------------------------------------- */
 
 struct method_info {
+	uint32_t number; /* permanent */
 	const char *name, *summary;
 	uint32_t motion; /* the number of its motion */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d;
 };
 uint32_t world_methods(struct method_info *out, uint32_t capacity);
+/* Other names of methods, from their sources. Taken wherever a method is named; what such a name
+ * sets beside the method stays when another is chosen. */
+struct method_name {
+	const char *name, *method;
+	const char *parameter; /* set with it, or NULL */
+	double value;
+};
+uint32_t world_method_names(struct method_name *out, uint32_t capacity);
 /* Whether the world could switch to it now. */
 MUST_CHECK enum status world_supports(const struct world *world, const char *method,
 				      struct reason *why);
 
 /* The parameters of parameters.def. */
 struct parameter_info {
+	uint32_t number; /* permanent */
 	const char *name, *unit, *doc;
+	const char *methods; /* names of those that read it, a blank between */
+	const char *old;     /* a name that it had, taken for good; NULL: it never had another */
 	double initial, min, max;
 	bool whole; /* a count or a switch: integers only */
 };
 uint32_t world_parameters(struct parameter_info *out, uint32_t capacity);
-double world_parameter(const struct world *world, const char *name); /* NaN when there is none */
+/* By name, of today or an old one; NaN when there is none. */
+double world_parameter(const struct world *world, const char *name);
 
 #endif

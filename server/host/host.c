@@ -46,6 +46,7 @@ struct report *host_reply(struct host *host, struct asker *asker)
 	report->reply.ref = asker->ref;
 	report->reply.tick = info.tick;
 	report->reply.epoch = info.epoch;
+	report->reply.edit = info.edit;
 	report->reply.mode = (uint8_t)host->mode;
 	return report;
 }
@@ -184,6 +185,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	host->on_reports = reports;
 	host->reports_context = context;
 	host->mode = WIRE_MODE_PAUSED;
+	atomic_init(&host->stands, true);
 	host->whole_due = true;
 	/* What a scene did before the first tick belongs to a boundary that no step has closed yet. */
 	struct world_changes changes = world_changes(world);
@@ -288,11 +290,6 @@ void host_stop(struct host *host, host_stopped *on_stopped, void *context)
 	pool_remove(host->pool, &host->runnable, stopped, NULL);
 }
 
-uint32_t host_number(const struct host *host)
-{
-	return host->options.number;
-}
-
 const char *host_name(const struct host *host)
 {
 	return host->options.name;
@@ -339,6 +336,8 @@ enum status host_submit(struct host *host, const struct host_batch *batch)
 	if (status != STATUS_OK)
 		heap_free(copy);
 	host->put = host->put || status == STATUS_OK;
+	/* The inbox has a lock, and so has whoever sets `stands` before it looks into the inbox. */
+	if (status == STATUS_OK && atomic_load(&host->stands) && host->pool != NULL)
+		pool_wake(&host->runnable);
 	return status;
 }
-

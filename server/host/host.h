@@ -14,8 +14,9 @@
  *	   ▲     pause ◄──────┘            release → PAUSED           release → PAUSED
  *    └── a limit was met, the tick does not fit its budget, or the journal failed: FAILED (paused)
  *
- * While not RUNNING, commands wait in the inbox for the next boundary that is stepped: a state is
- * named by (epoch, tick), so it cannot change under its name.
+ * A state is named by (epoch, tick, edit). While the world is PAUSED or FAILED commands are applied at
+ * once, without a tick, and each application raises `edit`; otherwise they wait for the next tick, or for
+ * a STEP of no ticks.
  */
 #ifndef CAIRN_HOST_HOST_H
 #define CAIRN_HOST_HOST_H
@@ -75,7 +76,6 @@ struct report *host_take_report(struct host *host);
 /* One that has been read; taken. */
 void host_return_report(struct host *host, struct report *report);
 
-uint32_t host_number(const struct host *host);
 const char *host_name(const struct host *host);
 
 /* ---- requests ----------------------------------------------------------------------------------
@@ -101,6 +101,7 @@ struct host_step {
 	uint32_t n; /* ≤ WIRE_STEPS_MAX */
 	struct wire_list list; /* packed commands; copied */
 	uint8_t want;	       /* enum wire_want bits */
+	bool anyway;	       /* the ticks are made even where the commands are refused */
 	bool restricted;
 };
 /* Where the world is small and its worker has nothing to do with it, the ticks are made here and

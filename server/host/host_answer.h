@@ -56,4 +56,9 @@ static inline enum status packed(struct bytes *out, const struct wire_packer *pa
 	return status;
 }
 
+/* host_lists.c */
+struct host;
+enum status host_answer_methods(struct host *host, struct bytes *out) MUST_CHECK;
+enum status host_answer_parameters(struct host *host, struct bytes *out) MUST_CHECK;
+
 #endif

@@ -3,7 +3,7 @@
  *	collect   what the inbox holds and what the STEPs at hand bring, decoded
  *	apply     all of it at once, in the engine's order
  *	record    the batches as they were applied, to the journal
- *	step      one tick
+ *	step      one tick; none where the world stands and was only edited
  *	hash      of the tick, to the journal, or that it was not made; a checkpoint when one is due
  *	report    what changed, to the loop
  *	answer    the STEPs that are done by it
@@ -48,7 +48,7 @@ uint64_t host_due(struct runnable *runnable)
 		return INSTANT_NEVER;
 	if (host->mode == WIRE_MODE_RUNNING)
 		return schedule_due(&host->schedule);
-	return host_step_wanted(host) ? 0 : INSTANT_NEVER;
+	return host_edit_wanted(host) || host_step_wanted(host) ? 0 : INSTANT_NEVER;
 }
 
 /* The journal is of no use any more; its file ends before this. A world whose file cannot be
@@ -187,8 +187,8 @@ static enum status collect(struct host *host)
 	bool running = host->mode == WIRE_MODE_RUNNING;
 	arena_rewind(&host->scratch, boundary->mark);
 	boundary->count = boundary->refused_count = boundary->command_count = 0;
-	uint32_t jobs = running ? 0 : host_step_enlist(host);
-	if (!running && jobs == 0) {
+	uint32_t jobs = running ? 0 : host_step_enlist(host, boundary->edits);
+	if (!running && jobs == 0 && (!boundary->edits || boundary->entry_count == 0)) {
 		/* Who wanted this tick is gone; what the inbox gave waits for the next one. */
 		boundary->stage = BOUNDARY_IDLE;
 		return STATUS_OK;
@@ -257,15 +257,15 @@ static enum status record(struct host *host)
 		struct world_info info = world_info(host->world);
 		for (uint32_t i = 0; i < boundary->count; i++)
 			boundary->records[i].result = (uint8_t)boundary->results[i].status;
-		status = journal_apply(host->journal, info.epoch, info.tick, boundary->records,
-				       count);
+		status = journal_apply(host->journal, info.epoch, info.tick, info.edit,
+				       boundary->records, count);
 	}
 	if (can_be_had_later(status))
 		return status;
 	release_batches(boundary);
 	host_players_end(host);
 	boundary->status = status;
-	boundary->stage = BOUNDARY_STEP;
+	boundary->stage = BOUNDARY_EDIT;
 	if (status != STATUS_OK) {
 		lose_journal(host, status);
 		boundary->why = host->failure;
@@ -315,7 +315,8 @@ static void judge(struct host *host, enum schedule_news news)
 	}
 }
 
-static enum status step(struct host *host)
+/* The commands have been applied. Where no tick follows, the state has a name of its own, and is told. */
+static enum status edit(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	struct step_job *job = NULL;
@@ -324,6 +325,15 @@ static enum status step(struct host *host)
 		return status;
 	while ((job = host_step_next(host, job)) != NULL)
 		job->begun = true;
+	boundary->edits = boundary->edits || (host->mode != WIRE_MODE_RUNNING && !host_step_goes_on(host));
+	boundary->stage = boundary->edits ? BOUNDARY_REPORT : BOUNDARY_STEP;
+	return STATUS_OK;
+}
+
+static enum status step(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
+	struct step_job *job = NULL;
 	uint64_t before = used(host);
 	/* The threads inside a step are for the worlds that need them. */
 	const struct parallel *parallel =
@@ -378,7 +388,8 @@ static enum status record_restore(struct host *host)
 	struct world_info info = world_info(host->world);
 	enum status status = STATUS_OK;
 	if (host->journal != NULL)
-		status = journal_restore(host->journal, info.epoch, info.tick, host->restored);
+		status = journal_restore(host->journal, info.epoch, info.tick, info.edit,
+					 host->restored);
 	if (can_be_had_later(status))
 		return status;
 	if (status != STATUS_OK)
@@ -415,6 +426,8 @@ static void note_told(struct host *host)
 	uint32_t kept;
 	(void)world_kept_results(host->world, &kept);
 	host->open = boundary->status != STATUS_OK;
+	if (boundary->edits)
+		world_told(host->world);
 	host->kept_told = host->open ? kept : 0;
 }
 
@@ -487,9 +500,9 @@ void host_go_on(struct host *host)
 	static enum status (*const stages[])(struct host *) = {
 		[BOUNDARY_BEGIN] = begin,     [BOUNDARY_RESTORE] = record_restore,
 		[BOUNDARY_COLLECT] = collect, [BOUNDARY_APPLY] = apply,
-		[BOUNDARY_RECORD] = record,   [BOUNDARY_STEP] = step,
-		[BOUNDARY_HASH] = hash,	      [BOUNDARY_REPORT] = report,
-		[BOUNDARY_ANSWER] = answer,
+		[BOUNDARY_RECORD] = record,   [BOUNDARY_EDIT] = edit,
+		[BOUNDARY_STEP] = step,	      [BOUNDARY_HASH] = hash,
+		[BOUNDARY_REPORT] = report,   [BOUNDARY_ANSWER] = answer,
 	};
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
@@ -522,12 +535,13 @@ static void take_inbox(struct host *host)
 static bool take_turn(struct host *host, uint64_t now)
 {
 	struct boundary *boundary = &host->boundary;
-	if (host->mode != WIRE_MODE_RUNNING) {
-		if (!host_step_wanted(host))
-			return false;
+	boundary->edits = !(host->mode == WIRE_MODE_RUNNING || host_step_wanted(host));
+	boundary->turn = (struct schedule_turn){ .deadline = now };
+	if (boundary->edits && !host_edit_wanted(host))
+		return false;
+	if (!boundary->edits && host->mode != WIRE_MODE_RUNNING)
 		schedule_request(&host->schedule, 1);
-	}
-	if (!schedule_begin(&host->schedule, now, &boundary->turn))
+	if (!boundary->edits && !schedule_begin(&host->schedule, now, &boundary->turn))
 		return false;
 	boundary->stage = BOUNDARY_COLLECT;
 	boundary->stepping = true;
@@ -535,7 +549,7 @@ static bool take_turn(struct host *host, uint64_t now)
 	boundary->cost = 0;
 	boundary->mark = arena_mark(&host->scratch);
 	/* What a boundary that was given up has left comes first; each session's order stays. */
-	if (boundary->entry_count == 0)
+	if (boundary->entry_count == 0 && !(boundary->edits && host->mode == WIRE_MODE_BARRIER))
 		take_inbox(host);
 	return true;
 }

@@ -100,7 +100,8 @@ void host_notes_release(struct host *host)
 	while (host->notes != NULL) {
 		struct letter *note = host->notes;
 		host->notes = note->next;
-		letter_destroy(note);
+		if (note != host->journal_note)
+			letter_destroy(note);
 	}
 	letter_destroy(host->journal_note);
 }
@@ -164,9 +165,8 @@ enum status host_watch_contacts(struct host *host, bool wanted)
 static void open_journal_failed(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
-	struct letter *letter = context;
 	struct reason why;
-	letter_destroy(letter);
+	UNUSED(context); /* the host's own */
 	if (host->journal_failed || journal_status(host->journal, &why) == STATUS_OK)
 		return;
 	host->journal_failed = true;
@@ -182,10 +182,10 @@ struct letter *host_journal_note(void)
 
 void host_journal_failed(struct host *host)
 {
-	struct letter *note = host->journal_note;
-	host->journal_note = NULL;
-	if (note != NULL)
-		post_note(host, note);
+	/* It stays the host's: where the workers have ended nobody opens it any more. */
+	if (!host->journal_noted)
+		post_note(host, host->journal_note);
+	host->journal_noted = true;
 }
 
 /* ---- requests ---------------------------------------------------------------------------------- */
@@ -214,6 +214,7 @@ static enum status fill_job(struct step_job *job, const struct host_step *step)
 	job->from = step->from;
 	job->left = step->n;
 	job->want = step->want;
+	job->anyway = step->anyway;
 	struct host_batch batch = {
 		.session = step->session,
 		.batch = step->request | HOST_STEP_BATCH,
@@ -272,7 +273,7 @@ static enum status step_borrowed(struct host *host, const struct host_step *step
 	}
 	host->here = true;
 	host_do_step(host, &job);
-	for (uint32_t i = 0; i < step->n && pool_slice(&host->runnable); i++)
+	for (uint32_t i = 0; i < MAX_OF(step->n, 1u) && pool_slice(&host->runnable); i++)
 		host->seen.here++;
 	host->here = false;
 	return STATUS_OK;

@@ -2,9 +2,12 @@
  * STEP requests (host.h draws the modes).
  *
  * A STEP is a job: its commands are applied at the boundary before its first tick, then it takes part
- * in n ticks and is answered. Outside BARRIER only the oldest job takes part; under BARRIER the oldest job of
- * each session does, once k sessions have one. Within a tick the jobs' commands are applied in the order
- * of their sessions' numbers, never of their arrival.
+ * in n ticks and is answered; one whose commands are refused takes part in none, unless it says so. One of
+ * no ticks is an edit: its commands are applied to the world as it stands, as are those of COMMANDS while
+ * the world is PAUSED or FAILED. In LOCKSTEP and BARRIER somebody drives it, and what others command waits
+ * for that. Outside BARRIER only the oldest job takes part; under BARRIER the oldest job of each session
+ * does, once k sessions have one. Within a tick the jobs' commands are applied in the order of their
+ * sessions' numbers, never of their arrival.
  */
 #include <string.h>
 
@@ -43,8 +46,6 @@ static enum status check_step(const struct host *host, const struct step_job *jo
 	if (host->lease != 0 && host->lease != job->asker.session)
 		return reason_set(why, STATUS_LEASED, -1, "world", "session %u holds the lease",
 				  (unsigned)host->lease);
-	if (job->left == 0 && job->commands != NULL)
-		return reason_set(why, STATUS_RANGE, -1, "n", "commands need at least one tick");
 	if (host->jobs.count == STEP_JOBS_MAX)
 		return reason_set(why, STATUS_BUSY, -1, "world", "%d steps are waiting already",
 				  STEP_JOBS_MAX);
@@ -71,7 +72,7 @@ static uint32_t participants(const struct host *host)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < host->jobs.count; i++)
-		count += has_turn(host, i);
+		count += host->jobs.items[i].left > 0 && has_turn(host, i);
 	return count;
 }
 
@@ -81,15 +82,49 @@ bool host_step_wanted(const struct host *host)
 	return participants(host) >= needed;
 }
 
-uint32_t host_step_enlist(struct host *host)
+static bool inbox_holds(const struct host *host)
 {
-	bool wanted = host_step_wanted(host);
+	struct inbox_counters inbox;
+	/* LOOP is the one that puts, so it knows where there is nothing to take. */
+	if (host->here && !host->put)
+		return false;
+	inbox_counters(host->inbox, &inbox);
+	return inbox.entries > 0;
+}
+
+bool host_edit_wanted(const struct host *host)
+{
+	if (host->mode == WIRE_MODE_RUNNING || host->journal_failed)
+		return false;
+	for (uint32_t i = 0; i < host->jobs.count; i++)
+		if (host->jobs.items[i].left == 0 && has_turn(host, i))
+			return true;
+	bool driven = host->mode == WIRE_MODE_LOCKSTEP || host->mode == WIRE_MODE_BARRIER;
+	return !driven && (host->boundary.entry_count > 0 || inbox_holds(host));
+}
+
+uint32_t host_step_enlist(struct host *host, bool edits)
+{
+	bool wanted = edits || host_step_wanted(host);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < host->jobs.count; i++) {
-		host->jobs.items[i].takes_part = wanted && has_turn(host, i);
-		count += host->jobs.items[i].takes_part;
+		struct step_job *job = &host->jobs.items[i];
+		job->takes_part = wanted && (job->left == 0) == edits && has_turn(host, i);
+		count += job->takes_part;
 	}
 	return count;
+}
+
+bool host_step_goes_on(struct host *host)
+{
+	uint32_t left = 0;
+	for (uint32_t i = 0; i < host->jobs.count; i++) {
+		struct step_job *job = &host->jobs.items[i];
+		if (job->takes_part && job->refused && !job->anyway)
+			job->left = 0;
+		left += job->takes_part && job->left > 0;
+	}
+	return left >= (host->mode == WIRE_MODE_BARRIER ? host->barrier : 1);
 }
 
 struct step_job *host_step_next(struct host *host, const struct step_job *after)
@@ -133,9 +168,11 @@ static enum status answer_job(struct host *host, struct step_job *job)
 enum status host_step_result(struct step_job *job, const struct batch_result *result)
 {
 	bool done = result->status == STATUS_OK;
+	job->refused = !done;
 	struct wire_result packed = {
 		.batch = job->asker.ref,
 		.tick = result->tick,
+		.edit = result->edit,
 		.code = result->status,
 		.index = done ? -1 : (int32_t)result->why.index,
 		.values = result->values,
@@ -143,7 +180,7 @@ enum status host_step_result(struct step_job *job, const struct batch_result *re
 		.field = wire_text(done ? "" : result->why.field),
 		.text = wire_text(done ? "" : result->why.text),
 	};
-	/* A result is five small integers, two short texts, and five bytes a value at most. */
+	/* A result is six small integers, two short texts, and five bytes a value at most. */
 	uint32_t room = 512 + 5 * packed.value_count;
 	enum status status = bytes_reserve(&job->results, room);
 	if (status != STATUS_OK)
@@ -183,7 +220,7 @@ static void answer_looker(struct host *host, struct step_job *job)
 	host_refuse(host, &job->asker, &why);
 }
 
-/* Ends the jobs whose turn it is and that need no tick, or stand at the wrong one. */
+/* Ends the jobs whose turn it is and that only look, or stand at the wrong tick. */
 static void settle_jobs(struct host *host)
 {
 	if (host->boundary.stage != BOUNDARY_IDLE && host->boundary.stage != BOUNDARY_ANSWER)
@@ -193,7 +230,7 @@ static void settle_jobs(struct host *host)
 		bool turn = has_turn(host, i) && !job->takes_part;
 		if (turn && !at_its_tick(host, job))
 			refuse_tick(host, job);
-		else if (turn && job->left == 0)
+		else if (turn && job->left == 0 && job->commands == NULL)
 			answer_looker(host, job);
 		else {
 			i++;
@@ -251,7 +288,7 @@ enum status host_step_answer(struct host *host)
 			i++;
 	}
 	for (uint32_t i = 0; i < host->jobs.count; i++)
-		host->jobs.items[i].takes_part = false;
+		host->jobs.items[i].takes_part = host->jobs.items[i].refused = false;
 	settle_jobs(host);
 	return STATUS_OK;
 }
@@ -270,6 +307,7 @@ void host_set_mode(struct host *host, enum wire_mode mode)
 	if (host->mode == WIRE_MODE_RUNNING && mode != WIRE_MODE_RUNNING)
 		world_trim(host->world);
 	host->mode = mode;
+	atomic_store(&host->stands, mode != WIRE_MODE_RUNNING);
 	host->pace_due = true;
 	if (mode == WIRE_MODE_RUNNING)
 		schedule_run(&host->schedule, executor_now(host->executor));

@@ -139,15 +139,13 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 		return answer_body(host, query, out);
 	case WIRE_QUERY_GEOMETRY:
 		return answer_geometry(host, query, out, why);
+	case WIRE_QUERY_METHODS:
+		return host_answer_methods(host, out);
+	case WIRE_QUERY_PARAMETERS:
+		return host_answer_parameters(host, out);
 	default: /* host_question.c */
 		return STATUS_UNSUPPORTED;
 	}
-}
-
-static bool is_short(enum wire_query_kind kind)
-{
-	return kind == WIRE_QUERY_CONTACTS || kind == WIRE_QUERY_TOTALS ||
-	       kind == WIRE_QUERY_BODY || kind == WIRE_QUERY_GEOMETRY;
 }
 
 /* What an answer has cost, in pieces looked at. */
@@ -170,7 +168,7 @@ void host_do_query(struct host *host, struct asker *asker, struct wire_list list
 		return;
 	struct arena_mark mark = arena_mark(&host->scratch);
 	enum status status = query_take(&list, &query, &why);
-	if (status == STATUS_OK && !is_short(query.kind)) {
+	if (status == STATUS_OK && query_info((uint32_t)query.kind)->placed) {
 		host_do_question(host, asker, &query);
 		return;
 	}

@@ -187,6 +187,7 @@ static void add_result(struct tick_report *ticked, const struct batch_result *fr
 		.session = from->session,
 		.batch = from->number & ~HOST_STEP_BATCH,
 		.tick = from->tick,
+		.edit = from->edit,
 		.status = from->kept ? STATUS_WAITING : from->status,
 		.index = from->status == STATUS_OK ? -1 : (int32_t)from->why.index,
 		.step = (from->number & HOST_STEP_BATCH) != 0,
@@ -263,8 +264,9 @@ static enum status add_results(const struct host *host, struct tick_report *tick
 	return status;
 }
 
-/* The events that are news: a boundary that stays open tells of its limit, and the step that closes it of
- * all else, so that nobody hears anything twice. */
+/* The events that are news: a boundary that stays open tells of the limit that stopped it, and the
+ * step that closes it of all else (events dropped over their own limit among it), so that nobody
+ * hears anything twice. */
 static enum status add_events(const struct host *host, const struct boundary *boundary,
 			      struct tick_report *ticked)
 {
@@ -276,7 +278,7 @@ static enum status add_events(const struct host *host, const struct boundary *bo
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < count; i++) {
-		bool limit = events[i].kind == EVENT_LIMIT;
+		bool limit = events[i].kind == EVENT_LIMIT && events[i].fraction == 0;
 		if (failed ? limit && !host->open : !limit)
 			ticked->events[ticked->event_count++] = events[i];
 	}
@@ -332,6 +334,7 @@ static void add_figures(const struct host *host, const struct boundary *boundary
 	ticked->stats = world_stats(host->world);
 	ticked->tick = ticked->info.tick;
 	ticked->epoch = ticked->info.epoch;
+	ticked->edit = ticked->info.edit;
 	ticked->tick_hash = world_tick_hash(host->world);
 	ticked->mode = (uint8_t)host->mode;
 	ticked->late = host->schedule.late;
@@ -341,7 +344,7 @@ static void add_figures(const struct host *host, const struct boundary *boundary
 	ticked->failure = host->failure;
 	if (!boundary->stepping)
 		return;
-	ticked->step = boundary->status == STATUS_OK;
+	ticked->step = boundary->status == STATUS_OK && !boundary->edits;
 	ticked->lateness_ns = boundary->turn.lateness;
 	ticked->cost_ns = boundary->cost;
 }

@@ -38,8 +38,8 @@ enum status host_checkpoint(struct host *host, const char *name, const struct by
 		uint32_t count;
 		uint64_t hash = world_state_hash(host->world, tables, &count);
 		struct world_info info = world_info(host->world);
-		status = journal_checkpoint(host->journal, info.epoch, info.tick, name, image, hash,
-					    tables, count);
+		status = journal_checkpoint(host->journal, info.epoch, info.tick, info.edit, name,
+					    image, hash, tables, count);
 		if (status == STATUS_OK)
 			host->steps_unsaved = 0;
 	}

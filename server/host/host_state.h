@@ -51,6 +51,8 @@ struct step_job {
 	struct wire_option from;
 	uint32_t left; /* ticks still to make */
 	uint8_t want;
+	bool anyway;  /* its ticks are made even where its commands are refused */
+	bool refused; /* they were */
 	bool begun; /* its commands have been applied */
 	bool takes_part; /* in the boundary at hand */
 	struct waiting_batch *commands; /* owned, NULL when none came or once applied */
@@ -70,6 +72,7 @@ enum boundary_stage {
 	BOUNDARY_COLLECT, /* batches of the inbox and of STEPs, decoded */
 	BOUNDARY_APPLY,
 	BOUNDARY_RECORD, /* to the journal: what was applied */
+	BOUNDARY_EDIT, /* what has come of STEPs' commands, and whether a tick is made */
 	BOUNDARY_STEP,
 	BOUNDARY_HASH,	 /* to the journal: the tick */
 	BOUNDARY_REPORT, /* to the loop */
@@ -79,6 +82,7 @@ struct boundary {
 	enum boundary_stage stage;
 	uint64_t again_at; /* instant of the next try */
 	bool stepping;	   /* a turn was taken; false: only news of control */
+	bool edits;	   /* the turn makes no tick: commands for a world that stands */
 	struct schedule_turn turn;
 	uint64_t cost; /* ns of processor time so far */
 	uint64_t slice_at; /* instant at which the slice at hand began */
@@ -162,6 +166,7 @@ struct host {
 	struct report_queue reports; /* worker → LOOP */
 	struct bell bell;	     /* rung for LOOP when reports wait */
 	bool in_slice, told_in_slice; /* one ring for all reports of a slice, at its end */
+	atomic_bool stands; /* its mode is not RUNNING: what is put into the inbox does not wait for a tick */
 	bool here; /* LOOP is in it and takes the reports itself: no ring at all */
 	host_reports *on_reports;
 	void *reports_context;
@@ -176,6 +181,7 @@ struct host {
 	/* LOOP's: notes that found the mailbox half full, oldest first (last_note holds where there
 	 * are some), and the one kept for a bad day. */
 	struct letter *notes, *last_note, *journal_note;
+	bool journal_noted; /* it has been posted */
 	bool put; /* LOOP's: the inbox may hold something */
 	struct report *spare; /* LOOP's: a reply that was read, for the next request; or NULL */
 
@@ -247,8 +253,14 @@ void host_do_session_gone(struct host *host, uint32_t session);
 void host_do_step(struct host *host, struct step_job *job); /* contents taken */
 /* Whether requested ticks can be made now. */
 bool host_step_wanted(const struct host *host);
-/* Marks the jobs that take part in the next tick; returns how many. */
-uint32_t host_step_enlist(struct host *host);
+/* Whether commands can be applied to a world that stands, without a tick. */
+bool host_edit_wanted(const struct host *host);
+/* Marks the jobs that take part in the next tick, or (edits) in an application without one; returns how
+ * many. */
+uint32_t host_step_enlist(struct host *host, bool edits);
+/* The commands have been applied: jobs whose commands were refused want no tick any more. Whether one is
+ * still to be made. */
+bool host_step_goes_on(struct host *host);
 /* The next of them from `from` on, by session; NULL after the last. */
 struct step_job *host_step_next(struct host *host, const struct step_job *after);
 /* Packs the result of a job's commands, for its answer. */

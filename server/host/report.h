@@ -44,6 +44,7 @@ struct report_body {
 struct report_result {
 	uint32_t session;
 	uint64_t batch, tick;
+	uint32_t edit; /* of the state it was applied in */
 	enum status status;
 	int32_t index; /* of the refused command, −1 */
 	bool step; /* came with a STEP: goes out in its STEPPED, not in a RESULT */
@@ -54,7 +55,7 @@ struct report_result {
 
 struct tick_report {
 	uint64_t tick, tick_hash;
-	uint32_t epoch;
+	uint32_t epoch, edit;
 	uint8_t mode;	/* enum wire_mode */
 	bool whole;	/* every body is listed as created: the first report, and after a restore */
 	bool step;	/* a step was made; false: only commands, control or a restore */
@@ -98,7 +99,7 @@ struct reply_report {
 	enum status status;
 	struct reason why;	/* when status is not OK */
 	uint64_t tick;
-	uint32_t epoch;
+	uint32_t epoch, edit;
 	uint8_t mode;
 	struct wire_hash state_hash, tick_hash;
 	bool other_bits; /* to a RESTORE: the snapshot is of a build with other numbers (engine.h) */

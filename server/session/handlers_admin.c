@@ -42,6 +42,12 @@ static void pair(struct wire_packer *out, const char *key, uint64_t value)
 	wire_pack_uint(out, value);
 }
 
+static void real_pair(struct wire_packer *out, const char *key, double value)
+{
+	wire_pack_string(out, key);
+	wire_pack_real(out, value);
+}
+
 /* Of the rounds that are kept; 0 where there are none. */
 static uint64_t round_quantile(const struct round_times *rounds, uint32_t permille)
 {
@@ -146,7 +152,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 41);
+	wire_pack_map(out, 48);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -154,6 +160,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "world", world->number);
 	pair(out, "epoch", world->epoch);
 	pair(out, "tick", world->tick);
+	pair(out, "edit", world->edit);
 	pair(out, "mode", world->mode);
 	pair(out, "pace_permille", world->pace);
 	pair(out, "ticks", host.ticks);
@@ -170,7 +177,12 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "awake", world->stats.awake);
 	pair(out, "contacts", world->stats.contacts);
 	pair(out, "islands", world->stats.islands);
+	pair(out, "islands_dense", world->stats.islands_dense);
+	pair(out, "islands_sparse", world->stats.islands_sparse);
+	pair(out, "islands_dependent", world->stats.islands_dependent);
 	pair(out, "iterations", world->stats.iterations);
+	real_pair(out, "residual", world->stats.residual);
+	real_pair(out, "push_work", world->stats.push_work_total);
 	pair(out, "fallbacks", world->stats.fallbacks_total);
 	pair(out, "quarantined", world->stats.quarantined_total);
 	pair(out, "memory_bytes", world->stats.memory_bytes);
@@ -185,6 +197,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pair(out, "events_lost", fanout.events_lost);
 	pair(out, "contacts_cut", fanout.contacts_cut);
 	pair(out, "durable_tick", world->durable_tick);
+	pair(out, "durable_edit", world->durable_edit);
 	pair(out, "file_bytes", world->figures.file_bytes);
 	pair(out, "file_free_bytes", world->figures.free_bytes);
 	pair(out, "checkpoints_pruned", world->figures.checkpoints_pruned);

@@ -242,6 +242,7 @@ void handle_step(struct session *self, const struct message *message)
 		.n = (uint32_t)ask->n,
 		.list = ask->commands,
 		.want = (uint8_t)ask->want,
+		.anyway = ask->anyway != 0,
 		.restricted = session_role(self) < WIRE_ROLE_CONTROLLER,
 	};
 	enum status status = ARRAY_RESERVE(&membership->steps, membership->steps.count + 1u);

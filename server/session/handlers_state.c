@@ -79,7 +79,8 @@ void handle_ack(struct session *self, const struct message *message)
 	uint64_t now = io_now(self->server->io);
 	if (entry == NULL)
 		return;
-	subscription_ack(entry->subscription, (uint32_t)message->ack.epoch, message->ack.tick, now);
+	subscription_ack(entry->subscription, (uint32_t)message->ack.epoch, message->ack.tick,
+			 (uint32_t)message->ack.edit, now);
 	/* There is credit again, and no step that would make use of it. */
 	if (entry->world->mode == WIRE_MODE_PAUSED)
 		fanout_show(entry->world->fanout, entry->subscription, now);

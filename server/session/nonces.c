@@ -135,11 +135,3 @@ enum status nonces_each(const struct nonces *self, uint64_t now_s,
 	}
 	return status;
 }
-
-uint32_t nonces_count(const struct nonces *self)
-{
-	uint32_t count = 0;
-	for (uint32_t b = 0; b < self->books.count; b++)
-		count += self->books.items[b].count;
-	return count;
-}

@@ -42,7 +42,5 @@ enum status nonces_restore(struct nonces *self, const struct used_token *token, 
 enum status nonces_each(const struct nonces *self, uint64_t now_s,
 			enum status (*each)(void *context, const struct used_token *token),
 			void *context) MUST_CHECK;
-/* Remembered ones, all books together. */
-uint32_t nonces_count(const struct nonces *self);
 
 #endif

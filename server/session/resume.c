@@ -131,7 +131,7 @@ static void swap_streams(struct session *self, struct session *other)
 /* Where one subscription goes on. False: the client has one that is not here any more. */
 static bool go_on(struct session *self, struct wire_cursor *in, uint64_t *sub)
 {
-	uint64_t epoch = 0, tick = 0, events = 0;
+	uint64_t epoch = 0, tick = 0, events = 0, edit = 0;
 	struct wire_cursor item = *in;
 	uint32_t count;
 	*sub = 0;
@@ -139,7 +139,8 @@ static bool go_on(struct session *self, struct wire_cursor *in, uint64_t *sub)
 	    count < 3 || wire_take_uint(&item, WIRE_INTEGER_MAX, sub) != STATUS_OK ||
 	    wire_take_uint(&item, UINT32_MAX, &epoch) != STATUS_OK ||
 	    wire_take_uint(&item, WIRE_INTEGER_MAX, &tick) != STATUS_OK ||
-	    (count > 3 && wire_take_uint(&item, WIRE_INTEGER_MAX, &events) != STATUS_OK))
+	    (count > 3 && wire_take_uint(&item, WIRE_INTEGER_MAX, &events) != STATUS_OK) ||
+	    (count > 4 && wire_take_uint(&item, UINT32_MAX, &edit) != STATUS_OK))
 		return true; /* what cannot be read names nobody: its subscription begins anew */
 	struct session_subscription *entry = session_subscription(self, *sub);
 	if (entry == NULL)
@@ -147,7 +148,8 @@ static bool go_on(struct session *self, struct wire_cursor *in, uint64_t *sub)
 	if (entry->resumed)
 		return true;
 	entry->resumed = true;
-	subscription_resume(entry->subscription, (uint32_t)epoch, tick, events);
+	subscription_resume(entry->subscription, (uint32_t)epoch, tick, count > 4 ? (int64_t)edit : -1,
+			    events);
 	return true;
 }
 
@@ -172,7 +174,7 @@ static void resume_subscriptions(struct session *self, const struct wire_list *a
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct session_subscription *entry = &self->subscriptions.items[i];
 		if (!entry->resumed)
-			subscription_resume(entry->subscription, 0, 0, 0);
+			subscription_resume(entry->subscription, 0, 0, 0, 0);
 		fanout_show(entry->world->fanout, entry->subscription, io_now(self->server->io));
 	}
 }

@@ -1,8 +1,8 @@
 /* journal.c: records from the host's thread to the disk, and the news back.
  *
- * What is promised: `durable` is called for (epoch, tick) only after COMMIT of the transaction with that
- * tick's hash has returned under synchronous=FULL, and records reach the file in the order given, so
- * every transaction leaves a beginning of the world's history behind.
+ * What is promised: `durable` is called for (epoch, tick, edit) only after COMMIT of the transaction with
+ * that tick's hash, or the batches applied since, has returned under synchronous=FULL, and records reach
+ * the file in the order given, so every transaction leaves a beginning of the world's history behind.
  *
  * What goes wrong: a write fails (a full disk, an error of the device). The transaction is undone, the
  * journal takes no more records, is never ready again and says `failed` once; the world stops with all
@@ -46,14 +46,14 @@ static enum status end_put(struct journal *journal, enum status status, uint64_t
 	return status;
 }
 
-enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick,
+enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick, uint32_t edit,
 			  const struct journal_batch *batches, uint32_t count)
 {
 	enum status status = begin_put(journal, record_apply_charge(batches, count));
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_apply(&journal->waiting, epoch, tick, batches, count);
+	status = parcel_put_apply(&journal->waiting, epoch, tick, edit, batches, count);
 	return end_put(journal, status, charged);
 }
 
@@ -80,14 +80,14 @@ enum status journal_stopped(struct journal *journal, uint32_t epoch, uint64_t ti
 }
 
 enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t tick,
-			       const char *name, const struct bytes *image, uint64_t state_hash,
-			       const uint64_t *table_hashes, uint32_t table_count)
+			       uint32_t edit, const char *name, const struct bytes *image,
+			       uint64_t state_hash, const uint64_t *table_hashes, uint32_t table_count)
 {
 	enum status status = begin_put(journal, record_checkpoint_charge(image));
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_checkpoint(&journal->waiting, epoch, tick, name, image, state_hash,
+	status = parcel_put_checkpoint(&journal->waiting, epoch, tick, edit, name, image, state_hash,
 				       table_hashes, table_count);
 	return end_put(journal, status, charged);
 }
@@ -103,14 +103,14 @@ enum status journal_shape(struct journal *journal, uint32_t epoch, uint64_t tick
 	return end_put(journal, status, charged);
 }
 
-enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick,
+enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick, uint32_t edit,
 			    const char *name)
 {
 	enum status status = begin_put(journal, RECORD_CHARGE);
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_restore(&journal->waiting, epoch, tick, name);
+	status = parcel_put_restore(&journal->waiting, epoch, tick, edit, name);
 	return end_put(journal, status, charged);
 }
 
@@ -243,6 +243,7 @@ static void note_written(struct journal *journal, const struct world_file_progre
 	if (made->moved) {
 		journal->progress.epoch = made->epoch;
 		journal->progress.tick = made->tick;
+		journal->progress.edit = made->edit;
 		journal->progress.moved = true;
 	}
 	journal->progress.saved += made->saved;
@@ -322,7 +323,7 @@ static void tell(struct journal *journal, const struct world_file_progress *prog
 {
 	const struct journal_events *events = &journal->events;
 	if (progress->moved && events->durable != NULL)
-		events->durable(events->context, progress->epoch, progress->tick);
+		events->durable(events->context, progress->epoch, progress->tick, progress->edit);
 	for (uint64_t i = 0; i < progress->saved && events->saved != NULL; i++)
 		events->saved(events->context);
 }

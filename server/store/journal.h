@@ -45,9 +45,8 @@ struct journal_figures {
 
 /* Progress, called on LOOP; borrowed context. */
 struct journal_events {
-	/* Everything up to the state (epoch, tick) is on disk (fsynced): batches applied at that boundary
-	 * belong to the next state. */
-	void (*durable)(void *context, uint32_t epoch, uint64_t tick);
+	/* Everything up to the state (epoch, tick, edit) is on disk (fsynced). */
+	void (*durable)(void *context, uint32_t epoch, uint64_t tick, uint32_t edit);
 	/* The next named checkpoint, in the order they were given, is on disk. */
 	void (*saved)(void *context);
 	/* Writing failed; nothing more will be durable. The journal stays not ready, so its world stops. */
@@ -70,8 +69,9 @@ void journal_set_events(struct journal *journal, const struct journal_events *ev
  * One thread at a time calls them, the world's own. */
 
 /* The batches of one world_apply call at boundary `tick` (before step tick → tick + 1), in the order
- * applied; none for a call that only applied batches kept for this tick. */
-MUST_CHECK enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick,
+ * applied; none for a call that only applied batches kept for this tick. A boundary may have several of them;
+ * `edit` is that of the state after this one. */
+MUST_CHECK enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick, uint32_t edit,
 				     const struct journal_batch *batches, uint32_t count);
 /* Step tick−1 → tick was made; its tick hash. */
 MUST_CHECK enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick,
@@ -82,14 +82,14 @@ MUST_CHECK enum status journal_stopped(struct journal *journal, uint32_t epoch, 
 				       enum status status);
 /* The world's image with the hash of every table; `name` NULL for a periodic one, else of a SAVE. */
 MUST_CHECK enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t tick,
-					  const char *name, const struct bytes *image,
+					  uint32_t edit, const char *name, const struct bytes *image,
 					  uint64_t state_hash, const uint64_t *table_hashes,
 					  uint32_t table_count);
 /* A shape became known at boundary `tick`. */
 MUST_CHECK enum status journal_shape(struct journal *journal, uint32_t epoch, uint64_t tick,
 				     const struct shape *shape);
-/* The world went back to snapshot `name` and stands at `tick` in the new epoch. */
-MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick,
+/* The world went back to snapshot `name` and stands at (`tick`, `edit`) in the new epoch. */
+MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick, uint32_t edit,
 				       const char *name);
 /* The world is driven so from now on. */
 MUST_CHECK enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,

@@ -51,12 +51,13 @@ uint64_t record_checkpoint_charge(const struct bytes *image)
 /* ---- putting ----------------------------------------------------------------------------------- */
 
 static struct writer begin(struct parcel *self, enum record_kind kind, uint32_t epoch,
-			   uint64_t tick)
+			   uint64_t tick, uint32_t edit)
 {
 	struct writer writer = writer_into(&self->records);
 	write_u8(&writer, (uint8_t)kind);
 	write_u32(&writer, epoch);
 	write_u64(&writer, tick);
+	write_u32(&writer, edit);
 	return writer;
 }
 
@@ -72,11 +73,11 @@ static enum status end(struct parcel *self, const struct writer *writer, size_t 
 	return status;
 }
 
-enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick,
+enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
 			     const struct journal_batch *batches, uint32_t count)
 {
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_APPLY, epoch, tick);
+	struct writer writer = begin(self, RECORD_APPLY, epoch, tick, edit);
 	write_u32(&writer, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct journal_batch *batch = &batches[i];
@@ -95,14 +96,15 @@ enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick,
 enum status parcel_put_tick(struct parcel *self, uint32_t epoch, uint64_t tick, uint64_t tick_hash)
 {
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_TICK, epoch, tick);
+	struct writer writer = begin(self, RECORD_TICK, epoch, tick, 0);
 	write_u64(&writer, tick_hash);
 	return end(self, &writer, start, RECORD_CHARGE);
 }
 
 enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t tick,
-				  const char *name, const struct bytes *image, uint64_t state_hash,
-				  const uint64_t *table_hashes, uint32_t table_count)
+				  uint32_t edit, const char *name, const struct bytes *image,
+				  uint64_t state_hash, const uint64_t *table_hashes,
+				  uint32_t table_count)
 {
 	ASSERT(table_count <= WORLD_TABLES_MAX);
 	ASSERT(name == NULL || strlen(name) <= WIRE_NAME_MAX);
@@ -113,7 +115,7 @@ enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t 
 	if (status != STATUS_OK)
 		return status;
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_CHECKPOINT, epoch, tick);
+	struct writer writer = begin(self, RECORD_CHECKPOINT, epoch, tick, edit);
 	write_u64(&writer, state_hash);
 	write_u32(&writer, table_count);
 	for (uint32_t i = 0; i < table_count; i++)
@@ -135,19 +137,19 @@ enum status parcel_put_shape(struct parcel *self, uint32_t epoch, uint64_t tick,
 	if (status != STATUS_OK)
 		return status;
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_SHAPE, epoch, tick);
+	struct writer writer = begin(self, RECORD_SHAPE, epoch, tick, 0);
 	status = end(self, &writer, start, RECORD_CHARGE);
 	if (status == STATUS_OK)
 		self->shapes.items[self->shapes.count++] = shape_retain(shape);
 	return status;
 }
 
-enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick,
+enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
 			       const char *name)
 {
 	ASSERT(strlen(name) <= WIRE_NAME_MAX);
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_RESTORE, epoch, tick);
+	struct writer writer = begin(self, RECORD_RESTORE, epoch, tick, edit);
 	write_blob(&writer, name, (uint32_t)strlen(name));
 	return end(self, &writer, start, RECORD_CHARGE);
 }
@@ -155,7 +157,7 @@ enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tic
 enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick, enum status stop)
 {
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_STOP, epoch, tick);
+	struct writer writer = begin(self, RECORD_STOP, epoch, tick, 0);
 	write_u8(&writer, (uint8_t)stop);
 	return end(self, &writer, start, RECORD_CHARGE);
 }
@@ -164,7 +166,7 @@ enum status parcel_put_pace(struct parcel *self, uint32_t epoch, uint64_t tick,
 			    const struct journal_pace *pace)
 {
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_PACE, epoch, tick);
+	struct writer writer = begin(self, RECORD_PACE, epoch, tick, 0);
 	write_u8(&writer, pace->mode);
 	write_u32(&writer, pace->speed);
 	write_u32(&writer, pace->barrier);
@@ -259,6 +261,7 @@ enum status parcel_next(struct parcel_reader *self, struct record *out)
 	out->kind = read_u8(&self->reader);
 	out->epoch = read_u32(&self->reader);
 	out->tick = read_u64(&self->reader);
+	out->edit = read_u32(&self->reader);
 	bool good = take_body(self, out) && !self->reader.failed;
 	return good ? STATUS_OK : STATUS_MALFORMED;
 }

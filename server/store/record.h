@@ -3,7 +3,7 @@
  * A parcel is what the host has handed over since the store thread last looked: records in their order,
  * packed behind one another, and beside them what need not be copied twice: images and shapes.
  *
- *   u8 kind, u32 epoch, u64 tick, then (little-endian)
+ *   u8 kind, u32 epoch, u64 tick, u32 edit of the state after it, then (little-endian)
  *   APPLY       u32 batches, each: u32 session, u64 batch, u64 at, u8 late, u8 restricted, u8 result,
  *               u32 count, u32 bytes, the packed commands
  *   TICK        u64 tick hash
@@ -45,7 +45,7 @@ struct record_checkpoint {
 /* A record taken out; slices and pointers are borrowed from the parcel. */
 struct record {
 	enum record_kind kind;
-	uint32_t epoch;
+	uint32_t epoch, edit;
 	uint64_t tick;
 	union {
 		struct {
@@ -79,17 +79,17 @@ uint64_t record_checkpoint_charge(const struct bytes *image);
 enum { RECORD_CHARGE = 64 }; /* of every other record, and of each batch beside its commands */
 
 /* Put at the end, copied. NO_MEMORY: the parcel is as before. A name is at most WIRE_NAME_MAX bytes. */
-MUST_CHECK enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick,
+MUST_CHECK enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
 					const struct journal_batch *batches, uint32_t count);
 MUST_CHECK enum status parcel_put_tick(struct parcel *self, uint32_t epoch, uint64_t tick,
 				       uint64_t tick_hash);
 MUST_CHECK enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t tick,
-					     const char *name, const struct bytes *image,
+					     uint32_t edit, const char *name, const struct bytes *image,
 					     uint64_t state_hash, const uint64_t *table_hashes,
 					     uint32_t table_count);
 MUST_CHECK enum status parcel_put_shape(struct parcel *self, uint32_t epoch, uint64_t tick,
 					const struct shape *shape);
-MUST_CHECK enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick,
+MUST_CHECK enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
 					  const char *name);
 
 MUST_CHECK enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick,

@@ -330,12 +330,13 @@ static void note(struct world_file_progress *progress, const struct record *reco
 	bool named = record->kind == RECORD_CHECKPOINT && record->checkpoint.named;
 	progress->saved += named;
 	progress->written.checkpoints += record->kind == RECORD_CHECKPOINT;
-	/* The state of a boundary is safe with its hash, its image, or the way back to one. */
+	/* A state is safe with its hash, its image, the way back to one, or the batches that made it. */
 	if (record->kind != RECORD_TICK && record->kind != RECORD_CHECKPOINT &&
-	    record->kind != RECORD_RESTORE)
+	    record->kind != RECORD_RESTORE && record->kind != RECORD_APPLY)
 		return;
 	progress->epoch = record->epoch;
 	progress->tick = record->tick;
+	progress->edit = record->edit;
 	progress->moved = true;
 }
 

@@ -47,9 +47,9 @@ struct world_file {
 
 /* What a transaction made safe. */
 struct world_file_progress {
-	uint32_t epoch;
+	uint32_t epoch, edit;
 	uint64_t tick;
-	bool moved;	/* (epoch, tick) was set */
+	bool moved;	/* (epoch, tick, edit) was set */
 	uint64_t saved; /* named checkpoints */
 	struct prune_counts written; /* about how many */
 };

@@ -308,7 +308,7 @@ static void note_events(struct fanout *self, struct subscription *sub,
 		if (!hears(sub, &report->events[i]))
 			continue;
 		if (packed)
-			subscription_note_event(sub, report->tick, report->epoch,
+			subscription_note_event(sub, report->tick, report->edit, report->epoch,
 						self->event_bytes.data + from,
 						self->event_ends.items[i] - from);
 		else
@@ -357,7 +357,8 @@ static void begin_round(struct fanout *self)
 static bool is_behind(const struct fanout *self, const struct subscription *sub)
 {
 	return sub->snapshot_due || sub->base != self->view.serial ||
-	       sub->base_tick != self->view.tick || sub->partial || sub->focus != NULL ||
+	       sub->base_tick != self->view.tick || sub->base_edit != self->view.edit ||
+	       sub->partial || sub->focus != NULL ||
 	       (sub->interest != NULL && sub->mark.turns != sub->interest->turn_next);
 }
 

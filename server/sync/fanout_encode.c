@@ -158,6 +158,8 @@ static enum status encode(struct fanout *self, struct group *group, uint8_t flag
 		.epoch = view->epoch,
 		.tick = view->tick,
 		.base = group->base_tick,
+		.edit = view->edit,
+		.base_edit = group->base_edit,
 		.hash = hash,
 		.removed = self->delta.removed.items,
 		.removed_count = self->delta.removed.count,
@@ -229,6 +231,7 @@ static uint32_t *list_of(struct fanout *self, struct interest *interest)
 static void stand_on_nothing(struct group *group)
 {
 	group->base = group->base_tick = 0;
+	group->base_edit = 0;
 	group->mark = (struct interest_mark){ 0 };
 }
 
@@ -237,6 +240,7 @@ static void describe(const struct fanout *self, const struct subscription *sub, 
 	out->interest = sub->interest;
 	out->base = sub->base;
 	out->base_tick = sub->base_tick;
+	out->base_edit = sub->base_edit;
 	out->mark = sub->mark;
 	if (sub->snapshot_due || sub->base < self->view.epoch_serial)
 		stand_on_nothing(out);
@@ -249,6 +253,7 @@ static void describe(const struct fanout *self, const struct subscription *sub, 
 static bool serves(const struct group *group, const struct group *wanted)
 {
 	return group->base == wanted->base && group->base_tick == wanted->base_tick &&
+	       group->base_edit == wanted->base_edit &&
 	       group->mark.turns == wanted->mark.turns &&
 	       group->mark.changes == wanted->mark.changes && group->profile == wanted->profile &&
 	       group->fields == wanted->fields && group->hashed == wanted->hashed &&

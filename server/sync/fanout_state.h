@@ -18,6 +18,7 @@ struct group {
 	struct interest *interest; /* NULL: the whole world */
 	uint64_t base;		   /* serial, 0: a SNAPSHOT */
 	uint64_t base_tick;
+	uint32_t base_edit;
 	struct interest_mark mark; /* of the members' last frame */
 	struct interest_mark next; /* of this one */
 	enum wire_profile profile;

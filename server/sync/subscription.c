@@ -14,9 +14,9 @@ static enum status check(const struct msg_subscribe *ask, uint32_t frame_max, st
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "profile", "profile %llu is not served",
 				  (unsigned long long)ask->profile);
-	if (wire_column_later(ask->fields) != NULL)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields", "%s are not served yet",
-				  wire_column_later(ask->fields));
+	if (wire_column_retired(ask->fields) != NULL)
+		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields", "no column of bodies any more: %s",
+				  wire_column_retired(ask->fields));
 	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_SERVED) != 0 || ask->fields == 0)
 		return reason_set(why, STATUS_RANGE, -1, "fields",
 				  "fields is %llu: it must be a sum of bits of %d, not 0",
@@ -193,11 +193,13 @@ enum status subscription_take(struct subscription *self, const struct view *view
 	self->pending.count = count;
 	self->pending_serial = view->serial;
 	self->pending_tick = view->tick;
+	self->pending_edit = view->edit;
 	self->pending_epoch = view->epoch;
 	self->pending_snapshot = snapshot;
 	self->pending_moved_at = now;
 	self->base = view->serial;
 	self->base_tick = view->tick;
+	self->base_edit = view->edit;
 	self->mark = mark;
 	self->snapshot_due = false;
 	self->served = view->steps;
@@ -244,6 +246,7 @@ static void note_sent(struct subscription *self, uint64_t now)
 	uint32_t at = (self->unacked_first + self->unacked_count++) % self->unacked_room;
 	self->unacked[at] = (struct sent_frame){
 		.tick = self->pending_tick,
+		.edit = self->pending_edit,
 		.epoch = self->pending_epoch,
 		.sent_at = now,
 		.serial = self->pending_serial,
@@ -271,14 +274,15 @@ enum status subscription_push(struct subscription *self, uint64_t now, uint64_t 
 	return STATUS_OK;
 }
 
-void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t now)
+/* A client that knows of no edits acknowledges the frames of a tick in their order. */
+void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit, uint64_t now)
 {
 	/* Frames are sent in order and acknowledged in order: everything up to the named one is done. An
 	 * acknowledgement of a frame that is not waiting changes nothing. */
 	for (uint32_t i = 0; i < self->unacked_count; i++) {
 		uint32_t at = (self->unacked_first + i) % self->unacked_room;
 		const struct sent_frame *frame = &self->unacked[at];
-		if (frame->epoch != epoch || frame->tick != tick)
+		if (frame->epoch != epoch || frame->tick != tick || (edit != 0 && frame->edit != edit))
 			continue;
 		uint64_t sample = now - frame->sent_at;
 		self->round_trip = self->round_trip == 0 ? sample
@@ -299,22 +303,23 @@ void subscription_lose(struct subscription *self)
 	drop_pending(self);
 }
 
-static bool is_of(const struct sent_frame *frame, uint32_t epoch, uint64_t tick)
+static bool is_of(const struct sent_frame *frame, uint32_t epoch, uint64_t tick, int64_t edit)
 {
-	return frame->serial != 0 && frame->epoch == epoch && frame->tick == tick;
+	return frame->serial != 0 && frame->epoch == epoch && frame->tick == tick &&
+	       (edit < 0 || (int64_t)frame->edit == edit);
 }
 
-/* The one frame of that tick. A world at rest may have been shown several times, and nobody knows which of
+/* The one frame of that state. A world at rest may have been shown several times, and nobody knows which of
  * them arrived: NULL, as where there is none. */
 static const struct sent_frame *sent_frame_of(const struct subscription *self, uint32_t epoch,
-					      uint64_t tick)
+					      uint64_t tick, int64_t edit)
 {
-	const struct sent_frame *found = is_of(&self->acked, epoch, tick) ? &self->acked : NULL;
+	const struct sent_frame *found = is_of(&self->acked, epoch, tick, edit) ? &self->acked : NULL;
 	if (epoch != 0 && self->doubted_epoch == epoch && self->doubted_tick == tick)
 		return NULL;
 	for (uint32_t i = 0; i < self->unacked_count; i++) {
 		uint32_t at = (self->unacked_first + i) % self->unacked_room;
-		if (!is_of(&self->unacked[at], epoch, tick))
+		if (!is_of(&self->unacked[at], epoch, tick, edit))
 			continue;
 		if (found != NULL)
 			return NULL;
@@ -323,9 +328,10 @@ static const struct sent_frame *sent_frame_of(const struct subscription *self, u
 	return found;
 }
 
-void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t events)
+void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tick, int64_t edit,
+			 uint64_t events)
 {
-	const struct sent_frame *frame = sent_frame_of(self, epoch, tick);
+	const struct sent_frame *frame = sent_frame_of(self, epoch, tick, edit);
 	/* A budget's frames each leave something out: which of them arrived matters. */
 	if (frame == NULL || self->ration != NULL) {
 		self->snapshot_due = true;
@@ -335,6 +341,7 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 	} else {
 		self->base = frame->serial;
 		self->base_tick = frame->tick;
+		self->base_edit = frame->edit;
 		self->mark = frame->mark;
 		self->acked = *frame;
 		self->snapshot_due = false;
@@ -364,26 +371,26 @@ void subscription_lose_events(struct subscription *self, uint64_t count)
 }
 
 /* The run of that state, a new one at the end where there is none; NULL without memory. */
-static struct event_run *run_of(struct subscription *self, uint64_t tick, uint32_t epoch)
+static struct event_run *run_of(struct subscription *self, uint64_t tick, uint32_t edit, uint32_t epoch)
 {
 	if (self->runs.count > 0) {
 		struct event_run *last = &self->runs.items[self->runs.count - 1];
-		if (last->tick == tick && last->epoch == epoch)
+		if (last->tick == tick && last->edit == edit && last->epoch == epoch)
 			return last;
 	}
 	if (ARRAY_RESERVE(&self->runs, self->runs.count + 1u) != STATUS_OK)
 		return NULL;
 	struct event_run *run = &self->runs.items[self->runs.count++];
-	*run = (struct event_run){ .tick = tick, .epoch = epoch };
+	*run = (struct event_run){ .tick = tick, .edit = edit, .epoch = epoch };
 	return run;
 }
 
-void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t epoch,
+void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t edit, uint32_t epoch,
 			     const uint8_t *packed, uint32_t bytes)
 {
 	struct event_run *run = NULL;
 	if (self->event_bytes.count + bytes <= SUBSCRIPTION_EVENT_BYTES)
-		run = run_of(self, tick, epoch);
+		run = run_of(self, tick, edit, epoch);
 	if (run == NULL || bytes_append(&self->event_bytes, packed, bytes) != STATUS_OK) {
 		subscription_lose_events(self, 1);
 		return;
@@ -423,6 +430,7 @@ static void send_run(struct subscription *self, const struct event_run *run, con
 		message.events.sub = self->sub;
 		message.events.epoch = run->epoch;
 		message.events.tick = run->tick;
+		message.events.edit = run->edit;
 		message.events.list = (struct wire_list){ packed + at, bytes, count };
 		if (outbox_send(self->outbox, &message) == STATUS_OK)
 			self->events_sent += count;
@@ -433,13 +441,22 @@ static void send_run(struct subscription *self, const struct event_run *run, con
 	}
 }
 
+/* Whether the run's state is beyond the one sent last. */
+static bool is_later(const struct subscription *self, const struct event_run *run)
+{
+	if (run->epoch != self->pending_epoch)
+		return run->epoch > self->pending_epoch;
+	if (run->tick != self->pending_tick)
+		return run->tick > self->pending_tick;
+	return run->edit > self->pending_edit;
+}
+
 void subscription_send_events(struct subscription *self)
 {
 	uint32_t ready = 0, bytes = 0;
 	while (ready < self->runs.count) {
 		const struct event_run *run = &self->runs.items[ready];
-		if (run->epoch > self->pending_epoch ||
-		    (run->epoch == self->pending_epoch && run->tick > self->pending_tick))
+		if (is_later(self, run))
 			break;
 		send_run(self, run, self->event_bytes.data + bytes);
 		bytes += run->bytes;

@@ -38,13 +38,13 @@ enum {
 struct sent_frame {
 	uint64_t tick, sent_at, serial;
 	struct interest_mark mark;
-	uint32_t epoch;
+	uint32_t epoch, edit;
 };
 
 /* Events of one state that wait, packed in `event_bytes` behind those of earlier states. */
 struct event_run {
 	uint64_t tick;
-	uint32_t epoch, count, bytes;
+	uint32_t edit, epoch, count, bytes;
 };
 
 struct subscription {
@@ -61,6 +61,7 @@ struct subscription {
 
 	uint64_t base;		/* serial of the last frame, 0 none */
 	uint64_t base_tick;
+	uint32_t base_edit;
 	/* What it watches; NULL: the whole world. A reference of the subscription's own. */
 	struct interest *interest;
 	struct interest_mark mark; /* of the last frame */
@@ -77,7 +78,7 @@ struct subscription {
 	uint32_t pending_next;
 	uint64_t pending_bytes;	   /* of those left */
 	uint64_t pending_serial, pending_tick, pending_moved_at;
-	uint32_t pending_epoch;
+	uint32_t pending_epoch, pending_edit;
 	bool pending_snapshot;
 
 	uint32_t unacked_first, unacked_count;
@@ -139,15 +140,16 @@ MUST_CHECK enum status subscription_push(struct subscription *self, uint64_t now
 /* Gives the frame up: the next one is a SNAPSHOT. */
 void subscription_give_up(struct subscription *self);
 /* ACK: frames up to that one have been applied. */
-void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t now);
+void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit, uint64_t now);
 /* The connection is gone, but the client may come back: what was on its way is dropped. */
 void subscription_lose(struct subscription *self);
 /* It has come back, having applied that frame last: the next DELTA stands on it, where history still knows
- * it; else there will be a SNAPSHOT. Of the events so far it has got `events`. */
-void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tick, uint64_t events);
+ * it; else there will be a SNAPSHOT. `edit` −1: it did not say. Of the events so far it has got `events`. */
+void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tick, int64_t edit,
+			 uint64_t events);
 
-/* Keeps an event of the state (epoch, tick), packed, that it asked for. */
-void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t epoch,
+/* Keeps an event of the state (epoch, tick, edit), packed, that it asked for. */
+void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t edit, uint32_t epoch,
 			     const uint8_t *packed, uint32_t bytes);
 /* So many there was no memory or no allowance for. */
 void subscription_lose_events(struct subscription *self, uint64_t count);

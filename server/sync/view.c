@@ -261,6 +261,7 @@ enum status view_apply(struct view *self, const struct tick_report *report)
 		empty(self);
 	self->tick = report->tick;
 	self->epoch = report->epoch;
+	self->edit = report->edit;
 	self->tick_hash = report->tick_hash;
 	/* Between two times that they are told nobody knows what they are; then all are told. */
 	self->contacts = report->contacts && (self->contacts || report->contacts_all);

@@ -51,7 +51,7 @@ struct view {
 	uint64_t epoch_serial; /* first serial of the present epoch: older bases need a SNAPSHOT */
 	uint64_t steps;	      /* reports of steps so far */
 	uint64_t tick, tick_hash;
-	uint32_t epoch;
+	uint32_t epoch, edit;
 	uint32_t row_count, row_capacity, live_count;
 	struct view_row *rows; /* owned */
 	struct table index;    /* id → row */

@@ -454,11 +454,3 @@ enum status web_reload(struct web *self, struct reason *why)
 		return reason_set(why, STATUS_IO, -1, "tls-cert", "the web side does not take it");
 	return STATUS_OK;
 }
-
-bool web_address(const struct web *self, bool admin, struct address *out)
-{
-	const struct web_site *site = admin ? &self->admin : &self->viewer;
-	if (site->on)
-		*out = site->address;
-	return site->on;
-}

@@ -46,7 +46,4 @@ void web_destroy(struct web *self);
  * changes. OK also without a web side (NULL), or one without TLS. */
 enum status web_reload(struct web *self, struct reason *why) MUST_CHECK;
 
-/* For tests and people: where it listens, with the ports the system chose. False: it does not. */
-bool web_address(const struct web *self, bool admin, struct address *out);
-
 #endif

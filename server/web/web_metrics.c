@@ -51,6 +51,11 @@ enum world_metric {
 	WORLD_AWAKE,
 	WORLD_CONTACTS,
 	WORLD_MEMORY,
+	WORLD_ISLANDS,
+	WORLD_ISLANDS_DENSE,
+	WORLD_ISLANDS_SPARSE,
+	WORLD_ISLANDS_DEPENDENT,
+	WORLD_ITERATIONS,
 	WORLD_FALLBACKS,
 	WORLD_QUARANTINED,
 	WORLD_BATCHES,
@@ -82,6 +87,12 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 	[WORLD_AWAKE] = { "world_bodies_awake", "gauge", "Bodies awake." },
 	[WORLD_CONTACTS] = { "world_contacts", "gauge", "Contacts." },
 	[WORLD_MEMORY] = { "world_memory_bytes", "gauge", "Memory of the simulation." },
+	[WORLD_ISLANDS] = { "world_islands", "gauge", "Islands of bodies that touch, in the last tick." },
+	[WORLD_ISLANDS_DENSE] = { "world_islands_dense", "gauge", "Of them, solved by the dense solver." },
+	[WORLD_ISLANDS_SPARSE] = { "world_islands_sparse", "gauge", "Of them, solved by the sparse solver." },
+	[WORLD_ISLANDS_DEPENDENT] = { "world_islands_dependent", "gauge",
+				      "Of them, those whose forces are one choice of many." },
+	[WORLD_ITERATIONS] = { "world_iterations", "gauge", "Steps of the solvers in the last tick." },
 	[WORLD_FALLBACKS] = { "world_fallbacks_total", "counter", "Times a method took its plan B." },
 	[WORLD_QUARANTINED] = { "world_quarantined_total", "counter", "Bodies put in quarantine." },
 	[WORLD_BATCHES] = { "world_batches_total", "counter", "Batches of commands applied." },
@@ -119,6 +130,11 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	values[WORLD_AWAKE] = world->stats.awake;
 	values[WORLD_CONTACTS] = world->stats.contacts;
 	values[WORLD_MEMORY] = world->stats.memory_bytes;
+	values[WORLD_ISLANDS] = world->stats.islands;
+	values[WORLD_ISLANDS_DENSE] = world->stats.islands_dense;
+	values[WORLD_ISLANDS_SPARSE] = world->stats.islands_sparse;
+	values[WORLD_ISLANDS_DEPENDENT] = world->stats.islands_dependent;
+	values[WORLD_ITERATIONS] = world->stats.iterations;
 	values[WORLD_FALLBACKS] = world->stats.fallbacks_total;
 	values[WORLD_QUARANTINED] = world->stats.quarantined_total;
 	values[WORLD_BATCHES] = host.batches;
@@ -139,7 +155,14 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 struct world_row {
 	const char *name;
 	uint64_t values[WORLD_METRICS];
+	double residual, push_work; /* the greatest, and the sum */
 };
+
+static void add_reals(struct world_row *row, const struct world_stats *stats)
+{
+	row->residual = stats->residual > row->residual ? stats->residual : row->residual;
+	row->push_work += stats->push_work_total;
+}
 
 /* Rows; how many worlds they are of comes in `seen`. */
 static uint32_t read_worlds(const struct worlds *worlds, const struct grant *grant,
@@ -157,10 +180,13 @@ static uint32_t read_worlds(const struct worlds *worlds, const struct grant *gra
 		if (*seen < METRICS_WORLDS) {
 			rows[*seen].name = world->name;
 			read_world(world, rows[*seen].values);
+			rows[*seen].residual = rows[*seen].push_work = 0;
+			add_reals(&rows[*seen], &world->stats);
 		} else {
 			read_world(world, values);
 			for (int m = 0; m < WORLD_METRICS; m++)
 				rest->values[m] += values[m];
+			add_reals(rest, &world->stats);
 		}
 		(*seen)++;
 	}
@@ -177,6 +203,23 @@ static uint32_t count_refused(const struct server *server, const struct grant *g
 	return seen;
 }
 
+static void put_reals(struct page *page, const struct world_row *rows, uint32_t count)
+{
+	if (count > 0)
+		put(page, "# HELP cairn_world_residual The method's own measure of its answer in "
+			  "the last tick.\n"
+			  "# TYPE cairn_world_residual gauge\n");
+	for (uint32_t i = 0; i < count; i++)
+		put(page, "cairn_world_residual{world=\"%s\"} %.9g\n", rows[i].name, rows[i].residual);
+	if (count > 0)
+		put(page, "# HELP cairn_world_push_work_joules_total Energy that taking "
+			  "penetration out has given to bodies.\n"
+			  "# TYPE cairn_world_push_work_joules_total counter\n");
+	for (uint32_t i = 0; i < count; i++)
+		put(page, "cairn_world_push_work_joules_total{world=\"%s\"} %.9g\n", rows[i].name,
+		    rows[i].push_work);
+}
+
 static void put_worlds(struct page *page, const struct server *server, const struct grant *grant)
 {
 	static struct world_row rows[METRICS_WORLDS + 1];
@@ -191,6 +234,7 @@ static void put_worlds(struct page *page, const struct server *server, const str
 			put(page, "cairn_%s{world=\"%s\"} %" PRIu64 "\n", text[0], rows[i].name,
 			    rows[i].values[m]);
 	}
+	put_reals(page, rows, count);
 }
 
 static void put_sessions(struct page *page, const struct server *server)

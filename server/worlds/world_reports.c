@@ -32,6 +32,7 @@ static struct wire_result result_of(const struct tick_report *report,
 	return (struct wire_result){
 		.batch = from->batch,
 		.tick = from->tick,
+		.edit = from->edit,
 		.code = from->status,
 		.index = from->index,
 		.values = from->value_count > 0 ? report->values + from->first_value : NULL,
@@ -208,6 +209,7 @@ static void take_tick(struct served_world *world, const struct tick_report *repo
 	if (world->epoch != report->epoch)
 		begin_epoch(world);
 	world->tick = report->tick;
+	world->edit = report->edit;
 	world->epoch = report->epoch;
 	world->mode = report->mode;
 	world->pace = report->pace;
@@ -256,6 +258,7 @@ static void reply_stepped(struct session *session, struct membership *membership
 	stepped->request = reply->ref;
 	stepped->tick = reply->tick;
 	stepped->epoch = reply->epoch;
+	stepped->edit = reply->edit;
 	stepped->state_hash = reply->state_hash;
 	stepped->tick_hash = reply->tick_hash;
 	stepped->observation = (struct wire_slice){ reply->raw.data, (uint32_t)reply->raw.count };
@@ -328,6 +331,7 @@ static void reply_forked(struct session *session, struct served_world *world,
 	message.forked.ref = reply->ref;
 	message.forked.epoch = served->epoch;
 	message.forked.tick = served->tick;
+	message.forked.edit = served->edit;
 	message.forked.hash = reply->state_hash;
 	message.forked.world = served->number;
 	session_send(session, &message);
@@ -340,6 +344,7 @@ static void reply_saved(struct session *session, const struct reply_report *repl
 	message.saved.ref = reply->ref;
 	message.saved.epoch = reply->epoch;
 	message.saved.tick = reply->tick;
+	message.saved.edit = reply->edit;
 	message.saved.hash = reply->state_hash;
 	session_send(session, &message);
 }
@@ -351,6 +356,7 @@ static void reply_restored(struct session *session, const struct reply_report *r
 	message.restored.ref = reply->ref;
 	message.restored.epoch = reply->epoch;
 	message.restored.tick = reply->tick;
+	message.restored.edit = reply->edit;
 	message.restored.hash = reply->state_hash;
 	message.restored.other_bits = reply->other_bits;
 	session_send(session, &message);
@@ -371,6 +377,7 @@ static void reply_answer(struct session *session, const struct reply_report *rep
 	message_init(&message, MESSAGE_ANSWER);
 	message.answer.id = reply->ref;
 	message.answer.tick = reply->tick;
+	message.answer.edit = reply->edit;
 	message.answer.epoch = reply->epoch;
 	message.answer.answer = (struct wire_slice){ reply->raw.data, (uint32_t)reply->raw.count };
 	if (session_send(session, &message) != STATUS_FULL)
@@ -393,6 +400,7 @@ static void reply_control(struct session *session, const struct served_world *wo
 	message.world_info.mode = reply->mode;
 	message.world_info.epoch = reply->epoch;
 	message.world_info.tick = reply->tick;
+	message.world_info.edit = reply->edit;
 	session_send(session, &message);
 }
 
@@ -542,16 +550,18 @@ static void on_saved(void *context)
 		release_saved(world, NULL);
 }
 
-static void on_durable(void *context, uint32_t epoch, uint64_t tick)
+static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t edit)
 {
 	struct served_world *world = context;
 	world->durable_epoch = epoch;
 	world->durable_tick = tick;
+	world->durable_edit = edit;
 	struct message message;
 	message_init(&message, MESSAGE_DURABLE);
 	message.durable.world = world->number;
 	message.durable.epoch = epoch;
 	message.durable.tick = tick;
+	message.durable.edit = edit;
 	for (uint32_t i = 0; i < world->members.count; i++) {
 		struct session *session = world->members.items[i];
 		if (session->handshake.caps & WIRE_CAP_DURABLE)

@@ -86,6 +86,11 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 		{ "contacts", stats->contacts },
 		{ "fallbacks", stats->fallbacks_total },
 		{ "quarantined", stats->quarantined_total },
+		{ "islands", stats->islands },
+		{ "islands_dense", stats->islands_dense },
+		{ "islands_sparse", stats->islands_sparse },
+		{ "islands_dependent", stats->islands_dependent },
+		{ "iterations", stats->iterations },
 		{ "memory_bytes", stats->memory_bytes },
 		{ "pace_permille", world->pace },
 	};
@@ -93,12 +98,18 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 		wire_pack_string(&counts, pairs[i].key);
 		wire_pack_uint(&counts, pairs[i].value);
 	}
+	wire_pack_string(&counts, "residual");
+	wire_pack_real(&counts, stats->residual);
+	wire_pack_string(&counts, "push_work");
+	wire_pack_real(&counts, stats->push_work_total);
+	ASSERT(wire_packer_status(&counts) == STATUS_OK);
 	message_init(message, MESSAGE_WORLD_INFO);
 	struct msg_world_info *info = &message->world_info;
 	info->ref = ref;
 	info->world = world->number;
 	info->epoch = world->epoch;
 	info->tick = world->tick;
+	info->edit = world->edit;
 	info->rate = (struct wire_rate){ world->info.rate_num, world->info.rate_den };
 	info->method = wire_text(world->info.method);
 	info->mode = world->mode;
@@ -107,7 +118,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	memcpy(info->bounds.max, &world->info.bounds_max, sizeof info->bounds.max);
 	info->bodies = stats->bodies;
 	info->name = wire_text(world->name);
-	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) };
+	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) + 2 };
 }
 
 enum { SLICE_WORK = 64 }; /* of a slice beside its watched changes */
@@ -254,6 +265,7 @@ enum status worlds_add(struct server *server, const char *name, struct world *en
 	world->info = world_info(engine_world);
 	world->stats = world_stats(engine_world);
 	world->tick = world->info.tick;
+	world->edit = world->info.edit;
 	world->epoch = world->info.epoch;
 	/* As it was driven before the restart, where that is known. */
 	struct journal_pace pace = { .mode = running ? WIRE_MODE_RUNNING : WIRE_MODE_PAUSED };

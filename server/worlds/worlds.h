@@ -26,6 +26,7 @@ struct served_world {
 	bool stopping, remove_file; /* on its way out */
 	/* As of the last TICK report. */
 	uint64_t tick;
+	uint32_t edit;
 	uint32_t epoch, pace;
 	uint8_t mode;
 	struct world_info info;
@@ -33,7 +34,7 @@ struct served_world {
 	uint64_t lateness_max, cost_max; /* ns, since INFO last asked */
 	/* Disk. */
 	uint64_t durable_tick;
-	uint32_t durable_epoch;
+	uint32_t durable_epoch, durable_edit;
 	struct journal_figures figures;
 	ARRAY_OF(struct session *) members;
 	uint64_t saves_written, saves_answered; /* named snapshots, both in the order of saving */

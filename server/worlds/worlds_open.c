@@ -240,6 +240,8 @@ static enum status take_option(struct wire_slice key, struct wire_cursor *in,
 		return take_u32(in, &options->limits.contacts);
 	if (wire_slice_is(key, "shapes_max"))
 		return take_u32(in, &options->limits.shapes);
+	if (wire_slice_is(key, "events_max"))
+		return take_u32(in, &options->limits.events);
 	if (wire_slice_is(key, "memory_max"))
 		return wire_take_uint(in, WIRE_INTEGER_MAX, &options->limits.memory_bytes);
 	return STATUS_UNKNOWN_PARAMETER;
@@ -262,6 +264,7 @@ static const char *allowed_of(struct wire_slice key)
 		{ "placements_max", "an integer within 1 and 16777216" },
 		{ "contacts_max", "an integer within 1 and 16777216" },
 		{ "shapes_max", "an integer within 1 and 16777216" },
+		{ "events_max", "an integer within 1 and 16777216" },
 		{ "memory_max", "an integer within 65536 and 9007199254740991" },
 	};
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++)

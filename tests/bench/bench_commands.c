@@ -319,7 +319,7 @@ static void pack_frames(const struct kind *kind)
 
 /* ---- turns --------------------------------------------------------------------------------------- */
 
-struct turn {
+struct played {
 	double taken, decoded, ticked; /* ns a command */
 	double calls;		       /* of the heap, a frame, on the way in */
 	double bytes, answer;	       /* of a frame, and of what answers it */
@@ -366,9 +366,9 @@ static void look_at_answers(void)
 	check(applied == FRAMES, "batches are not answered");
 }
 
-static struct turn play(const struct kind *kind, struct arena *arena, bool look)
+static struct played play(const struct kind *kind, struct arena *arena, bool look)
 {
-	struct turn turn;
+	struct played turn;
 	pack_frames(kind);
 	server_sim_run(sim, NS_PER_S); /* its quota fills up again */
 	desk.keeps = look;
@@ -405,7 +405,7 @@ static void print_rate(double *ns, int turns)
 static void measure(const struct kind *kind, struct arena *arena, int turns)
 {
 	double taken[TURNS_MAX], decoded[TURNS_MAX], answered[TURNS_MAX], parts[3][TURNS_MAX];
-	struct turn turn = play(kind, arena, true);
+	struct played turn = play(kind, arena, true);
 	for (int i = 0; i < turns; i++) {
 		turn = play(kind, arena, false);
 		parts[0][i] = taken[i] = turn.taken;

@@ -41,6 +41,13 @@ endif
 EXTRA_PROGRAMS += tests/bench/bench_lcp_sparse
 tests_bench_bench_lcp_sparse_SOURCES = tests/bench/bench_lcp_sparse.c
 
+# Steps of the exact velocity methods: make bench-velocity
+EXTRA_PROGRAMS += tests/bench/bench_velocity
+tests_bench_bench_velocity_SOURCES = tests/bench/bench_velocity.c
+.PHONY: bench-velocity
+bench-velocity: tests/bench/bench_velocity
+	tests/bench/bench_velocity walls heap towers
+
 EXTRA_PROGRAMS += tests/bench/bench_reflection
 tests_bench_bench_reflection_SOURCES = tests/bench/bench_reflection.c
 

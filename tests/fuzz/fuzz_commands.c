@@ -1,7 +1,9 @@
 /* fuzz_commands.c: what a client's COMMANDS do to a world: from bytes over every check into a small world
  * that is stepped. The first byte chooses the world and how its life is repeated:
  *
- *	bits 0-1  method (0, 1 and 3 soft-step or free, 2 lcp)
+ *	bits 0-1  method (0 and 1 soft-step, 2 lcp, 3 free; with bit 7 lcp, projection, reflection,
+ *	and that by
+ *	          projection), 2 among round things only
  *	bit 2     planar
  *	bits 3-4  the second life: 0 the same, 1 caches made anew before each tick, 2 through an image
  *	          before each tick, 3 restored into itself before each tick
@@ -22,7 +24,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-enum { TICKS_MAX = 24, BATCHES_MAX = 16, BODIES_MAX = 64, CONTACTS_MAX = 256, KINDS = 16 };
+enum { TICKS_MAX = 24, BATCHES_MAX = 16, BODIES_MAX = 64, CONTACTS_MAX = 256, KINDS = 32 };
 
 /* One life. */
 struct life {
@@ -35,7 +37,7 @@ struct life {
 	uint64_t told; /* hash of all that was answered and of all states */
 };
 
-static struct bytes beginnings[KINDS]; /* images of worlds, by bits 0-2 and 6 */
+static struct bytes beginnings[KINDS]; /* images of worlds, by bits 0-2, 6 and 7 */
 
 static void tell(struct life *life, uint64_t what)
 {
@@ -47,9 +49,11 @@ static void tell(struct life *life, uint64_t what)
 
 static struct world *make_world(uint32_t kind)
 {
-	static const char *const METHODS[] = { "soft-step", "soft-step", "lcp", "free" };
-	bool planar = (kind & 4) != 0, round = (kind & 3) == 2;
-	struct world_options options = test_options(planar, METHODS[kind & 3]);
+	static const char *const METHODS[] = {
+		"soft-step", "soft-step",  "lcp",        "free",
+		"lcp",       "projection", "reflection", "gr-velocity-projection"};
+	bool planar = (kind & 4) != 0, round = (kind & 19) == 2;
+	struct world_options options = test_options(planar, METHODS[(kind & 3) | (kind & 16) >> 2]);
 	options.limits.bodies = BODIES_MAX;
 	options.limits.placements = 2 * BODIES_MAX;
 	options.limits.contacts = kind & 8 ? 8 : CONTACTS_MAX;
@@ -271,7 +275,7 @@ static void live(struct life *life, const uint8_t *data, size_t bytes)
 {
 	struct wire_cursor in = wire_cursor_over(data + 1, (uint32_t)bytes - 1);
 	struct mass_view mass;
-	life->world = load(&beginnings[(data[0] & 7) | (data[0] >> 6 & 1) << 3]);
+	life->world = load(&beginnings[(data[0] & 7) | (data[0] >> 6 & 3) << 3]);
 	life->session = 1;
 	life->restricted = (data[0] & 32) != 0;
 	life->repeat = data[0] >> 3 & 3;

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { EDITS_MAX = 32, EDIT_BYTES = 6, TICKS = 3, SUM_BYTES = 8 };
 
-static const char *const METHODS[] = { "soft-step", "free" };
+static const char *const METHODS[] = { "soft-step", "free", "lcp", "projection", "reflection" };
 enum { GOOD_COUNT = 2 * COUNT_OF(METHODS) };
 static struct bytes good[GOOD_COUNT];
 

@@ -68,7 +68,7 @@ static void put_spawn(struct parcel *parcel, struct world *world, uint64_t numbe
 	struct batch batch = { .session = 1, .number = number, .commands = &command, .count = 1 };
 	struct batch_result result;
 	ASSERT(world_apply(world, &batch, 1, &result) == STATUS_OK);
-	ASSERT(parcel_put_apply(parcel, info.epoch, info.tick, &record, 1) == STATUS_OK);
+	ASSERT(parcel_put_apply(parcel, info.epoch, info.tick, info.edit + 1, &record, 1) == STATUS_OK);
 }
 
 static void put_checkpoint(struct parcel *parcel, struct world *world, const char *name)
@@ -78,7 +78,7 @@ static void put_checkpoint(struct parcel *parcel, struct world *world, const cha
 	struct bytes image = test_save(world);
 	struct world_info info = world_info(world);
 	uint64_t hash = world_state_hash(world, tables, &count);
-	ASSERT(parcel_put_checkpoint(parcel, info.epoch, info.tick, name, &image, hash, tables,
+	ASSERT(parcel_put_checkpoint(parcel, info.epoch, info.tick, info.edit, name, &image, hash, tables,
 				     count) == STATUS_OK);
 	if (good_image.count == 0)
 		good_image = image;
@@ -110,7 +110,7 @@ static void make_good(void)
 	}
 	put_checkpoint(&parcel, world, NULL);
 	ASSERT(world_restore(world, good_image.data, good_image.count, &why) == STATUS_OK);
-	ASSERT(parcel_put_restore(&parcel, epoch + 1, 0, "s") == STATUS_OK);
+	ASSERT(parcel_put_restore(&parcel, epoch + 1, 0, 0, "s") == STATUS_OK);
 	test_step(world, 1);
 	ASSERT(parcel_put_tick(&parcel, epoch + 1, 1, world_tick_hash(world)) == STATUS_OK);
 	ASSERT(world_file_create(&file, ":memory:", "w", &why) == STATUS_OK);

@@ -31,8 +31,41 @@ static double take(const uint8_t **data, size_t *size, bool raw)
 	return value;
 }
 
-/* Rows over bodies: any numbers, any indices. What is solved is, what is said to have no solution has none;
- * where numbers are moderate, twice the digits confirm it. */
+/* The same rows as contacts with friction. */
+static void sparse_friction(struct lcp_sparse *solver, const struct lcp_sparse_problem *rows,
+			    const double *friction, uint8_t kinds, bool tame)
+{
+	struct solver_options options = solver_options_default();
+	double x[N], v[BODIES][LCP_BODY];
+	uint8_t kind[N];
+	struct friction_sparse_problem problem = {*rows, kind, friction};
+	for (uint32_t i = 0; i < N; i++)
+		kind[i] = (uint8_t)(i % 3 == 0         ? FRICTION_NORMAL
+				    : (kinds & 6) != 0 ? FRICTION_STATIC
+				    : (kinds & 8) != 0 ? FRICTION_FORWARD
+						       : FRICTION_JOINT);
+	problem.rows.compliance = NULL;
+	options.rounds_max = 60;
+	struct solver_result result = lcp_friction_sparse_solve(solver, &problem, &options, x, v);
+	const double(*velocity)[LCP_BODY] = (const double(*)[LCP_BODY])v;
+	if (result.status == SOLVER_INVALID)
+		return;
+	if (!(result.residual >= 0) ||
+	    (result.status == SOLVER_SOLVED && !solver_finite(x, rows->rows)))
+		abort();
+	if (tame && result.status == SOLVER_SOLVED &&
+	    gen_friction_residual(&problem, x, velocity) > 16 * options.tolerance)
+		abort();
+	/* Tangents of a proof are 0, so that the normals alone are proved impossible. */
+	if (tame && result.status == SOLVER_INFEASIBLE)
+		for (uint32_t i = 0; i < rows->rows; i++)
+			if (kind[i] != FRICTION_NORMAL && kind[i] != FRICTION_JOINT &&
+			    result.certificate[i] != 0)
+				abort();
+}
+
+/* Rows over bodies: any numbers, any indices. What is solved is, what is said to have no solution
+ * has none; where numbers are moderate, twice the digits confirm it. */
 static void sparse(const uint8_t *data, size_t size)
 {
 	static _Alignas(64) unsigned char memory[1 << 16];
@@ -57,11 +90,10 @@ static void sparse(const uint8_t *data, size_t size)
 	for (uint32_t k = 0; k < 4 * N; k++)
 		number[k / N][k % N] = take(&data, &size, raw);
 	for (uint32_t k = 0; k < BODIES * LCP_BODY; k++)
-		mass_inv[k / LCP_BODY][k % LCP_BODY][k % LCP_BODY] =
-			fabs(take(&data, &size, raw));
+		mass_inv[k / LCP_BODY][k % LCP_BODY][k % LCP_BODY] = fabs(take(&data, &size, raw));
 	for (uint32_t i = 0; i < 4 * N; i++)
-		tame = tame && (number[i / N][i % N] == 0 ||
-				(fabs(number[i / N][i % N]) > 1e-60 && fabs(number[i / N][i % N]) < 1e60));
+		tame = tame && (number[i / N][i % N] == 0 || (fabs(number[i / N][i % N]) > 1e-60 &&
+							      fabs(number[i / N][i % N]) < 1e60));
 	for (uint32_t k = 0; k < 2 * N * LCP_BODY; k++) {
 		double size_of = fabs(jacobian[k / LCP_BODY][k % LCP_BODY]);
 		tame = tame && (size_of == 0 || (size_of > 1e-60 && size_of < 1e60));
@@ -96,6 +128,7 @@ static void sparse(const uint8_t *data, size_t size)
 	if (result.status == SOLVER_INFEASIBLE && tame &&
 	    !gen_sparse_proves(&problem, result.certificate))
 		abort();
+	sparse_friction(&solver, &problem, number[3], data[-1], tame);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -125,7 +158,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct solver_result result = lcp_dantzig_solve(&solver.lcp, &bounded, &options, x, NULL);
 	if (result.status != SOLVER_NOT_FINITE)
 		check(result.residual, lcp_residual(&bounded, x, w));
-	if (result.status == SOLVER_SOLVED && far_lcp_residual(&bounded, x) > 1.001L * options.tolerance)
+	if (result.status == SOLVER_SOLVED &&
+	    far_lcp_residual(&bounded, x) > 1.001L * options.tolerance)
 		abort();
 	struct friction_problem rough = {n, n, a, b, kind, b + 3 * N};
 	result = lcp_friction_solve(&solver, &rough, &options, x, collision);

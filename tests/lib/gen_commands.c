@@ -124,6 +124,16 @@ static void gen_field(struct gen_commands *gen, struct command *command,
 	}
 }
 
+struct text32 gen_method_name(struct rng *rng)
+{
+	struct method_info methods[32];
+	struct method_name names[32];
+	uint32_t count = world_methods(methods, COUNT_OF(methods));
+	uint32_t more = world_method_names(names, COUNT_OF(names));
+	uint32_t drawn = rng_below(rng, count + more);
+	return test_text(drawn < count ? methods[drawn].name : names[drawn - count].name);
+}
+
 static void choose_parameter(struct gen_commands *gen, struct command *out)
 {
 	struct parameter_info list[64];
@@ -156,7 +166,7 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 		choose_parameter(gen, out);
 		return;
 	case COMMAND_METHOD:
-		out->method.name = test_text("free");
+		out->method.name = gen_method_name(&gen->rng);
 		return;
 	case COMMAND_ANGULAR_IMPULSE:
 		if (gen->planar)

@@ -26,4 +26,7 @@ void gen_any_command(struct gen_commands *gen, struct command *out);
 bool gen_spoil(struct command *command, const struct command_field *field, uint32_t way,
 	       enum status *expected);
 
+/* The name of any method there is, or another name of one. */
+struct text32 gen_method_name(struct rng *rng);
+
 #endif

@@ -15,8 +15,8 @@ static void rotate(double v[3], const double turn[3][3])
 	memcpy(v, out, sizeof out);
 }
 
-/* Everything that has a direction. Inertia about the axis along a brick is its own, so that contacts
- * are turned and inertia becomes that of a ball. */
+/* Everything that has a direction. Inertia about the axis along a brick is its own, so that
+ * contacts are turned and inertia becomes that of a ball. */
 static void tilt_scene(struct gen_scene *self, double angle)
 {
 	double c = cos(angle), s = sin(angle);
@@ -35,8 +35,8 @@ static const double side_axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 static const double top_axes[3][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
 
 /* Corners of the overlap between `above` and `below`. */
-static void lay(struct gen_scene *self, uint32_t points, int32_t above, const double *ca, int32_t below,
-		const double *cb)
+static void lay(struct gen_scene *self, uint32_t points, int32_t above, const double *ca,
+		int32_t below, const double *cb)
 {
 	double left = ca[0] - 1, right = ca[0] + 1;
 	if (below != GEN_GROUND) {
@@ -50,8 +50,8 @@ static void lay(struct gen_scene *self, uint32_t points, int32_t above, const do
 	}
 }
 
-static void lean(struct gen_scene *self, uint32_t points, int32_t right, const double *cr, int32_t left,
-		 const double *cl)
+static void lean(struct gen_scene *self, uint32_t points, int32_t right, const double *cr,
+		 int32_t left, const double *cl)
 {
 	for (uint32_t c = 0; c < points; c++) {
 		double z = points == 4 ? (c & 2 ? 0.5 : -0.5) : 0;
@@ -83,7 +83,8 @@ struct gen_scene gen_bond_wall(uint32_t bricks, uint32_t wide, uint32_t points, 
 			for (uint32_t j = 0; course > 0 && j < below_count; j++) {
 				double under[3] = {2.0 * j + (course + 1) % 2, here[1] - 1, 0};
 				if (fabs(under[0] - here[0]) < 1.5)
-					lay(&self, points, brick, here, (int32_t)(below + j), under);
+					lay(&self, points, brick, here, (int32_t)(below + j),
+					    under);
 			}
 			if (i > 0)
 				lean(&self, points, brick, here, brick - 1, beside);
@@ -151,13 +152,54 @@ struct gen_sparse gen_scene_sparse(const struct gen_scene *self, uint32_t direct
 	return out;
 }
 
+struct friction_sparse_problem gen_sparse_rough(const struct gen_sparse *self, double mu,
+						uint8_t *kind, double *friction)
+{
+	for (uint32_t i = 0; i < self->problem.rows; i++) {
+		kind[i] = i % 3 == 0 ? FRICTION_NORMAL : FRICTION_STATIC;
+		friction[i] = mu;
+	}
+	struct friction_sparse_problem out = {self->problem, kind, friction};
+	out.rows.lower = out.rows.upper = NULL;
+	return out;
+}
+
+struct gen_scene gen_random_contacts(struct rng *rng, uint32_t bodies, uint32_t contacts)
+{
+	static const double axes[3][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
+	struct gen_scene self = gen_scene_make(1 + rng_below(rng, bodies), contacts);
+	uint32_t count = 1 + rng_below(rng, contacts);
+	double centre[64][3];
+	ASSERT(bodies <= COUNT_OF(centre));
+	for (uint32_t i = 0; i < self.bodies; i++)
+		for (uint32_t k = 0; k < 6; k++) {
+			self.mass_inv[i][k] = k < 3 ? 1 : rng_range(rng, 1, 6);
+			self.velocity[i][k] = rng_range(rng, -1, 1) - (k == 1);
+			centre[i][k % 3] = rng_range(rng, -1, 1);
+		}
+	for (uint32_t c = 0; c < count; c++) {
+		uint32_t first = rng_below(rng, self.bodies),
+			 second = rng_below(rng, self.bodies + 1), turn = rng_below(rng, 3);
+		bool ground = second == self.bodies || second == first;
+		double point[3], turned[3][3];
+		for (uint32_t k = 0; k < 3; k++) {
+			point[k] = rng_range(rng, -1, 1);
+			memcpy(turned[k], axes[(k + turn) % 3], sizeof turned[k]);
+		}
+		gen_scene_touch(&self, point, turned, (int32_t)first, centre[first],
+				ground ? GEN_GROUND : (int32_t)second,
+				ground ? NULL : centre[second]);
+	}
+	return self;
+}
+
 /* ---- random ------------------------------------------------------------------------------------
  */
 
 const char *gen_sparse_family_name(enum gen_sparse_family family)
 {
-	static const char *const names[] = {"definite", "redundant", "integer", "boxed",
-					    "joints",   "ratio",     "near",    "many",
+	static const char *const names[] = {"definite", "redundant", "integer",   "boxed",
+					    "joints",   "ratio",     "near",      "many",
 					    "empty",    "any",       "infeasible"};
 	_Static_assert(COUNT_OF(names) == GEN_SPARSE_FAMILIES, "a name for each");
 	return names[family];
@@ -248,7 +290,8 @@ static void set_b(struct gen_sparse *self, struct rng *rng, enum gen_sparse_fami
 			for (uint32_t r = 0; r < LCP_BODY; r++)
 				for (uint32_t c = 0; c < LCP_BODY; c++)
 					sum += self->jacobian[p][r] *
-					       self->mass_inv[self->body[p]][r][c] * u[self->body[p]][c];
+					       self->mass_inv[self->body[p]][r][c] *
+					       u[self->body[p]][c];
 		bool one_sided = self->lower[i] >= 0 && self->upper[i] > 1e300;
 		self->b[i] = family >= GEN_SPARSE_ANY ? number(rng, family) : -sum;
 		if (family < GEN_SPARSE_ANY && one_sided && rng_below(rng, 3) == 0)
@@ -256,7 +299,8 @@ static void set_b(struct gen_sparse *self, struct rng *rng, enum gen_sparse_fami
 	}
 }
 
-/* The last row balances the others: J_last = −Σ z_i J_i / z_last, exactly, and b says that all approach. */
+/* The last row balances the others: J_last = −Σ z_i J_i / z_last, exactly, and b says that all
+ * approach. */
 static void balance(struct gen_sparse *self, struct rng *rng)
 {
 	uint32_t last = self->problem.rows - 1, bodies = self->problem.bodies;
@@ -271,14 +315,16 @@ static void balance(struct gen_sparse *self, struct rng *rng)
 		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++)
 			for (uint32_t c = 0; c < LCP_BODY; c++) {
 				self->jacobian[p][c] = (double)rng_below(rng, 9) - 4;
-				self->jacobian[first + self->body[p]][c] -= z * self->jacobian[p][c];
+				self->jacobian[first + self->body[p]][c] -=
+					z * self->jacobian[p][c];
 			}
 	}
 	self->start[last + 1] = first + bodies;
 	self->b[last] = -1;
 }
 
-struct gen_sparse gen_sparse_random(enum gen_sparse_family family, struct rng *rng, uint32_t rows_max)
+struct gen_sparse gen_sparse_random(enum gen_sparse_family family, struct rng *rng,
+				    uint32_t rows_max)
 {
 	uint32_t rows = 1 + rng_below(rng, rows_max), entries = 0;
 	uint32_t bodies = 1 + rng_below(rng, 1 + rows / (family == GEN_SPARSE_DEFINITE ? 2 : 4));
@@ -312,11 +358,11 @@ static double diagonal_of(const struct lcp_sparse_problem *problem, uint32_t i)
 	double sum = problem->compliance != NULL ? problem->compliance[i] : 0;
 	for (uint32_t p = problem->start[i]; p < problem->start[i + 1]; p++)
 		for (uint32_t q = problem->start[i]; q < problem->start[i + 1]; q++)
-			for (uint32_t k = 0; k < LCP_BODY * LCP_BODY &&
-					     problem->body[p] == problem->body[q];
-			     k++)
+			for (uint32_t k = 0;
+			     k < LCP_BODY * LCP_BODY && problem->body[p] == problem->body[q]; k++)
 				sum += problem->jacobian[p][k / LCP_BODY] *
-				       problem->mass_inv[problem->body[p]][k / LCP_BODY][k % LCP_BODY] *
+				       problem->mass_inv[problem->body[p]][k / LCP_BODY]
+							[k % LCP_BODY] *
 				       problem->jacobian[q][k % LCP_BODY];
 	return sum;
 }
@@ -341,8 +387,8 @@ static double high_of(const struct lcp_sparse_problem *problem, uint32_t i)
 }
 
 /* Jᵀ z by body. */
-static void gather(const struct lcp_sparse_problem *problem, const double *z, double2 (*out)[LCP_BODY],
-		   double *most)
+static void gather(const struct lcp_sparse_problem *problem, const double *z,
+		   double2 (*out)[LCP_BODY], double *most)
 {
 	memset(out, 0, problem->bodies * sizeof *out);
 	memset(most, 0, problem->bodies * sizeof *most);
@@ -397,6 +443,46 @@ double gen_sparse_residual(const struct lcp_sparse_problem *problem, const doubl
 	heap_free(force);
 	heap_free(most);
 	return fmax(worst > 0 ? worst / size : 0, apart);
+}
+
+double gen_friction_residual(const struct friction_sparse_problem *problem, const double *x,
+			     const double (*v)[LCP_BODY])
+{
+	struct lcp_sparse_problem rows = problem->rows;
+	double *lower = heap_alloc((rows.rows + (size_t)1) * sizeof *lower), normal = 0,
+	       inf = __builtin_inf();
+	double *upper = heap_alloc((rows.rows + (size_t)1) * sizeof *upper);
+	ASSERT(lower != NULL && upper != NULL);
+	for (uint32_t i = 0; i < rows.rows; i++) {
+		uint8_t kind = problem->kind[i];
+		bool joint = kind == FRICTION_JOINT;
+		if (kind == FRICTION_NORMAL || joint) {
+			normal = joint ? 0 : x[i];
+			lower[i] = !joint ? 0 : rows.lower != NULL ? rows.lower[i] : -inf;
+			upper[i] = !joint ? inf : rows.upper != NULL ? rows.upper[i] : inf;
+			continue;
+		}
+		double limit = problem->friction[i] * fmax(normal, 0);
+		lower[i] = kind == FRICTION_FORWARD ? limit : -limit;
+		upper[i] = kind == FRICTION_BACKWARD ? -limit : limit;
+	}
+	rows.lower = lower;
+	rows.upper = upper;
+	/* What is handed out is rounded: a limit is met to its own last bits. */
+	double *met = heap_alloc((rows.rows + (size_t)1) * sizeof *met);
+	ASSERT(met != NULL);
+	for (uint32_t i = 0; i < rows.rows; i++) {
+		bool tangent = isfinite(upper[i]) && isfinite(lower[i]);
+		double slack = tangent ? 0x1p-50 * fmax(fabs(lower[i]), fabs(upper[i])) : 0;
+		met[i] = fabs(x[i] - lower[i]) <= slack   ? lower[i]
+			 : fabs(x[i] - upper[i]) <= slack ? upper[i]
+							  : x[i];
+	}
+	double residual = gen_sparse_residual(&rows, met, v);
+	heap_free(met);
+	heap_free(lower);
+	heap_free(upper);
+	return residual;
 }
 
 bool gen_sparse_proves(const struct lcp_sparse_problem *problem, const double *z)
@@ -457,4 +543,19 @@ void gen_solver_init(struct gen_solver *self, const struct lcp_sparse_problem *p
 void gen_solver_release(struct gen_solver *self)
 {
 	heap_free(self->memory);
+}
+
+double gen_sparse_energy(const struct friction_sparse_problem *problem, const double *x,
+			 const double (*v)[LCP_BODY])
+{
+	const struct lcp_sparse_problem *rows = &problem->rows;
+	double energy = 0;
+	for (uint32_t i = 0; i < rows->rows; i++) {
+		double w = rows->compliance != NULL ? rows->compliance[i] * x[i] : 0;
+		for (uint32_t p = rows->start[i]; p < rows->start[i + 1]; p++)
+			for (uint32_t c = 0; c < LCP_BODY; c++)
+				w += rows->jacobian[p][c] * v[rows->body[p]][c];
+		energy += x[i] * (0.5 * w + rows->b[i]);
+	}
+	return energy;
 }

@@ -4,13 +4,13 @@
 #ifndef CAIRN_TESTS_GEN_SPARSE_H
 #define CAIRN_TESTS_GEN_SPARSE_H
 
-#include "server/engine/solvers/lcp_sparse.h"
+#include "server/engine/solvers/lcp_friction_sparse.h"
 #include "tests/lib/gen_lcp.h"
 
-/* The first `bricks` of a wall in running bond, `wide` of them in the lower course and one fewer in every
- * other one. Bricks 2 × 1 × 1 touch those below, above and beside them, at `points` (2: a plane wall whose
- * bricks move in their plane only; 4: corners) a face. `tilt`: the wall and gravity are turned by it, rad,
- * about x and z, so that no direction is an axis. */
+/* The first `bricks` of a wall in running bond, `wide` of them in the lower course and one fewer in
+ * every other one. Bricks 2 × 1 × 1 touch those below, above and beside them, at `points` (2: a
+ * plane wall whose bricks move in their plane only; 4: corners) a face. `tilt`: the wall and
+ * gravity are turned by it, rad, about x and z, so that no direction is an axis. */
 struct gen_scene gen_bond_wall(uint32_t bricks, uint32_t wide, uint32_t points, double tilt);
 
 /* Arrays owned. */
@@ -23,6 +23,16 @@ struct gen_sparse {
 /* `directions` rows a contact (1: normals; 3: n, t, k), unbounded above. */
 struct gen_sparse gen_scene_sparse(const struct gen_scene *self, uint32_t directions);
 void gen_sparse_release(struct gen_sparse *self);
+/* Its rows as contacts with friction: n, t, k a contact, all static with μ. `kind` and `friction`:
+ * rows each. */
+struct friction_sparse_problem gen_sparse_rough(const struct gen_sparse *self, double mu,
+						uint8_t *kind, double *friction);
+/* Energy that impulses add: ½ xᵀA x + bᵀx, for v = M⁻¹ Jᵀ x. */
+double gen_sparse_energy(const struct friction_sparse_problem *problem, const double *x,
+			 const double (*v)[LCP_BODY]);
+/* 1 … `bodies` bodies of unit mass and random spin that fall, 1 … `contacts` contacts among them
+ * and the ground, at random points in the directions of the axes. */
+struct gen_scene gen_random_contacts(struct rng *rng, uint32_t bodies, uint32_t contacts);
 
 enum gen_sparse_family {
 	GEN_SPARSE_DEFINITE,   /* compliance in every row */
@@ -41,11 +51,17 @@ enum gen_sparse_family {
 const char *gen_sparse_family_name(enum gen_sparse_family family);
 /* At most `rows_max` (≤ 64) rows. All but the last two families have a solution with velocities of
  * the size of b, unless `b` leaves it out of reach of rows on nothing. */
-struct gen_sparse gen_sparse_random(enum gen_sparse_family family, struct rng *rng, uint32_t rows_max);
+struct gen_sparse gen_sparse_random(enum gen_sparse_family family, struct rng *rng,
+				    uint32_t rows_max);
 
-/* How far x and v are from solving it, judged in twice the digits, as the solver's residual counts it. */
+/* How far x and v are from solving it, judged in twice the digits, as the solver's residual counts
+ * it. */
 double gen_sparse_residual(const struct lcp_sparse_problem *problem, const double *x,
 			   const double (*v)[LCP_BODY]);
+/* How far x and v are from the conditions of Coulomb's friction, judged in twice the digits: as
+ * gen_sparse_residual with the bounds ±μ x_n that the x_n handed in makes. */
+double gen_friction_residual(const struct friction_sparse_problem *problem, const double *x,
+			     const double (*v)[LCP_BODY]);
 /* Whether z proves that there is no solution, as lcp_sparse.h states it, in twice the digits. */
 bool gen_sparse_proves(const struct lcp_sparse_problem *problem, const double *z);
 

@@ -71,15 +71,18 @@ void recorder_copy(const struct recorder *self, const char *name, const char *di
 
 /* ---- news -------------------------------------------------------------------------------------- */
 
-static void on_durable(void *context, uint32_t epoch, uint64_t tick)
+static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t edit)
 {
 	struct recorder *self = context;
 	/* It never goes back within an epoch, nor to an older one. */
 	ck_assert_uint_ge(epoch, self->durable_epoch);
 	if (epoch == self->durable_epoch)
 		ck_assert_uint_ge(tick, self->durable_tick);
+	if (epoch == self->durable_epoch && tick == self->durable_tick)
+		ck_assert_uint_ge(edit, self->durable_edit);
 	self->durable_epoch = epoch;
 	self->durable_tick = tick;
+	self->durable_edit = edit;
 	self->durables++;
 }
 
@@ -145,7 +148,7 @@ void recorder_make(struct recorder *self, const char *name, const char *method, 
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
 	listen(self);
 	self->durable_epoch = 0;
-	self->durable_tick = 0;
+	self->durable_tick = self->durable_edit = 0;
 	self->world = test_world(planar, method);
 	gen_commands_init(&self->gen, self->world, seed);
 	for (int shape = 0; shape < (planar ? 2 : 4); shape++)
@@ -227,8 +230,7 @@ static void fill_batch(struct recorder *self, struct boundary *boundary, uint32_
 		gen_any_command(gen, &commands[i]);
 		if (rng_below(&gen->rng, 40) == 0) {
 			command_defaults(&commands[i], COMMAND_METHOD);
-			commands[i].method.name =
-				test_text(rng_below(&gen->rng, 2) == 0 ? "free" : "soft-step");
+			commands[i].method.name = gen_method_name(&gen->rng);
 		}
 		if (commands[i].op == COMMAND_SPAWN) {
 			memcpy(boundary->items[at][i], gen->items, sizeof gen->items);
@@ -272,7 +274,7 @@ void recorder_disturb(struct recorder *self)
 		boundary.packed[i].result = (uint8_t)results[i].status;
 	if (count > 0)
 		ck_assert_int_eq(journal_apply(self->journal, info.epoch, info.tick,
-					       boundary.packed, count),
+					       world_info(self->world).edit, boundary.packed, count),
 				 STATUS_OK);
 }
 
@@ -311,8 +313,8 @@ void recorder_checkpoint(struct recorder *self, const char *name)
 	struct bytes image = test_save(self->world);
 	struct world_info info = world_info(self->world);
 	uint64_t hash = world_state_hash(self->world, tables, &count);
-	ck_assert_int_eq(journal_checkpoint(self->journal, info.epoch, info.tick, name, &image,
-					    hash, tables, count),
+	ck_assert_int_eq(journal_checkpoint(self->journal, info.epoch, info.tick, info.edit, name,
+					    &image, hash, tables, count),
 			 STATUS_OK);
 	if (name != NULL) {
 		struct bytes *kept = saved_image(self, name);
@@ -331,5 +333,5 @@ void recorder_restore(struct recorder *self, const char *name)
 	world_new_epoch(self->world, world_info(self->world).epoch + 1);
 	struct world_info info = world_info(self->world);
 	self->epoch = info.epoch;
-	ck_assert_int_eq(journal_restore(self->journal, info.epoch, info.tick, name), STATUS_OK);
+	ck_assert_int_eq(journal_restore(self->journal, info.epoch, info.tick, info.edit, name), STATUS_OK);
 }

@@ -26,6 +26,7 @@ struct recorder {
 	/* What the journal said. */
 	uint32_t durable_epoch;
 	uint64_t durable_tick;
+	uint32_t durable_edit;
 	uint32_t durables, saved, wakes, failures;
 	enum status failed;
 };

@@ -208,13 +208,15 @@ static void see_world(struct server_sim *self, const struct host *host)
 	uint64_t hash = world_tick_hash(world);
 	if (truth->states.count > 0) {
 		const struct sim_state *last = &truth->states.items[truth->states.count - 1];
-		if (last->tick == info.tick && last->epoch == info.epoch && last->tick_hash == hash)
+		if (last->tick == info.tick && last->epoch == info.epoch &&
+		    last->edit == info.edit && last->tick_hash == hash)
 			return;
 	}
 	if (ARRAY_RESERVE(&truth->states, truth->states.count + 1u) != STATUS_OK)
 		sim_fail("out of memory", NULL);
 	struct sim_state *state = &truth->states.items[truth->states.count++];
-	*state = (struct sim_state){ .tick = info.tick, .tick_hash = hash, .epoch = info.epoch };
+	*state = (struct sim_state){ .tick = info.tick, .tick_hash = hash, .epoch = info.epoch,
+				      .edit = info.edit };
 	state->count = world_bodies(world, NULL, 0);
 	state->bodies = sim_memory(heap_alloc(state->count * sizeof *state->bodies));
 	body_id *ids = sim_memory(heap_alloc(state->count * sizeof *ids));
@@ -363,7 +365,8 @@ void server_sim_compare(struct server_sim *self, const struct sim_subscription *
 	/* A state whose step was undone may have the name of the one before it. */
 	for (uint32_t i = truth->states.count; i-- > 0 && !right;) {
 		const struct sim_state *state = &truth->states.items[i];
-		if (state->tick != mirror->tick || state->epoch != mirror->epoch)
+		if (state->tick != mirror->tick || state->epoch != mirror->epoch ||
+		    state->edit != mirror->edit)
 			continue;
 		known = true;
 		right = subscription->part ? shows_part(subscription, state) : shows(mirror, state);
@@ -373,10 +376,10 @@ void server_sim_compare(struct server_sim *self, const struct sim_subscription *
 	self->unknown_states += unknown;
 	self->false_states += known && !right;
 	if (getenv("SIM_LOG") != NULL && (unknown || (known && !right)))
-		printf("# %s: sub %d of world %u, epoch %u tick %d, profile %d, fields %d%s\n",
+		printf("# %s: sub %d of world %u, epoch %u tick %d edit %d, profile %d, fields %d%s\n",
 		       unknown ? "unknown" : "false", (int)subscription->sub,
 		       (unsigned)subscription->world, (unsigned)mirror->epoch,
-		       (int)mirror->tick, (int)mirror->profile, (int)mirror->fields,
+		       (int)mirror->tick, (int)mirror->edit, (int)mirror->profile, (int)mirror->fields,
 		       subscription->part ? ", a part" : "");
 }
 
@@ -393,12 +396,14 @@ const struct sim_state *server_sim_state(const struct server_sim *self, uint32_t
 	return NULL;
 }
 
-bool server_sim_was(const struct server_sim *self, uint32_t world, uint64_t tick, uint64_t tick_hash)
+bool server_sim_was(const struct server_sim *self, uint32_t world, uint64_t tick, uint64_t edit,
+		    uint64_t tick_hash)
 {
 	for (uint32_t i = 0; i < self->truths.count; i++) {
 		const struct sim_truth *truth = &self->truths.items[i];
 		for (uint32_t k = truth->states.count; truth->world == world && k-- > 0;)
 			if (truth->states.items[k].tick == tick &&
+			    truth->states.items[k].edit == edit &&
 			    truth->states.items[k].tick_hash == tick_hash)
 				return true;
 	}

@@ -48,7 +48,7 @@ struct server_sim_options server_sim_options_default(uint64_t seed);
 /* What a world looked like at (epoch, tick). */
 struct sim_state {
 	uint64_t tick, tick_hash;
-	uint32_t epoch, count;
+	uint32_t epoch, edit, count;
 	struct wire_body *bodies; /* owned, with their shapes */
 };
 struct sim_truth {
@@ -112,7 +112,8 @@ uint64_t server_sim_now(const struct server_sim *self);
 const struct sim_state *server_sim_state(const struct server_sim *self, uint32_t world,
 					 uint32_t epoch, uint64_t tick);
 /* Whether a world ever stood at that tick with that tick hash, in whatever epoch. */
-bool server_sim_was(const struct server_sim *self, uint32_t world, uint64_t tick, uint64_t tick_hash);
+bool server_sim_was(const struct server_sim *self, uint32_t world, uint64_t tick, uint64_t edit,
+		    uint64_t tick_hash);
 /* The engine's world behind a number, NULL for none. */
 struct world *server_sim_world(const struct server_sim *self, uint32_t world);
 
@@ -157,7 +158,7 @@ struct sim_received {
 
 struct sim_result {
 	uint32_t world;
-	uint64_t batch, tick;
+	uint64_t batch, tick, edit;
 	enum status code;
 	int64_t index;
 	uint32_t value_count;
@@ -167,7 +168,7 @@ struct sim_result {
 };
 
 struct sim_ack {
-	uint64_t sub, epoch, tick, due;
+	uint64_t sub, epoch, tick, edit, due;
 };
 
 struct sim_client {
@@ -199,7 +200,7 @@ struct sim_client {
 	uint32_t durable_epoch;
 	struct sim_durable {
 		uint32_t epoch;
-		uint64_t tick;
+		uint64_t tick, edit;
 	} durable[SIM_WORLDS_MAX];
 };
 

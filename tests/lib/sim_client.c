@@ -73,6 +73,7 @@ static void send_acks(void *context)
 		ack.ack.sub = due->sub;
 		ack.ack.epoch = due->epoch;
 		ack.ack.tick = due->tick;
+		ack.ack.edit = due->edit;
 		sim_send(self, &ack);
 	}
 	self->acks.count -= sent;
@@ -93,7 +94,7 @@ static void acknowledge(struct sim_client *self, const struct sim_subscription *
 		sim_fail("out of memory", NULL);
 	self->acks.items[self->acks.count++] = (struct sim_ack){
 		subscription->sub, subscription->mirror.epoch, subscription->mirror.tick,
-		self->ack_at
+		subscription->mirror.edit, self->ack_at
 	};
 	arm_acks(self);
 }
@@ -188,6 +189,7 @@ static void keep_result(struct sim_client *self, uint32_t world, const struct wi
 	heap_free(result->values);
 	result->arrivals++;
 	result->tick = from->tick;
+	result->edit = from->edit;
 	result->code = from->code;
 	result->index = from->index;
 	result->value_count = from->value_list.count;
@@ -304,7 +306,8 @@ static void take_message(struct sim_client *self, const struct message *message)
 		self->durable_tick = message->durable.tick;
 		if (message->durable.world < SIM_WORLDS_MAX)
 			self->durable[message->durable.world] = (struct sim_durable){
-				(uint32_t)message->durable.epoch, message->durable.tick
+				(uint32_t)message->durable.epoch, message->durable.tick,
+				message->durable.edit
 			};
 		break;
 	case MESSAGE_PING:
@@ -379,11 +382,12 @@ static struct wire_list applied_of(const struct sim_client *self, uint8_t packed
 		const struct sim_subscription *subscription = &self->subscriptions[i];
 		if (!subscription->mirror.complete || subscription->lost)
 			continue;
-		wire_pack_array(&out, 4);
+		wire_pack_array(&out, 5);
 		wire_pack_uint(&out, subscription->sub);
 		wire_pack_uint(&out, subscription->mirror.epoch);
 		wire_pack_uint(&out, subscription->mirror.tick);
 		wire_pack_uint(&out, subscription->events);
+		wire_pack_uint(&out, subscription->mirror.edit);
 		count++;
 	}
 	return (struct wire_list){ packed, out.bytes, count };

@@ -195,7 +195,7 @@ static void issue_tokens(struct life *life)
 /* What was promised about a world, and what is looked for after the restart. */
 struct promise {
 	uint32_t number, epoch;
-	uint64_t tick;
+	uint64_t tick, edit;
 };
 
 static struct promise promise_of(const struct life *life, uint32_t w)
@@ -204,10 +204,13 @@ static struct promise promise_of(const struct life *life, uint32_t w)
 	for (uint32_t i = 0; i < life->sim->client_count; i++) {
 		const struct sim_durable *heard = &life->sim->clients[i]->durable[promise.number];
 		bool later = heard->epoch > promise.epoch ||
-			     (heard->epoch == promise.epoch && heard->tick > promise.tick);
+			     (heard->epoch == promise.epoch &&
+			      (heard->tick > promise.tick ||
+			       (heard->tick == promise.tick && heard->edit > promise.edit)));
 		if (later) {
 			promise.epoch = heard->epoch;
 			promise.tick = heard->tick;
+			promise.edit = heard->edit;
 		}
 	}
 	return promise;
@@ -218,12 +221,15 @@ static void check_promise(struct life *life, uint32_t w, const struct promise *p
 {
 	struct world *world = server_sim_world(life->sim, life->worlds[w]);
 	struct world_info info = world_info(world);
-	bool was = server_sim_was(life->sim, promise->number, info.tick, world_tick_hash(world));
+	bool was = server_sim_was(life->sim, promise->number, info.tick, info.edit,
+				  world_tick_hash(world));
 	ck_assert_msg(was, "seed %llu: world %s stands at tick %llu as it never did",
 		      (unsigned long long)life->seed, NAMES[w], (unsigned long long)info.tick);
 	ck_assert_uint_gt(info.epoch, promise->epoch);
 	if (!life->traits.goes_back)
-		ck_assert_msg(info.tick >= promise->tick, "seed %llu: world %s lost tick %llu: %llu",
+		ck_assert_msg(info.tick > promise->tick ||
+				      (info.tick == promise->tick && info.edit >= promise->edit),
+			      "seed %llu: world %s lost tick %llu: %llu",
 			      (unsigned long long)life->seed, NAMES[w],
 			      (unsigned long long)promise->tick, (unsigned long long)info.tick);
 }
@@ -278,7 +284,7 @@ void life_restart(struct life *life)
 {
 	char next[RECORDER_PATH], old[RECORDER_PATH];
 	struct promise promises[LIFE_COPY];
-	uint64_t durable[LIFE_COPY];
+	struct sim_durable durable[LIFE_COPY];
 	bool drained = draw(life, 2) == 0;
 	if (life->worlds[LIFE_COPY] != 0)
 		end_copy(life);
@@ -300,7 +306,7 @@ void life_restart(struct life *life)
 		ck_assert_msg(life->worlds[w] != 0, "seed %llu: %s did not come back",
 			      (unsigned long long)life->seed, NAMES[w]);
 		check_promise(life, w, &promises[w]);
-		durable[w] = promises[w].tick;
+		durable[w] = (struct sim_durable){ 0, promises[w].tick, promises[w].edit };
 	}
 	life_judge_survivors(life, durable);
 	life->fate_count = life->ask_count = 0;

@@ -119,7 +119,7 @@ void life_settle(struct life *life);
 /* Holds what was heard against what is. `settled`: all that must be heard has been. */
 void life_judge(struct life *life, bool settled);
 /* After a restart: of the batches of each world those that were applied before its durable tick are done. */
-void life_judge_survivors(struct life *life, const uint64_t durable[LIFE_COPY]);
+void life_judge_survivors(struct life *life, const struct sim_durable durable[LIFE_COPY]);
 /* The daemon is drained or killed, and another takes over the files. */
 void life_restart(struct life *life);
 

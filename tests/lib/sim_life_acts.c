@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/command_wire.h"
 #include "protocol/pack.h"
 #include "protocol/unpack.h"
 #include "protocol/query_wire.h"
@@ -329,6 +330,17 @@ static void step(struct life *life, struct sim_client *client)
 	step.step.request = ++client->steps[world];
 	step.step.n = draw(life, 4);
 	step.step.want = (uint8_t)(draw(life, 2) * WIRE_WANT_HASH);
+	uint8_t bytes[256];
+	struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
+	if (draw(life, 3) == 0) {
+		/* Of no ticks it is an edit; one in a place where no body may be is refused, and
+		 * makes no tick. */
+		bool refused = draw(life, 6) == 0;
+		struct command spawn = sim_spawn(refused ? 1e7 : life_draw_real(life, 3), 4, 0, 0, false);
+		command_pack(&out, &spawn);
+		step.step.commands = (struct wire_list){ bytes, out.bytes, 1 };
+		step.step.anyway = draw(life, 2);
+	}
 	if (draw(life, 8) == 0)
 		step.step.from = (struct wire_option){ true, draw(life, 50) };
 	if (role_of(client) >= message_info(MESSAGE_STEP)->role)

@@ -100,7 +100,7 @@ static void judge_fate(const struct life *life, const struct life_fate *fate, bo
 }
 
 /* After a restart: what was durable is there, what was refused is not. */
-void life_judge_survivors(struct life *life, const uint64_t durable[LIFE_COPY])
+void life_judge_survivors(struct life *life, const struct sim_durable durable[LIFE_COPY])
 {
 	for (uint32_t i = 0; i < life->fate_count; i++) {
 		const struct life_fate *fate = &life->fates[i];
@@ -118,7 +118,8 @@ void life_judge_survivors(struct life *life, const uint64_t durable[LIFE_COPY])
 		bool done = result->code == STATUS_OK && result->value_count > 0;
 		if (result->code != STATUS_OK && result->code != STATUS_WAITING)
 			ck_assert_uint_eq(bodies, 0);
-		else if (done && result->tick < durable[w])
+		else if (done && (result->tick < durable[w].tick ||
+				  (result->tick == durable[w].tick && result->edit <= durable[w].edit)))
 			ck_assert_msg(bodies == 1, "seed %llu: a durable body is gone",
 				      (unsigned long long)life->seed);
 	}
@@ -171,7 +172,7 @@ static void judge_stepped(const struct life *life, const struct sim_client *clie
 		    !stepped->tick_hash.set)
 			continue;
 		ck_assert_msg(server_sim_was(life->sim, (uint32_t)stepped->world, stepped->tick,
-					     stepped->tick_hash.value),
+					     stepped->edit, stepped->tick_hash.value),
 			      "seed %llu: STEPPED tick %d names a state that never was",
 			      (unsigned long long)life->seed, (int)stepped->tick);
 	}

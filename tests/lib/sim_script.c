@@ -282,7 +282,8 @@ static bool stands(void *context)
 	if (world == NULL || !subscription->mirror.complete || subscription->lost)
 		return false;
 	struct world_info info = world_info(world);
-	return subscription->mirror.tick == info.tick && subscription->mirror.epoch == info.epoch;
+	return subscription->mirror.tick == info.tick && subscription->mirror.epoch == info.epoch &&
+	       subscription->mirror.edit == info.edit;
 }
 
 bool sim_caught_up(struct sim_client *self, uint64_t sub, uint64_t ns)

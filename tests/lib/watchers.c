@@ -276,7 +276,7 @@ void watchers_tick(struct watchers *self, struct report *report, const struct wi
 		if (!watcher->mirror.complete)
 			continue;
 		subscription_ack(watcher->subscription, (uint32_t)watcher->mirror.epoch,
-				 watcher->mirror.tick, self->now);
+				 watcher->mirror.tick, watcher->mirror.edit, self->now);
 		if (!watcher->fresh || watcher->mirror.tick != tick)
 			continue;
 		if (!shows(watcher, bodies, count))

@@ -105,6 +105,41 @@ static void pack_region(struct wire_packer *out)
 	answer_pack_region(out, &region);
 }
 
+static void pack_method(struct wire_packer *out)
+{
+	uint8_t room[64];
+	struct wire_packer names = wire_packer_over(room, sizeof room);
+	struct wire_method_name name = {.name = wire_text("gr-lcp"),
+					.parameter = wire_text("reflection.core")};
+	answer_pack_method_name(&names, &name);
+	struct wire_method method = { .number = 5, .motion = 1, .shapes = 6, .abilities = WIRE_METHOD_SLEEP,
+				      .code = STATUS_METHOD_REFUSES, .name = wire_text("reflection"),
+				      .why = wire_text("body 1 is a mesh"), .summary = wire_text("elastic"),
+				      .names = { room, names.bytes, 1 } };
+	wire_pack_array(out, 1);
+	answer_pack_method(out, &method);
+}
+
+static void pack_parameter(struct wire_packer *out)
+{
+	uint8_t room[64];
+	struct wire_packer words = wire_packer_over(room, sizeof room);
+	wire_pack_string(&words, "soft-step");
+	struct wire_parameter parameter = {.number = 3,
+					   .whole = true,
+					   .value = 8,
+					   .initial = 4,
+					   .min = 1,
+					   .max = 64,
+					   .name = wire_text("soft_step.substeps"),
+					   .unit = wire_text(""),
+					   .doc = wire_text("solver passes per tick"),
+					   .methods = {room, words.bytes, 1},
+					   .old = {room, 0, 0}};
+	wire_pack_array(out, 1);
+	answer_pack_parameter(out, &parameter);
+}
+
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
 	static const struct wire_totals totals = { .kinetic = 2, .potential = -3, .linear = { 1, 0, 0 } };
@@ -142,6 +177,12 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 	case WIRE_QUERY_MOVE:
 		pack_move(out);
 		return;
+	case WIRE_QUERY_METHODS:
+		pack_method(out);
+		return;
+	case WIRE_QUERY_PARAMETERS:
+		pack_parameter(out);
+		return;
 	default:
 		pack_region(out);
 		return;
@@ -161,11 +202,12 @@ static void write_part(FILE *out, const char *name, const struct wire_packer *pa
 
 void wire_vectors_queries(FILE *out)
 {
-	static const char *const NAMES[] = { "",     "ray",	 "overlap", "contacts", "totals",  "body",
-					     "geometry", "cast", "closest", "mass",	"move", "regions" };
-	_Static_assert(COUNT_OF(NAMES) == WIRE_QUERY_LAST + 1, "every kind has its vector");
+	uint32_t kinds;
+	const struct query_info *infos = query_list(&kinds);
 	fputs("[\n", out);
-	for (uint32_t kind = 1; kind <= WIRE_QUERY_LAST; kind++) {
+	for (uint32_t kind = 1; kind <= kinds; kind++) {
+		if (query_info(kind)->reserved)
+			continue;
 		uint8_t items[1024], packed[1024];
 		struct wire_query query = question(kind);
 		struct wire_packer list = wire_packer_over(items, sizeof items);
@@ -175,7 +217,8 @@ void wire_vectors_queries(FILE *out)
 		wire_pack_array(&whole, count);
 		memcpy(packed + whole.bytes, items, list.bytes);
 		whole.bytes += list.bytes;
-		fprintf(out, "%s  {\"name\": \"%s\", \"kind\": %u", kind > 1 ? ",\n" : "", NAMES[kind], kind);
+		fprintf(out, "%s  {\"name\": \"%s\", \"kind\": %u", kind > 1 ? ",\n" : "",
+			infos[kind - 1].name, kind);
 		write_part(out, "query", &whole);
 		struct wire_packer answer = wire_packer_over(packed, sizeof packed);
 		pack_answer(&answer, (enum wire_query_kind)kind);
@@ -183,4 +226,43 @@ void wire_vectors_queries(FILE *out)
 		fputs("}", out);
 	}
 	fputs("\n]\n", out);
+}
+
+/* ---- the table of the page ---------------------------------------------------------------------- */
+
+static void write_field(FILE *out, const struct query_field *field)
+{
+	fprintf(out, ", %s", field->name);
+	if (field->needed)
+		return;
+	if (field->type == WIRE_ASK_ROTATION)
+		fputs(" = identity", out);
+	else if (field->fallback < UINT32_MAX)
+		fprintf(out, " = %.10g", field->fallback);
+	else
+		fputs(" = all", out);
+}
+
+void wire_vectors_query_table(FILE *out)
+{
+	uint32_t count;
+	const struct query_info *list = query_list(&count);
+	fputs("| question | answer |\n|---|---|\n", out);
+	for (uint32_t k = 0; k < count; k++) {
+		if (list[k].reserved)
+			continue;
+		fprintf(out, "| `[%u", list[k].number);
+		for (uint32_t i = 0; i < list[k].field_count; i++)
+			write_field(out, &list[k].fields[i]);
+		fprintf(out, "]` %s | `%s`%s%s |\n", list[k].doc, list[k].answer,
+			list[k].about[0] != '\0' ? " " : "", list[k].about);
+	}
+	fputs("\nReserved, refused with UNSUPPORTED:", out);
+	const char *mark = " ";
+	for (uint32_t k = 0; k < count; k++)
+		if (list[k].reserved) {
+			fprintf(out, "%s%u %s (%s)", mark, list[k].number, list[k].name, list[k].doc);
+			mark = "; ";
+		}
+	fputs(".\n", out);
 }

@@ -7,6 +7,7 @@
 #include "protocol/handshake.h"
 #include "protocol/pack.h"
 #include "server/base/body_hash.h"
+#include "server/engine/engine.h"
 #include "server/engine/geometry/shape.h"
 #include "server/engine/geometry/solid.h"
 #include "server/engine/types.h"
@@ -267,9 +268,21 @@ void wire_vectors_columns(FILE *out)
 							    : "",
 			info->doc);
 	}
-#define COLUMN_LATER(bit, name, doc)                                                               \
-	fprintf(out, "| %u (%u) | %s | – | refused: %s |\n", bit, 1u << (bit), #name, doc);
+#define COLUMN_RETIRED(bit, name, doc)                                                             \
+	fprintf(out, "| %u (%u) | %s | – | retired, refused: %s |\n", bit, 1u << (bit), #name, doc);
 #include "protocol/columns.def"
+	fputs("\nThese are columns of bodies. Other kinds have columns, a mask and a hash of their "
+	      "own; numbers are given for "
+	      "good:\n\n| kind | name | told | |\n|---|---|---|---|\n",
+	      out);
+#define ROWS "row by row"
+#define BLOCKS "by blocks of 1024"
+#define KIND(number, NAME, name, layout, doc)                                                      \
+	fprintf(out, "| %u | %s | %s | %s%s |\n", number, #name, layout, doc,                      \
+		(int)WIRE_VISIBLE_##NAME == WIRE_VISIBLE_BODY ? "" : "; not shown yet");
+#include "protocol/columns.def"
+#undef ROWS
+#undef BLOCKS
 }
 
 void wire_vectors_statuses(FILE *out)
@@ -426,14 +439,20 @@ void wire_vectors_numbers(FILE *out)
 
 void wire_vectors_parameters(FILE *out)
 {
-	fputs("| name | values | initially | meaning |\n|---|---|---|---|\n", out);
+	fputs("| name | values | initially | read by | meaning |\n|---|---|---|---|---|\n", out);
 #define WHOLE "integer, "
 #define REAL ""
-#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc)                          \
-	fprintf(out, "| %s | %s%.10g … %.10g%s%s | %.10g | %s |\n", name, kind, (double)(min),     \
-		(double)(max), unit[0] == '\0' ? "" : " ", unit, (double)(initial), doc);
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)                          \
+	fprintf(out, "| %s | %s%.10g … %.10g%s%s | %.10g | %s | %s |\n", name, kind, (double)(min),     \
+		(double)(max), unit[0] == '\0' ? "" : " ", unit, (double)(initial),        \
+		methods[0] == '\0' ? "–" : methods, doc);
 #include "server/engine/world/parameters.def"
-#undef PARAMETER
+	fputs("\n| old name, taken for good | of |\n|---|---|\n", out);
+	struct parameter_info list[64];
+	uint32_t count = world_parameters(list, COUNT_OF(list));
+	for (uint32_t i = 0; i < count; i++)
+		if (list[i].old != NULL)
+			fprintf(out, "| %s | %s |\n", list[i].old, list[i].name);
 #undef WHOLE
 #undef REAL
 }
@@ -461,6 +480,7 @@ const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
 	{"capabilities", wire_vectors_capabilities},
 	{"numbers", wire_vectors_numbers},
 	{"parameters", wire_vectors_parameters},
+	{"queries", wire_vectors_query_table},
 	{"shape_limits", wire_vectors_shape_limits},
 	{NULL, NULL},
 };

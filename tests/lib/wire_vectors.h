@@ -17,6 +17,8 @@ void wire_vectors_messages(FILE *out);
 void wire_vectors_bodies(FILE *out);
 /* queries.json: a question and an answer of every kind (wire_queries.c). */
 void wire_vectors_queries(FILE *out);
+/* The table of questions in docs/PROTOCOL.md. */
+void wire_vectors_query_table(FILE *out);
 /* hostile.json: contents that must be refused, with the status. */
 void wire_vectors_hostile(FILE *out);
 /* Sections of docs/PROTOCOL.md, in Markdown. */

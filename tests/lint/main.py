@@ -2,6 +2,7 @@
 
     TITLE             what holds when the lint passes, as a sentence
     check(tree)       a list of findings, "path:line: what is wrong" each
+    notes             (where there is one) what check(tree) has to say beside that, printed as comments
     SELF_TESTS        a list of (what must be seen, {path: text}, part of the finding expected)
 
 Each self-test lays out a small tree that breaks the rule; a lint that does not see it has failed.
@@ -15,7 +16,8 @@ import tempfile
 
 from tree import Tree
 
-LINTS = ("layers", "headers", "libm", "sizes", "text", "draws", "manifests", "listed", "mutants", "checks")
+LINTS = ("layers", "headers", "libm", "sizes", "text", "draws", "manifests", "listed", "mutants", "checks",
+         "reachable")
 
 
 class Tap:
@@ -60,6 +62,8 @@ def main(arguments):
     for name in wanted or LINTS:
         lint = importlib.import_module(name)
         tap.result(f"{name}: {lint.TITLE}", lint.check(tree))
+        for note in getattr(lint, "notes", ()):
+            print(f"#   {note}")
         for what, files, expected in lint.SELF_TESTS:
             tap.result(f"{name} self-test: {what}", self_test(lint, files, expected, build))
     print(f"1..{tap.count}")

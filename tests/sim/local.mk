@@ -16,6 +16,7 @@ tests_lib_libtests_a_SOURCES += \
 
 UNIT_TESTS += \
 	tests/sim/test_contacts \
+	tests/sim/test_edits \
 	tests/sim/test_fairness \
 	tests/sim/test_flow \
 	tests/sim/test_grants \
@@ -23,6 +24,7 @@ UNIT_TESTS += \
 	tests/sim/test_memory \
 	tests/sim/test_random \
 	tests/sim/test_resume \
+	tests/sim/test_rules \
 	tests/sim/test_shares \
 	tests/sim/test_smoke \
 	tests/sim/test_snapshots \

@@ -368,6 +368,8 @@ START_TEST(a_full_inbox_says_busy_and_keeps_what_it_has)
 	struct server_sim *sim = server_sim_create(&options);
 	struct sim_client *client = server_sim_guest(sim, &who);
 	uint32_t world = sim_make_world(client, "w", NULL);
+	/* Who holds the lease says when. */
+	ck_assert_int_eq(sim_control(client, world, WIRE_CONTROL_LOCKSTEP, 1), STATUS_OK);
 	for (int i = 0; i < 20; i++) {
 		struct command spawn = sim_spawn(0, i, 0, i, false);
 		sim_commands(client, world, &spawn, 1, 0, WIRE_LATE_APPLY);
@@ -409,6 +411,8 @@ START_TEST(more_batches_than_results_are_kept_for_are_all_answered)
 	who.frame_down = WIRE_FRAME_MIN;
 	struct sim_client *client = server_sim_guest(sim, &who);
 	uint32_t world = sim_make_world(client, "w", NULL);
+	/* Who holds the lease says when. */
+	ck_assert_int_eq(sim_control(client, world, WIRE_CONTROL_LOCKSTEP, 1), STATUS_OK);
 	for (int i = 0; i < BATCHES; i++) {
 		struct command spawn = sim_spawn(0, i, 0, 0, false);
 		sim_commands(client, world, &spawn, 1, 0, WIRE_LATE_APPLY);

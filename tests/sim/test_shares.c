@@ -188,7 +188,9 @@ static void snapshot(struct sim_client *keeper, uint32_t world, enum message_typ
 		message.restore.world = world;
 		message.restore.name = wire_text("before");
 	}
-	ck_assert_int_eq(sim_try(keeper, &message, type == MESSAGE_SAVE ? MESSAGE_SAVED : MESSAGE_RESTORED), STATUS_OK);
+	ck_assert_int_eq(
+		sim_try(keeper, &message, type == MESSAGE_SAVE ? MESSAGE_SAVED : MESSAGE_RESTORED),
+		STATUS_OK);
 }
 
 START_TEST(forces_of_a_time_that_was_given_up_are_no_debt)

@@ -205,7 +205,7 @@ START_TEST(what_is_wrong_with_a_step_is_said_and_no_tick_is_made)
 		{ { true, 3 }, 1, NOTHING, STATUS_TICK },
 		{ ANY, 1, { unknown_op, 2, 1 }, STATUS_UNKNOWN_COMMAND },
 		{ ANY, 1, { not_a_list, 1, 1 }, STATUS_TYPE },
-		{ ANY, 0, { unknown_op, 2, 1 }, STATUS_RANGE },
+		{ ANY, 0, { unknown_op, 2, 1 }, STATUS_UNKNOWN_COMMAND },
 	};
 	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
 		client->looked = client->received.count;

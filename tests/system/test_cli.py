@@ -53,14 +53,14 @@ def test_people_and_programs_read_the_same(cli, world):
     assert len(again["hash"]) == 16
 
 
-def test_spawn_gives_an_id_and_a_paused_world_steps_once(cli, world):
-    before = cli.json("step", world, "0")["tick"]
+def test_spawn_gives_an_id_and_makes_no_tick_in_a_paused_world(cli, world):
+    before = cli.json("step", world, "1")["tick"]
     made = cli.json("spawn", world, "--shape", "box:1,2,3", "--at", "3,1,0", "--rotation", "1,0,0,0",
                     "--velocity", "0,0,1", "--density", "500", "--friction", "0.2")
-    assert made == {"tick": before, "id": 3}
+    assert made == {"tick": before, "edit": 1, "id": 3}
     body = cli.json("query", world, "body", 3)
     assert body["mass"] == pytest.approx(500 * 6) and body["status"] == "dynamic"
-    assert cli.json("step", world, "0")["tick"] == before + 1
+    assert cli.json("step", world, "0")["tick"] == before
 
 
 def test_remove_takes_the_body_away(cli, world):
@@ -74,7 +74,7 @@ def test_push_adds_momentum(cli, world):
     before = cli.json("query", world, "totals")["linear"]
     cli.text("push", world, 2, "0,0,7", "--impulse")
     cli.text("push", world, 2, "60,0,0", "--ticks", "60")
-    cli.text("step", world, 59)
+    cli.text("step", world, 60)
     after = cli.json("query", world, "totals")["linear"]
     # Solver velocities are float: six digits.
     assert after[2] - before[2] == pytest.approx(7, rel=1e-4)
@@ -203,6 +203,28 @@ def test_contacts_over_the_scenes_limit_stop_its_world(cli, tmp_path):
     assert code == 1 and "limit" in text, text
 
 
+def test_limits_of_a_new_world_are_given_by_name(cli):
+    cli.text("create", "bound", "--limit", "bodies=2", "--limit", "events=3")
+    for x in (0, 3):
+        cli.text("spawn", "bound", "--shape", "sphere:0.5", "--at", f"{x},0,0")
+    assert "limit" in cli.error("spawn", "bound", "--shape", "sphere:0.5")[0]
+    for wrong in ("bodies", "things=3", "events=0", "bodies=x"):
+        assert cli.error("create", "no", "--limit", wrong)[1] == 1, wrong
+
+
+def test_methods_and_parameters_are_listed(cli, world):
+    methods = [json.loads(line) for line in cli.text("--json", "methods", world).splitlines()]
+    assert {"free", "soft-step", "lcp", "projection", "reflection"} <= {method["name"] for method in methods}
+    reflection = next(method for method in methods if method["name"] == "reflection")
+    assert "gr-lcp (reflection.core 0)" in reflection["other_names"]
+    cli.text("set", world, "soft_step.push_speed", "7")
+    parameters = [json.loads(line) for line in cli.text("--json", "parameters", world).splitlines()]
+    push = next(parameter for parameter in parameters if parameter["name"] == "contact.push_speed")
+    assert (push["value"], push["old_names"]) == (7, "soft_step.push_speed") and "lcp" in push["read_by"].split()
+    assert "contact.push_speed" in cli.text("parameters", world)
+    assert cli.error("methods")[1] == 2
+
+
 def test_info_counts(cli, world):
     info = cli.json("info")
     assert set(info) == {"server", "worlds", "refused", "quotas"} and world in [w["name"] for w in info["worlds"]]
@@ -270,7 +292,7 @@ def test_replay_shows_a_bar_at_a_terminal_only(tmp_path):
 
 def test_help_names_every_verb(cli):
     text = cli.text("help")
-    for verb in ("worlds create destroy load spawn remove push set pause resume speed step watch query save "
+    for verb in ("worlds create destroy load spawn remove push set methods parameters pause resume speed step watch query save "
                  "restore fork info replay help").split():
         assert f"\n  {verb} " in text
     assert cli.text("help", "push").count("\n") == 2

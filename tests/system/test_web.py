@@ -184,9 +184,7 @@ def test_frames_over_a_websocket_are_those_over_tcp(server):
                 world.subscribe(fields=127)
                 next(world.frames(1))
             for step in range(20):
-                if step == 5:
-                    copy.send(command("spawn", position=(1, 2, 3)))
-                copy.step(1)
+                copy.step(1, commands=[command("spawn", position=(1, 2, 3))] if step == 5 else [])
                 frames = [next(world.frames(1)) for world in worlds]
                 assert all(f.tick == step + 1 + copy_tick and len(f.bodies) == 1 + (step >= 5) for f in frames)
                 assert frames[0].bodies == frames[1].bodies
@@ -612,6 +610,27 @@ def test_metrics_are_those_of_info_and_counters_only_grow(server):
     assert then["cairn_sessions_opened_total"] == first["cairn_sessions_opened_total"] + 1
     assert then["cairn_sent_bytes_total"] <= info["bytes_out"]
     assert all(then[name] >= value for name, value in first.items() if name.endswith("_total"))
+
+
+def test_how_good_a_step_was_is_told_by_info_and_metrics_alike(server):
+    world = server.client.create("judged", method="projection")
+    world.spawn(status=1, shapes=[world.shape(cairn.plane((0, 1, 0)))])
+    for k in range(3):
+        world.spawn(shapes=[world.shape(cairn.box(1, 1, 1))], position=(0, 0.5 + 0.999 * k, 0))
+    world.step(5)
+    (told,) = [w for w in server.client.info("worlds")["worlds"] if w["name"] == "judged"]
+    lines = metrics(server)
+    pairs = {"islands": "islands", "islands_dense": "islands_dense", "islands_sparse": "islands_sparse",
+             "islands_dependent": "islands_dependent", "iterations": "iterations", "residual": "residual",
+             "push_work": "push_work_joules_total", "fallbacks": "fallbacks_total"}
+    for name, metric in pairs.items():
+        assert lines[f'cairn_world_{metric}{{world="judged"}}'] == pytest.approx(told[name], rel=1e-6), name
+    # One small stack is one island, and solved dense.
+    assert told["islands"] == told["islands_dense"] == 1 and told["islands_sparse"] == 0 and told["islands_dependent"] <= 1
+    # Boxes that lie in each other are pushed apart against their weight.
+    assert told["push_work"] > 0 and 0 <= told["residual"] < 1e-6 and told["iterations"] > 0
+    counts = server.client.ask("world_info", "world_join", 0, "judged")[12]
+    assert {name: counts[name] for name in pairs} == {name: told[name] for name in pairs}
 
 
 def test_the_number_of_lines_is_bounded_whatever_the_number_of_worlds(server):

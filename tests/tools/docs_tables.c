@@ -89,17 +89,23 @@ static void say_parameters(void)
 {
 	struct parameter_info list[128];
 	uint32_t count = world_parameters(list, COUNT_OF(list));
-	printf("\n## Parameters\n\nSet by `parameter`; every world has its own.\n\n"
-	       "| name | initially | range | unit | |\n|---|---|---|---|---|\n");
+	printf("\n## Parameters\n\nSet by `parameter`; every world has its own. A method that does "
+	       "not read one "
+	       "leaves it as it is, for those that\n"
+	       "do. An old name is taken wherever the new one is, for good.\n\n"
+	       "| # | name | initially | range | unit | read by | "
+	       "|\n|---|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < count && i < COUNT_OF(list); i++) {
-		printf("| `%s` | ", list[i].name);
+		printf("| %u | `%s` | ", list[i].number, list[i].name);
 		say_number(list[i].initial);
 		printf(" | ");
 		say_number(list[i].min);
 		printf(" … ");
 		say_number(list[i].max);
-		printf(" | %s | ", list[i].unit);
+		printf(" | %s | %s | ", list[i].unit, list[i].methods[0] != '\0' ? list[i].methods : "–");
 		say_cell(list[i].doc);
+		if (list[i].old != NULL)
+			printf("; old name: `%s`", list[i].old);
 		printf(" |\n");
 	}
 }
@@ -132,6 +138,15 @@ static void say_methods(void)
 		say_cell(list[i].summary);
 		printf(" |\n");
 	}
+	struct method_name names[32];
+	count = world_method_names(names, COUNT_OF(names));
+	printf("\nOther names, from the sources:");
+	for (uint32_t i = 0; i < count && i < COUNT_OF(names); i++) {
+		printf("%s\n`%s` is `%s`", i == 0 ? "" : ",", names[i].name, names[i].method);
+		if (names[i].parameter != NULL)
+			printf(" with `%s` %g", names[i].parameter, names[i].value);
+	}
+	printf(".\n");
 }
 
 static void say_commands(void)
@@ -253,6 +268,8 @@ static void say_fields(void)
 			say_cell(column->doc);
 			if (column->absent != 0)
 				printf(" (absent: %g)", column->absent);
+			if (column->flags & COLUMN_KEY)
+				printf(" (key%s)", column->flags & COLUMN_ID ? ", no two alike" : "");
 			printf("%s%s |\n", column->flags & COLUMN_UNHASHED ? " (not hashed)" : "",
 			       column->flags & COLUMN_UNCHARGED ? " (not charged)" : "");
 		}

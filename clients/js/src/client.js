@@ -166,7 +166,7 @@ export class Client {
     if (!token || this.#leaving) throw new Refused(EXPIRED, "there is no session to take up again");
     const watched = [...this.worlds.values()].flatMap((world) => [...world.subscriptions.values()]);
     const applied = watched.filter(({ mirror }) => mirror.whole)
-      .map(({ sub, mirror, events }) => [sub, mirror.epoch, mirror.tick, events]);
+      .map(({ sub, mirror, events }) => [sub, mirror.epoch, mirror.tick, events, mirror.edit]);
     try {
       await this.#greet(() => ({ resume: token, applied }));
     } catch (error) {

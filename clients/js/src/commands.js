@@ -29,10 +29,10 @@ export function command(name, values) {
   })];
 }
 
-/** An item of RESULT: {batch, tick, values}. @throws {Refused} where the batch was refused */
-export function resultOf([batch, tick, code, index, values, field, text]) {
+/** An item of RESULT: {batch, tick, edit, values}. @throws {Refused} where the batch was refused */
+export function resultOf([batch, tick, code, index, values, field, text, edit = 0]) {
   if (code !== 0) throw new Refused(code, text ?? "", field ?? "", index);
-  return { batch, tick, values };
+  return { batch, tick, edit, values };
 }
 
 /** An item of EVENTS: {kind, a, b, value, fraction, point, normal, childA, childB}; a child is a piece of the body's shape. */

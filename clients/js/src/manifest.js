@@ -138,6 +138,7 @@ export const MESSAGE = {
     ["index", 0],
     ["of", 1],
     ["counts", null],
+    ["edit", 0],
   ] },
   shape_upload: { number: 20, map: false, fields: [
     ["ref", undefined],
@@ -178,6 +179,7 @@ export const MESSAGE = {
     ["sub", undefined],
     ["epoch", undefined],
     ["tick", undefined],
+    ["edit", 0],
   ] },
   resync: { number: 33, map: false, fields: [
     ["sub", undefined],
@@ -191,6 +193,7 @@ export const MESSAGE = {
     ["columns", undefined],
     ["hash", null],
     ["flags", 0],
+    ["edit", 0],
   ] },
   delta: { number: 35, map: false, fields: [
     ["sub", undefined],
@@ -204,12 +207,15 @@ export const MESSAGE = {
     ["columns", undefined],
     ["hash", null],
     ["flags", 0],
+    ["edit", 0],
+    ["base_edit", 0],
   ] },
   events: { number: 36, map: false, fields: [
     ["sub", undefined],
     ["epoch", undefined],
     ["tick", undefined],
     ["list", undefined],
+    ["edit", 0],
   ] },
   notice: { number: 37, map: false, fields: [
     ["sub", undefined],
@@ -239,6 +245,7 @@ export const MESSAGE = {
     ["world", undefined],
     ["epoch", undefined],
     ["tick", undefined],
+    ["edit", 0],
   ] },
   query: { number: 50, map: false, fields: [
     ["id", undefined],
@@ -250,6 +257,7 @@ export const MESSAGE = {
     ["tick", undefined],
     ["answer", undefined],
     ["epoch", 0],
+    ["edit", 0],
   ] },
   control: { number: 60, map: false, fields: [
     ["ref", undefined],
@@ -264,6 +272,7 @@ export const MESSAGE = {
     ["n", undefined],
     ["commands", []],
     ["want", 0],
+    ["anyway", 0],
   ] },
   stepped: { number: 62, map: false, fields: [
     ["world", undefined],
@@ -275,6 +284,7 @@ export const MESSAGE = {
     ["epoch", 0],
     ["tick_hash", null],
     ["code", 0],
+    ["edit", 0],
   ] },
   save: { number: 63, map: false, fields: [
     ["ref", undefined],
@@ -286,6 +296,7 @@ export const MESSAGE = {
     ["epoch", undefined],
     ["tick", undefined],
     ["hash", undefined],
+    ["edit", 0],
   ] },
   restore: { number: 65, map: false, fields: [
     ["ref", undefined],
@@ -298,6 +309,7 @@ export const MESSAGE = {
     ["tick", undefined],
     ["hash", undefined],
     ["other_bits", 0],
+    ["edit", 0],
   ] },
   fork: { number: 67, map: false, fields: [
     ["ref", undefined],
@@ -311,6 +323,7 @@ export const MESSAGE = {
     ["tick", undefined],
     ["hash", undefined],
     ["world", 0],
+    ["edit", 0],
   ] },
   info: { number: 80, map: false, fields: [
     ["ref", undefined],
@@ -468,6 +481,23 @@ export const COMMAND = {
     ["minimum", [-1e6, -1e6, -1e6]],
     ["maximum", [1e6, 1e6, 1e6]],
   ] },
+};
+
+/** Numbers of questions by name. */
+export const QUERY = {
+  ray: 1,
+  overlap: 2,
+  contacts: 3,
+  totals: 4,
+  body: 5,
+  geometry: 6,
+  cast: 7,
+  closest: 8,
+  mass: 9,
+  move: 10,
+  regions: 11,
+  methods: 12,
+  parameters: 13,
 };
 
 /** Bits of SUBSCRIBE.fields by column. */

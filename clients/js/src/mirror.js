@@ -33,6 +33,8 @@ export class Mirror {
     this.packed = [];
     this.epoch = 0;
     this.tick = 0;
+    /** Times that commands were applied since that tick: (epoch, tick, edit) names the state. */
+    this.edit = 0;
     /** Frames applied. */
     this.frames = 0;
     /** All parts of the last frame have come, and it stood on what was here. */
@@ -127,8 +129,9 @@ export class Mirror {
    * @throws {Closed} when it does not stand on what is here; ask for RESYNC
    */
   take(message) {
-    const { type, epoch, tick, part, of, flags = 0 } = message, resumes = part > 0;
-    if (type === "delta" && (epoch !== this.epoch || message.base !== this.tick || !(this.whole || resumes)))
+    const { type, epoch, tick, edit = 0, part, of, flags = 0 } = message, resumes = part > 0;
+    const stands = epoch === this.epoch && message.base === this.tick && (message.base_edit ?? 0) === this.edit;
+    if (type === "delta" && !(stands && (this.whole || resumes)))
       throw new Closed(`a delta on tick ${message.base} came to tick ${this.tick}`, "tick");
     if (resumes && part !== this.#parts) throw new Closed("a frame begins in the middle", "sequence");
     this.whole = false;
@@ -144,6 +147,7 @@ export class Mirror {
     if (part + 1 < of) return false;
     this.epoch = epoch;
     this.tick = tick;
+    this.edit = edit;
     this.partial = (flags & PARTIAL) !== 0;
     this.hash = message.hash?.slice() ?? null;
     this.hashOfTick = (flags & TICK_HASH) !== 0;

@@ -7,7 +7,10 @@
  * long questions wait, `limit` where too much is within reach. `closest`, `cast`, `move` and `regions` may be answered a little
  * later, of the tick in `answered`.
  */
+import { QUERY } from "./manifest.js";
+
 const ALL_BITS = 0xffffffff;
+const ABILITIES = ["friction", "restitution", "sleep", "planar", "spatial"];
 const UPRIGHT = [1, 0, 0, 0];
 
 const hitOf = ([body, placement, child, fraction, point, normal]) => ({ body, placement, child, fraction, point, normal });
@@ -127,6 +130,24 @@ export class Questions {
       position: to, left, grounded: (flags & 1) !== 0, stuck: (flags & 2) !== 0, iterations: used, climbed,
       ground: ground ? castOf(ground) : null, contacts: contacts.map(castOf),
     };
+  }
+
+  /**
+   * The methods there are: [{number, name, motion, shapes, abilities: [word, …], why: null where the world could take it as it
+   * stands, summary, names: [{name, parameter, value}, …]}, …].
+   */
+  async methods() {
+    return (await this.query(QUERY.methods)).map(([number, name, motion, shapes, abilities, code, why, summary, names]) => ({
+      number, name, motion, shapes, abilities: ABILITIES.filter((_, bit) => (abilities >> bit) & 1), why: code ? why : null,
+      summary, names: names.map(([other, parameter, value]) => ({ name: other, parameter, value })),
+    }));
+  }
+
+  /** The parameters and their values: [{number, name, value, initial, least, most, whole, unit, methods, old, meaning}, …]. */
+  async parameters() {
+    return (await this.query(QUERY.parameters)).map(
+      ([number, name, value, initial, least, most, whole, unit, methods, old, meaning]) =>
+        ({ number, name, value, initial, least, most, whole: whole !== 0, unit, methods, old, meaning }));
   }
 
   /**

@@ -57,7 +57,8 @@ export class World extends Questions {
   }
 
   /**
-   * Commands, then n ticks of a world that stands still: {tick, epoch, hash, tickHash, values}; values: ids the commands made.
+   * Commands, then n ticks (0: none) of a world that stands still: {tick, edit, epoch, hash, tickHash, values}; values: ids
+   * the commands made.
    * @throws {Refused}
    */
   async step(n = 1, commands = []) {
@@ -66,26 +67,27 @@ export class World extends Questions {
       { world: this.number, request, from: null, n, commands, want: 1 });
     this.tick = message.tick;
     const values = message.results.length > 0 ? resultOf(message.results[0]).values : [];
-    return { tick: message.tick, epoch: message.epoch, hash: message.state_hash, tickHash: message.tick_hash, values };
+    const { tick, edit, epoch, state_hash: hash, tick_hash: tickHash } = message;
+    return { tick, edit, epoch, hash, tickHash, values };
   }
 
   // ---- keeping ---------------------------------------------------------------------------------
 
-  /** Keeps the state on the server by name: {epoch, tick, hash}. */
+  /** Keeps the state on the server by name: {epoch, tick, edit, hash}. */
   async save(name) {
-    const { epoch, tick, hash } = await this.client.request("save", { world: this.number, name }, "saved");
-    return { epoch, tick, hash: hash.slice() };
+    const { epoch, tick, edit, hash } = await this.client.request("save", { world: this.number, name }, "saved");
+    return { epoch, tick, edit, hash: hash.slice() };
   }
 
   /**
-   * Goes back to a state kept by name; a new epoch begins: {epoch, tick, hash, otherBits}, the last true where the
+   * Goes back to a state kept by name; a new epoch begins: {epoch, tick, edit, hash, otherBits}, the last true where the
    * state was saved by a build of other bits.
    */
   async restore(name) {
     const answer = await this.client.request("restore", { world: this.number, name }, "restored");
-    const { epoch, tick, hash, other_bits: others } = answer;
+    const { epoch, tick, edit, hash, other_bits: others } = answer;
     Object.assign(this, { epoch, tick });
-    return { epoch, tick, hash: hash.slice(), otherBits: others !== 0 };
+    return { epoch, tick, edit, hash: hash.slice(), otherBits: others !== 0 };
   }
 
   /** A copy, paused, of the present state or one kept by name. @returns {Promise<World>} joined */
@@ -112,7 +114,7 @@ export class World extends Questions {
   }
 
   /**
-   * Sends a batch that is applied at the next tick. @returns {Promise<{batch, tick, values}>} values: ids made
+   * Sends a batch that is applied at the next tick, or at once where the world stands. @returns {Promise<{batch, tick, values}>} values: ids made
    * @throws {Refused}
    */
   send(...commands) {
@@ -124,6 +126,7 @@ export class World extends Questions {
   takeResult(message) {
     if (message.type === "durable") {
       this.durable = message.tick;
+      this.durableEdit = message.edit;
       return;
     }
     for (const item of message.list) {
@@ -168,9 +171,9 @@ export class World extends Questions {
     }
   }
 
-  /** A batch and its result, whether the world runs or stands (then it is stepped once). */
+  /** A batch and its result, whether the world runs or stands (then it is edited as it stands). */
   apply(...commands) {
-    return this.mode === "running" ? this.send(...commands) : this.step(1, commands);
+    return this.mode === "running" ? this.send(...commands) : this.step(0, commands);
   }
 
   /** Uploads canonical bytes (once) and returns the shape's id here. Needs crypto.subtle: https, localhost or Node. */
@@ -283,7 +286,7 @@ export class World extends Questions {
     }
     this.tick = mirror.tick;
     this.epoch = mirror.epoch;
-    this.client.send("ack", { sub: message.sub, epoch: mirror.epoch, tick: mirror.tick });
+    this.client.send("ack", { sub: message.sub, epoch: mirror.epoch, tick: mirror.tick, edit: mirror.edit });
     subscription.onFrame?.(mirror, subscription.bytes, subscription.ms);
   }
 

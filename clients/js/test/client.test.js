@@ -50,7 +50,7 @@ test("a body falls as Galilei said", async () => {
   const start = (await world.facts(body)).position[1];
   await world.step(60);
   const { position, velocity } = await world.facts(body);
-  assert.ok(Math.abs(velocity[1] + 9.81 * 61 / 60) < 1e-6);
+  assert.ok(Math.abs(velocity[1] + 9.81) < 1e-6);
   assert.ok(position[1] < start - 4.5 && position[1] > start - 5.5);
 });
 
@@ -93,7 +93,7 @@ test("profiles view and sim stay within half a step over many deltas", async () 
     await client.ping(); // frames of the last tick are here
     if (n === 20) await world.apply(command("remove", { body }));
     for (const { mirror, step } of [view, sim]) {
-      if (mirror.tick !== exact.mirror.tick) continue;
+      if (mirror.tick !== exact.mirror.tick || mirror.edit !== exact.mirror.edit) continue;
       assert.equal(mirror.count, exact.mirror.count);
       for (const [id, slot] of exact.mirror.slots) {
         const mine = mirror.slots.get(id);

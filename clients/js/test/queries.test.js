@@ -43,6 +43,17 @@ test("overlap, by bytes and by name", async () => {
   assert.deepEqual(await world.overlap(crateShape, [0, 20, 0]), []);
 });
 
+test("methods and parameters there are", async () => {
+  const methods = new Map((await world.methods()).map((method) => [method.name, method]));
+  for (const name of ["free", "soft-step", "lcp", "projection", "reflection"]) assert.ok(methods.has(name), name);
+  assert.deepEqual(methods.get("projection").names, [{ name: "velocity-projection", parameter: null, value: 0 }]);
+  assert.ok(methods.get("soft-step").abilities.includes("friction"));
+  const parameters = new Map((await world.parameters()).map((parameter) => [parameter.name, parameter]));
+  assert.deepEqual(parameters.get("contact.push_speed").old, ["soft_step.push_speed"]);
+  assert.ok(parameters.get("soft_step.substeps").whole);
+  for (const { methods: readers } of parameters.values()) assert.ok(readers.every((name) => methods.has(name)));
+});
+
 test("contacts and regions of what touches", async () => {
   const heavy = await client.create("heavy");
   await heavy.spawn({ status: 1, shapes: [[await heavy.shape(shapes.plane([0, 1, 0]))]] });

@@ -220,7 +220,7 @@ class Client(Session):
             for world in self.worlds.values():
                 world.take_refusal(fields[0], _refusal(fields))
         elif kind == "durable" and fields[0] in self.worlds:
-            self.worlds[fields[0]].take_durable(fields[1], fields[2])
+            self.worlds[fields[0]].take_durable(*fields[1:4])
         elif kind == "world_info" and fields[1] in self.worlds:
             self.worlds[fields[1]].take_info(fields)
 
@@ -351,8 +351,8 @@ class World(_World):
             self.unused(batch)
             self._tell()
 
-    def take_durable(self, epoch, tick):
-        self.durable = (epoch, tick)
+    def take_durable(self, epoch, tick, edit=0):
+        self.durable = (epoch, tick, edit)
         self._tell()
 
     async def result(self, batch):
@@ -368,10 +368,10 @@ class World(_World):
         return Result.take(self.results.pop(batch))
 
     async def apply(self, *commands):
-        """A batch and its result. A paused world is stepped once: commands act at a tick boundary."""
+        """A batch and its result. A world that stands is edited as it stands, without a tick."""
         if self.mode != "running":
-            stepped = await self.step(1, commands=commands, want=0)
-            return Result(0, stepped.tick, stepped.values)
+            stepped = await self.step(0, commands=commands, want=0)
+            return Result(0, stepped.tick, stepped.values, stepped.edit)
         return await self.result(self.send(*commands))
 
     async def spawn(self, **fields):
@@ -395,22 +395,23 @@ class World(_World):
 
     async def save(self, name):
         fields = await self.client.ask("saved", "save", self.number, name)
-        return State(fields[1], fields[2], _hash(fields[3]))
+        return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
     async def restore(self, name):
         fields = await self.client.ask("restored", "restore", self.number, name)
         self.epoch, self.tick = fields[1], fields[2]
-        return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]))
+        return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
+                     edit=fields[5] if len(fields) > 5 else 0)
 
     async def fork(self, name, snapshot=""):
         """A copy, paused; returns it joined."""
         await self.client.ask("forked", "fork", self.number, name, snapshot)
         return await self.client.join(name)
 
-    async def wait_durable(self, tick, timeout=10.0):
-        """Waits until everything up to `tick` of the present epoch is on the server's disk."""
+    async def wait_durable(self, tick, timeout=10.0, edit=0):
+        """Waits until everything up to (`tick`, `edit`) of the present epoch is on the server's disk."""
         async def reached():
-            while self.durable is None or self.durable < (self.epoch, tick):
+            while self.durable is None or self.durable < (self.epoch, tick, edit):
                 await self._wait(timeout)
         await asyncio.wait_for(reached(), timeout)
 
@@ -493,5 +494,6 @@ def _questioned(method):
     return ask
 
 
-for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions"):
+for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
+              "methods", "parameters"):
     setattr(World, _name, _questioned(getattr(_World, _name)))

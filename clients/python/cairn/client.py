@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from . import columns
 from . import shapes as shape_bytes
-from .manifest import COLUMN, COMMAND, STATUS
+from .manifest import COLUMN, COMMAND, QUERY, STATUS
 from .wire import Closed, Wire
 
 PART = 57344
@@ -91,13 +91,14 @@ class Result:
     batch: int
     tick: int
     values: list
+    edit: int = 0  # the first state that has it is (epoch, tick, edit)
 
     @classmethod
     def take(cls, item):
         batch, tick, code, index, values = item[:5]
         if code != 0:
             raise Refused(code, item[6] if len(item) > 6 else "", item[5] if len(item) > 5 else "", index)
-        return cls(batch, tick, values)
+        return cls(batch, tick, values, item[7] if len(item) > 7 else 0)
 
 
 @dataclass
@@ -108,6 +109,7 @@ class State:
     hash: str
     world: int = None
     other_bits: bool = False  # of restore: it was saved by a build of other bits
+    edit: int = 0
 
 
 @dataclass
@@ -123,6 +125,7 @@ class Stepped:
     linear: tuple = None
     angular: tuple = None
     values: list = field(default_factory=list)  # ids the commands made
+    edit: int = 0
 
 
 @dataclass
@@ -132,6 +135,7 @@ class Frame:
     tick: int
     bodies: dict
     events: list
+    edit: int = 0
 
 
 def _pack_field(kind, value):
@@ -215,7 +219,7 @@ class Session:
         if not token:
             raise Refused(EXPIRED, "the server did not say how to come back")
         return self.hello | {"resume": token, "applied": [
-            [sub, mirror.epoch, mirror.tick, mirror.event_count] for world in self.worlds.values()
+            [sub, mirror.epoch, mirror.tick, mirror.event_count, mirror.edit] for world in self.worlds.values()
             for sub, mirror in world.subscriptions.items() if mirror.whole]}
 
     def _said_again(self):
@@ -298,7 +302,7 @@ class Client(Session):
         elif kind == "result" and fields[0] in self.worlds:
             self.worlds[fields[0]].take_results(fields[1])
         elif kind == "durable" and fields[0] in self.worlds:
-            self.worlds[fields[0]].durable = (fields[1], fields[2])
+            self.worlds[fields[0]].durable = tuple(fields[1:4])
         elif kind == "world_info" and fields[0] == 0 and fields[1] in self.worlds:
             self.worlds[fields[1]].take_info(fields)
         return message
@@ -383,7 +387,7 @@ class World:
         self.unanswered = {}  # batch -> fields of COMMANDS, of a client that resumes
         self.results = {}  # batch -> item of RESULT that nobody has asked for yet
         self.waiting = {}  # batch -> the tick that the server keeps it for
-        self.durable = None  # (epoch, tick): everything up to there is on the server's disk
+        self.durable = None  # (epoch, tick, edit): everything up to there is on the server's disk
 
     def take_info(self, info):
         self.epoch, self.tick, self.rate = info[2], info[3], info[4]
@@ -474,19 +478,19 @@ class World:
                 raise Refused(fields[1], fields[2])
         return Result.take(self.results.pop(batch))
 
-    def wait_durable(self, tick, timeout=10.0):
-        """Waits until everything up to `tick` of the present epoch is on the server's disk."""
+    def wait_durable(self, tick, timeout=10.0, edit=0):
+        """Waits until everything up to (`tick`, `edit`) of the present epoch is on the server's disk."""
         end = time.monotonic() + timeout
-        while self.durable is None or self.durable < (self.epoch, tick):
+        while self.durable is None or self.durable < (self.epoch, tick, edit):
             if time.monotonic() > end:
                 raise TimeoutError(f"tick {tick} is not on disk")
             self.client.take(0.1)
 
     def apply(self, *commands):
-        """A batch and its result. A paused world is stepped once: commands act at a tick boundary."""
+        """A batch and its result. A world that stands is edited as it stands, without a tick."""
         if self.mode != "running":
-            stepped = self.step(1, commands=commands, want=0)
-            return Result(0, stepped.tick, stepped.values)
+            stepped = self.step(0, commands=commands, want=0)
+            return Result(0, stepped.tick, stepped.values, stepped.edit)
         return self.result(self.send(*commands))
 
     def spawn(self, **fields):
@@ -512,7 +516,7 @@ class World:
     def _stepped(self, fields):
         _, _, tick, state_hash, observation, results, epoch, tick_hash = fields[:8]
         self.tick, self.epoch = tick, epoch
-        stepped = Stepped(tick, epoch, _hash(state_hash), _hash(tick_hash))
+        stepped = Stepped(tick, epoch, _hash(state_hash), _hash(tick_hash), edit=fields[9] if len(fields) > 9 else 0)
         if observation is not None and observation[0] is not None:
             rows = observation[0]
             tick_columns = sum(COLUMN[c] for c in ("position", "rotation", "velocity", "spin", "status"))
@@ -526,12 +530,13 @@ class World:
 
     def save(self, name):
         fields = self.client.ask("saved", "save", self.number, name)
-        return State(fields[1], fields[2], _hash(fields[3]))
+        return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
     def restore(self, name):
         fields = self.client.ask("restored", "restore", self.number, name)
         self.epoch, self.tick = fields[1], fields[2]
-        return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]))
+        return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
+                     edit=fields[5] if len(fields) > 5 else 0)
 
     def fork(self, name, snapshot=""):
         """A copy, paused; returns it joined."""
@@ -614,6 +619,21 @@ class World:
         """[(depth, volume, point, other's point, normal), …] where two bodies overlap, deepest first."""
         return [(r[2], r[3], tuple(r[4]), tuple(r[5]), tuple(r[6])) for r in self.query(11, body, other, limit)]
 
+    def methods(self):
+        """The methods there are, as dicts; `why` is None where the world could take it as it stands, `abilities` a set of
+        words, `names` {other name: (parameter, value) or None}."""
+        words = ("friction", "restitution", "sleep", "planar", "spatial")
+        return [{"number": number, "name": name, "motion": motion, "shapes": shapes,
+                 "abilities": {word for bit, word in enumerate(words) if abilities >> bit & 1},
+                 "why": why if code else None, "summary": summary,
+                 "names": {other: (parameter, value) if parameter else None for other, parameter, value in names}}
+                for number, name, motion, shapes, abilities, code, why, summary, names in self.query(QUERY["methods"])]
+
+    def parameters(self):
+        """{name: dict} of the parameters, with their values in this world; `methods` are those that read it."""
+        words = ("number", "name", "value", "initial", "least", "most", "whole", "unit", "methods", "old", "meaning")
+        return {row[1]: dict(zip(words, row[:6] + [bool(row[6])] + row[7:])) for row in self.query(QUERY["parameters"])}
+
     def totals(self):
         """(kinetic, potential, linear momentum, angular momentum)"""
         kinetic, potential, linear, angular = self.query(4)
@@ -651,7 +671,7 @@ class World:
     def take_state(self, kind, fields):
         mirror = self.subscriptions.get(fields[0])
         if mirror is not None and mirror.take(kind, fields) and self.client.has_ack:
-            self.client.wire.send("ack", fields[0], mirror.epoch, mirror.tick)
+            self.client.wire.send("ack", fields[0], mirror.epoch, mirror.tick, mirror.edit)
 
     def frames(self, count, sub=1, timeout=None):
         """Yields `count` frames as they come."""
@@ -675,7 +695,7 @@ class _Mirror:
         self.events = []
         self.frames = []
         self.skipped = self.lost = 0
-        self.epoch = self.tick = 0
+        self.epoch = self.tick = self.edit = 0
         self.whole = False  # all parts of the last frame have come
         self.event_count = 0
         self.focus = None  # the last FOCUS's fields
@@ -693,11 +713,13 @@ class _Mirror:
             return False
         if kind == "snapshot":
             _, self.epoch, tick, part, of, rows = fields[:6]
+            edit = fields[8] if len(fields) > 8 else 0
             absolute = True
             if part == 0:
                 self.bodies, self.steps = {}, {}
         else:
             _, self.epoch, tick, _, part, of, _, removed, rows, _, flags = fields[:11]
+            edit = fields[11] if len(fields) > 11 else 0
             absolute = bool(flags & columns.ABSOLUTE)
             for gone in removed if self.profile == "plain" else columns.read_ids(removed):
                 del self.bodies[gone]
@@ -710,8 +732,8 @@ class _Mirror:
         self.whole = part + 1 == of
         if not self.whole:
             return False
-        self.tick = tick
-        self.frames.append(Frame(self.epoch, tick, dict(self.bodies), self.events))
+        self.tick, self.edit = tick, edit
+        self.frames.append(Frame(self.epoch, tick, dict(self.bodies), self.events, edit))
         self.events = []
         return True
 

@@ -80,9 +80,11 @@ MESSAGE = {
     "events": 36,
     "notice": 37,
     "focus": 38,
+    "rows": 39,
     "commands": 40,
     "result": 41,
     "durable": 42,
+    "blocks": 43,
     "query": 50,
     "answer": 51,
     "control": 60,
@@ -96,6 +98,10 @@ MESSAGE = {
     "forked": 68,
     "record": 69,
     "seek": 70,
+    "follow": 71,
+    "followed": 72,
+    "step_worlds": 73,
+    "stepped_worlds": 74,
     "info": 80,
     "reply": 81,
     "config": 82,
@@ -222,6 +228,23 @@ COMMAND = {
         ("minimum", "VEC3"),
         ("maximum", "VEC3"),
     ]),
+}
+
+# Numbers of questions by name.
+QUERY = {
+    "ray": 1,
+    "overlap": 2,
+    "contacts": 3,
+    "totals": 4,
+    "body": 5,
+    "geometry": 6,
+    "cast": 7,
+    "closest": 8,
+    "mass": 9,
+    "move": 10,
+    "regions": 11,
+    "methods": 12,
+    "parameters": 13,
 }
 
 COLUMN = {

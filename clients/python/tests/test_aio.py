@@ -140,6 +140,8 @@ def test_every_kind_of_question_has_the_synchronous_clients_answer():
                 ("mass", ()),
                 ("move", (ball, (-5, 0, 0), (20, 0, 0))),
                 ("regions", (one, other)),
+                ("methods", ()),
+                ("parameters", ()),
             ]
             with server.connect() as plain:
                 same = plain.join("w")
@@ -148,7 +150,7 @@ def test_every_kind_of_question_has_the_synchronous_clients_answer():
                     assert answer == getattr(same, question)(*arguments), question
                     assert answer or question == "contacts", question
             assert {kind for kind, _ in questions} == {"ray", "overlap", "contacts", "totals", "body", "geometry", "cast",
-                                                       "closest", "mass", "move", "regions"}
+                                                       "closest", "mass", "move", "regions", "methods", "parameters"}
             assert (await world.body(one))["tag"] == 7 and await world.geometry(name) == cube
             assert [hit[0] for hit in await world.ray((-5, 0, 0), (1, 0, 0), 20, 9, ignore=one)][0] == other
     run(body)

@@ -130,7 +130,7 @@ def test_a_mask_leaves_out_what_nobody_asked_for(cairn_client):
     with pytest.raises(cairn.Refused) as refused:
         world.subscribe(2, fields=31 + 512)
         world.client.wait(["snapshot"], lambda f: f[0] == 2)
-    assert refused.value.status == "unsupported" and "joints" in str(refused.value)
+    assert refused.value.status == "unsupported" and "joints (bit 9)" in str(refused.value)
 
 
 @pytest.mark.parametrize("fields, status", [
@@ -210,6 +210,53 @@ def test_longer_queries_see_what_is_there(cairn_client):
     assert world.regions(wall, other) == []
 
 
+def test_events_over_the_worlds_limit_are_dropped_and_told(cairn_client):
+    def told(**options):
+        world = cairn_client.create(f"told{len(options)}", **options)
+        world.spawn(status=1, shapes=[world.shape(cairn.plane((0, 1, 0)))])
+        ball = world.shape(cairn.sphere(0.5))
+        world.subscribe(len(options) + 1, events=0xFFFF)
+        _, = world.frames(1, len(options) + 1, 5)
+        world.apply(*(cairn.client.command("spawn", 2, (3 * k, 0.49, 0), [ball]) for k in range(12)))
+        tick = world.step(1).tick
+        world.step(1)
+        frames = []
+        while not frames or frames[-1].tick <= tick:
+            frames += world.frames(1, len(options) + 1, 5)
+        return [event[1:] for frame in frames for event in frame.events if event[0] == tick]
+    free, bound = told(), told(events_max=4)
+    assert [event[0] for event in free] == ["contact_begin"] * 12
+    # The first three in their order, and one that tells of the nine others.
+    assert bound[:3] == free[:3] and [event[0] for event in bound[3:]] == ["limit"] and 9 in bound[3], bound
+    with pytest.raises(cairn.Refused) as refused:
+        cairn_client.create("none", events_max=0)
+    assert refused.value.status == "range" and "events_max" in str(refused.value)
+
+
+def test_a_client_learns_what_methods_and_parameters_there_are(cairn_client):
+    world = cairn_client.create("learns")
+    methods = {method["name"]: method for method in world.methods()}
+    assert {"free", "soft-step", "lcp", "projection", "reflection"} <= set(methods)
+    assert all(method["why"] is None for method in methods.values())
+    assert methods["reflection"]["names"]["gr-velocity-projection"] == ("reflection.core", 1.0)
+    assert methods["projection"]["names"] == {"velocity-projection": None}
+    parameters = world.parameters()
+    push = parameters["contact.push_speed"]
+    assert push["value"] == push["initial"] == 3 and push["old"] == ["soft_step.push_speed"]
+    assert set(push["methods"]) <= set(methods) and "lcp" in push["methods"] and not push["whole"]
+    world.apply(cairn.client.command("parameter", "soft_step.push_speed", 5.0))
+    assert world.parameters()["contact.push_speed"]["value"] == 5
+    assert sorted(row["number"] for row in parameters.values()) == list(range(len(parameters)))
+    # What a world holds decides which method it could take.
+    world.spawn(status="static", shapes=[world.shape(cairn.mesh([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 2, 1)]))])
+    after = {method["name"]: method["why"] for method in world.methods()}
+    assert after["soft-step"] is None
+    for name, why in after.items():
+        if why is not None:
+            with pytest.raises(cairn.Refused):
+                world.apply(cairn.client.command("method", name))
+
+
 def test_regions_come_from_the_helper_and_name_their_tick(cairn_client):
     world = cairn_client.create("demo", method="free", gravity=(0, 0, 0))
     cube = world.shape(cairn.solid(CORNERS, FACES))
@@ -281,7 +328,8 @@ def test_worlds_that_end_wait_for_questions_that_are_away():
     ((9, 4711), "unknown_body", "body"),
     ((10, cairn.sphere(1), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], 99), "range", "iterations"),
     ((11, 1, 0), "unknown_body", "body"),
-    ((12, 1), "unsupported", "kind"),
+    ((17, 1), "unsupported", "kind"),
+    ((126, 1), "unsupported", "kind"),
 ])
 def test_a_bad_query_is_refused_by_name(cairn_client, query, status, field):
     world, _ = falling(cairn_client)

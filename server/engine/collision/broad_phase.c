@@ -169,12 +169,6 @@ bool broad_phase_has(const struct broad_phase *self, uint32_t slot)
 	return slot < self->proxies.count && self->proxies.items[slot].flags != 0;
 }
 
-const struct aabb *broad_phase_box(const struct broad_phase *self, uint32_t slot)
-{
-	ASSERT(broad_phase_has(self, slot));
-	return self->kind->box(self->index, slot, is_still(&self->proxies.items[slot]));
-}
-
 /* ---- pairs ------------------------------------------------------------------------------------ */
 
 struct asking {

@@ -75,8 +75,6 @@ void broad_phase_move(struct broad_phase *self, uint32_t slot, const struct aabb
 /* Looks for the proxy's pairs again although its box is the same (a filter changed). */
 void broad_phase_touch(struct broad_phase *self, uint32_t slot);
 bool broad_phase_has(const struct broad_phase *self, uint32_t slot);
-/* The fat box it was given. Borrowed until the next change. */
-const struct aabb *broad_phase_box(const struct broad_phase *self, uint32_t slot);
 
 /* Pairs of moved proxies that `filter` (NULL: all) wants; replaces what is in `out`. LIMIT if
  * there are more than `limit`, NO_MEMORY: then `out->count` is 0 and nothing else changed. The

@@ -13,6 +13,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/broad_tree.c \
 	server/engine/collision/clip.h \
 	server/engine/collision/clip.c \
+	server/engine/collision/contact_polygon.h \
+	server/engine/collision/contact_polygon.c \
 	server/engine/collision/continuous_box.h \
 	server/engine/collision/continuous_box.c \
 	server/engine/collision/continuous_mesh.h \
@@ -85,6 +87,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_advance \
 	tests/unit/server/engine/collision/test_bisect \
 	tests/unit/server/engine/collision/test_broad_phase \
+	tests/unit/server/engine/collision/test_contact_polygon \
 	tests/unit/server/engine/collision/test_field \
 	tests/unit/server/engine/collision/test_continuous \
 	tests/unit/server/engine/collision/test_continuous_mesh \

@@ -202,13 +202,10 @@ void dynamics_body_removed(struct dynamics *self, uint32_t body)
 		if (broad_phase_has(self->broad_phase, p - 1))
 			broad_phase_remove(self->broad_phase, p - 1);
 		bitset_clear(&self->moved, p - 1);
-		bitset_clear(&self->placement_used, p - 1);
-		tables_clear_row(tables, TABLE_PLACEMENT, p - 1);
+		tables_free_row(tables, TABLE_PLACEMENT, p - 1, &self->placement_used, NULL);
 	}
-	table_remove(&self->body_index, tables->body.id[body]);
 	bitset_clear(&self->awake, body);
-	bitset_clear(&self->body_used, body);
-	tables_clear_row(tables, TABLE_BODY, body);
+	tables_free_row(tables, TABLE_BODY, body, &self->body_used, &self->body_index);
 }
 
 struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body)

@@ -287,6 +287,36 @@ static void collide_one(const struct step *self, struct contact_state *out, stru
 		out->point_count = 0;
 }
 
+/* ---- whole ------------------------------------------------------------------------------------ */
+
+void step_polygon(const struct step *self, const struct contact_state *contact,
+		  const struct collide_options *options, struct contact_polygon *out)
+{
+	const struct tables *tables = self->dynamics->tables;
+	struct side a = side_of(self, contact->a, contact->body_a, options);
+	struct side b = side_of(self, contact->b, contact->body_b, options);
+	pose at_a = pose_mul(a.at, placement_pose(tables, a.piece.placement));
+	pose at_b = pose_mul(b.at, placement_pose(tables, b.piece.placement));
+	pose b_in_a = pose_relative(at_a, at_b);
+	struct piece piece_a = { a.shape, a.piece.child }, piece_b = { b.shape, b.piece.child };
+	struct pair_cache hints = memory_of(tables, contact);
+	double margin = needed_distance(tables, &a, &b, options);
+	struct manifold found;
+	collide_pieces(piece_a, piece_b, &b_in_a, margin, &hints, &found);
+	contact_polygon(piece_a, piece_b, &b_in_a, margin, &found, out);
+	if (out->count == 0)
+		return;
+	out->normal = pose_vector(at_a, out->normal);
+	out->edge_a = pose_vector(at_a, out->edge_a);
+	out->edge_b = pose_vector(at_a, out->edge_b);
+	if (out->normal_of == CONTACT_NORMAL_OF_CENTRES) {
+		out->ball_a = pose_point(at_a, out->ball_a);
+		out->ball_b = pose_point(at_a, out->ball_b);
+	}
+	for (uint32_t k = 0; k < out->count; k++)
+		out->points[k].point = pose_point(at_a, out->points[k].point);
+}
+
 /* ---- all of them ------------------------------------------------------------------------------ */
 
 struct collide_work {

@@ -41,6 +41,7 @@
 #ifndef CAIRN_ENGINE_DYNAMICS_CONSTRAINT_H
 #define CAIRN_ENGINE_DYNAMICS_CONSTRAINT_H
 
+#include "server/engine/collision/contact_polygon.h"
 #include "server/engine/dynamics/dynamics.h"
 #include "server/engine/dynamics/row.h"
 
@@ -91,15 +92,6 @@ void constraint_rows(const struct constraint *constraints, uint32_t count,
 		     struct row_list *out);
 
 /* ---- contacts --------------------------------------------------------------------------------------- */
-
-/* What the normal turns with, for accelerations and for other motions than it was found at. */
-enum contact_normal {
-	CONTACT_NORMAL_GIVEN,	/* its rate is normal_rate; other motions do not turn it */
-	CONTACT_NORMAL_OF_A,	/* of a face of a */
-	CONTACT_NORMAL_OF_B,	/* of a face of b */
-	CONTACT_NORMAL_OF_EDGES, /* along edge_a × edge_b, or against it */
-	CONTACT_NORMAL_OF_CENTRES, /* from ball_a to ball_b: balls, capsules */
-};
 
 struct contact_surface {
 	double static_friction[2], dynamic_friction[2]; /* 1, along the first and second tangent; static ≥

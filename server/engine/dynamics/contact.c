@@ -104,9 +104,8 @@ void contact_drop(struct dynamics *self, uint32_t row)
 	edge_pull(self, 2 * row, a);
 	edge_pull(self, 2 * row + 1, b);
 	bitset_clear(&self->live, row);
-	bitset_clear(&self->contact_used, row);
 	contact_index_remove(&self->contact_index, &tables->contact, row);
-	tables_clear_row(tables, TABLE_CONTACT, row);
+	tables_free_row(tables, TABLE_CONTACT, row, &self->contact_used, NULL);
 }
 
 uint32_t contact_find(const struct dynamics *self, const struct contact_pair *pair)

@@ -156,25 +156,14 @@ enum status dynamics_body_reserve(struct dynamics *self, uint32_t bodies, uint32
 	return status;
 }
 
-static uint32_t row_take(struct tables *tables, enum table_index table, struct bitset *used)
-{
-	uint32_t row = bitset_lowest_clear(used);
-	if (row >= tables_count(tables, table)) {
-		uint32_t appended = tables_append(tables, table);
-		ASSERT(appended == row);
-	}
-	bitset_set(used, row);
-	return row;
-}
-
 uint32_t dynamics_body_take(struct dynamics *self)
 {
-	return row_take(self->tables, TABLE_BODY, &self->body_used);
+	return tables_take_row(self->tables, TABLE_BODY, &self->body_used);
 }
 
 uint32_t dynamics_placement_take(struct dynamics *self)
 {
-	return row_take(self->tables, TABLE_PLACEMENT, &self->placement_used);
+	return tables_take_row(self->tables, TABLE_PLACEMENT, &self->placement_used);
 }
 
 /* ---- look-up and events ----------------------------------------------------------------------- */
@@ -229,15 +218,10 @@ static void rebuild_reset(struct dynamics *self)
 static void rebuild_bodies(struct dynamics *self)
 {
 	const struct tables *tables = self->tables;
-	for (uint32_t p = 0; p < tables->placement.count; p++)
-		if (tables->placement.body[p] != 0)
-			bitset_set(&self->placement_used, p);
-	for (uint32_t body = 0; body < tables->body.count; body++) {
-		if (tables->body.id[body] == 0)
-			continue;
-		bitset_set(&self->body_used, body);
-		enum status status = table_insert(&self->body_index, tables->body.id[body], body);
-		ASSERT(status == STATUS_OK);
+	tables_find_rows(tables, TABLE_PLACEMENT, &self->placement_used, NULL);
+	tables_find_rows(tables, TABLE_BODY, &self->body_used, &self->body_index);
+	for (uint32_t body = bitset_next(&self->body_used, 0); body != BITSET_NONE;
+	     body = bitset_next(&self->body_used, body + 1)) {
 		body_cache_init(self, body);
 		body_refresh_proxies(self, body);
 		body_refresh_awake(self, body);

@@ -27,7 +27,7 @@
 #ifndef CAIRN_ENGINE_DYNAMICS_STEP_H
 #define CAIRN_ENGINE_DYNAMICS_STEP_H
 
-#include "server/engine/collision/manifold.h"
+#include "server/engine/collision/contact_polygon.h"
 #include "server/engine/dynamics/dynamics.h"
 
 /* ---- contacts --------------------------------------------------------------------------------- */
@@ -130,6 +130,11 @@ static inline struct collide_options collide_options_default(double dt)
 /* Narrow phase of the list's contacts first … count-1, in parallel. */
 void step_collide(const struct step *self, struct contact_list *list, uint32_t first,
 		  const struct collide_options *options);
+/* All of where a contact of the list touches at the options' motions, and what its normal belongs to; world
+ * axes and places. The narrow phase runs again, with the hints of the step's start, and is not
+ * kept. A pure function, as step_collide is; what is not near has no points. */
+void step_polygon(const struct step *self, const struct contact_state *contact,
+		  const struct collide_options *options, struct contact_polygon *out);
 /* The list's sleepers that are reached take part from now on, with their whole sets and what is
  * near them, until no more are reached; what becomes live is collided like the rest. The list keeps
  * its order. Before step_number. */

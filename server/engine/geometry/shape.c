@@ -54,7 +54,7 @@ enum status cook_check(struct cook *cook, const char *field, int64_t index, doub
 				  "%s is not a finite number", field);
 	if (value < min || value > max)
 		return reason_set(cook->why, STATUS_RANGE, index, field,
-				  "%s %g is not between %g and %g", field, value, min, max);
+				  "%s %g is not between %.10g and %.10g", field, value, min, max);
 	return STATUS_OK;
 }
 

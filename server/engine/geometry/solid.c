@@ -72,7 +72,7 @@ static enum status check_request(struct cook *cook, const struct request *reques
 				  LEAST[request->form], MOST[request->form]);
 	if (request->weld != 0 && request->weld < MESH_WELD_MIN)
 		return reason_set(cook->why, STATUS_RANGE, -1, "weld",
-				  "weld %g is neither 0 nor at least %g", request->weld, MESH_WELD_MIN);
+				  "weld %.10g is neither 0 nor at least %g", request->weld, MESH_WELD_MIN);
 	if (request->tolerance != 0 && request->form != SOLID_PARTS)
 		return reason_set(cook->why, STATUS_RANGE, -1, "tolerance",
 				  "only parts have a tolerance");

@@ -27,6 +27,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \
+	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_soft_rows \

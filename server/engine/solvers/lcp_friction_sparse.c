@@ -2,16 +2,16 @@
  *
  * Rounds as lcp_sparse's (lcp_sparse_active.c), with ties: a tangent at its limit has x = ±μ x_n, and while
  * the free rows are refined it goes along with its normal. The factor is that of the free rows, symmetric;
- * what the ties add is a fixed point, which each refinement brings closer by a factor of about μ times the
- * coupling of a contact's tangent to its normal. Resting heaps need one or two factors from their
- * last answer.
+ * what the ties add is a fixed point, whose steps are combined (Anderson). Resting heaps need one or
+ * two factors from their last answer.
  *
- *   1. Cold: normals and joints alone, all tangents 0. Without a solution there: INFEASIBLE.
- *   2. The tangents of contacts that push stick, or stand as the warm x says; rounds until no row changes.
- *   3. Friction is not monotone, so no end is proved. If there is none: bounds from the normals of the
- *      round before, as a problem of fixed bounds, which always has a solution; repeated while the true
- *      residual falls. 0 lies within the bounds, so no round adds energy; with sliding rows that is
- *      measured, and friction is left out if it does.
+ *   1. Warm: tangents stick, or slide as the x given says; rounds until no row changes.
+ *   2. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution
+ *      wherever normals alone have one, and knows nearly which rows act and stick; then the rounds.
+ *   3. Friction is not monotone, so no end is proved. If there is none: the convex problem again with
+ *      what it lifts taken back, while that brings the true conditions closer. No such x adds energy.
+ *   4. Where contacts cannot be mixed (sliding in a known direction, tangents on other bodies): normals
+ *      alone first, where INFEASIBLE is proved, then the rounds.
  */
 #include "server/engine/solvers/lcp_friction_sparse.h"
 
@@ -21,7 +21,8 @@
 #include "server/engine/math/wide.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { TIED = 12, TIED_AGAIN = 6, BOUND_ROUNDS = 100, STALLED = 20, FACTORS_MAX = 1000 };
+/* Rounds of the active set: of islands beyond FEW rows, those that end do so soon or not at all. */
+enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8, FEW = 600, LIFTS = 8, FACTORS_MAX = 500 };
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
 
@@ -67,17 +68,12 @@ static void take(struct lcp_sparse *self, const struct friction_sparse_problem *
 	}
 }
 
-/* Bounds of tangents ±μ times the normals' `x`, to stay; 0 without friction. */
-static void fix_bounds(struct lcp_sparse *self, const double *x, bool with)
+/* No friction: tangents stay at 0. */
+static void fix_bounds(struct lcp_sparse *self)
 {
-	for (uint32_t i = 0; i < self->rows; i++) {
-		if (self->normal[i] == i)
-			continue;
-		double limit = with ? self->friction[i] * scalar_max(x[self->normal[i]], 0) : 0;
-		self->lower[i] = self->kind[i] == FRICTION_FORWARD ? limit : -limit;
-		self->upper[i] = self->kind[i] == FRICTION_BACKWARD ? -limit : limit;
-		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
-	}
+	for (uint32_t i = 0; i < self->rows; i++)
+		if (self->normal[i] != i)
+			self->lower[i] = self->upper[i] = self->x[i] = 0;
 }
 
 /* The gap of x and u by the bounds that x asks for; x stays, so it may be beyond them. */
@@ -103,15 +99,20 @@ static double energy(const struct lcp_sparse *self)
 	return sum;
 }
 
+static uint32_t rounds_of(const struct lcp_sparse *self, uint32_t few)
+{
+	return self->rows <= FEW ? few : TIED_LARGE;
+}
+
 /* Tangents of contacts that push stick; others and the sliding are bound. */
-static void begin_sticking(struct lcp_sparse *self, bool warm)
+static void begin_sticking(struct lcp_sparse *self)
 {
 	double inside = 0x1p-20;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		if (self->normal[i] == i)
 			continue;
 		double limit = self->friction[i] * self->x[self->normal[i]];
-		bool moves = warm && scalar_abs(self->x[i]) >= limit * (1 - inside);
+		bool moves = scalar_abs(self->x[i]) >= limit * (1 - inside);
 		self->free[i] = self->kind[i] == FRICTION_STATIC && self->free[self->normal[i]] &&
 				limit > 0 && !moves;
 		self->side[i] = moves ? (self->x[i] >= 0 ? 1 : -1) : 0;
@@ -119,76 +120,139 @@ static void begin_sticking(struct lcp_sparse *self, bool warm)
 }
 
 /* The rows that act and stick as x says, with bounds that follow. */
-static bool tied_rounds(struct lcp_sparse *self, uint32_t rounds, bool cold)
+static bool tied_rounds(struct lcp_sparse *self, uint32_t rounds)
 {
 	self->tied = true;
 	lcp_sparse_free_by_x(self);
-	begin_sticking(self, !cold);
+	begin_sticking(self);
 	lcp_sparse_tie(self);
 	bool good = lcp_sparse_active_set(self, rounds);
 	self->tied = false;
 	return good;
 }
 
-/* Fixed bounds, round after round, and from each the bounds that follow. */
-static enum solver_status by_rounds(struct lcp_sparse *self, bool slides)
+/* Takes tangents within their normals' bounds, as they go out; u of it, and whether it adds no energy. */
+static bool is_safe(struct lcp_sparse *self)
 {
-	double *limits = self->kept_fixed, share = 1;
-	double best = __builtin_inf(), tried = best, last = best;
-	uint32_t since = 0;
-	memcpy(limits, self->x, self->rows * sizeof *limits);
-	for (uint32_t k = 0; k < BOUND_ROUNDS && since < STALLED; k++) {
-		fix_bounds(self, limits, true);
-		if (lcp_sparse_run(self, true) == SOLVER_INFEASIBLE)
-			return SOLVER_INFEASIBLE;
-		double gap = true_gap(self);
-		if (gap <= self->goal)
-			return SOLVER_SOLVED;
-		if (self->result.refactorings >= self->factors_max)
+	for (uint32_t i = 0; i < self->rows; i++) {
+		if (self->normal[i] == i)
+			continue;
+		double limit = self->friction[i] * scalar_max(self->x[self->normal[i]], 0);
+		self->x[i] = scalar_clamp(self->x[i], self->kind[i] == FRICTION_FORWARD ? limit : -limit,
+					  self->kind[i] == FRICTION_BACKWARD ? -limit : limit);
+	}
+	lcp_sparse_follow(self, self->x, self->u);
+	return energy(self) <= NO_ENERGY * self->size * self->size;
+}
+
+/* The convex problem of the same pyramids, and the rows as they act there. *gap: its own; infinite if it was
+ * not found. x is then of the convex problem, or as the rows that act say. */
+static bool tied_inside(struct lcp_sparse *self, double *gap)
+{
+	*gap = __builtin_inf();
+	self->tied = true;
+	bool near = lcp_sparse_interior(self);
+	self->tied = false;
+	if (!near)
+		return false;
+	bool safe = is_safe(self);
+	double found = true_gap(self);
+	if (found <= self->goal)
+		return true;
+	*gap = safe ? found : *gap;
+	memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
+	self->tied = true;
+	lcp_sparse_tie(self);
+	bool good = lcp_sparse_active_set(self, rounds_of(self, TIED));
+	self->tied = false;
+	if (!good)
+		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
+	return good;
+}
+
+/* b of normals raised by μ times the speed at which their tangents slip: what the convex problem lifts. */
+static void take_back(struct lcp_sparse *self, const double *b)
+{
+	memcpy(self->b, b, self->rows * sizeof *b);
+	lcp_sparse_follow(self, self->x, self->u);
+	for (uint32_t i = 0; i < self->rows; i++) {
+		if (self->normal[i] == i || self->x[self->normal[i]] <= 0)
+			continue;
+		double slip = lcp_sparse_row_dot(self, i, self->u) +
+			      self->compliance[i] * self->x[i] + b[i];
+		self->b[self->normal[i]] += self->friction[i] * scalar_abs(slip);
+	}
+}
+
+/* The convex problem again and again, with what it lifts taken back. x is the best of all; none
+ * adds energy. */
+static enum solver_status by_lifts(struct lcp_sparse *self, double best)
+{
+	double *b = self->kept_limits, *kept = self->kept_best, last = best;
+	memcpy(b, self->b, self->rows * sizeof *b);
+	memcpy(kept, self->x, self->rows * sizeof *kept);
+	bool good = false;
+	for (uint32_t k = 0; k < LIFTS && !good && self->result.refactorings < self->factors_max; k++) {
+		double gap;
+		take_back(self, b);
+		self->tied = true;
+		bool near = lcp_sparse_interior(self);
+		self->tied = false;
+		memcpy(self->b, b, self->rows * sizeof *b);
+		if (!near)
 			break;
-		if (gap < 0.5 * tried) {
-			tried = gap;
-			if (tied_rounds(self, TIED_AGAIN, false))
-				return SOLVER_SOLVED;
+		bool safe = is_safe(self);
+		gap = true_gap(self);
+		if (safe && gap < best) {
+			best = gap;
+			memcpy(kept, self->x, self->rows * sizeof *kept);
 		}
-		since = gap < best ? 0 : since + 1;
-		share = gap < 0.9 * last ? scalar_min(1, 1.5 * share) : scalar_max(0.25, 0.7 * share);
+		good = gap <= self->goal;
+		if (!good) {
+			memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
+			good = tied_rounds(self, rounds_of(self, TIED_AGAIN));
+			if (!good)
+				memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
+		}
+		if (gap > 0.7 * last)
+			break;
 		last = gap;
-		best = scalar_min(best, gap);
-		for (uint32_t i = 0; i < self->rows; i++)
-			limits[i] += share * (self->x[i] - limits[i]);
 	}
-	/* What goes out holds for its own bounds. */
+	if (good)
+		return SOLVER_SOLVED;
 	self->result.fallbacks = 1;
-	fix_bounds(self, limits, true);
-	(void)lcp_sparse_run(self, true);
-	if (slides && energy(self) > NO_ENERGY * self->size * self->size) {
-		fix_bounds(self, limits, false);
-		(void)lcp_sparse_run(self, true);
-	}
+	memcpy(self->x, kept, self->rows * sizeof *kept);
+	lcp_sparse_follow(self, self->x, self->u);
 	return self->result.refactorings >= self->factors_max ? SOLVER_LIMIT : SOLVER_INEXACT;
 }
 
 static enum solver_status run(struct lcp_sparse *self, bool warm)
 {
-	bool slides = false;
-	for (uint32_t i = 0; i < self->rows; i++)
-		slides = slides || self->kind[i] == FRICTION_FORWARD ||
-			 self->kind[i] == FRICTION_BACKWARD;
+	double gap;
 	if (warm) {
 		lcp_sparse_follow(self, self->x, self->u);
-		if (true_gap(self) <= self->goal)
+		if (true_gap(self) <= self->goal || tied_rounds(self, rounds_of(self, TIED)))
 			return SOLVER_SOLVED;
-	} else {
-		fix_bounds(self, self->x, false);
+	}
+	if (tied_inside(self, &gap))
+		return SOLVER_SOLVED;
+	if (gap == __builtin_inf()) {
+		/* Without friction there is a solution, or a proof that there is none. */
+		dense_zero(self->x, self->rows);
+		fix_bounds(self);
 		enum solver_status status = lcp_sparse_run(self, false);
 		if (status == SOLVER_INFEASIBLE)
 			return status;
+		self->result.certificate = NULL;
+		memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
+		if (tied_rounds(self, rounds_of(self, TIED)))
+			return SOLVER_SOLVED;
+		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
+		(void)is_safe(self);
+		gap = true_gap(self);
 	}
 	self->result.certificate = NULL;
-	if (tied_rounds(self, TIED, !warm))
-		return SOLVER_SOLVED;
-	return by_rounds(self, slides);
+	return by_lifts(self, gap);
 }
 
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
@@ -220,18 +284,4 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 	if (self->result.status != SOLVER_INFEASIBLE)
 		self->result.certificate = NULL;
 	return self->result;
-}
-
-double lcp_friction_sparse_energy(const struct friction_sparse_problem *problem, const double *x,
-				  const double (*v)[LCP_BODY])
-{
-	const struct lcp_sparse_problem *rows = &problem->rows;
-	double energy = 0;
-	for (uint32_t i = 0; i < rows->rows; i++) {
-		double w = rows->compliance != NULL ? rows->compliance[i] * x[i] : 0;
-		for (uint32_t p = rows->start[i]; p < rows->start[i + 1]; p++)
-			w += dense_dot(rows->jacobian[p], v[rows->body[p]], LCP_BODY);
-		energy += x[i] * (0.5 * w + rows->b[i]);
-	}
-	return energy;
 }

@@ -11,7 +11,8 @@
 #include "server/engine/solvers/lcp_sparse.h"
 
 struct friction_sparse_problem {
-	/* lower and upper (both or none) are read of JOINT rows only: motors and limits; NULL: none there. */
+	/* lower and upper (both or none) are used of JOINT rows only: motors and limits; NULL: none
+	 * there. Those of others must not be crossed. */
 	struct lcp_sparse_problem rows;
 	const uint8_t *kind;    /* enum friction_row */
 	const double *friction; /* μ ≥ 0 of tangent rows; others are not read */
@@ -26,18 +27,14 @@ static inline bool lcp_friction_sparse_is_cheaper(uint32_t rows)
 /* The workspace is lcp_sparse's, of the same sizes (lcp_sparse_size_of(&problem->rows)).
  * x: out, and with options.warm in as well; v: out, 6 × bodies, or NULL: the change of velocity.
  * residual, violation: as lcp_sparse's, of the true conditions, with the bounds ±μ x_n of the x_n
- * that goes out. SOLVED: they hold. Otherwise `fallbacks` is 1, the status INEXACT (LIMIT: after
- * rounds_max factors, 0: 200), and x is exact for bounds from the normals of the round before, as
- * many rounds as brought them closer; or is without friction if that would add energy. ½ xᵀA x +
- * bᵀx ≤ 0 (to rounding) in every case without sliding rows and without joints whose bounds leave
- * out 0, and after a fallback in all. INFEASIBLE: the normals and joints alone have no solution;
+ * that goes out. SOLVED: they hold. Otherwise `fallbacks` is 1 and the status INEXACT (LIMIT: after
+ * rounds_max factors, 0: 500): x lies in all pyramids, sticks where it may, and what slides is lifted
+ * a little (what convex friction does). ½ xᵀA x + bᵀx ≤ 0, to rounding, in every case without joints
+ * whose bounds leave out 0. INFEASIBLE: the normals and joints alone have no solution;
  * `certificate` as lcp_sparse's, 0 in tangents. */
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 					       const struct friction_sparse_problem *problem,
 					       const struct solver_options *options, double *x,
 					       double (*v)[LCP_BODY]);
-/* Energy the impulses add: ½ xᵀA x + bᵀx, for v = M⁻¹ Jᵀ x. */
-double lcp_friction_sparse_energy(const struct friction_sparse_problem *problem, const double *x,
-				  const double (*v)[LCP_BODY]);
 
 #endif

@@ -11,9 +11,11 @@
  *      rounding; free rows pushed beyond a bound are bound there, bound rows that w drives away are
  *      freed, beyond a slack, which keeps weakly active rows from flipping for ever. Six factors
  *      for a wall of 1000 bricks, cold.
- *   3. If these do not end: the method of multipliers (lcp_sparse_newton.c), which converges for all
- *      problems that have a solution; ε goes down in steps, and after each one the active set is tried again.
- *      Where there is no solution the multipliers run off along a ray, which is multiplied out
+ *   3. If these do not end: a point inside all bounds (lcp_sparse_interior.c), which knows the rows that act,
+ *      and the active set from there.
+ *   4. And if that does not: the method of multipliers (lcp_sparse_newton.c), which converges for all
+ *      problems that have a solution; ε goes down in steps, and after each one the active set is tried
+ *      again. Where there is no solution the multipliers run off along a ray, which is multiplied out
  *      (lcp_sparse_proof.c).
  *
  * What goes wrong: no room for the factor, or too many factors: LIMIT. The residual is that of what
@@ -27,7 +29,7 @@
 #include "server/engine/linalg/order_amd.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { FACTORS_MAX = 200, ROUNDS = 14, ROUNDS_AGAIN = 14 };
+enum { FACTORS_MAX = 300, ROUNDS = 14, SOFTER_SETS = 1 };
 
 #define INSIDE 0.1 /* of the tolerance: the gap that is aimed at */
 #define SOFTER 1e-2
@@ -48,7 +50,8 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 	uint32_t **by_pair[] = {&self->slot, &self->half};
 	double **by_row[] = {&self->b,     &self->lower,  &self->upper, &self->compliance,
 			     &self->weight, &self->x,     &self->kept,  &self->target,
-			     &self->w,     &self->slope,  &self->stiffness, &self->ray, &self->kept_fixed};
+			     &self->w,     &self->slope,  &self->stiffness, &self->ray, &self->kept_fixed,
+			    &self->kept_limits, &self->kept_best, &self->low, &self->high};
 	double **by_unknown[] = {&self->u, &self->du, &self->force, &self->kept_u, &self->kept_v};
 	int32_t **shifts[] = {&self->row_shift, &self->unit_shift};
 	factor->blocks_max = size.blocks;
@@ -64,6 +67,7 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 	self->near = SOLVER_CARVE(memory, uint32_t, near_count);
 	self->amd = SOLVER_CARVE(memory, uint32_t, order_amd_words(size.bodies, near_count));
 	self->jacobian = solver_carve(memory, size.entries, sizeof *self->jacobian);
+	self->mixed = solver_carve(memory, size.entries, sizeof *self->mixed);
 	self->root = solver_carve(memory, size.bodies, sizeof *self->root);
 	for (uint32_t i = 0; i < COUNT_OF(by_row); i++)
 		*by_row[i] = SOLVER_CARVE(memory, double, size.rows);
@@ -71,6 +75,10 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 		*by_unknown[i] = SOLVER_CARVE(memory, double, LCP_BODY * (size_t)size.bodies);
 	for (uint32_t i = 0; i < COUNT_OF(shifts); i++)
 		*shifts[i] = SOLVER_CARVE(memory, int32_t, size.rows);
+	size_t unknowns = LCP_BODY * (size_t)size.bodies;
+	self->mix_step = SOLVER_CARVE(memory, double, LCP_MIX * (unknowns + size.rows));
+	self->mix_moved = SOLVER_CARVE(memory, double, LCP_MIX * (size_t)size.rows);
+	self->mix_last = SOLVER_CARVE(memory, double, unknowns + 2 * (size_t)size.rows);
 	self->mass_shift = SOLVER_CARVE(memory, int32_t, size.bodies);
 	self->free = SOLVER_CARVE(memory, uint8_t, size.rows);
 	self->normal = SOLVER_CARVE(memory, uint32_t, size.rows);
@@ -171,21 +179,32 @@ static void free_by_b(struct lcp_sparse *self)
 	}
 }
 
-/* Light bodies under heavy ones ask for less softness than redundant rows like. */
 static bool active_set(struct lcp_sparse *self, bool warm)
+{
+	if (warm)
+		lcp_sparse_free_by_x(self);
+	else
+		free_by_b(self);
+	return lcp_sparse_active_set(self, ROUNDS);
+}
+
+/* Light bodies under heavy ones ask for less softness than redundant rows like. */
+static bool softer_sets(struct lcp_sparse *self, bool warm)
 {
 	double soft = self->soft;
 	bool good = false;
-	for (uint32_t k = 0; k < 3 && !good; k++) {
-		if (warm)
-			lcp_sparse_free_by_x(self);
-		else
-			free_by_b(self);
-		good = lcp_sparse_active_set(self, k == 0 ? ROUNDS : ROUNDS_AGAIN);
+	for (uint32_t k = 0; k < SOFTER_SETS && !good; k++) {
 		self->soft *= SOFTER;
+		good = active_set(self, warm);
 	}
 	self->soft = soft;
 	return good;
+}
+
+/* From the middle of all answers, which knows the rows that act. */
+static bool from_inside(struct lcp_sparse *self)
+{
+	return lcp_sparse_interior(self) && (lcp_sparse_active_set(self, ROUNDS) || softer_sets(self, true));
 }
 
 enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm)
@@ -193,7 +212,8 @@ enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm)
 	lcp_sparse_follow(self, self->x, self->u);
 	if (lcp_sparse_gap(self, self->u) <= self->goal)
 		return SOLVER_SOLVED;
-	if (active_set(self, warm) || lcp_sparse_multipliers(self))
+	if (active_set(self, warm) || softer_sets(self, warm) || from_inside(self) ||
+	    lcp_sparse_multipliers(self))
 		return SOLVER_SOLVED;
 	if (self->result.certificate != NULL)
 		return SOLVER_INFEASIBLE;

@@ -12,7 +12,7 @@
 #include "server/engine/linalg/chol_block.h"
 #include "server/engine/solvers/solver.h"
 
-enum { LCP_BODY = CHOL_BLOCK };
+enum { LCP_BODY = CHOL_BLOCK, LCP_MIX = 6 };
 
 struct lcp_sparse_problem {
 	uint32_t rows, bodies;
@@ -52,13 +52,15 @@ struct lcp_sparse {
 	bool ordered, own_order;
 	/* The problem in units in which A's diagonal is near 1 and b's largest entry as well. */
 	double (*jacobian)[LCP_BODY]; /* J times `root`, by entry */
+	double (*mixed)[LCP_BODY];    /* the same for one step inside bounds, contacts' rows mixed */
 	double (*root)[LCP_BODY][LCP_BODY]; /* M⁻¹ = root rootᵀ times 4^mass_shift, by body */
 	double *b, *lower, *upper, *compliance, *weight;
 	int32_t *row_shift, *unit_shift, *mass_shift, unit_top;
 	int64_t lift;
 	double size; /* the largest weighted |b| */
 	/* By row, and 6 × bodies in the order of elimination. */
-	double *x, *kept, *target, *w, *slope, *stiffness, *ray, *kept_fixed;
+	double *x, *kept, *target, *w, *slope, *stiffness, *ray, *kept_fixed, *kept_limits,
+		*kept_best, *low, *high;
 	double *u, *du, *force, *kept_u, *kept_v;
 	uint8_t *free; /* by row: w = 0 is asked, x is not at a bound */
 	/* With friction (lcp_friction_sparse.h): bounds of tangents are ±μ times the x of their normal. */
@@ -67,6 +69,8 @@ struct lcp_sparse {
 	double *friction; /* μ, in these units */
 	int8_t *side;     /* a bound tangent is at +μ x_n, −μ x_n, or (0) where there was nothing to be at */
 	uint8_t *kind;    /* enum friction_row */
+	/* Steps that are combined: LCP_MIX × (unknowns + rows), LCP_MIX × rows, unknowns + 2 rows. */
+	double *mix_step, *mix_moved, *mix_last;
 	double goal;   /* a gap at which the work is done */
 	double soft;   /* ε of the active set: smaller loses digits of the factor, larger refines longer */
 	uint32_t factors_max;
@@ -100,7 +104,7 @@ enum solver_status lcp_sparse_order(struct lcp_sparse *self, const struct lcp_sp
  * which A's diagonal is near 1. No change of velocity less than 2^44 times b can solve such a problem.
  * INVALID: an index out of range, more than there is room for, numbers that are not finite, crossed bounds,
  * M⁻¹ not symmetric or not semidefinite, negative compliance. LIMIT: too little room for the factor
- * (`blocks_needed`), or rounds_max factors (0: 120) were made. INEXACT: ended, but for rounding.
+ * (`blocks_needed`), or rounds_max factors (0: 300) were made. INEXACT: ended, but for rounding.
  * rounds, refactorings: factors; pivots: rows that changed between free and bound. */
 struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      const struct lcp_sparse_problem *problem,

@@ -41,6 +41,10 @@ bool lcp_sparse_multipliers(struct lcp_sparse *self);
 /* lcp_sparse_proof.c: whether `ray` proves that there is no solution, once cleaned. */
 bool lcp_sparse_prove(struct lcp_sparse *self);
 
+/* lcp_sparse_interior.c: x inside its bounds (where tied, friction's pyramids), and `free` and `side` as
+ * the rows act there. False: it came not near. */
+bool lcp_sparse_interior(struct lcp_sparse *self);
+
 /* lcp_sparse.c: makes x and u hold in these units. Status SOLVED, INEXACT, LIMIT, INFEASIBLE. */
 enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm);
 void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *options);

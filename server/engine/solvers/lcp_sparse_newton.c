@@ -9,19 +9,26 @@
  * are equalities.
  *
  * ε goes 1e-2, 1e-4, 1e-6: large ones make weakly active rows harmless and steps long, small ones make
- * few rounds. After each, the active set of x is tried as it stands, which makes the last digits.
- * Without a solution the differences of x̄ turn into a ray: it is looked at whenever x̄ has grown.
+ * few rounds. After each, the active set is tried as it stands, of the clamps and of x in turn,
+ * which makes the last digits. What is weakly active in its thousands (a wall at rest, all of whose
+ * bricks moved by 1e-8) has no set that stands; then ε stays large, because x is known to 1e-16 / ε
+ * only, and the rounds alone end it. Without a solution the differences of x̄ turn into a ray: it
+ * is looked at whenever x̄ has grown.
  */
 #include <string.h>
 
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { PATIENCE = 8, STEPS = 60, SEARCHES = 40, OUTER = 40, SET_ROUNDS = 6 };
+enum { PATIENCE = 8, STEPS = 60, SEARCHES = 40, OUTER = 40, SET_ROUNDS = 6, STALLED = 4 };
 
 #define SOFT_FIRST 1e-2
 #define SOFT_LAST 1e-6
 #define SOFT_AT_LAST 1e-8
 #define SOFT_DOWN 1e-2
+#define SOFT_DOWN_FINE 0.1
+#define FINE 1e-7 /* of the largest b: a gap from which on ε goes down gently, */
+#define SLOW 0.25 /* and only where a round has left more than this of it */
+#define NOISE 0x1p-46
 #define ACCEPT 0.1 /* of the slope at the start of the line */
 #define INNER 1e-2 /* of the change of x̄ the round is about to make */
 #define CLOSE 1e-3 /* of the largest b: a gap at which the active set may be right */
@@ -112,11 +119,14 @@ static double search(struct lcp_sparse *self, double eps)
 static bool minimise(struct lcp_sparse *self, double eps)
 {
 	size_t n = lcp_sparse_unknowns(self);
-	double noise = 0x1p-50 / eps * self->size;
-	for (uint32_t k = 0; k < STEPS; k++) {
-		double move = evaluate(self, eps);
-		if (k > 0 && largest(self->force, n) <= scalar_max(INNER * move, noise))
+	double noise = NOISE / eps * self->size, last = __builtin_inf();
+	uint32_t stalled = 0;
+	for (uint32_t k = 0; k < STEPS && stalled < STALLED; k++) {
+		double move = evaluate(self, eps), force = largest(self->force, n);
+		if (k > 0 && force <= scalar_max(INNER * move, noise))
 			return true;
+		stalled = force < 0.5 * last || force > 1024 * noise ? 0 : stalled + 1;
+		last = force;
 		if (self->result.refactorings >= self->factors_max)
 			return false;
 		lcp_sparse_factor(self);
@@ -158,36 +168,57 @@ static void advance(struct lcp_sparse *self)
 	}
 }
 
+/* The active set as it stands; if it does not, x and u are what they were. */
+static bool try_set(struct lcp_sparse *self, uint32_t tries)
+{
+	static const double times[] = {1, 0.1, 10, 0.01, 0.001};
+	size_t bytes = lcp_sparse_unknowns(self) * sizeof *self->u;
+	double soft = self->soft;
+	memcpy(self->kept_u, self->u, bytes);
+	if (tries % 2 == 1)
+		lcp_sparse_free_by_x(self);
+	self->soft = soft * times[tries % COUNT_OF(times)];
+	bool good = lcp_sparse_active_set(self, SET_ROUNDS);
+	self->soft = soft;
+	if (!good)
+		memcpy(self->u, self->kept_u, bytes);
+	return good;
+}
+
+/* The ε that follows one which left `gap` of the gap `before`. */
+static double soften(const struct lcp_sparse *self, double eps, uint32_t outer, double gap, double before)
+{
+	double least = outer < PATIENCE ? SOFT_LAST : SOFT_AT_LAST;
+	if (gap > FINE * self->size)
+		return scalar_max(least, SOFT_DOWN * eps);
+	return outer > 0 && gap <= SLOW * before ? eps : scalar_max(least, SOFT_DOWN_FINE * eps);
+}
+
 bool lcp_sparse_multipliers(struct lcp_sparse *self)
 {
-	double eps = SOFT_FIRST, grown = 0;
-	size_t bytes = lcp_sparse_unknowns(self) * sizeof *self->u;
+	double eps = SOFT_FIRST, grown = 0, before = 0;
 	uint32_t tries = 0;
-	start(self, eps);
+	if (largest(self->x, self->rows) > 0)
+		lcp_sparse_follow(self, self->x, self->u);
+	else
+		start(self, eps);
 	for (uint32_t outer = 0; outer < OUTER; outer++) {
 		if (!minimise(self, eps))
 			return false;
 		advance(self);
 		double gap = lcp_sparse_gap(self, self->u);
-		if (gap <= CLOSE * self->size) {
-			static const double times[] = {1, 0.1, 10, 0.01, 0.001};
-			double soft = self->soft;
-			memcpy(self->kept_u, self->u, bytes);
-			lcp_sparse_free_by_x(self);
-			self->soft = soft * times[tries++ % COUNT_OF(times)];
-			bool good = lcp_sparse_active_set(self, SET_ROUNDS);
-			self->soft = soft;
-			if (good)
-				return true;
-			memcpy(self->u, self->kept_u, bytes);
-		}
+		if (gap <= self->goal && lcp_sparse_apart(self) * self->size <= self->goal)
+			return true;
+		if (gap <= CLOSE * self->size && try_set(self, tries++))
+			return true;
 		double size = largest(self->x, self->rows);
 		if (outer > 1 && size > grown && lcp_sparse_prove(self))
 			return false;
 		grown = size;
 		if (self->result.refactorings >= self->factors_max)
 			return false;
-		eps = scalar_max(outer < PATIENCE ? SOFT_LAST : SOFT_AT_LAST, SOFT_DOWN * eps);
+		eps = soften(self, eps, outer, gap, before);
+		before = gap;
 	}
 	return false;
 }

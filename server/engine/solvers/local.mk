@@ -20,6 +20,7 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lcp_sparse.c \
 	server/engine/solvers/lcp_sparse_core.h \
 	server/engine/solvers/lcp_sparse_active.c \
+	server/engine/solvers/lcp_sparse_interior.c \
 	server/engine/solvers/lcp_sparse_newton.c \
 	server/engine/solvers/lcp_sparse_order.c \
 	server/engine/solvers/lcp_sparse_proof.c \
@@ -38,6 +39,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/solvers/test_qp \
 	tests/unit/server/engine/solvers/test_qp_conditions \
 	tests/unit/server/engine/solvers/test_friction \
+	tests/unit/server/engine/solvers/test_friction_sparse \
 	tests/unit/server/engine/solvers/test_contract \
 	tests/property/test_hard_qp \
 	tests/property/test_contact_problems \
@@ -79,13 +81,15 @@ tests_fuzz_fuzz_impact_LDADD = $(LDADD_FUZZ)
 FUZZ_TARGETS += tests/fuzz/fuzz_qp
 tests_fuzz_fuzz_qp_LDADD = $(LDADD_FUZZ)
 
-# The large ones: 10^5 random problems a family, stacks of 100, walls of 20 rows, a sparse wall of 5000 bricks.
+# The large ones: 10^5 problems a family and solver, each answer judged in more digits; stacks of 100, walls of 20
+# rows, a sparse wall of 5000 bricks. All are run before the first that failed is told.
 .PHONY: soak-solvers
 soak-solvers: tests/property/test_contact_problems tests/property/test_sparse_problems \
-	tests/unit/server/engine/solvers/test_lcp_sparse \
+	tests/property/test_hard_qp tests/unit/server/engine/solvers/test_lcp_sparse \
+	tests/unit/server/engine/solvers/test_friction_sparse \
 	tests/unit/server/engine/solvers/test_friction tests/unit/server/engine/solvers/test_qp
-	for test in $^; do CAIRN_SOLVER_COUNT=100000 CAIRN_SOLVER_SIZE=100 \
-		CK_TIMEOUT_MULTIPLIER=60 ./$$test || exit 1; done
+	failed=0; for test in $^; do CAIRN_SOLVER_COUNT=100000 CAIRN_SOLVER_SIZE=100 \
+		CK_TIMEOUT_MULTIPLIER=60 ./$$test || failed=1; done; exit $$failed
 
 # Simultaneous impacts.
 tests_lib_libtests_a_SOURCES += tests/lib/impact.h tests/lib/impact.c

@@ -235,6 +235,29 @@ static void note_woken(struct world *world, uint32_t first)
 	}
 }
 
+/* Whether the state is another one after a call: what was due goes, what is done or kept changes it. */
+static bool has_edited(const struct applying *self)
+{
+	bool edited = self->kept_count > 0 || self->to_keep > 0;
+	for (uint32_t i = 0; i < self->given_count && !edited; i++) {
+		const struct batch *batch = &self->given[i];
+		bool withdraws = batch->late == LATE_WITHDRAW && batch->count == 0;
+		edited = withdraws || (batch->count > 0 && self->results[i].status == STATUS_OK);
+	}
+	return edited;
+}
+
+/* The state has another name from here on, and the results say which. */
+static void name_state(struct applying *self)
+{
+	uint32_t *edit = &self->world->tables.world.edit[0];
+	*edit += has_edited(self);
+	for (uint32_t i = 0; i < self->due_count; i++)
+		self->due[i].result->edit = *edit;
+	for (uint32_t i = 0; i < self->given_count; i++)
+		self->results[i].edit = self->results[i].kept ? 0 : *edit;
+}
+
 enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
 			    struct batch_result *results)
 {
@@ -262,6 +285,7 @@ enum status world_apply_due(struct world *world, struct batch *batches, uint32_t
 		pending_remove(world, self.kept_count);
 		keep_given(&self);
 		note_woken(world, first_event);
+		name_state(&self);
 	}
 	arena_rewind(&world->dynamics.scratch, mark);
 	return status;

@@ -40,15 +40,17 @@ static enum status check_shape_cache(const struct world *world, struct reason *w
 {
 	const struct shape_table *shape = &world->tables.shape;
 	uint64_t bytes = 0;
+	enum status status =
+		tables_check_sets(&world->tables, TABLE_SHAPE, &world->shape_used, &world->shape_index, why);
+	if (status != STATUS_OK)
+		return status;
 	for (uint32_t row = 0; row < shape->count; row++) {
 		bool used = shape->id[row] != 0;
-		EXPECT(used == bitset_get(&world->shape_used, row), TABLE_SHAPE, row, "id");
 		EXPECT(used == (world->shapes[row] != NULL), TABLE_SHAPE, row, "id");
 		if (!used)
 			continue;
 		EXPECT(memcmp(world->shapes[row]->name, shape->name[row], SHAPE_NAME_BYTES) == 0,
 		       TABLE_SHAPE, row, "name");
-		EXPECT(shapes_find(world, shape->id[row]) == row, TABLE_SHAPE, row, "id");
 		if (shape->id[row] >= IDS_END)
 			continue;
 		EXPECT(shapes_find_name(world, shape->name[row]) == row, TABLE_SHAPE, row, "name");
@@ -62,14 +64,20 @@ static enum status check_shape_cache(const struct world *world, struct reason *w
 static enum status check_body_cache(const struct world *world, struct reason *why)
 {
 	const struct body_table *body = &world->tables.body;
-	const struct placement_table *placement = &world->tables.placement;
+	const struct dynamics *dynamics = &world->dynamics;
 	uint64_t sum = 0;
 	uint32_t count = 0;
+	enum status status = tables_check_sets(&world->tables, TABLE_BODY, &dynamics->body_used,
+					       &dynamics->body_index, why);
+	if (status == STATUS_OK)
+		status = tables_check_sets(&world->tables, TABLE_PLACEMENT,
+					   &dynamics->placement_used, NULL, why);
+	if (status == STATUS_OK)
+		status = tables_check_sets(&world->tables, TABLE_CONTACT, &dynamics->contact_used, NULL, why);
+	if (status != STATUS_OK)
+		return status;
 	for (uint32_t row = 0; row < body->count; row++) {
 		body_id id = body->id[row];
-		EXPECT((id != 0) == bitset_get(&world->dynamics.body_used, row), TABLE_BODY, row, "id");
-		EXPECT(id == 0 || dynamics_find_body(&world->dynamics, id) == row, TABLE_BODY, row,
-		       "id");
 		bool may_move = (body->status[row] == BODY_DYNAMIC && body->sleep_set[row] == 0) ||
 				body->status[row] == BODY_ANIMATED;
 		EXPECT(may_move || !bitset_get(&world->dynamics.awake, row), TABLE_BODY, row,
@@ -88,10 +96,6 @@ static enum status check_body_cache(const struct world *world, struct reason *wh
 		count++;
 	}
 	EXPECT(sum == world->changes.sum && count == world->changes.count, TABLE_BODY, 0, "position");
-	for (uint32_t row = 0; row < placement->count; row++)
-		EXPECT((placement->body[row] != 0) ==
-			       bitset_get(&world->dynamics.placement_used, row),
-		       TABLE_PLACEMENT, row, "body");
 	return STATUS_OK;
 }
 

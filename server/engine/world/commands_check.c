@@ -471,7 +471,7 @@ static enum status check_bounds(struct check *check, struct command *command)
 	if (status == STATUS_OK && bounds->mode == BOUNDS_WALLS &&
 	    !walls_may_stand(check->planar, bounds->minimum, bounds->maximum))
 		return REFUSE(check, STATUS_RANGE, "maximum",
-			      "walls of a planar world are at most %g m apart", WALL_SPAN_MAX);
+			      "walls of a planar world are at most %.10g m apart", WALL_SPAN_MAX);
 	return status;
 }
 

@@ -36,18 +36,6 @@ static void say_value(const void *at, uint8_t type, char *text, size_t bytes)
 	}
 }
 
-static uint32_t body_id_of(const struct tables *tables, enum table_index table, uint32_t row)
-{
-	uint32_t body = ROW_NONE;
-	if (table == TABLE_BODY)
-		body = row;
-	else if (table == TABLE_PLACEMENT)
-		body = tables->placement.body[row] - 1;
-	else if (table == TABLE_DRIVE)
-		body = tables->drive.body[row];
-	return body < tables->body.count ? tables->body.id[body] : 0;
-}
-
 static void describe(const struct tables *a, const struct tables *b, enum table_index table,
 		     uint32_t column, uint32_t row, struct reason *difference)
 {
@@ -78,8 +66,8 @@ static void describe(const struct tables *a, const struct tables *b, enum table_
 	}
 	say_value(x, type, one, sizeof one);
 	say_value(y, type, other, sizeof other);
-	if (body_id_of(a, table, row) != 0)
-		snprintf(body, sizeof body, " (body %u)", body_id_of(a, table, row));
+	if (tables_body_of(a, table, row) != 0)
+		snprintf(body, sizeof body, " (body %u)", tables_body_of(a, table, row));
 	reason_set(difference, STATUS_DIVERGED, row, info->name, "%s row %u%s, %s%s: %s against %s",
 		   table_infos[table].name, row, body, info->name, place, one, other);
 }

@@ -35,17 +35,6 @@ static bool is_unit(quat q)
 	return check_within(quat_dot(q, q), 1 - UNIT_TOLERANCE, 1 + UNIT_TOLERANCE);
 }
 
-/* A free row of a slot table is clear. */
-static enum status check_free_row(const struct tables *tables, enum table_index table, uint32_t row,
-				  struct reason *why)
-{
-	uint32_t column;
-	if (tables_row_is_clear(tables, table, row, &column))
-		return STATUS_OK;
-	return BROKEN(table, row, table_infos[table].columns[column].name,
-		      "is not clear in a free row");
-}
-
 /* ---- the world and its parameters ------------------------------------------------------------- */
 
 static enum status check_world(const struct tables *tables, struct reason *why)
@@ -105,17 +94,12 @@ static enum status check_shapes(const struct tables *tables, struct checking *wo
 			work->counts[placement->shape[row]]++;
 	for (uint32_t row = 0; row < shape->count; row++) {
 		if (shape->id[row] == 0) {
-			enum status status = check_free_row(tables, TABLE_SHAPE, row, why);
-			if (status != STATUS_OK)
-				return status;
 			EXPECT(work->counts[row] == 0, TABLE_SHAPE, row, "id");
 			continue;
 		}
 		bool wall = shape->id[row] >= SHAPE_WALLS;
 		EXPECT(wall ? shape->id[row] < SHAPE_WALLS + WALLS_MAX :
 			      shape->id[row] < tables->world.next_shape[0],
-		       TABLE_SHAPE, row, "id");
-		EXPECT(table_insert(&work->ids, (uint64_t)1 << 32 | shape->id[row], row) == STATUS_OK,
 		       TABLE_SHAPE, row, "id");
 		EXPECT(shape->uses[row] == work->counts[row], TABLE_SHAPE, row, "uses");
 		used += !wall;
@@ -200,14 +184,12 @@ static enum status check_body_rest(const struct tables *tables, uint32_t row, st
 	return STATUS_OK;
 }
 
-static enum status check_body(const struct tables *tables, uint32_t row, struct checking *work,
-			      struct reason *why)
+static enum status check_body(const struct tables *tables, uint32_t row, struct reason *why)
 {
 	body_id id = tables->body.id[row];
 	if (id == 0)
-		return check_free_row(tables, TABLE_BODY, row, why);
+		return STATUS_OK;
 	EXPECT(id == BODY_WALLS || id < tables->world.next_body[0], TABLE_BODY, row, "id");
-	EXPECT(table_insert(&work->ids, id, row) == STATUS_OK, TABLE_BODY, row, "id");
 	enum status status = check_body_rest(tables, row, why);
 	if (status == STATUS_OK)
 		status = check_body_motion(tables, row, why);
@@ -233,12 +215,8 @@ static enum status check_placements(const struct tables *tables, struct checking
 		}
 	}
 	for (uint32_t row = 0; row < placement->count; row++) {
-		if (placement->body[row] == 0) {
-			enum status status = check_free_row(tables, TABLE_PLACEMENT, row, why);
-			if (status != STATUS_OK)
-				return status;
+		if (placement->body[row] == 0)
 			continue;
-		}
 		EXPECT(work->counts[row] == 1, TABLE_PLACEMENT, row, "body");
 		EXPECT(tables->shape.id[placement->shape[row]] != 0, TABLE_PLACEMENT, row, "shape");
 		EXPECT(vector_within(placement->position[row], PLACE_MAX), TABLE_PLACEMENT, row,
@@ -290,7 +268,7 @@ static enum status check_bodies(const struct tables *tables, struct checking *wo
 {
 	uint32_t used = 0, walls = 0;
 	for (uint32_t row = 0; row < tables->body.count; row++) {
-		enum status status = check_body(tables, row, work, why);
+		enum status status = check_body(tables, row, why);
 		if (status != STATUS_OK)
 			return status;
 		used += tables->body.id[row] != 0;
@@ -337,9 +315,7 @@ static enum status check_contacts(const struct tables *tables, struct reason *wh
 {
 	uint32_t used = 0;
 	for (uint32_t row = 0; row < tables->contact.count; row++) {
-		enum status status = tables->contact.used[row] ?
-					     check_contact(tables, row, why) :
-					     check_free_row(tables, TABLE_CONTACT, row, why);
+		enum status status = tables->contact.used[row] ? check_contact(tables, row, why) : STATUS_OK;
 		if (status != STATUS_OK)
 			return status;
 		used += tables->contact.used[row] != 0;
@@ -401,6 +377,13 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 	enum status status = check_world(tables, why);
 	if (status == STATUS_OK)
 		status = check_parameters(tables, why);
+	for (uint32_t table = 0; table < TABLE_COUNT && status == STATUS_OK; table++) {
+		if (tables_key_column((enum table_index)table) == COLUMNS_MAX)
+			continue;
+		table_reset(&work->ids);
+		status = tables_check_rows(tables, (enum table_index)table, &work->ids, why);
+	}
+	table_reset(&work->ids);
 	if (status == STATUS_OK)
 		status = check_shapes(tables, work, why);
 	if (status == STATUS_OK)

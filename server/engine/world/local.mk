@@ -36,6 +36,7 @@ libengine_a_SOURCES += \
 	server/engine/world/snapshot.c \
 	server/engine/world/tables.h \
 	server/engine/world/tables.c \
+	server/engine/world/tables_slots.c \
 	server/engine/world/view.c \
 	server/engine/world/walls.h \
 	server/engine/world/walls.c \
@@ -50,6 +51,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_commands \
 	tests/unit/server/engine/world/test_one_by_one \
 	tests/unit/server/engine/world/test_queries \
+	tests/unit/server/engine/world/test_slots \
 	tests/unit/server/engine/world/test_snapshot \
 	tests/unit/server/engine/world/test_step \
 	tests/unit/server/engine/world/test_tables \

@@ -8,9 +8,9 @@
 #include "server/base/base.h"
 
 enum parameter_row {
-#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, doc) PARAMETER_##NAME = (number),
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)         \
+	PARAMETER_##NAME = (number),
 #include "server/engine/world/parameters.def"
-#undef PARAMETER
 	PARAMETER_COUNT,
 };
 
@@ -19,7 +19,9 @@ enum { PARAMETERS_CHARGED = 9 };
 
 /* The list in order of rows: PARAMETER_COUNT entries. */
 struct parameter_entry {
-	const char *name, *unit, *doc;
+	const char *name, *unit;
+	const char *methods; /* names of those that read it, a blank between */
+	const char *doc;
 	double absent, initial, min, max;
 	bool whole; /* a count or a switch: an integer */
 };
@@ -27,7 +29,9 @@ extern const struct parameter_entry parameter_entries[PARAMETER_COUNT];
 
 enum { PARAMETER_REAL = 0, PARAMETER_WHOLE = 1 };
 
-/* Row of a name, or PARAMETER_COUNT. */
+/* Row of a name, of today or an old one, or PARAMETER_COUNT. */
 uint32_t parameter_find(const char *name);
+/* The index-th name that it had, or NULL. */
+const char *parameter_alias(uint32_t row, uint32_t index);
 
 #endif

@@ -56,17 +56,15 @@ void shapes_release(struct world *world)
 	table_release(&world->shape_names);
 }
 
-/* Enters a row whose columns are filled into the look-ups. The first of two names with one key stays. */
+/* Gives a row whose columns are filled its shape, and enters it by name. The first of two names
+ * with one key stays. */
 static void enter(struct world *world, uint32_t row, const struct shape *shape)
 {
 	const struct shape_table *table = &world->tables.shape;
 	world->shapes[row] = shape_retain(shape);
-	bitset_set(&world->shape_used, row);
-	enum status status = table_insert(&world->shape_index, table->id[row], row);
-	ASSERT(status == STATUS_OK);
 	if (table->id[row] >= IDS_END)
 		return; /* nobody asks for a wall by name */
-	status = table_insert(&world->shape_names, key_of(table->name[row]), row);
+	enum status status = table_insert(&world->shape_names, key_of(table->name[row]), row);
 	ASSERT(status == STATUS_OK || status == STATUS_EXISTS);
 	world->shape_bytes += shape->canonical_bytes;
 }
@@ -74,12 +72,11 @@ static void enter(struct world *world, uint32_t row, const struct shape *shape)
 uint32_t shapes_add(struct world *world, shape_id id, const struct shape *shape)
 {
 	struct shape_table *table = &world->tables.shape;
-	uint32_t row = bitset_lowest_clear(&world->shape_used);
-	if (row == table->count)
-		tables_append(&world->tables, TABLE_SHAPE);
-	ASSERT(row < table->count && table->id[row] == 0);
+	uint32_t row = tables_take_row(&world->tables, TABLE_SHAPE, &world->shape_used);
 	table->id[row] = id;
 	memcpy(table->name[row], shape->name, SHAPE_NAME_BYTES);
+	enum status status = table_insert(&world->shape_index, id, row);
+	ASSERT(status == STATUS_OK);
 	enter(world, row, shape);
 	return row;
 }
@@ -98,13 +95,11 @@ void shapes_remove(struct world *world, uint32_t row)
 	uint32_t named = ROW_NONE;
 	if (table->id[row] < IDS_END)
 		world->shape_bytes -= world->shapes[row]->canonical_bytes;
-	table_remove(&world->shape_index, table->id[row]);
 	if (table_find(&world->shape_names, key, &named) && named == row)
 		table_remove(&world->shape_names, key);
-	bitset_clear(&world->shape_used, row);
 	shape_release((struct shape *)world->shapes[row]);
 	world->shapes[row] = NULL;
-	tables_clear_row(&world->tables, TABLE_SHAPE, row);
+	tables_free_row(&world->tables, TABLE_SHAPE, row, &world->shape_used, &world->shape_index);
 	/* Another name with this key comes forward. */
 	for (uint32_t other = 0; named == row && other < table->count; other++) {
 		if (named_row(table, other) && key_of(table->name[other]) == key) {
@@ -155,6 +150,8 @@ enum status shapes_rebuild(struct world *world, struct reason *why)
 {
 	const struct shape_table *table = &world->tables.shape;
 	enum status status = shapes_reserve(world, table->count);
+	if (status == STATUS_OK)
+		tables_find_rows(&world->tables, TABLE_SHAPE, &world->shape_used, &world->shape_index);
 	for (uint32_t row = 0; row < table->count && status == STATUS_OK; row++) {
 		if (table->id[row] == 0)
 			continue;

@@ -55,6 +55,9 @@ _Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding
 	;
 #define UNHASHED COLUMN_UNHASHED
 #define UNCHARGED COLUMN_UNCHARGED
+#define KEY COLUMN_KEY
+#define ID COLUMN_ID
+#define BODY COLUMN_BODY
 #include "server/engine/world/fields.def"
 #undef TABLE
 #undef COLUMN
@@ -63,6 +66,9 @@ _Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding
 #undef END_TABLE
 #undef UNHASHED
 #undef UNCHARGED
+#undef KEY
+#undef ID
+#undef BODY
 
 #define TABLE(number, NAME, name, doc) \
 	_Static_assert(COUNT_OF(name##_columns) <= COLUMNS_MAX, "more than any table may have");

@@ -7,7 +7,9 @@
 #ifndef CAIRN_ENGINE_WORLD_TABLES_H
 #define CAIRN_ENGINE_WORLD_TABLES_H
 
+#include "server/base/bitset.h"
 #include "server/base/status.h"
+#include "server/base/table.h"
 #include "server/engine/math/quat.h"
 #include "server/engine/math/vec3.h"
 
@@ -32,7 +34,13 @@ enum column_type {
 	COLUMN_VEC3,
 	COLUMN_QUAT,
 };
-enum column_flag { COLUMN_UNHASHED = 1, COLUMN_UNCHARGED = 2 };
+enum column_flag {
+	COLUMN_UNHASHED = 1,
+	COLUMN_UNCHARGED = 2,
+	COLUMN_KEY = 4,
+	COLUMN_ID = 8,
+	COLUMN_BODY = 16,
+};
 
 /* struct body_table { uint32_t count, capacity; uint32_t *id; … }; */
 #define TABLE(number, NAME, name, doc)    \
@@ -125,6 +133,33 @@ void tables_remove_first(struct tables *tables, enum table_index table, uint32_t
 void tables_insert(struct tables *tables, enum table_index table, uint32_t row, uint32_t rows);
 void tables_truncate(struct tables *tables, enum table_index table, uint32_t rows);
 void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to, uint32_t from);
+
+/* ---- slot tables (tables_slots.c): those with a KEY ---- */
+
+/* The column of the KEY; COLUMNS_MAX for a table of another kind. */
+uint32_t tables_key_column(enum table_index table);
+/* What the KEY of a row holds: 0, the row is free. */
+uint32_t tables_key(const struct tables *tables, enum table_index table, uint32_t row);
+/* Takes the lowest free row (reserved: in the table, and in `used`), whose columns are the caller's
+ * to fill, the KEY first of all. */
+uint32_t tables_take_row(struct tables *tables, enum table_index table, struct bitset *used);
+/* The row is free and clear. `index` (NULL for a table without ID) forgets its id. */
+void tables_free_row(struct tables *tables, enum table_index table, uint32_t row, struct bitset *used,
+		     struct table *index);
+/* Enters every taken row into `used` and, by its ID, into `index` (or NULL); both are empty and have room. */
+void tables_find_rows(const struct tables *tables, enum table_index table, struct bitset *used,
+		      struct table *index);
+/* Free rows are clear, and no ID stands in two rows, for which `ids` (reset, with room) is used. CORRUPT with
+ * the row and column. */
+MUST_CHECK enum status tables_check_rows(const struct tables *tables, enum table_index table,
+					 struct table *ids, struct reason *why);
+/* Whether `used` and `index` are what tables_find_rows would make. CORRUPT with the row. */
+MUST_CHECK enum status tables_check_sets(const struct tables *tables, enum table_index table,
+					 const struct bitset *used, const struct table *index,
+					 struct reason *why);
+/* The id of the body that a row is about, 0 if of none. */
+uint32_t tables_body_of(const struct tables *tables, enum table_index table, uint32_t row);
+
 /* Bytes of one row: the sum over its columns; and of those that memory_max counts. */
 size_t table_row_bytes(enum table_index table);
 size_t table_row_charge(enum table_index table);

@@ -10,6 +10,7 @@ struct world_info world_info(const struct world *world)
 	const struct world_table *t = &world->tables.world;
 	return (struct world_info){
 		.tick = t->tick[0],
+		.edit = t->edit[0],
 		.epoch = t->epoch[0],
 		.rate_num = t->rate_num[0],
 		.rate_den = t->rate_den[0],
@@ -28,6 +29,12 @@ struct world_info world_info(const struct world *world)
 			    .memory_bytes = t->memory_max[0],
 			    .shape_bytes = t->shape_bytes_max[0] },
 	};
+}
+
+void world_begin(struct world *world)
+{
+	ASSERT(world->tables.world.tick[0] == 0);
+	world->tables.world.edit[0] = 0;
 }
 
 void world_new_epoch(struct world *world, uint32_t epoch)
@@ -58,6 +65,11 @@ struct world_stats world_stats(const struct world *world)
 		.iterations = report->iterations,
 		.fallbacks = report->fallbacks,
 		.quarantined = report->quarantined,
+		.islands_dense = report->islands_dense,
+		.islands_sparse = report->islands_sparse,
+		.islands_dependent = report->islands_dependent,
+		.push_work = report->push_work,
+		.push_work_total = world->push_work_total,
 		.fallbacks_total = world->fallbacks_total,
 		.quarantined_total = world->quarantined_total,
 		.residual = report->residual,
@@ -161,7 +173,8 @@ uint32_t world_methods(struct method_info *out, uint32_t capacity)
 	uint32_t count;
 	const struct method *const *list = method_list(&count);
 	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
-		out[i] = (struct method_info){ .name = list[i]->name,
+		out[i] = (struct method_info){ .number = list[i]->number,
+					       .name = list[i]->name,
 					       .summary = list[i]->summary,
 					       .motion = list[i]->motion,
 					       .shapes = list[i]->shapes,
@@ -170,6 +183,21 @@ uint32_t world_methods(struct method_info *out, uint32_t capacity)
 					       .sleep = list[i]->sleep,
 					       .planar = list[i]->planar,
 					       .three_d = list[i]->three_d };
+	return count;
+}
+
+uint32_t world_method_names(struct method_name *out, uint32_t capacity)
+{
+	uint32_t count;
+	const struct method_alias *list = method_aliases(&count);
+	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
+		out[i] = (struct method_name){
+			.name = list[i].name,
+			.method = list[i].method,
+			.parameter = list[i].parameter == UINT32_MAX
+					     ? NULL
+					     : parameter_entries[list[i].parameter].name,
+			.value = list[i].value};
 	return count;
 }
 
@@ -186,7 +214,10 @@ uint32_t world_parameters(struct parameter_info *out, uint32_t capacity)
 {
 	for (uint32_t row = 0; row < MIN_OF((uint32_t)PARAMETER_COUNT, capacity); row++) {
 		const struct parameter_entry *entry = &parameter_entries[row];
-		out[row] = (struct parameter_info){ .name = entry->name,
+		out[row] = (struct parameter_info){ .number = row,
+						    .name = entry->name,
+						    .methods = entry->methods,
+						    .old = parameter_alias(row, 0),
 						    .unit = entry->unit,
 						    .doc = entry->doc,
 						    .initial = entry->initial,

@@ -98,7 +98,7 @@ static enum status check_options(const struct world_options *options, struct rea
 	vec3 gravity = options->gravity;
 	if (!vec3_is_finite(gravity) || vec3_max_component(vec3_abs(gravity)) > GRAVITY_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "gravity",
-				  "gravity is [%.10g, %.10g, %.10g]: it must be within ±%g m/s2 on "
+				  "gravity is [%.10g, %.10g, %.10g]: it must be within ±%.10g m/s2 on "
 				  "each axis",
 				  gravity.x, gravity.y, gravity.z, GRAVITY_MAX);
 	if (options->planar && gravity.z != 0)
@@ -243,6 +243,11 @@ void world_open_boundary(struct world *world)
 	world->kept_values.count = 0;
 	bitset_reset(&world->dynamics.parted);
 	changes_open(&world->changes, world->tables.world.next_body[0]);
+}
+
+void world_told(struct world *world)
+{
+	world->open = false;
 }
 
 /* The defined order: kind, a, b, child a, child b; equal ones as they happened. */

@@ -60,6 +60,7 @@ struct world {
 	struct bytes encoded;
 
 	uint64_t fallbacks_total, quarantined_total;
+	double push_work_total;
 };
 
 /* ---- world.c */

@@ -85,11 +85,12 @@ static enum status refuse_step(struct world *world, enum status status)
 	return status;
 }
 
-static void note_fallbacks(struct world *world)
+static void note_report(struct world *world)
 {
 	const struct step_report *report = &world->dynamics.report;
 	world->fallbacks_total += report->fallbacks;
 	world->quarantined_total += report->quarantined;
+	world->push_work_total += report->push_work;
 	if (report->fallbacks > 0)
 		dynamics_event(&world->dynamics,
 			       (struct event){ .kind = EVENT_FALLBACK,
@@ -113,10 +114,11 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world->dynamics.parallel = &parallel_serial;
 	if (status != STATUS_OK)
 		return refuse_step(world, status);
-	note_fallbacks(world);
+	note_report(world);
 	enforce_bounds(world);
 	drives_count_down(world);
 	world->tables.world.tick[0]++;
+	world->tables.world.edit[0] = 0;
 	world->tables.world.stopped[0] = 0;
 	note_awake(world);
 	look_at_candidates(world);

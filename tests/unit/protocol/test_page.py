@@ -64,10 +64,15 @@ def test_every_number_of_a_field_that_is_one_of_few_has_a_row():
 
 
 def test_every_parameter_has_its_range_and_initial_value():
-    rows = {row[0]: row for row in table("parameters")[1:]}
-    names = re.findall(r'^PARAMETER\(\d+, \w+, "([^"]+)"', (SOURCE / "server/engine/world/parameters.def").read_text(), re.M)
-    assert set(rows) == set(names)
-    assert all("…" in row[1] and row[2] for row in rows.values())
+    listed = table("parameters")
+    rows = {row[0]: row for row in listed[1:] if len(row) == 5}
+    source = (SOURCE / "server/engine/world/parameters.def").read_text()
+    names = dict(re.findall(r'^PARAMETER\(\d+, (\w+), "([^"]+)"', source, re.M))
+    assert set(rows) == set(names.values())
+    assert all("…" in row[1] and row[2] and row[3] for row in rows.values())
+    old = {row[0]: row[1] for row in listed if len(row) == 2 and not row[0].startswith("old name")}
+    assert old == {name: names[of] for of, name in re.findall(r'^PARAMETER_ALIAS\((\w+), "([^"]+)"', source, re.M)}
+    assert old
 
 
 def test_every_option_of_a_new_world_is_listed():

@@ -357,7 +357,7 @@ def in_order(body):
 def test_bodies_are_read_from_the_description_alone(vector):
     fields, exact, bodies = vector["fields"], vector["profile"] == "exact", {}
     wanted = {body["id"]: cut_to(body, fields) for body in BODIES["bodies"]}
-    _, sub, epoch, tick, part, of, columns, view_hash, flags = content_of(vector["snapshot"]["frame"])
+    _, sub, epoch, tick, part, of, columns, view_hash, flags, edit = content_of(vector["snapshot"]["frame"])
     assert (sub, epoch, tick, part, of, len(view_hash)) == (9, 1, 120, 0, 1, 8)
     if exact:
         read_exact(columns, bodies)
@@ -367,8 +367,8 @@ def test_bodies_are_read_from_the_description_alone(vector):
         {key: in_order(body) for key, body in wanted.items()}
 
     delta = content_of(vector["delta"]["frame"])
-    _, sub, epoch, tick, base, part, of, created, removed, columns, view_hash, flags = delta
-    assert (tick, base, flags & 1) == (121, 120, 1)
+    _, sub, epoch, tick, base, part, of, created, removed, columns, view_hash, flags, edit, base_edit = delta
+    assert (tick, edit, base, base_edit, flags & 1) == (121, 0, 120, 0, 1)
     for gone in ids_of(removed, 0)[0] if exact else removed:
         del bodies[gone]
     new = ids_of(created, 0)[0] if exact else created

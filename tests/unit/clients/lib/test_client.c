@@ -68,8 +68,9 @@ static void on_result(void *context, uint32_t world, const struct wire_result *r
 	seen.result = *result;
 }
 
-static void on_durable(void *context, uint32_t world, uint64_t epoch, uint64_t tick)
+static void on_durable(void *context, uint32_t world, uint64_t epoch, uint64_t tick, uint64_t edit)
 {
+	UNUSED(edit);
 	UNUSED(context);
 	UNUSED(world);
 	UNUSED(epoch);
@@ -431,11 +432,12 @@ START_TEST(a_call_that_gets_no_answer_ends_in_time)
 	struct wire_result result;
 	struct cairn_world world;
 	ask.timeout_ms = 200;
-	(void)make_world("w", 60);
+	world = make_world("w", 60);
+	fine(cairn_control(client, world.number, WIRE_CONTROL_LOCKSTEP, 1, &world, &why));
 	struct cairn *second = dial(ask);
 	fine(cairn_join(second, "w", &world, &why));
 	command_defaults(&spawn, COMMAND_SPAWN);
-	/* A paused world lets a batch wait. */
+	/* A world that somebody else steps lets a batch wait. */
 	ck_assert_int_eq(cairn_apply(second, world.number, &spawn, 1, &result, &why), STATUS_AGAIN);
 	cairn_close(second);
 }

@@ -127,7 +127,7 @@ static const struct broken BROKEN[] = {
 	{ "shapes: {a: {kind: hull, points: [[1e5, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]], scale: 2}}\n",
 	  STATUS_RANGE, 1, "scale", "100000 is the most" },
 	{ "bodies:\n- {at: [1e6, 0, 0], array: {count: 3, step: [1, 0, 0]}}\n", STATUS_RANGE, 2, "at",
-	  "1e+06 is the most" },
+	  "1000000 is the most" },
 	/* ---- what must be there ---- */
 	{ "shapes:\n  a:\n    size: 1\n", STATUS_MISSING, 3, "kind", "'kind'" },
 	{ "shapes: {a: {kind: capsule, radius: 1}}\n", STATUS_MISSING, 1, "length", "key 'length'" },

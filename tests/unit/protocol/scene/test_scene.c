@@ -430,6 +430,7 @@ START_TEST(numbers_agree_with_the_engine)
 	ck_assert_uint_eq(limits.placements, world.limits.placements);
 	ck_assert_uint_eq(limits.contacts, world.limits.contacts);
 	ck_assert_uint_eq(limits.shapes, world.limits.shapes);
+	ck_assert_uint_eq(limits.events, world.limits.events);
 	struct world_keys keys;
 	schema_defaults(SCHEMA_WORLD, &keys);
 	ck_assert_uint_eq(keys.seed, world.seed);
@@ -542,7 +543,7 @@ START_TEST(the_world_comes_first)
 		"  method: free\n"
 		"  parameters: {sleep.enabled: 0, soft_step.substeps: 8}\n"
 		"  bounds: {mode: walls, minimum: [-1, -2, -3], maximum: [1, 2, 3]}\n"
-		"  limits: {bodies: 7, placements: 8, contacts: 9, shapes: 10}\n");
+		"  limits: {bodies: 7, placements: 8, contacts: 9, shapes: 10, events: 11}\n");
 	ck_assert_uint_eq(scene->world.rate_num, 60000);
 	ck_assert_uint_eq(scene->world.rate_den, 1001);
 	ck_assert(scene->world.planar);
@@ -554,6 +555,7 @@ START_TEST(the_world_comes_first)
 	ck_assert_uint_eq(scene->world.placements_max, 8);
 	ck_assert_uint_eq(scene->world.contacts_max, 9);
 	ck_assert_uint_eq(scene->world.shapes_max, 10);
+	ck_assert_uint_eq(scene->world.events_max, 11);
 	ck_assert_uint_eq(scene->command_count, 4);
 	ck_assert_uint_eq(scene->commands[0].op, COMMAND_PARAMETER);
 	ck_assert_str_eq(scene->commands[0].parameter.name.text, "sleep.enabled");
@@ -562,6 +564,18 @@ START_TEST(the_world_comes_first)
 	ck_assert_uint_eq(scene->commands[2].bounds.mode, BOUNDS_WALLS);
 	assert_vec3(scene->commands[2].bounds.maximum, 1, 2, 3);
 	ck_assert_uint_eq(scene->commands[3].op, COMMAND_SPAWN);
+	scene_destroy(scene);
+}
+END_TEST
+
+START_TEST(a_parameter_may_be_given_by_a_name_that_it_had)
+{
+	struct scene *scene =
+		parse("world:\n  parameters: {soft_step.push_speed: 5, contact.push_speed: 4}\n");
+	ck_assert_uint_eq(scene->command_count, 2);
+	ck_assert_str_eq(scene->commands[0].parameter.name.text, "soft_step.push_speed");
+	ck_assert_double_eq(scene->commands[0].parameter.value, 5);
+	ck_assert_str_eq(scene->commands[1].parameter.name.text, "contact.push_speed");
 	scene_destroy(scene);
 }
 END_TEST
@@ -874,6 +888,7 @@ static Suite *make(void)
 	tcase_add_test(parts, nearer_layers_hold);
 	tcase_add_test(parts, every_key_of_a_body_arrives);
 	tcase_add_test(parts, the_world_comes_first);
+	tcase_add_test(parts, a_parameter_may_be_given_by_a_name_that_it_had);
 	suite_add_tcase(suite, parts);
 	TCase *generators = tcase_create("generators");
 	tcase_add_test(generators, a_stack_turns_as_it_grows);

@@ -99,13 +99,13 @@ START_TEST(every_kind_of_record_is_read_back_as_it_was_given)
 	ck_assert_int_eq(store_create_world(recorder.store, "kinds", &journal, &why), STATUS_OK);
 	ck_assert_int_eq(journal_shape(journal, 3, 10, test_shape(TEST_HULL)), STATUS_OK);
 	ck_assert_int_eq(journal_shape(journal, 3, 10, test_shape(TEST_HULL)), STATUS_OK);
-	ck_assert_int_eq(journal_checkpoint(journal, 3, 10, "here", &image, 77, tables, 3),
+	ck_assert_int_eq(journal_checkpoint(journal, 3, 10, 4, "here", &image, 77, tables, 3),
 			 STATUS_OK);
-	ck_assert_int_eq(journal_apply(journal, 3, 10, batches, 2), STATUS_OK);
-	ck_assert_int_eq(journal_apply(journal, 3, 10, NULL, 0), STATUS_OK);
+	ck_assert_int_eq(journal_apply(journal, 3, 10, 5, batches, 2), STATUS_OK);
+	ck_assert_int_eq(journal_apply(journal, 3, 10, 6, NULL, 0), STATUS_OK);
 	ck_assert_int_eq(journal_tick(journal, 3, 11, 0x0102030405060708), STATUS_OK);
 	ck_assert_int_eq(journal_stopped(journal, 3, 11, STATUS_LIMIT), STATUS_OK);
-	ck_assert_int_eq(journal_restore(journal, 4, 10, "here"), STATUS_OK);
+	ck_assert_int_eq(journal_restore(journal, 4, 10, 4, "here"), STATUS_OK);
 	bytes_release(&image);
 	journal_flush(journal);
 	recorder_settle(&recorder);
@@ -186,7 +186,7 @@ START_TEST(a_backlog_stops_the_world_and_wakes_it_again)
 	ck_assert_int_eq(bytes_append_zero(&image, 4 << 20), STATUS_OK);
 	int taken = 0;
 	while (journal_ready(recorder.journal)) {
-		ck_assert_int_eq(journal_checkpoint(recorder.journal, recorder.epoch, 0, NULL,
+		ck_assert_int_eq(journal_checkpoint(recorder.journal, recorder.epoch, 0, 0, NULL,
 						    &image, 1, &table, 1),
 				 STATUS_OK);
 		taken++;
@@ -196,7 +196,7 @@ START_TEST(a_backlog_stops_the_world_and_wakes_it_again)
 	ck_assert_int_eq(journal_tick(recorder.journal, recorder.epoch, 1, 1), STATUS_OK);
 	enum status status = STATUS_OK;
 	for (; status == STATUS_OK && taken < 100; taken++)
-		status = journal_checkpoint(recorder.journal, recorder.epoch, 1, NULL, &image, 1,
+		status = journal_checkpoint(recorder.journal, recorder.epoch, 1, 0, NULL, &image, 1,
 					    &table, 1);
 	ck_assert_int_eq(status, STATUS_FULL);
 	ck_assert_int_lt(taken, 34);
@@ -303,7 +303,7 @@ START_TEST(a_steady_tick_allocates_nothing_on_the_worlds_thread)
 			recorder_settle(&recorder);
 		uint64_t before = heap_calls();
 		enum status status =
-			journal_apply(recorder.journal, recorder.epoch, tick - 1, &batch, 1);
+			journal_apply(recorder.journal, recorder.epoch, tick - 1, 1, &batch, 1);
 		ck_assert_int_eq(status, STATUS_OK);
 		status = journal_tick(recorder.journal, recorder.epoch, tick, tick);
 		ck_assert_int_eq(status, STATUS_OK);
@@ -326,7 +326,7 @@ START_TEST(without_memory_a_record_is_not_taken)
 	for (uint64_t tick = 1; tick <= 60; tick++) {
 		heap_fail_at(1 + tick % 3);
 		enum status status =
-			journal_checkpoint(recorder.journal, recorder.epoch, tick - 1, NULL, &image,
+			journal_checkpoint(recorder.journal, recorder.epoch, tick - 1, 0, NULL, &image,
 					   tick, tables, 2);
 		if (status == STATUS_OK)
 			status = journal_tick(recorder.journal, recorder.epoch, tick, tick);

@@ -144,14 +144,16 @@ static void forget_copy(void)
 	}
 }
 
-/* Four worlds from which nothing is taken away, and two of which the newest 1 or 2 checkpoints stay. */
+/* Six worlds from which nothing is taken away, and two of which the newest 1 or 2 checkpoints stay. */
 START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 {
-	static const char *const methods[] = { "soft-step", "free", "soft-step", "lcp" };
+	static const char *const methods[] = {"soft-step", "free",       "projection",
+					      "lcp",       "reflection", "lcp"};
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
-	struct retention retention = { .checkpoints = _i < 4 ? 0 : (uint32_t)_i - 3 };
+	struct retention retention = { .checkpoints = _i < 6 ? 0 : (uint32_t)_i - 5 };
 	store_set_retention(recorder.store, &retention);
-	recorder_begin(&recorder, "w", methods[_i % 4], _i % 4 >= 2, check_seed() + (uint64_t)_i);
+	recorder_begin(&recorder, "w", methods[_i % 6], _i % 6 >= 2 && _i % 6 < 5,
+		       check_seed() + (uint64_t)_i);
 	note(false);
 	pass_time();
 	for (int crash = 0; crash < 5; crash++) {
@@ -436,7 +438,7 @@ static enum status use_shape(uint64_t number)
 	struct world_info info = world_info(recorder.world);
 	ck_assert_int_eq(world_apply(recorder.world, &batch, 1, &result), STATUS_OK);
 	record.result = (uint8_t)result.status;
-	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick, &record, 1),
+	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick, info.edit + 1, &record, 1),
 			 STATUS_OK);
 	return result.status;
 }
@@ -586,7 +588,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("recover");
 	TCase *tests = tcase_create("recover");
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_loop_test(tests, a_crash_at_any_tick_loses_nothing_durable, 0, 6);
+	tcase_add_loop_test(tests, a_crash_at_any_tick_loses_nothing_durable, 0, 8);
 	tcase_add_test(tests, a_killed_process_has_kept_what_it_called_durable);
 	tcase_add_loop_test(tests, a_torn_log_leaves_a_beginning, 0, 2);
 	tcase_add_test(tests, recovered_worlds_go_on_and_can_be_recovered_again);

@@ -36,9 +36,10 @@ static void end_if_done(struct life *life)
 		io_stop(io);
 }
 
-static void on_durable(void *context, uint32_t epoch, uint64_t tick)
+static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t edit)
 {
 	struct life *life = context;
+	ck_assert_uint_eq(edit, 0);
 	ck_assert_uint_eq(epoch, 1);
 	ck_assert_uint_ge(tick, life->durable);
 	bool first = life->durable < TICKS;
@@ -83,7 +84,7 @@ static void put_some(void *context)
 		uint64_t tick = ++life->made;
 		ck_assert_int_eq(journal_tick(life->journal, 1, tick, tick), STATUS_OK);
 		if (tick % 4 == 0)
-			ck_assert_int_eq(journal_checkpoint(life->journal, 1, tick,
+			ck_assert_int_eq(journal_checkpoint(life->journal, 1, tick, 0,
 							    tick % 1000 == 0 ? "s" : NULL, &image,
 							    tick, &table, 1),
 					 STATUS_OK);

@@ -138,7 +138,7 @@ static void acknowledge(struct room *room, uint32_t who)
 {
 	struct client *client = &room->clients[who];
 	subscription_ack(client->subscription, (uint32_t)client->mirror.epoch, client->mirror.tick,
-			 room->now);
+			 client->mirror.edit, room->now);
 }
 
 static void finish(struct room *room)
@@ -342,13 +342,13 @@ START_TEST(a_long_round_trip_is_no_reason_to_skip)
 		}
 		for (; first < count && late[first].due <= room.now; first++)
 			subscription_ack(room.clients[0].subscription, late[first].epoch,
-					 late[first].tick, room.now);
+					 late[first].tick, 0, room.now);
 	}
 	ck_assert_uint_eq(room.clients[0].frames, 601);
 	ck_assert_uint_eq(room.clients[0].skipped, 0);
 	/* An ACK of nothing changes nothing. */
 	uint32_t waiting = room.clients[0].subscription->unacked_count;
-	subscription_ack(room.clients[0].subscription, 9, 9, room.now);
+	subscription_ack(room.clients[0].subscription, 9, 9, 0, room.now);
 	ck_assert_uint_eq(room.clients[0].subscription->unacked_count, waiting);
 	finish(&room);
 }

@@ -428,8 +428,8 @@ START_TEST(a_budget_is_kept_and_the_nearest_come_first)
 }
 END_TEST
 
-/* All changing. Where all are equally near, weight alone lets a body go at most twice as often as another; where some are
- * far they go less often, and they go. */
+/* All changing. Where all are equally near, weight alone lets a body go at most twice as often as
+ * another; where some are far they go less often, and they go. */
 START_TEST(a_body_that_was_sent_waits_behind_those_that_were_not)
 {
 	static double shown[4096][3];

@@ -509,7 +509,8 @@ static Suite *make(void)
 	tcase_add_loop_test(woken, what_flies_past_a_sleeper_lets_it_sleep, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, a_pile_takes_part_whole_in_the_step_that_wakes_it, 0, 3);
 	tcase_add_loop_test(woken, what_is_set_down_in_a_sleeper_wakes_it, 0, 2 * SHAPES);
-	tcase_add_loop_test(woken, what_is_set_down_beside_a_sleeper_wakes_it_in_the_same_step, 0, 2 * SHAPES);
+	tcase_add_loop_test(woken, what_is_set_down_beside_a_sleeper_wakes_it_in_the_same_step, 0,
+			    2 * SHAPES);
 	suite_add_tcase(suite, woken);
 	TCase *meetings = tcase_create("meetings");
 	tcase_add_loop_test(meetings, two_bodies_meet_alike_whichever_was_made_first, 0, 16);

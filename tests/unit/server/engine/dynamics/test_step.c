@@ -341,10 +341,12 @@ START_TEST(a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step)
 	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 	for (uint32_t i = 0; i < 5; i++)
-		stage_add(&stage, (struct stage_body){
-					  .status = BODY_STATIC, .shape = box, .position = { 10.0 * i, 0, 0 } });
-	uint32_t row = stage_add(&stage, (struct stage_body){
-						 .status = BODY_DYNAMIC, .shape = ball, .position = { 0, 1, 0 } });
+		stage_add(&stage, (struct stage_body){.status = BODY_STATIC,
+						      .shape = box,
+						      .position = {10.0 * i, 0, 0}});
+	uint32_t row = stage_add(
+		&stage,
+		(struct stage_body){.status = BODY_DYNAMIC, .shape = ball, .position = {0, 1, 0}});
 	for (uint32_t i = 0; i < 5; i++) {
 		stage.tables.body.position[row] = vec3_make(10.0 * i, 1, 0);
 		dynamics_body_moved(&stage.dynamics, row);
@@ -371,9 +373,11 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
-	uint32_t slab = stage_shape(&stage, make_box(5, 0.5, 5)), box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+	uint32_t slab = stage_shape(&stage, make_box(5, 0.5, 5)),
+		 box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = slab });
-	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = box, .position = { 0, 1, 0 } });
+	stage_add(&stage,
+		  (struct stage_body){.status = BODY_DYNAMIC, .shape = box, .position = {0, 1, 0}});
 	stage_run(&stage, 5);
 	struct contact_table *table = &stage.tables.contact;
 	ck_assert_uint_eq(table->count, 1);
@@ -407,7 +411,8 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 				ck_assert_double_eq(made->multiplier[3 * p + i], kept != NULL ? kept[i] : 0);
 			/* What is no point's own stays where it was. */
 			for (uint32_t i = width; i < 3; i++)
-				ck_assert_double_eq(made->multiplier[3 * p + i], table->multiplier[0][3 * p + i]);
+				ck_assert_double_eq(made->multiplier[3 * p + i],
+						    table->multiplier[0][3 * p + i]);
 		}
 	}
 	ck_assert_uint_eq(fresh, 2);

@@ -96,13 +96,15 @@ START_TEST(a_spinning_brick_loses_half_as_much_with_twice_the_sub_steps)
 }
 END_TEST
 
-/* How deep a ball still is in a box, of which it was a centimetre deep, after a tenth of a second without gravity. */
+/* How deep a ball still is in a box, of which it was a centimetre deep, after a tenth of a second
+ * without gravity. */
 static double depth_left(uint8_t status, bool box_first)
 {
 	struct stage alone;
 	stage_init(&alone, "soft-step");
 	alone.tables.world.gravity[0] = vec3_zero();
-	uint32_t box = stage_shape(&alone, make_box(0.5, 0.5, 0.5)), ball = stage_shape(&alone, make_sphere(0.5));
+	uint32_t box = stage_shape(&alone, make_box(0.5, 0.5, 0.5)),
+		 ball = stage_shape(&alone, make_sphere(0.5));
 	uint32_t rows[2];
 	for (uint32_t i = 0; i < 2; i++) {
 		bool is_box = (i == 0) == box_first;

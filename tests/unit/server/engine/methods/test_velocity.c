@@ -363,8 +363,9 @@ START_TEST(overlap_is_taken_out_no_faster_than_the_parameter_says)
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = box });
-		uint32_t row = stage_add(&stage, (struct stage_body){
-							 .status = BODY_DYNAMIC, .shape = ball, .position = { 0, 0.8, 0 } });
+		uint32_t row = stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
+								     .shape = ball,
+								     .position = {0, 0.8, 0}});
 		for (uint32_t tick = 1; tick <= 10; tick++) {
 			stage_step(&stage);
 			double wanted = scalar_min(0.8 + tick * 2.0 / 60, 1);
@@ -385,7 +386,8 @@ START_TEST(what_is_pushed_out_slides_on_as_it_did)
 		stage_parameter(&stage, PARAMETER_PROJECTION_FRICTION_ROUNDS, 5);
 		uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = slab, .friction = 0.1 });
+		stage_add(&stage, (struct stage_body){
+					  .status = BODY_STATIC, .shape = slab, .friction = 0.1});
 		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 								      .shape = box,
 								      .position = { 0, 0.99, 0 },
@@ -398,8 +400,8 @@ START_TEST(what_is_pushed_out_slides_on_as_it_did)
 		ck_assert_double_eq_tol(stage.tables.body.position[row].y, 1, 1e-6);
 		ck_assert_double_le(vec3_length(stage.tables.body.angular_velocity[row]), 1e-9);
 		/* It was lifted against its weight, and that is told. */
-		ck_assert_double_eq_tol(stage.dynamics.report.push_work, stage.tables.body.mass[row] * 9.81 * 0.01,
-					1e-3);
+		ck_assert_double_eq_tol(stage.dynamics.report.push_work,
+					stage.tables.body.mass[row] * 9.81 * 0.01, 1e-3);
 		stage_release(&stage);
 	}
 }
@@ -423,8 +425,8 @@ static vec3 told_impulse(const struct stage *stage, uint32_t body)
 	return sum;
 }
 
-/* m Δv = g m h + what contacts tell: a block that slides askew, and one that lands and bounces; the floor is made first or
- * last. */
+/* m Δv = g m h + what contacts tell: a block that slides askew, and one that lands and bounces; the
+ * floor is made first or last. */
 START_TEST(what_contacts_tell_is_what_changed_the_velocity)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
@@ -449,12 +451,14 @@ START_TEST(what_contacts_tell_is_what_changed_the_velocity)
 				const struct body_table *body = &stage.tables.body;
 				vec3 before = body->velocity[row];
 				stage_step(&stage);
-				vec3 change = vec3_scale(vec3_sub(body->velocity[row], before), body->mass[row]);
+				vec3 change = vec3_scale(vec3_sub(body->velocity[row], before),
+							 body->mass[row]);
 				vec3 weight = vec3_make(0, -9.81 * body->mass[row] / 60, 0);
 				vec3 told = vec3_add(weight, told_impulse(&stage, row));
 				ck_assert_msg(vec3_distance(change, told) < 1e-6 * body->mass[row],
-					      "%s, %u, tick %u: (%g %g %g), told (%g %g %g)", METHODS[m], k, tick,
-					      change.x, change.y, change.z, told.x, told.y, told.z);
+					      "%s, %u, tick %u: (%g %g %g), told (%g %g %g)",
+					      METHODS[m], k, tick, change.x, change.y, change.z,
+					      told.x, told.y, told.z);
 			}
 			stage_release(&stage);
 		}
@@ -462,7 +466,8 @@ START_TEST(what_contacts_tell_is_what_changed_the_velocity)
 }
 END_TEST
 
-/* A block that lands flat leaves with the share of its speed that the coefficient says, solved dense or sparse. */
+/* A block that lands flat leaves with the share of its speed that the coefficient says, solved
+ * dense or sparse. */
 START_TEST(what_lands_flat_leaves_with_its_share_of_speed)
 {
 	static const double shares[] = { 0.25, 0.5, 1 };
@@ -474,8 +479,10 @@ START_TEST(what_lands_flat_leaves_with_its_share_of_speed)
 		stage_parameter(&stage, PARAMETER_VELOCITY_DENSE_ROWS, k % 2 == 0 ? 60 : 1);
 		uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-		stage_add(&stage, (struct stage_body){
-					  .status = BODY_STATIC, .shape = slab, .friction = -1, .restitution = share });
+		stage_add(&stage, (struct stage_body){.status = BODY_STATIC,
+						      .shape = slab,
+						      .friction = -1,
+						      .restitution = share});
 		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 								      .shape = box,
 								      .position = { 0, 1.02, 0 },
@@ -484,8 +491,8 @@ START_TEST(what_lands_flat_leaves_with_its_share_of_speed)
 								      .restitution = share });
 		stage_step(&stage);
 		ck_assert_uint_eq(stage.dynamics.report.fallbacks, 0);
-		ck_assert_msg(scalar_near(stage.tables.body.velocity[row].y, 3 * share, 1e-9), "%s, %g: %g", method,
-			      share, stage.tables.body.velocity[row].y);
+		ck_assert_msg(scalar_near(stage.tables.body.velocity[row].y, 3 * share, 1e-9),
+			      "%s, %g: %g", method, share, stage.tables.body.velocity[row].y);
 		stage_release(&stage);
 	}
 }
@@ -499,7 +506,8 @@ START_TEST(what_is_merely_near_takes_no_part_in_an_impact)
 		begin(&stage, METHODS[m], false, false);
 		uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
 		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
-		struct stage_body fixed = { .status = BODY_STATIC, .shape = slab, .friction = -1, .restitution = 1 };
+		struct stage_body fixed = {
+			.status = BODY_STATIC, .shape = slab, .friction = -1, .restitution = 1};
 		stage_add(&stage, fixed);
 		fixed.shape = stage_shape(&stage, make_box(0.5, 20, 20));
 		fixed.position = vec3_make(0.5 + 0.5 + 0.03, 0, 0);
@@ -518,8 +526,8 @@ START_TEST(what_is_merely_near_takes_no_part_in_an_impact)
 }
 END_TEST
 
-/* A rod of which one end arrives and the other leaves, hardly: Newton's law alone would add energy, because the end that
- * leaves is held. */
+/* A rod of which one end arrives and the other leaves, hardly: Newton's law alone would add energy,
+ * because the end that leaves is held. */
 START_TEST(an_end_that_is_thrown_down_adds_no_energy)
 {
 	static const vec3 rod[] = { { -2, -0.05, 0 }, { 2, -0.05, 0 }, { 2, 0.05, 0 }, { -2, 0.05, 0 } };
@@ -530,8 +538,8 @@ START_TEST(an_end_that_is_thrown_down_adds_no_energy)
 		stage.tables.body.restitution[table] = 1;
 		uint32_t shape = stage_shape(&stage, make_polygon(rod, 4, 0));
 		double leaves = 2e-5, arrives = -1;
-		add_polygon(&stage, shape, 3, 4, vec3_make(0, -0.95, 0), vec3_make(0, (leaves + arrives) / 2, 0),
-			    (leaves - arrives) / 4, 1);
+		add_polygon(&stage, shape, 3, 4, vec3_make(0, -0.95, 0),
+			    vec3_make(0, (leaves + arrives) / 2, 0), (leaves - arrives) / 4, 1);
 		double before = stage_kinetic(&stage);
 		stage_step(&stage);
 		ck_assert_uint_gt(stage.dynamics.report.fallbacks, 0);

@@ -313,6 +313,61 @@ START_TEST(a_steady_tick_makes_no_heap_call)
 }
 END_TEST
 
+/* Of what gravity makes of them in a tick. */
+static double kinetic_after_gravity(const struct stage *stage)
+{
+	struct body_table *body = &((struct stage *)stage)->tables.body;
+	vec3 change = vec3_scale(stage->tables.world.gravity[0], stage->dt);
+	for (uint32_t row = 0; row < body->count; row++)
+		if (body->status[row] == BODY_DYNAMIC)
+			body->velocity[row] = vec3_add(body->velocity[row], change);
+	double kinetic = stage_kinetic(stage);
+	for (uint32_t row = 0; row < body->count; row++)
+		if (body->status[row] == BODY_DYNAMIC)
+			body->velocity[row] = vec3_sub(body->velocity[row], change);
+	return kinetic;
+}
+
+/* One island of hundreds of rows, with friction, from the first tick that has nothing to begin with. */
+START_TEST(a_heap_stays_and_its_contacts_add_no_energy)
+{
+	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+		struct stage stage;
+		struct rng rng = rng_seeded(check_seed());
+		stage_init(&stage, "soft-step");
+		stage_ground(&stage);
+		uint32_t box = stage_shape(&stage, make_box(0.5, 0.3, 0.4));
+		for (uint32_t k = 0; k < 80; k++) {
+			double w = rng_range(&rng, -1, 1), x = rng_range(&rng, -1, 1);
+			double y = rng_range(&rng, -1, 1), z = rng_range(&rng, -1, 1);
+			stage_add(&stage, (struct stage_body){
+						  .status = BODY_DYNAMIC,
+						  .shape = box,
+						  .rotation = quat_normalize(quat_make(w, x, y, z)),
+						  .position = { 1.4 * (k % 3), 1 + 1.4 * (k / 9),
+								1.4 * (k / 3 % 3) } });
+		}
+		stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
+		stage_run(&stage, 500);
+		stage_method(&stage, METHODS[m]);
+		for (uint32_t tick = 0; tick < 40; tick++) {
+			double most = kinetic_after_gravity(&stage);
+			stage_step(&stage);
+			const struct step_report *report = &stage.dynamics.report;
+			double now = stage_kinetic(&stage);
+			ck_assert_msg(now <= most * (1 + 1e-9) + report->push_work + 1e-6,
+				      "%s, tick %u: kinetic energy %g of at most %g", METHODS[m], tick,
+				      now, most);
+			ck_assert(scalar_is_finite(report->residual));
+			/* With friction it rests; without it slides apart. */
+			if (m == 0)
+				ck_assert_msg(now < 100, "%s, tick %u: %g J", METHODS[m], tick, now);
+		}
+		stage_release(&stage);
+	}
+}
+END_TEST
+
 START_TEST(islands_are_solved_alike_by_any_number_of_workers)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
@@ -353,6 +408,7 @@ static Suite *make(void)
 	tcase_add_test(methods, methods_are_found_by_name_number_and_alias);
 	tcase_add_test(methods, a_step_without_memory_changes_nothing_and_can_be_made_later);
 	tcase_add_test(methods, a_steady_tick_makes_no_heap_call);
+	tcase_add_test(methods, a_heap_stays_and_its_contacts_add_no_energy);
 	tcase_add_test(methods, islands_are_solved_alike_by_any_number_of_workers);
 	suite_add_tcase(suite, methods);
 	return suite;

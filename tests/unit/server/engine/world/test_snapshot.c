@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const methods[] = { "free", "soft-step" };
+static const char *const methods[] = { "free", "soft-step", "lcp", "projection", "reflection" };
 
 static struct world *load(const struct bytes *image)
 {

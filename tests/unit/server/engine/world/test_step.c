@@ -457,7 +457,7 @@ START_TEST(worlds_that_switch_methods_fork_and_restore_with_equal_hashes)
 	test_spawn(world, TEST_PLANE, vec3_zero());
 	for (int i = 0; i < 8; i++)
 		test_spawn(world, TEST_SPHERE, vec3_make(0.3 * (i % 3), 0.6 + i, 0.2 * (i % 2)));
-	static const char *const names[] = { "lcp", "soft-step", "free", "lcp" };
+	static const char *const names[] = { "lcp", "soft-step", "projection", "free", "reflection", "lcp" };
 	for (uint32_t i = 0; i < COUNT_OF(names); i++) {
 		test_step(world, 17);
 		struct command method = test_command(COMMAND_METHOD);
@@ -500,7 +500,7 @@ static struct world *busy_world(const char *method)
 
 START_TEST(a_steady_tick_asks_nothing_of_the_heap)
 {
-	static const char *const names[] = { "free", "soft-step", "lcp" };
+	static const char *const names[] = { "free", "soft-step", "lcp", "projection", "reflection" };
 	struct world *world = busy_world(names[_i]);
 	test_step(world, 400);
 	struct command tag = test_command(COMMAND_SET_TAG);
@@ -704,7 +704,7 @@ static Suite *make(void)
 	tcase_add_test(methods, worlds_that_switch_methods_fork_and_restore_with_equal_hashes);
 	suite_add_tcase(suite, methods);
 	TCase *heap = tcase_create("heap");
-	tcase_add_loop_test(heap, a_steady_tick_asks_nothing_of_the_heap, 0, 3);
+	tcase_add_loop_test(heap, a_steady_tick_asks_nothing_of_the_heap, 0, 5);
 	tcase_add_test(heap, a_thousand_empty_worlds_cost_little);
 	tcase_add_test(heap, without_memory_nothing_changes);
 	tcase_add_test(heap, a_step_without_memory_is_not_made_and_can_be_made_later);

@@ -1,0 +1,186 @@
+/* bench_velocity: steps of the exact velocity methods: walls of bricks in running bond, a heap that has
+ * fallen, towers under heavy tops. Of each scene the first step, which has nothing to begin with, and
+ * the median of the next ones; the worst residual; what was solved dense, sparse, or by a fallback.
+ *
+ *   bench_velocity [walls | heap | towers]…      default: walls heap; towers are 10 000 steps each
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/base/rng.h"
+#include "tests/lib/shapes.h"
+#include "tests/lib/stage_scenes.h"
+
+enum { WARM = 41 };
+
+static double now_ms(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return time.tv_sec * 1e3 + time.tv_nsec * 1e-6;
+}
+
+static double step_ms(struct stage *stage)
+{
+	double begin = now_ms();
+	stage_step(stage);
+	return now_ms() - begin;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static void measure(struct stage *stage, const char *scene, const char *method)
+{
+	double cold = step_ms(stage), times[WARM], residual = 0;
+	uint32_t fallbacks = 0;
+	for (uint32_t k = 0; k < WARM; k++) {
+		times[k] = step_ms(stage);
+		fallbacks += stage->dynamics.report.fallbacks;
+		residual = scalar_max(residual, stage->dynamics.report.residual);
+	}
+	qsort(times, WARM, sizeof *times, ascending);
+	const struct step_report *report = &stage->dynamics.report;
+	printf("%-34s %-11s %5u points, cold %8.2f ms, warm %7.2f (%.2f … %.2f), residual %.0e m/s, "
+	       "%u dense, %u sparse, %u fallbacks in %d steps, penetration %.1e m\n",
+	       scene, method, report->points, cold, times[WARM / 2], times[WARM / 10],
+	       times[WARM - 1 - WARM / 10], residual, report->islands_dense, report->islands_sparse,
+	       fallbacks, WARM, report->penetration_max);
+	fflush(stdout);
+}
+
+/* ---- walls -------------------------------------------------------------------------------------- */
+
+/* Rows of 10 and 9 bricks of 2 m by 1 m, 95 in all, `apart` metres from each other sideways. */
+static void add_wall(struct stage *stage, double apart, double friction)
+{
+	static const vec3 brick[] = { { -1, -0.5, 0 }, { 1, -0.5, 0 }, { 1, 0.5, 0 }, { -1, 0.5, 0 } };
+	static const vec3 floor[] = { { -40, -1, 0 }, { 40, -1, 0 }, { 40, 0, 0 }, { -40, 0, 0 } };
+	uint32_t bricks = stage_shape(stage, make_polygon(brick, 4, 0));
+	uint32_t ground = stage_shape(stage, make_polygon(floor, 4, 0));
+	stage_add(stage, (struct stage_body){ .status = BODY_STATIC, .shape = ground, .friction = friction });
+	for (uint32_t row = 0; row < 10; row++)
+		for (uint32_t k = 0; k < 10 - row % 2; k++)
+			stage_add(stage, (struct stage_body){
+						 .status = BODY_DYNAMIC,
+						 .shape = bricks,
+						 .friction = friction,
+						 .position = { (2 + apart) * (k + 0.5 * (row % 2)),
+							       0.5 + row, 0 } });
+}
+
+static void walls(void)
+{
+	static const struct {
+		const char *scene, *method;
+		double apart, friction;
+	} rows[] = {
+		{ "wall of 95, apart, no friction", "lcp", 0.1, -1 },
+		{ "wall of 95, apart, no friction", "projection", 0.1, -1 },
+		{ "wall of 95, touching, no friction", "lcp", 0, -1 },
+		{ "wall of 95, touching, no friction", "projection", 0, -1 },
+		{ "wall of 95, touching, mu 0.6", "lcp", 0, 0.6 },
+		{ "wall of 95, touching, mu 0.6", "soft-step", 0, 0.6 },
+	};
+	for (uint32_t k = 0; k < COUNT_OF(rows); k++) {
+		struct stage stage;
+		stage_init(&stage, rows[k].method);
+		stage.tables.world.planar[0] = true;
+		stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
+		add_wall(&stage, rows[k].apart, rows[k].friction);
+		if (dynamics_rebuild(&stage.dynamics) != STATUS_OK)
+			abort();
+		measure(&stage, rows[k].scene, rows[k].method);
+		stage_release(&stage);
+	}
+}
+
+/* ---- a heap ------------------------------------------------------------------------------------- */
+
+/* 500 boxes of different sizes and turns, fallen onto each other under soft-step. */
+static void add_heap(struct stage *stage)
+{
+	struct rng rng = rng_seeded(1);
+	uint32_t boxes[8];
+	stage_ground(stage);
+	for (uint32_t k = 0; k < COUNT_OF(boxes); k++) {
+		double x = rng_range(&rng, 0.3, 0.6), y = rng_range(&rng, 0.3, 0.6);
+		boxes[k] = stage_shape(stage, make_box(x, y, rng_range(&rng, 0.3, 0.6)));
+	}
+	for (uint32_t k = 0; k < 500; k++) {
+		double w = rng_range(&rng, -1, 1), x = rng_range(&rng, -1, 1);
+		double y = rng_range(&rng, -1, 1), z = rng_range(&rng, -1, 1);
+		stage_add(stage, (struct stage_body){
+					 .status = BODY_DYNAMIC,
+					 .shape = boxes[k % COUNT_OF(boxes)],
+					 .rotation = quat_normalize(quat_make(w, x, y, z)),
+					 .position = { 1.6 * (k % 5) - 3.2 + 0.3 * x, 1 + 1.6 * (k / 25),
+						       1.6 * (k / 5 % 5) - 3.2 + 0.3 * z } });
+	}
+	stage_parameter(stage, PARAMETER_SLEEP_ENABLED, 0);
+	stage_run(stage, 900);
+}
+
+static void heap(void)
+{
+	static const char *const methods[] = { "soft-step", "lcp", "projection", "reflection" };
+	for (uint32_t k = 0; k < COUNT_OF(methods); k++) {
+		struct stage stage;
+		stage_init(&stage, "soft-step");
+		add_heap(&stage);
+		stage_method(&stage, methods[k]);
+		measure(&stage, "heap of 500 boxes, mu 0.6", methods[k]);
+		stage_release(&stage);
+	}
+}
+
+/* ---- towers ------------------------------------------------------------------------------------- */
+
+static void towers(void)
+{
+	static const char *const methods[] = { "lcp", "projection" };
+	for (uint32_t m = 0; m < COUNT_OF(methods); m++)
+		for (double top = 1; top <= 1000; top *= 10) {
+			struct stage stage;
+			stage_init(&stage, methods[m]);
+			stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
+			stage_ground(&stage);
+			uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5)), last = 0, fallbacks = 0;
+			for (uint32_t i = 0; i < 8; i++)
+				last = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+									      .shape = box,
+									      .position = { 0, 0.5 + i, 0 },
+									      .mass = i == 7 ? top : 1 });
+			double worst = 0;
+			for (uint32_t tick = 0; tick < 10000; tick++) {
+				stage_step(&stage);
+				vec3 at = stage.tables.body.position[last];
+				worst = scalar_max(worst, vec3_distance(at, vec3_make(0, 7.5, 0)));
+				fallbacks += stage.dynamics.report.fallbacks;
+			}
+			printf("tower of 8, top %4g times the mass, %-10s 10000 steps: top moves %.1e m "
+			       "at most, %u fallbacks\n",
+			       top, methods[m], worst, fallbacks);
+			fflush(stdout);
+			stage_release(&stage);
+		}
+}
+
+int main(int argc, char **argv)
+{
+	bool all = argc == 1;
+	for (int k = all ? 0 : 1; k < argc; k++) {
+		if (all || strcmp(argv[k], "walls") == 0)
+			walls();
+		if (all || strcmp(argv[k], "heap") == 0)
+			heap();
+		if (strcmp(argv[k], "towers") == 0)
+			towers();
+	}
+	return 0;
+}

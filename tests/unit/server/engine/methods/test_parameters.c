@@ -1,0 +1,180 @@
+/* Parameters and methods as the door lists them: who reads what, old names, other names. */
+#include "server/base/hash.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/shapes.h"
+#include "tests/lib/stage_scenes.h"
+#include "tests/lib/worlds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool reads(const struct parameter_entry *entry, const char *method)
+{
+	const char *at = strstr(entry->methods, method);
+	size_t length = strlen(method);
+	return at != NULL && (at == entry->methods || at[-1] == ' ') &&
+	       (at[length] == ' ' || at[length] == '\0');
+}
+
+/* ---- who reads what ------------------------------------------------------------------------------ */
+
+/* A heap of polygons that fall into each other, bounce, slide and fall asleep: whatever a parameter is about
+ * happens here. */
+static void add_heap(struct stage *stage)
+{
+	static const vec3 corners[] = {
+		{-0.5, -0.3, 0}, {0.5, -0.3, 0}, {0.4, 0.3, 0}, {-0.5, 0.3, 0}};
+	static const vec3 floor[] = { { -20, -1, 0 }, { 20, -1, 0 }, { 20, 0, 0 }, { -20, 0, 0 } };
+	stage->tables.world.planar[0] = 1;
+	uint32_t ground = stage_shape(stage, make_polygon(floor, COUNT_OF(floor), 0));
+	uint32_t brick = stage_shape(stage, make_polygon(corners, COUNT_OF(corners), 0.05));
+	stage_add(stage, (struct stage_body){ .status = BODY_STATIC, .shape = ground, .restitution = 0.6 });
+	for (uint32_t i = 0; i < 10; i++)
+		stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						      .shape = brick,
+						      .position = { 0.37 * (i % 4), 0.4 + 0.55 * (i / 4), 0 },
+						      .rotation = quat_make(1, 0, 0, 0.02 * i),
+						      .velocity = { 0.3 * (i % 3), -1.5, 0 },
+						      .friction = 0.4,
+						      .restitution = 0.6 });
+	/* One that creeps without friction, and ends where it falls asleep. */
+	stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					      .shape = brick,
+					      .position = { 10, 0.35, 0 },
+					      .velocity = { 0.03, 0, 0 },
+					      .friction = -1 });
+}
+
+static uint64_t motion_of(const char *method, double core, uint32_t parameter, double value)
+{
+	struct stage stage;
+	struct hasher hash;
+	stage_init(&stage, method);
+	add_heap(&stage);
+	stage_parameter(&stage, PARAMETER_REFLECTION_CORE, core);
+	if (parameter < PARAMETER_COUNT)
+		stage_parameter(&stage, (enum parameter_row)parameter, value);
+	stage_run(&stage, 90);
+	hasher_init(&hash, 0);
+	for (uint32_t row = 0; row < stage.tables.body.count; row++) {
+		hasher_f64(&hash, stage.tables.body.position[row].x);
+		hasher_f64(&hash, stage.tables.body.position[row].y);
+		hasher_f64(&hash, stage.tables.body.velocity[row].y);
+	}
+	stage_release(&stage);
+	return hasher_digest(&hash);
+}
+
+/* Under the method, and each core of reflections: whether any of two other values makes another motion. */
+static bool matters(const char *method, uint32_t parameter)
+{
+	const struct parameter_entry *entry = &parameter_entries[parameter];
+	bool differs = false;
+	for (int core = 0; core < (strcmp(method, "reflection") == 0 ? 2 : 1); core++) {
+		uint64_t before = motion_of(method, core, PARAMETER_COUNT, 0);
+		double low = entry->min, high = MIN_OF(entry->max, 3 * entry->initial + 2);
+		differs |= motion_of(method, core, parameter, low) != before ||
+			   motion_of(method, core, parameter, high) != before;
+	}
+	return differs;
+}
+
+START_TEST(methods_listed_for_a_parameter_and_no_others_move_otherwise_with_it)
+{
+	uint32_t count, wrong = 0;
+	const struct method *const *methods = method_list(&count);
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
+			const struct parameter_entry *entry = &parameter_entries[row];
+			/* It bounds the rounds of what needs fewer in any sane scene:
+			 * test_velocity.c holds it. */
+			if (row == PARAMETER_REFLECTION_ROUNDS && strcmp(methods[i]->name, "reflection") == 0)
+				continue;
+			if (matters(methods[i]->name, row) == reads(entry, methods[i]->name))
+				continue;
+			printf("# %s under %s: it is said to be read by '%s'\n", entry->name,
+			       methods[i]->name, entry->methods);
+			wrong++;
+		}
+	ck_assert_uint_eq(wrong, 0);
+}
+END_TEST
+
+START_TEST(every_method_that_a_parameter_names_is_there)
+{
+	uint32_t count;
+	const struct method *const *methods = method_list(&count);
+	for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
+		size_t named = 0;
+		for (uint32_t i = 0; i < count; i++)
+			if (reads(&parameter_entries[row], methods[i]->name))
+				named += strlen(methods[i]->name) + 1;
+		ck_assert_uint_eq(named, parameter_entries[row].methods[0] != '\0' ?
+						 strlen(parameter_entries[row].methods) + 1 : 0);
+	}
+}
+END_TEST
+
+/* ---- names --------------------------------------------------------------------------------------- */
+
+START_TEST(an_old_name_is_the_same_parameter)
+{
+	struct world *old = test_world(false, "soft-step"), *new = test_world(false, "soft-step");
+	struct command command = test_command(COMMAND_PARAMETER);
+	command.parameter.value = 7;
+	command.parameter.name = test_text("soft_step.push_speed");
+	test_do(old, &command);
+	command.parameter.name = test_text("contact.push_speed");
+	test_do(new, &command);
+	ck_assert_uint_eq(test_hash(old), test_hash(new));
+	ck_assert_double_eq(world_parameter(old, "contact.push_speed"), 7);
+	ck_assert_double_eq(world_parameter(new, "soft_step.push_speed"), 7);
+	world_destroy(old);
+	world_destroy(new);
+}
+END_TEST
+
+START_TEST(no_name_of_a_parameter_or_method_is_taken_twice)
+{
+	struct parameter_info list[64];
+	uint32_t count = world_parameters(list, COUNT_OF(list)), old_names = 0;
+	ck_assert_uint_eq(count, PARAMETER_COUNT);
+	for (uint32_t i = 0; i < count; i++) {
+		ck_assert_uint_eq(list[i].number, i);
+		ck_assert_uint_eq(parameter_find(list[i].name), i);
+		if (list[i].old == NULL)
+			continue;
+		old_names++;
+		ck_assert_uint_eq(parameter_find(list[i].old), i);
+		for (uint32_t k = 0; k < count; k++)
+			ck_assert_str_ne(list[i].old, list[k].name);
+	}
+	ck_assert_uint_gt(old_names, 0);
+	struct method_name names[16];
+	uint32_t name_count = world_method_names(names, COUNT_OF(names));
+	ck_assert_uint_gt(name_count, 0);
+	for (uint32_t i = 0; i < name_count; i++) {
+		ck_assert_ptr_nonnull(method_find(names[i].method));
+		ck_assert_ptr_eq(method_find(names[i].name), method_find(names[i].method));
+		ck_assert_ptr_null(method_alias(names[i].method));
+	}
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("methods/parameters");
+	TCase *tcase = tcase_create("parameters");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, methods_listed_for_a_parameter_and_no_others_move_otherwise_with_it);
+	tcase_add_test(tcase, every_method_that_a_parameter_names_is_there);
+	tcase_add_test(tcase, an_old_name_is_the_same_parameter);
+	tcase_add_test(tcase, no_name_of_a_parameter_or_method_is_taken_twice);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
