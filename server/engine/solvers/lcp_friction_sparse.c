@@ -6,19 +6,19 @@
  * heaps need one or two factors from their last answer.
  *
  *   1. Warm: the rows that act, stick and slide as x says; rounds until none changes.
- *   2. Normals and joints alone, then their tangents stick and rounds are made from there: what rests in
- *      order, as walls do. No solution without friction: INFEASIBLE.
- *   3. The cones (lcp_friction_cone.c): convex problems shifted until they are the true one, and from
- *      them a round of the set. In islands of more than LARGE rows what they leave is the answer,
- *      INEXACT: a heap of 500 boxes has 15 rows a body, its impulses are far from unique, and no set
- *      of them was found to stand.
- *   4. Smaller ones: 2 with patience, then bounds from the normals of the round before, as a problem of
- *      fixed bounds, which always has a solution; repeated while the true residual falls. 0 lies within
- *      the bounds, so no round adds energy; with sliding rows that is measured, and friction is left
- *      out if it does. Of 3 and 4 the closer one goes out.
+ *   2. Normals and joints alone, then their tangents stick and rounds are made from there: what
+ * rests in order, as walls do. No solution without friction: INFEASIBLE.
+ *   3. The cones (lcp_friction_cone.c): convex problems shifted until they are the true one, and
+ * from them a round of the set. In islands of more than LARGE rows what they leave is the answer,
+ *      INEXACT: a heap of 500 boxes has 15 rows a body, its impulses are far from unique, and no
+ * set of them was found to stand.
+ *   4. Smaller ones: 2 with patience, then bounds from the normals of the round before, as a
+ * problem of fixed bounds, which always has a solution; repeated while the true residual falls. 0
+ * lies within the bounds, so no round adds energy; with sliding rows that is measured, and friction
+ * is left out if it does. Of 3 and 4 the closer one goes out.
  *
- * Rounds of the set by themselves run off in heaps: x of 1e47 after 40 of them (2026-11-22). What goes
- * out is therefore always the end of a convex problem, never of a set that was given up.
+ * Rounds of the set by themselves run off in heaps: x of 1e47 after 40 of them (2026-11-22). What
+ * goes out is therefore always the end of a convex problem, never of a set that was given up.
  */
 #include "server/engine/solvers/lcp_friction_sparse.h"
 
@@ -47,6 +47,8 @@ enum {
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
 #define NEAR 0.1        /* of the largest b */
+#define SOUND 1e-10     /* of the largest b squared: energy that is rounding */
+#define RUNAWAY 1e7     /* of the largest b */
 
 static bool is_tangent(uint8_t kind)
 {
@@ -125,6 +127,26 @@ static double energy(const struct lcp_sparse *self)
 	return sum;
 }
 
+static bool gains(const struct lcp_sparse *self)
+{
+	return energy(self) > NO_ENERGY * self->size * self->size;
+}
+
+/* Whether what a method calls solved may go out: impulses of 1e17 that hold each other in a heap of
+ * redundant contacts satisfy all conditions to rounding, and their rounding is energy. */
+static bool sound(const struct lcp_sparse *self)
+{
+	bool slides = false;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		if (!(scalar_abs(self->x[i]) <= RUNAWAY * self->size))
+			return false;
+		/* Rows that have to slide may gain. */
+		slides = slides || self->kind[i] == FRICTION_FORWARD ||
+			 self->kind[i] == FRICTION_BACKWARD;
+	}
+	return slides || energy(self) <= SOUND * self->size * self->size;
+}
+
 /* Tangents of contacts that push stick; others and the sliding are bound. */
 static void begin_sticking(struct lcp_sparse *self, bool warm)
 {
@@ -147,7 +169,7 @@ static bool tied_rounds(struct lcp_sparse *self, uint32_t rounds, bool cold)
 	lcp_sparse_free_by_x(self);
 	begin_sticking(self, !cold);
 	lcp_sparse_tie(self);
-	bool good = lcp_sparse_active_set(self, rounds);
+	bool good = lcp_sparse_active_set(self, rounds) && sound(self);
 	self->tied = false;
 	return good;
 }
@@ -164,7 +186,7 @@ static enum solver_status by_rounds(struct lcp_sparse *self, bool slides)
 		if (lcp_sparse_run(self, true) == SOLVER_INFEASIBLE)
 			return SOLVER_INFEASIBLE;
 		double gap = lcp_friction_true_gap(self);
-		if (gap <= self->goal)
+		if (gap <= self->goal && sound(self))
 			return SOLVER_SOLVED;
 		if (self->result.refactorings >= self->factors_max)
 			break;
@@ -186,8 +208,7 @@ static enum solver_status by_rounds(struct lcp_sparse *self, bool slides)
 	self->factors_max += more;
 	fix_bounds(self, limits, true);
 	enum solver_status status = lcp_sparse_run(self, true);
-	if (status != SOLVER_SOLVED ||
-	    (slides && energy(self) > NO_ENERGY * self->size * self->size)) {
+	if (status != SOLVER_SOLVED || (slides && gains(self))) {
 		fix_bounds(self, limits, false);
 		self->factors_max += more;
 		(void)lcp_sparse_run(self, true);
@@ -204,11 +225,29 @@ static void choose(struct lcp_sparse *self, const double *other)
 	memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
 	memcpy(self->x, other, self->rows * sizeof *self->x);
 	lcp_sparse_follow(self, self->x, self->u);
-	if (lcp_friction_true_gap(self) <= gap &&
-	    energy(self) <= NO_ENERGY * self->size * self->size)
+	if (lcp_friction_true_gap(self) <= gap && !gains(self))
 		return;
 	memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
 	lcp_sparse_follow(self, self->x, self->u);
+	(void)lcp_friction_true_gap(self);
+}
+
+/* What goes out adds none: without friction instead, or nothing at all. */
+static void keep_energy(struct lcp_sparse *self)
+{
+	if (sound(self) && !gains(self))
+		return;
+	memset(self->x, 0, self->rows * sizeof *self->x);
+	fix_bounds(self, self->x, false);
+	self->factors_max += LAST_FACTORS;
+	(void)lcp_sparse_run(self, false);
+	lcp_sparse_follow(self, self->x, self->u);
+	if (!sound(self) || gains(self)) {
+		memset(self->x, 0, self->rows * sizeof *self->x);
+		for (uint32_t i = 0; i < self->rows; i++)
+			self->x[i] = scalar_clamp(0, self->lower[i], self->upper[i]);
+		lcp_sparse_follow(self, self->x, self->u);
+	}
 	(void)lcp_friction_true_gap(self);
 }
 
@@ -227,8 +266,7 @@ static bool can_hold(struct lcp_sparse *self)
 {
 	lcp_sparse_follow(self, self->x, self->u);
 	self->result.fallbacks = 1;
-	return lcp_friction_true_gap(self) <= NEAR * self->size &&
-	       energy(self) <= NO_ENERGY * self->size * self->size;
+	return lcp_friction_true_gap(self) <= NEAR * self->size && !gains(self);
 }
 
 static enum solver_status run(struct lcp_sparse *self, bool warm)
@@ -241,7 +279,7 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 		pushes = pushes || (self->kind[i] == FRICTION_NORMAL && self->x[i] > 0);
 	}
 	lcp_sparse_follow(self, self->x, self->u);
-	if (lcp_friction_true_gap(self) <= self->goal)
+	if (lcp_friction_true_gap(self) <= self->goal && sound(self))
 		return SOLVER_SOLVED;
 	if (warm && pushes && tied_rounds(self, self->rows > LARGE ? TIED_WARM : TIED, false))
 		return SOLVER_SOLVED;
@@ -259,7 +297,7 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 	bool large = cone && self->rows > LARGE;
 	self->factors_max =
 		MIN_OF(most, self->result.refactorings + (large ? CONE_LARGE : CONE_FACTORS));
-	if (cone && lcp_friction_cone(self))
+	if (cone && lcp_friction_cone(self) && sound(self))
 		return SOLVER_SOLVED;
 	self->factors_max = most;
 	if (large && can_hold(self))
@@ -274,6 +312,7 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 		choose(self, self->trial);
 	else
 		lcp_sparse_follow(self, self->x, self->u);
+	keep_energy(self);
 	return self->result.refactorings >= most ? SOLVER_LIMIT : SOLVER_INEXACT;
 }
 
