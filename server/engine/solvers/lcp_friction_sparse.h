@@ -32,8 +32,9 @@ static inline bool lcp_friction_sparse_is_cheaper(uint32_t rows)
  * end of a convex problem shifted towards the true one, within its friction; or exact for bounds
  * from the normals of the round before; or without friction if these would add energy. ½ xᵀA x +
  * bᵀx ≤ 0 (to rounding) in every case without sliding rows and without joints whose bounds leave
- * out 0, and after a fallback in all. Islands of more than 600 rows are given 100 factors at most. INFEASIBLE: the normals and joints alone have no solution;
- * `certificate` as lcp_sparse's, 0 in tangents. */
+ * out 0, and after a fallback in all. Islands of more than 600 rows are given 100 factors at most.
+ * INFEASIBLE: the normals and joints alone have no solution; `certificate` as lcp_sparse's, 0 in
+ * tangents. */
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 					       const struct friction_sparse_problem *problem,
 					       const struct solver_options *options, double *x,
