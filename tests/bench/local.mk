@@ -48,6 +48,13 @@ tests_bench_bench_velocity_SOURCES = tests/bench/bench_velocity.c
 bench-velocity: tests/bench/bench_velocity
 	tests/bench/bench_velocity walls heap towers
 
+# make bench-solvers: walls cold and warm beside the dense solver, dense problems beside others', whole steps.
+.PHONY: bench-solvers
+bench-solvers: tests/bench/bench_lcp tests/bench/bench_lcp_sparse tests/bench/bench_velocity
+	tests/bench/bench_lcp_sparse 14 100 1000 5000
+	tests/bench/bench_lcp
+	tests/bench/bench_velocity
+
 EXTRA_PROGRAMS += tests/bench/bench_reflection
 tests_bench_bench_reflection_SOURCES = tests/bench/bench_reflection.c
 

@@ -81,7 +81,7 @@ static void sparse(const uint8_t *data, size_t size)
 	data += 1 + N;
 	size -= 1 + N;
 	for (uint32_t p = 0; p < 2 * N; p++)
-		body[p] = (uint32_t)take(&data, &size, false) + 7 - (odd ? 1 : 0);
+		body[p] = (uint32_t)((int32_t)take(&data, &size, false) + 7) - (odd ? 1 : 0);
 	for (uint32_t p = 0; p < 2 * N; p++) {
 		body[p] = odd ? body[p] : body[p] % BODIES;
 		for (uint32_t c = 0; c < LCP_BODY; c++)

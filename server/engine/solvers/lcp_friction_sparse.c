@@ -25,6 +25,8 @@
 enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8, FEW = 600, LIFTS = 8, FACTORS_MAX = 500 };
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
+#define SOUND 1e-10     /* of the largest b squared: energy that is rounding */
+#define RUNAWAY 1e7     /* of the largest b */
 
 static bool is_tangent(uint8_t kind)
 {
@@ -99,6 +101,21 @@ static double energy(const struct lcp_sparse *self)
 	return sum;
 }
 
+/* Whether what holds may go out: impulses of 1e17 that hold each other in redundant contacts satisfy all
+ * conditions to rounding, and their rounding is energy. */
+static bool is_sound(const struct lcp_sparse *self)
+{
+	bool slides = false;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		if (!(scalar_abs(self->x[i]) <= RUNAWAY * self->size))
+			return false;
+		/* Rows that have to slide may gain. */
+		slides = slides || self->kind[i] == FRICTION_FORWARD ||
+			 self->kind[i] == FRICTION_BACKWARD;
+	}
+	return slides || energy(self) <= SOUND * self->size * self->size;
+}
+
 static uint32_t rounds_of(const struct lcp_sparse *self, uint32_t few)
 {
 	return self->rows <= FEW ? few : TIED_LARGE;
@@ -126,7 +143,7 @@ static bool tied_rounds(struct lcp_sparse *self, uint32_t rounds)
 	lcp_sparse_free_by_x(self);
 	begin_sticking(self);
 	lcp_sparse_tie(self);
-	bool good = lcp_sparse_active_set(self, rounds);
+	bool good = lcp_sparse_active_set(self, rounds) && is_sound(self);
 	self->tied = false;
 	return good;
 }
@@ -157,13 +174,13 @@ static bool tied_inside(struct lcp_sparse *self, double *gap)
 		return false;
 	bool safe = is_safe(self);
 	double found = true_gap(self);
-	if (found <= self->goal)
+	if (found <= self->goal && is_sound(self))
 		return true;
 	*gap = safe ? found : *gap;
 	memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
 	self->tied = true;
 	lcp_sparse_tie(self);
-	bool good = lcp_sparse_active_set(self, rounds_of(self, TIED));
+	bool good = lcp_sparse_active_set(self, rounds_of(self, TIED)) && is_sound(self);
 	self->tied = false;
 	if (!good)
 		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
@@ -207,7 +224,7 @@ static enum solver_status by_lifts(struct lcp_sparse *self, double best)
 			best = gap;
 			memcpy(kept, self->x, self->rows * sizeof *kept);
 		}
-		good = gap <= self->goal;
+		good = gap <= self->goal && is_sound(self);
 		if (!good) {
 			memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
 			good = tied_rounds(self, rounds_of(self, TIED_AGAIN));
@@ -231,7 +248,8 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 	double gap;
 	if (warm) {
 		lcp_sparse_follow(self, self->x, self->u);
-		if (true_gap(self) <= self->goal || tied_rounds(self, rounds_of(self, TIED)))
+		if ((true_gap(self) <= self->goal && is_sound(self)) ||
+		    tied_rounds(self, rounds_of(self, TIED)))
 			return SOLVER_SOLVED;
 	}
 	if (tied_inside(self, &gap))
