@@ -6,12 +6,13 @@
  * two factors from their last answer.
  *
  *   1. Warm: tangents stick, or slide as the x given says; rounds until no row changes.
- *   2. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution
- *      wherever normals alone have one, and knows nearly which rows act and stick; then the rounds.
- *   3. Friction is not monotone, so no end is proved. If there is none: the convex problem again with
+ *   2. Small islands: normals alone, where INFEASIBLE is proved, then their tangents stick, and rounds.
+ *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution wherever
+ *      normals alone have one, and knows nearly which rows act and stick; then the rounds.
+ *   4. Friction is not monotone, so no end is proved. If there is none: the convex problem again with
  *      what it lifts taken back, while that brings the true conditions closer. No such x adds energy.
- *   4. Where contacts cannot be mixed (sliding in a known direction, tangents on other bodies): normals
- *      alone first, where INFEASIBLE is proved, then the rounds.
+ *   5. Small islands: bounds from the normals of the round before.
+ * What is left unsolved goes out only if it adds no energy; else without friction, or nothing does.
  */
 #include "server/engine/solvers/lcp_friction_sparse.h"
 
@@ -21,8 +22,9 @@
 #include "server/engine/math/wide.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-/* Rounds of the active set: of islands beyond FEW rows, those that end do so soon or not at all. */
-enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8, FEW = 600, LIFTS = 8, FACTORS_MAX = 500 };
+/* Rounds of the active set: in large islands those that end do so soon or not at all. */
+enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8, LIFTS = 8, BOUND_ROUNDS = 30, STALLED = 8 };
+enum { FACTORS_MAX = 500, LAST_FACTORS = 60 };
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
 #define SOUND 1e-10     /* of the largest b squared: energy that is rounding */
@@ -70,12 +72,17 @@ static void take(struct lcp_sparse *self, const struct friction_sparse_problem *
 	}
 }
 
-/* No friction: tangents stay at 0. */
-static void fix_bounds(struct lcp_sparse *self)
+/* Bounds of tangents ±μ times the normals' `x`, to stay; 0 without friction. */
+static void fix_bounds(struct lcp_sparse *self, const double *x, bool with)
 {
-	for (uint32_t i = 0; i < self->rows; i++)
-		if (self->normal[i] != i)
-			self->lower[i] = self->upper[i] = self->x[i] = 0;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		if (self->normal[i] == i)
+			continue;
+		double limit = with ? self->friction[i] * scalar_max(x[self->normal[i]], 0) : 0;
+		self->lower[i] = self->kind[i] == FRICTION_FORWARD ? limit : -limit;
+		self->upper[i] = self->kind[i] == FRICTION_BACKWARD ? -limit : limit;
+		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
+	}
 }
 
 /* The gap of x and u by the bounds that x asks for; x stays, so it may be beyond them. */
@@ -118,7 +125,7 @@ static bool is_sound(const struct lcp_sparse *self)
 
 static uint32_t rounds_of(const struct lcp_sparse *self, uint32_t few)
 {
-	return self->rows <= FEW ? few : TIED_LARGE;
+	return self->rows <= LCP_SPARSE_FEW ? few : TIED_LARGE;
 }
 
 /* Tangents of contacts that push stick; others and the sliding are bound. */
@@ -170,8 +177,10 @@ static bool tied_inside(struct lcp_sparse *self, double *gap)
 	self->tied = true;
 	bool near = lcp_sparse_interior(self);
 	self->tied = false;
-	if (!near)
+	if (!near) {
+		dense_zero(self->x, self->rows);
 		return false;
+	}
 	bool safe = is_safe(self);
 	double found = true_gap(self);
 	if (found <= self->goal && is_sound(self))
@@ -203,7 +212,7 @@ static void take_back(struct lcp_sparse *self, const double *b)
 
 /* The convex problem again and again, with what it lifts taken back. x is the best of all; none
  * adds energy. */
-static enum solver_status by_lifts(struct lcp_sparse *self, double best)
+static bool by_lifts(struct lcp_sparse *self, double best)
 {
 	double *b = self->kept_limits, *kept = self->kept_best, last = best;
 	memcpy(b, self->b, self->rows * sizeof *b);
@@ -235,16 +244,83 @@ static enum solver_status by_lifts(struct lcp_sparse *self, double best)
 			break;
 		last = gap;
 	}
-	if (good)
-		return SOLVER_SOLVED;
-	self->result.fallbacks = 1;
+	if (!good) {
+		memcpy(self->x, kept, self->rows * sizeof *kept);
+		lcp_sparse_follow(self, self->x, self->u);
+	}
+	return good;
+}
+
+/* Bounds from the normals of the round before, as a problem of fixed bounds, which always has a solution;
+ * and from each the rows that follow. x is the best of all that adds no energy. */
+static bool by_rounds(struct lcp_sparse *self, double best)
+{
+	double *limits = self->kept_limits, *kept = self->kept_best, share = 1, last = best;
+	memcpy(limits, self->x, self->rows * sizeof *limits);
+	memcpy(kept, self->x, self->rows * sizeof *kept);
+	uint32_t since = 0;
+	for (uint32_t k = 0; k < BOUND_ROUNDS && since < STALLED; k++) {
+		fix_bounds(self, limits, true);
+		if (lcp_sparse_run(self, true) != SOLVER_SOLVED)
+			break;
+		double apart = true_gap(self);
+		if (apart <= self->goal && is_sound(self))
+			return true;
+		memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
+		if (tied_rounds(self, TIED_AGAIN))
+			return true;
+		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
+		share = apart < 0.9 * last ? scalar_min(1, 1.5 * share) : scalar_max(0.25, 0.7 * share);
+		last = apart;
+		for (uint32_t i = 0; i < self->rows; i++)
+			limits[i] += share * (self->x[i] - limits[i]);
+		bool safe = is_safe(self);
+		double gap = true_gap(self);
+		since = gap < best ? 0 : since + 1;
+		if (safe && gap < best) {
+			best = gap;
+			memcpy(kept, self->x, self->rows * sizeof *kept);
+		}
+	}
 	memcpy(self->x, kept, self->rows * sizeof *kept);
 	lcp_sparse_follow(self, self->x, self->u);
-	return self->result.refactorings >= self->factors_max ? SOLVER_LIMIT : SOLVER_INEXACT;
+	return false;
+}
+
+/* What goes out unsolved adds no energy: without friction instead, or nothing at all. */
+static void keep_energy(struct lcp_sparse *self)
+{
+	self->result.fallbacks = 1;
+	self->rough_cut = is_safe(self) && is_sound(self);
+	if (self->rough_cut)
+		return;
+	dense_zero(self->x, self->rows);
+	fix_bounds(self, self->x, false);
+	self->factors_max += LAST_FACTORS;
+	(void)lcp_sparse_run(self, false);
+	lcp_sparse_follow(self, self->x, self->u);
+	if (is_sound(self) && energy(self) <= NO_ENERGY * self->size * self->size)
+		return;
+	for (uint32_t i = 0; i < self->rows; i++)
+		self->x[i] = scalar_clamp(0, self->lower[i], self->upper[i]);
+	lcp_sparse_follow(self, self->x, self->u);
+}
+
+/* Normals and joints alone, then their tangents stick. */
+static enum solver_status from_normals(struct lcp_sparse *self)
+{
+	dense_zero(self->x, self->rows);
+	fix_bounds(self, self->x, false);
+	enum solver_status status = lcp_sparse_run(self, false);
+	if (status == SOLVER_INFEASIBLE)
+		return status;
+	self->result.certificate = NULL;
+	return tied_rounds(self, rounds_of(self, TIED)) ? SOLVER_SOLVED : SOLVER_INEXACT;
 }
 
 static enum solver_status run(struct lcp_sparse *self, bool warm)
 {
+	bool few = self->rows <= LCP_SPARSE_FEW;
 	double gap;
 	if (warm) {
 		lcp_sparse_follow(self, self->x, self->u);
@@ -252,25 +328,27 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 		    tied_rounds(self, rounds_of(self, TIED)))
 			return SOLVER_SOLVED;
 	}
+	enum solver_status status = few ? from_normals(self) : SOLVER_INEXACT;
+	if (status != SOLVER_INEXACT)
+		return status;
 	if (tied_inside(self, &gap))
 		return SOLVER_SOLVED;
-	if (gap == __builtin_inf()) {
-		/* Without friction there is a solution, or a proof that there is none. */
-		dense_zero(self->x, self->rows);
-		fix_bounds(self);
-		enum solver_status status = lcp_sparse_run(self, false);
-		if (status == SOLVER_INFEASIBLE)
+	if (gap == __builtin_inf() && !few) {
+		status = from_normals(self);
+		if (status != SOLVER_INEXACT)
 			return status;
-		self->result.certificate = NULL;
-		memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
-		if (tied_rounds(self, rounds_of(self, TIED)))
-			return SOLVER_SOLVED;
-		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
-		(void)is_safe(self);
-		gap = true_gap(self);
 	}
-	self->result.certificate = NULL;
-	return by_lifts(self, gap);
+	if (gap < __builtin_inf() && by_lifts(self, gap))
+		return SOLVER_SOLVED;
+	if (few) {
+		bool safe = is_safe(self);
+		gap = true_gap(self);
+		if (by_rounds(self, safe ? gap : __builtin_inf()))
+			return SOLVER_SOLVED;
+	}
+	bool used_up = self->result.refactorings >= self->factors_max;
+	keep_energy(self);
+	return used_up ? SOLVER_LIMIT : SOLVER_INEXACT;
 }
 
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
@@ -280,6 +358,7 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 {
 	struct solver_options used = solver_options_used(options);
 	self->tied = false;
+	self->rough = self->rough_cut = true;
 	enum solver_status status = lcp_sparse_pattern(self, &problem->rows);
 	bool good = status == SOLVER_SOLVED && valid(problem) &&
 		    lcp_sparse_take(self, &problem->rows, options->warm ? x : NULL);
@@ -295,7 +374,6 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 	lcp_sparse_begin(self, &used);
 	take(self, problem);
 	status = run(self, options->warm);
-	self->tied = true;
 	lcp_sparse_hand_out(self, &problem->rows, x, v);
 	status = status == SOLVER_SOLVED ? SOLVER_INEXACT : status;
 	self->result.status = self->result.residual <= used.tolerance ? SOLVER_SOLVED : status;

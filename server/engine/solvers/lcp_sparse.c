@@ -201,10 +201,12 @@ static bool softer_sets(struct lcp_sparse *self, bool warm)
 	return good;
 }
 
-/* From the middle of all answers, which knows the rows that act. */
+/* From the middle of all answers, which knows the rows that act: of large islands, because small ones end
+ * without. */
 static bool from_inside(struct lcp_sparse *self)
 {
-	return lcp_sparse_interior(self) && (lcp_sparse_active_set(self, ROUNDS) || softer_sets(self, true));
+	return self->rows > LCP_SPARSE_FEW && lcp_sparse_interior(self) &&
+	       (lcp_sparse_active_set(self, ROUNDS) || softer_sets(self, true));
 }
 
 enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm)
@@ -234,7 +236,7 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      double (*v)[LCP_BODY])
 {
 	struct solver_options used = solver_options_used(options);
-	self->tied = false;
+	self->tied = self->rough = false;
 	enum solver_status status = lcp_sparse_pattern(self, problem);
 	bool good = status == SOLVER_SOLVED &&
 		    lcp_sparse_take(self, problem, options->warm ? x : NULL);

@@ -64,7 +64,8 @@ struct lcp_sparse {
 	double *u, *du, *force, *kept_u, *kept_v;
 	uint8_t *free; /* by row: w = 0 is asked, x is not at a bound */
 	/* With friction (lcp_friction_sparse.h): bounds of tangents are ±μ times the x of their normal. */
-	bool tied;
+	bool rough, tied; /* there is friction; bounds of tangents follow their normals */
+	bool rough_cut;   /* what goes out is cut to the bounds of its normals */
 	uint32_t *normal; /* of a tangent; itself otherwise */
 	double *friction; /* μ, in these units */
 	int8_t *side;     /* a bound tangent is at +μ x_n, −μ x_n, or (0) where there was nothing to be at */

@@ -10,6 +10,9 @@
 #include "server/engine/math/scalar.h"
 #include "server/engine/solvers/lcp_sparse.h"
 
+/* Rows. Larger islands are looked at from inside before much else is tried. */
+enum { LCP_SPARSE_FEW = 600 };
+
 /* lcp_sparse_order.c: indices in range and room enough, or why not (INVALID, LIMIT). */
 enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
 				      const struct lcp_sparse_problem *problem);

@@ -279,13 +279,14 @@ void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_proble
 		own = scalar_clamp(own, -SCALAR_MAX, SCALAR_MAX);
 		x[i] = scalar_clamp(own, low_of(problem, i), high_of(problem, i));
 		self->x[i] = shift(x[i], s - self->lift);
-		if (!self->tied || self->normal[i] == i)
+		if (!self->rough || self->normal[i] == i)
 			continue;
 		/* The bounds of a tangent are those of the normal that goes out. */
 		self->free[i] = 1;
 		self->x[i] = shift(own, s - self->lift);
 		lcp_sparse_tie_row(self, i);
-		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
+		if (self->rough_cut)
+			self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
 		x[i] = shift(self->x[i], self->lift - s);
 	}
 	hand_out_bodies(self, v);
