@@ -57,7 +57,7 @@ def start(directory, *arguments, program=None):
         stdout=log, stderr=log)
     log.close()
     server = Daemon(process, directory)
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60  # a file may be made anew first
     while time.monotonic() < end:
         if process.poll() is not None:
             break

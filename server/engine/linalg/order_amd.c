@@ -21,6 +21,8 @@ void order_amd(uint32_t count, const uint32_t *start, const uint32_t *column, ui
 	_Static_assert(sizeof(int) == sizeof(uint32_t), "AMD counts in int");
 	uint32_t entries = start[count];
 	ASSERT(order_amd_words(count, entries) != SIZE_MAX);
+	if (count == 0)
+		return;
 	int *at[ARRAYS], *pattern = (int *)work + (size_t)ARRAYS * count;
 	for (uint32_t i = 0; i < ARRAYS; i++)
 		at[i] = (int *)work + (size_t)i * count;
@@ -30,8 +32,6 @@ void order_amd(uint32_t count, const uint32_t *start, const uint32_t *column, ui
 	}
 	for (uint32_t p = 0; p < entries; p++)
 		pattern[p] = (int)column[p];
-	if (count > 0)
-		amd_2((int)count, at[0], pattern, at[1],
-		      (int)(entries + entries / 5 + count + 1), (int)entries, at[2], at[3],
-		      (int *)order, at[4], at[5], at[6], at[7], NULL, NULL);
+	amd_2((int)count, at[0], pattern, at[1], (int)(entries + entries / 5 + count + 1), (int)entries,
+	      at[2], at[3], (int *)order, at[4], at[5], at[6], at[7], NULL, NULL);
 }
