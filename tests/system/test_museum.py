@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 
 import pytest
-from support import CLIENT, SOURCE, daemon, log_of
+from support import CLIENT, SANITIZED, SOURCE, daemon, log_of
 
 MUSEUM = SOURCE / "tests" / "data" / "museum"
 ABOUT = json.loads((MUSEUM / "museum.json").read_text())
@@ -58,6 +58,8 @@ def test_a_recording_of_a_method_without_a_promise_opens_by_its_states_alone(tmp
     with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
         refused, = client.info("refused")["refused"]
         assert refused["status"] == "version" and f'{about["not_made_again"]} ticks' in refused["text"]
+    if SANITIZED:
+        return  # to redo 40 ticks of an exact method takes minutes there
     with daemon("--data", str(tmp_path), "--paused", "--upgrade", "redo", "--journal-keep") as server, \
             server.connect() as client:
         world = client.join("prototype")
