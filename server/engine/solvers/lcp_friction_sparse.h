@@ -28,8 +28,8 @@ static inline bool lcp_friction_sparse_is_cheaper(uint32_t rows)
  * x: out, and with options.warm in as well; v: out, 6 × bodies, or NULL: the change of velocity.
  * residual, violation: as lcp_sparse's, of the true conditions, with the bounds ±μ x_n of the x_n
  * that goes out. SOLVED: they hold. Otherwise `fallbacks` is 1 and the status INEXACT (LIMIT: after
- * rounds_max factors, 0: 500): x lies in all pyramids, sticks where it may, and what slides is lifted
- * a little (what convex friction does). ½ xᵀA x + bᵀx ≤ 0, to rounding, in every case without joints
+ * rounds_max factors, 0: 500): x is the closest of what was tried that adds no energy, within all
+ * pyramids; or is without friction, or 0. ½ xᵀA x + bᵀx ≤ 0, to rounding, in every case without joints
  * whose bounds leave out 0. INFEASIBLE: the normals and joints alone have no solution;
  * `certificate` as lcp_sparse's, 0 in tangents. */
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
