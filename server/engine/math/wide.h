@@ -3,12 +3,13 @@
  * For judging answers whose products leave the range of doubles (1e-301 times 1e206 times 1e206):
  * there a plain sum says 0 or infinity, and neither is true. Addition and multiplication round as
  * those of double do (53 bits, to nearest) and never over- or underflow. An infinite mantissa stands
- * for a bound that is not there; infinity minus infinity is not asked.
+ * for a bound that is not there; infinity minus infinity is not asked. Sums whose terms cancel are
+ * made in twice the digits (wide2) and rounded once.
  */
 #ifndef CAIRN_ENGINE_MATH_WIDE_H
 #define CAIRN_ENGINE_MATH_WIDE_H
 
-#include "server/engine/math/scalar.h"
+#include "server/engine/math/double_double.h"
 
 /* mantissa · 2^exponent; mantissa 0, ±∞, or 1/2 ≤ |mantissa| < 1. */
 typedef struct wide {
@@ -123,6 +124,51 @@ static inline double wide_ratio(wide a, wide b)
 	if (a.mantissa == 0)
 		return 0;
 	return b.mantissa == 0 ? __builtin_inf() : wide_value(wide_over(a, b));
+}
+
+/* A sum in the making: mantissa · 2^exponent, mantissa.hi 0 or 1/2 ≤ |mantissa.hi| < 1. Start: {{0, 0}, 0}. */
+typedef struct wide2 {
+	double2 mantissa;
+	int64_t exponent;
+} wide2;
+
+static inline wide2 wide2_plus(wide2 a, wide2 b)
+{
+	if (a.mantissa.hi == 0)
+		return b;
+	if (b.mantissa.hi == 0)
+		return a;
+	if (a.exponent < b.exponent)
+		return wide2_plus(b, a);
+	int64_t apart = a.exponent - b.exponent;
+	if (apart > 200)
+		return a;
+	double down = scalar_power2(-apart);
+	double2 sum = double2_add(a.mantissa, (double2){b.mantissa.hi * down, b.mantissa.lo * down});
+	int64_t own = wide_normal(sum.hi, 0).exponent;
+	double up = scalar_power2(-own);
+	return (wide2){{sum.hi * up, sum.lo * up}, sum.hi == 0 ? 0 : a.exponent + own};
+}
+
+static inline wide2 wide2_minus(wide2 a, wide2 b)
+{
+	return wide2_plus(a, (wide2){double2_negate(b.mantissa), b.exponent});
+}
+
+/* sum + x y, finite. */
+static inline wide2 wide2_plus_product(wide2 sum, double x, double y)
+{
+	wide a = wide_of(x), b = wide_of(y);
+	double2 term = double2_product(a.mantissa, b.mantissa);
+	int64_t own = wide_normal(term.hi, 0).exponent;
+	double up = scalar_power2(-own);
+	return wide2_plus(sum, (wide2){{term.hi * up, term.lo * up},
+				       a.exponent + b.exponent + own});
+}
+
+static inline wide wide2_rounded(wide2 a)
+{
+	return wide_normal(a.mantissa.hi, a.exponent);
 }
 
 #endif

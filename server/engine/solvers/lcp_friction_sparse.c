@@ -47,26 +47,16 @@ static bool valid(const struct friction_sparse_problem *problem)
 	return true;
 }
 
-/* Kinds, ties and bounds that do not move. */
+/* Ties. */
 static void take(struct lcp_sparse *self, const struct friction_sparse_problem *problem)
 {
-	double inf = __builtin_inf();
 	for (uint32_t i = 0; i < self->rows; i++) {
-		uint8_t kind = self->kind[i] = problem->kind[i];
-		bool own = !is_tangent(kind);
+		bool own = !is_tangent(self->kind[i]);
 		self->normal[i] = own ? i : self->normal[i - 1];
 		self->side[i] = 0;
-		if (own) {
-			self->friction[i] = 0;
-			self->lower[i] = kind == FRICTION_NORMAL ? 0 : self->lower[i];
-			self->upper[i] = kind == FRICTION_NORMAL ? inf : self->upper[i];
-			if (kind == FRICTION_JOINT && problem->rows.lower == NULL)
-				self->lower[i] = -inf;
-			if (kind == FRICTION_JOINT && problem->rows.upper == NULL)
-				self->upper[i] = inf;
-			self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
+		self->friction[i] = 0;
+		if (own)
 			continue;
-		}
 		int64_t apart = (int64_t)self->row_shift[i] - self->row_shift[self->normal[i]];
 		self->friction[i] = scalar_shift(problem->friction[i], apart);
 	}
@@ -360,8 +350,10 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 	self->tied = false;
 	self->rough = self->rough_cut = true;
 	enum solver_status status = lcp_sparse_pattern(self, &problem->rows);
-	bool good = status == SOLVER_SOLVED && valid(problem) &&
-		    lcp_sparse_take(self, &problem->rows, options->warm ? x : NULL);
+	bool good = status == SOLVER_SOLVED && valid(problem);
+	if (good && problem->rows.rows > 0)
+		memcpy(self->kind, problem->kind, problem->rows.rows);
+	good = good && lcp_sparse_take(self, &problem->rows, options->warm ? x : NULL);
 	if (!good) {
 		struct solver_result none = solver_invalid();
 		dense_zero(x, problem->rows.rows);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "server/engine/math/wide.h"
+#include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
 enum { NO_SHIFT = INT32_MIN };
@@ -67,19 +68,27 @@ static bool take_mass(struct lcp_sparse *self, uint32_t k, const double (*mass_i
 	return true;
 }
 
-static double low_of(const struct lcp_sparse_problem *problem, uint32_t i)
+static double low_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+		     uint32_t i)
 {
-	return problem->lower != NULL ? problem->lower[i] : 0;
+	if (!self->rough)
+		return problem->lower != NULL ? problem->lower[i] : 0;
+	if (self->kind[i] == FRICTION_NORMAL)
+		return 0;
+	bool own = self->kind[i] == FRICTION_JOINT && problem->lower != NULL;
+	return own ? problem->lower[i] : -__builtin_inf();
 }
 
-static double high_of(const struct lcp_sparse_problem *problem, uint32_t i)
+static double high_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+		      uint32_t i)
 {
-	return problem->upper != NULL ? problem->upper[i] : __builtin_inf();
+	bool own = !self->rough || self->kind[i] == FRICTION_JOINT;
+	return own && problem->upper != NULL ? problem->upper[i] : __builtin_inf();
 }
 
-static bool row_good(const struct lcp_sparse_problem *problem, uint32_t i)
+static bool row_good(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem, uint32_t i)
 {
-	double low = low_of(problem, i), high = high_of(problem, i);
+	double low = low_of(self, problem, i), high = high_of(self, problem, i);
 	uint32_t first = problem->start[i], count = problem->start[i + 1] - first;
 	if (!(low <= high) || low > SCALAR_MAX || high < -SCALAR_MAX)
 		return false;
@@ -136,7 +145,7 @@ static int64_t lift_of(const struct lcp_sparse *self, const struct lcp_sparse_pr
 	int64_t most = INT64_MIN;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		int64_t s = self->row_shift[i];
-		double low = low_of(problem, i), high = high_of(problem, i);
+		double low = low_of(self, problem, i), high = high_of(self, problem, i);
 		double hold = low > 0 ? low : high < 0 ? high : 0;
 		if (problem->b[i] != 0)
 			most = MAX_OF(most, exponent_of(problem->b[i]) - s);
@@ -155,7 +164,7 @@ bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 		    !take_mass(self, k, problem->mass_inv[k]))
 			return false;
 	for (uint32_t i = 0; i < self->rows; i++) {
-		if (!row_good(problem, i))
+		if (!row_good(self, problem, i))
 			return false;
 		take_row(self, problem, i);
 		top = MAX_OF(top, self->unit_shift[i]);
@@ -165,8 +174,8 @@ bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 	self->size = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		int64_t s = self->row_shift[i];
-		double low = self->lower[i] = shift(low_of(problem, i), s - lift);
-		double high = self->upper[i] = shift(high_of(problem, i), s - lift);
+		double low = self->lower[i] = shift(low_of(self, problem, i), s - lift);
+		double high = self->upper[i] = shift(high_of(self, problem, i), s - lift);
 		double hold = low > 0 ? low : high < 0 ? -high : 0;
 		double from = x != NULL && scalar_is_finite(x[i]) ? shift(x[i], s - lift) : 0;
 		self->b[i] = shift(problem->b[i], -s - lift);
@@ -277,7 +286,7 @@ void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_proble
 		int64_t s = self->row_shift[i];
 		double own = shift(self->x[i], self->lift - s);
 		own = scalar_clamp(own, -SCALAR_MAX, SCALAR_MAX);
-		x[i] = scalar_clamp(own, low_of(problem, i), high_of(problem, i));
+		x[i] = scalar_clamp(own, low_of(self, problem, i), high_of(self, problem, i));
 		self->x[i] = shift(x[i], s - self->lift);
 		if (!self->rough || self->normal[i] == i)
 			continue;

@@ -64,42 +64,71 @@ static double row_residual(bool equal, bool below, double off, bool pulls, doubl
 	return scalar_min(off, share);
 }
 
-/* C_k x − d, or (Cᵀz)_i, (G x)_i and so on, in twice the digits. */
-static double2 exact_dot(double2 sum, const double *row, size_t stride, const double *x, uint32_t n,
-			 double sign)
+/* C_k x, (Cᵀz)_i, (G x)_i and so on, in twice the digits. */
+static double2 exact_dot(const double *row, size_t stride, const double *x, uint32_t n)
 {
+	double2 sum = {0, 0};
 	for (uint32_t j = 0; j < n; j++)
-		sum = double2_add(sum, double2_product(sign * row[j * stride], x[j]));
+		sum = double2_add(sum, double2_product(row[j * stride], x[j]));
 	return sum;
 }
 
 static double exact_slack(const struct qp_problem *self, uint32_t k, const double *x)
 {
 	uint32_t n = self->variables;
-	double2 start = {-self->d[k], 0};
-	return exact_dot(start, self->matrix + (size_t)k * n, 1, x, n, 1).hi;
-}
-
-static double exact_stationarity(const struct qp_problem *self, const double *x,
-				 const double *lambda)
-{
-	double worst = 0;
-	uint32_t n = self->variables;
-	for (uint32_t i = 0; i < n; i++) {
-		double2 sum = {self->c[i], 0};
-		sum = exact_dot(sum, self->g + (size_t)i * n, 1, x, n, 1);
-		sum = exact_dot(sum, self->matrix + i, n, lambda, self->rows, -1);
-		worst = scalar_is_finite(sum.hi) ? scalar_max(worst, scalar_abs(sum.hi)) :
-						   __builtin_inf();
-	}
-	return worst;
+	double2 sum = exact_dot(self->matrix + (size_t)k * n, 1, x, n);
+	return double2_add_double(sum, -self->d[k]).hi;
 }
 
 /* What the conditions are relative to, and the worst of stationarity. */
 struct sizes {
 	double force, length, off; /* off: max |G x + c − Cᵀλ| */
-	bool far; /* x lies so far out that plain sums lose what is asked */
+	bool far; /* x or λ is so large that plain sums lose what is asked */
 };
+
+/* C_k x at the row's plane, in twice the digits where asked. */
+static double row_product(const struct qp_problem *self, uint32_t k, const double *x, bool exactly)
+{
+	uint32_t n = self->variables;
+	const double *row = self->matrix + (size_t)k * n;
+	return exactly ? exact_dot(row, 1, x, n).hi : dense_dot(row, x, n);
+}
+
+/* The farthest plane, from the origin or through x. */
+static double farthest_plane(const struct qp_problem *self, const double *x, bool exactly)
+{
+	double length = 0;
+	for (uint32_t k = 0; k < self->rows; k++) {
+		double steep = dense_max_abs(self->matrix + (size_t)k * self->variables,
+					     self->variables);
+		double way = scalar_max(scalar_abs(self->d[k]),
+					scalar_abs(row_product(self, k, x, exactly)));
+		if (steep > 0)
+			length = scalar_max(length, way / steep);
+	}
+	return length;
+}
+
+/* What the terms sum up to, and what is left of all of them, in twice the digits. Rounding of large terms
+ * that cancel would else pass for a force. */
+static void exact_sizes(const struct qp_problem *self, const double *x, const double *lambda,
+			struct sizes *at)
+{
+	uint32_t n = self->variables;
+	at->force = dense_max_abs(self->c, n);
+	at->off = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		double2 bend = exact_dot(self->g + (size_t)i * n, 1, x, n);
+		double2 force = exact_dot(self->matrix + i, n, lambda, self->rows);
+		double sum = double2_add(double2_add_double(bend, self->c[i]),
+					 double2_negate(force))
+				     .hi;
+		at->force = scalar_max(at->force,
+				       scalar_max(scalar_abs(bend.hi), scalar_abs(force.hi)));
+		at->off = scalar_is_finite(sum) ? scalar_max(at->off, scalar_abs(sum)) :
+						  __builtin_inf();
+	}
+}
 
 /* *safe: neither left the range. */
 static struct sizes plain_sizes(const struct qp_problem *self, const double *x, const double *lambda,
@@ -130,24 +159,21 @@ static struct sizes plain_sizes(const struct qp_problem *self, const double *x, 
 	}
 	if (curve > 0)
 		at.length = dense_max_abs(self->c, n) / curve;
-	for (uint32_t k = 0; k < self->rows; k++) {
-		const double *row = self->matrix + (size_t)k * n;
-		double steep = dense_max_abs(row, n);
-		double way = scalar_max(scalar_abs(self->d[k]), scalar_abs(dense_dot(row, x, n)));
-		if (steep > 0)
-			at.length = scalar_max(at.length, way / steep);
-	}
+	at.far = most > TERMS * at.force ||
+		 dense_max_abs(x, n) > TERMS * scalar_max(at.length, farthest_plane(self, x, false));
+	if (at.far)
+		exact_sizes(self, x, lambda, &at);
+	at.length = scalar_max(at.length, farthest_plane(self, x, at.far));
 	if (dense_max_abs(self->c, n) == 0)
 		at.force = scalar_max(at.force, curve * qp_planes_length(self));
-	at.far = most > TERMS * at.force || dense_max_abs(x, n) > TERMS * at.length;
-	if (at.far)
-		at.off = exact_stationarity(self, x, lambda);
 	at.force = scalar_max(at.force, scalar_min(most, TERMS * at.force));
 	at.length = scalar_max(at.length, scalar_min(dense_max_abs(x, n), TERMS * at.length));
 	*safe = in_range(at.force) && scalar_is_finite(at.off) && scalar_is_finite(at.length);
 	if (at.force == 0)
 		*safe = dense_max_abs(x, n) == 0 && dense_max_abs(lambda, self->rows) == 0;
-	*safe = *safe && (at.length == 0 || in_range(at.length));
+	/* A length of 0 may be one that left the range, unless nothing has a length. */
+	bool none = dense_max_abs(x, n) == 0 && dense_max_abs(self->d, self->rows) == 0;
+	*safe = *safe && (at.length == 0 ? none : in_range(at.length));
 	return at;
 }
 
@@ -186,14 +212,30 @@ static wide wide_max_abs(const double *values, uint32_t count)
 	return wide_of(dense_max_abs(values, count));
 }
 
-/* C_k x. */
-static wide wide_row(const struct qp_problem *self, uint32_t k, const double *x)
+static wide2 wide_dot(const double *row, size_t stride, const double *x, uint32_t n)
 {
-	const double *row = self->matrix + (size_t)k * self->variables;
-	wide sum = {0, 0};
-	for (uint32_t j = 0; j < self->variables; j++)
-		sum = wide_plus(sum, wide_times(wide_of(row[j]), wide_of(x[j])));
+	wide2 sum = {{0, 0}, 0};
+	for (uint32_t j = 0; j < n; j++)
+		sum = wide2_plus_product(sum, row[j * stride], x[j]);
 	return sum;
+}
+
+/* C_k x − less. */
+static wide wide_row(const struct qp_problem *self, uint32_t k, const double *x, double less)
+{
+	uint32_t n = self->variables;
+	wide2 sum = wide_dot(self->matrix + (size_t)k * n, 1, x, n);
+	return wide2_rounded(wide2_plus_product(sum, -1, less));
+}
+
+/* The largest |row_j x_j|. */
+static wide wide_largest(const double *row, size_t stride, const double *x, uint32_t n)
+{
+	wide most = {0, 0};
+	for (uint32_t j = 0; j < n; j++)
+		most = wide_max(most,
+				wide_abs(wide_times(wide_of(row[j * stride]), wide_of(x[j]))));
+	return most;
 }
 
 /* max G_ii times the distance of the farthest plane. */
@@ -227,7 +269,7 @@ static wide wide_length(const struct qp_problem *self, const double *x)
 		length = wide_over(wide_max_abs(self->c, n), wide_of(curve));
 	for (uint32_t k = 0; k < self->rows; k++) {
 		wide steep = wide_max_abs(self->matrix + (size_t)k * n, n);
-		wide way = wide_max(wide_abs(wide_of(self->d[k])), wide_abs(wide_row(self, k, x)));
+		wide way = wide_max(wide_abs(wide_of(self->d[k])), wide_abs(wide_row(self, k, x, 0)));
 		if (steep.mantissa > 0)
 			length = wide_max(length, wide_over(way, steep));
 	}
@@ -240,24 +282,18 @@ static struct wide_sizes wide_sizes_of(const struct qp_problem *self, const doub
 {
 	struct wide_sizes at = {{0, 0}, {0, 0}, {0, 0}};
 	wide most = {0, 0};
-	uint32_t n = self->variables;
+	uint32_t n = self->variables, m = self->rows;
 	for (uint32_t i = 0; i < n; i++) {
-		wide bend = {0, 0}, force = {0, 0}, c = wide_of(self->c[i]);
-		for (uint32_t j = 0; j < n; j++) {
-			wide term = wide_times(wide_of(self->g[(size_t)i * n + j]), wide_of(x[j]));
-			bend = wide_plus(bend, term);
-			most = wide_max(most, wide_abs(term));
-		}
-		for (uint32_t k = 0; k < self->rows; k++) {
-			wide term = wide_times(wide_of(self->matrix[(size_t)k * n + i]),
-					       wide_of(lambda[k]));
-			force = wide_plus(force, term);
-			most = wide_max(most, wide_abs(term));
-		}
-		wide sum = wide_minus(wide_plus(c, bend), force);
-		at.off = wide_max(at.off, wide_abs(sum));
-		at.force = wide_max(at.force, wide_max(wide_abs(c), wide_max(wide_abs(bend),
-									      wide_abs(force))));
+		const double *g = self->g + (size_t)i * n, *column = self->matrix + i;
+		wide2 bend = wide_dot(g, 1, x, n);
+		wide2 force = wide_dot(column, n, lambda, m);
+		wide2 sum = wide2_minus(wide2_plus_product(bend, 1, self->c[i]), force);
+		at.off = wide_max(at.off, wide_abs(wide2_rounded(sum)));
+		at.force = wide_max(at.force, wide_abs(wide_of(self->c[i])));
+		at.force = wide_max(at.force, wide_abs(wide2_rounded(bend)));
+		at.force = wide_max(at.force, wide_abs(wide2_rounded(force)));
+		most = wide_max(most, wide_largest(g, 1, x, n));
+		most = wide_max(most, wide_largest(column, n, lambda, m));
 	}
 	if (dense_max_abs(self->c, n) == 0)
 		at.force = wide_max(at.force, wide_planes(self));
@@ -275,7 +311,7 @@ static double wide_residual(const struct qp_problem *self, const double *x, cons
 	double worst = wide_ratio(size.off, size.force);
 	for (uint32_t k = 0; k < self->rows; k++) {
 		wide steep = wide_max_abs(self->matrix + (size_t)k * n, n);
-		wide s = wide_minus(wide_row(self, k, x), wide_of(self->d[k]));
+		wide s = wide_row(self, k, x, self->d[k]);
 		double off = wide_ratio(wide_abs(s), wide_times(steep, size.length));
 		wide pull = wide_times(wide_abs(wide_of(lambda[k])), steep);
 		double share = wide_ratio(pull, size.force);
@@ -301,10 +337,10 @@ double qp_infeasibility(const struct qp_problem *self, const double *z)
 	for (uint32_t k = 0; k < self->rows; k++)
 		if (!(z[k] >= 0) && !qp_equal(self, k))
 			return -1;
-	double2 gain = exact_dot((double2){0, 0}, self->d, 1, z, self->rows, 1);
+	double2 gain = exact_dot(self->d, 1, z, self->rows);
 	for (uint32_t i = 0; i < n; i++)
 		across += scalar_abs(
-			exact_dot((double2){0, 0}, self->matrix + i, n, z, self->rows, 1).hi);
+			exact_dot(self->matrix + i, n, z, self->rows).hi);
 	double reach = gain.hi / (across * qp_planes_length(self));
 	if (!(gain.hi > 0) || !scalar_is_finite(across) || scalar_is_nan(reach))
 		return -1;
@@ -314,19 +350,19 @@ double qp_infeasibility(const struct qp_problem *self, const double *z)
 double qp_unboundedness(const struct qp_problem *self, const double *p)
 {
 	uint32_t n = self->variables;
-	double2 curve = {0, 0}, zero = {0, 0};
+	double2 curve = {0, 0};
 	double most = 0, across = 0, size = dense_max_abs(p, n);
-	double down = -exact_dot(zero, self->c, 1, p, n, 1).hi;
+	double down = -exact_dot(self->c, 1, p, n).hi;
 	for (uint32_t k = 0; k < self->rows; k++) {
 		const double *row = self->matrix + (size_t)k * n;
-		double slope = exact_dot(zero, row, 1, p, n, 1).hi;
+		double slope = exact_dot(row, 1, p, n).hi;
 		double limit = RAY * size * dense_max_abs(row, n);
 		if (!(slope >= -limit) || (qp_equal(self, k) && slope > limit))
 			return -1;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const double *row = self->g + (size_t)i * n;
-		double2 bend = exact_dot(zero, row, 1, p, n, 1);
+		double2 bend = exact_dot(row, 1, p, n);
 		curve = double2_add(curve, double2_mul_double(bend, p[i]));
 		most = scalar_max(most, row[i]);
 		across = scalar_max(across, scalar_abs(bend.hi));

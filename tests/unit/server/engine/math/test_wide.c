@@ -51,6 +51,33 @@ START_TEST(arithmetic_is_that_of_long_double_to_the_last_bit_of_a_double)
 }
 END_TEST
 
+/* Terms and their opposites in any order, and one that is left. */
+START_TEST(what_is_left_of_a_sum_that_cancels_is_exact)
+{
+	enum { TERMS = 12 };
+	struct rng rng = rng_seeded(check_seed() + 3);
+	for (int i = 0; i < 20000; i++) {
+		double a[2 * TERMS + 1], b[2 * TERMS + 1];
+		for (int k = 0; k <= 2 * TERMS; k += 2) {
+			double x = any_double(&rng), y = rng_double(&rng) - 0.5;
+			a[k] = scalar_shift(wide_of(x).mantissa, -900);
+			b[k] = y * scalar_shift(1, -(int64_t)rng_below(&rng, 40) - 300);
+			if (k < 2 * TERMS)
+				a[k + 1] = -a[k], b[k + 1] = b[k];
+		}
+		long double left = (long double)a[2 * TERMS] * b[2 * TERMS];
+		wide2 sum = {{0, 0}, 0};
+		for (uint32_t k = 2 * TERMS + 1; k > 0; k--) {
+			uint32_t next = rng_below(&rng, k);
+			sum = wide2_plus_product(sum, a[next], b[next]);
+			a[next] = a[k - 1], b[next] = b[k - 1];
+		}
+		ck_assert(left != 0 && left > -0x1p-1100L && left < 0x1p-1100L);
+		near(wide2_rounded(sum), left, 2 * fabsl(left));
+	}
+}
+END_TEST
+
 START_TEST(shifts_are_those_of_the_library)
 {
 	struct rng rng = rng_seeded(check_seed() + 1);
@@ -80,6 +107,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("wide");
 	TCase *tcase = tcase_create("arithmetic");
 	tcase_add_test(tcase, arithmetic_is_that_of_long_double_to_the_last_bit_of_a_double);
+	tcase_add_test(tcase, what_is_left_of_a_sum_that_cancels_is_exact);
 	tcase_add_test(tcase, shifts_are_those_of_the_library);
 	tcase_add_test(tcase, a_bound_that_is_not_there_is_beyond_all);
 	suite_add_tcase(suite, tcase);

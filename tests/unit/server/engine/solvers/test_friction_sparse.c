@@ -240,6 +240,34 @@ START_TEST(the_limit_of_friction_does_not_apply_to_a_joint_which_keeps_its_own)
 }
 END_TEST
 
+START_TEST(bounds_of_contacts_are_not_read)
+{
+	static const double bounds[][2] = {{4, 6}, {1e300, 1e300}, {2, 1}, {NAN, NAN}, {-1, -1}};
+	struct small plain, given;
+	for (uint32_t sliding = 0; sliding < 2; sliding++)
+		for (uint32_t k = 0; k < COUNT_OF(bounds); k++) {
+			small_init(&plain, 3, 1);
+			plain.jacobian[0][1] = plain.jacobian[1][0] = plain.jacobian[2][2] = 1;
+			plain.b[0] = -10, plain.b[1] = 8, plain.b[2] = 7;
+			plain.friction[1] = 0.1;
+			plain.kind[1] = sliding != 0 ? FRICTION_FORWARD : FRICTION_STATIC;
+			plain.kind[2] = FRICTION_JOINT;
+			small_init(&given, 3, 1);
+			memcpy(given.jacobian, plain.jacobian, sizeof given.jacobian);
+			memcpy(given.b, plain.b, sizeof given.b);
+			memcpy(given.friction, plain.friction, sizeof given.friction);
+			memcpy(given.kind, plain.kind, sizeof given.kind);
+			given.lower[0] = given.lower[1] = bounds[k][0];
+			given.upper[0] = given.upper[1] = bounds[k][1];
+			struct solver_result a = small_solve(&plain), b = small_solve(&given);
+			ck_assert_int_eq(a.status, SOLVER_SOLVED);
+			ck_assert_int_eq(b.status, SOLVER_SOLVED);
+			ck_assert(a.residual == b.residual && a.violation == b.violation);
+			ck_assert_mem_eq(plain.x, given.x, 3 * sizeof *plain.x);
+		}
+}
+END_TEST
+
 /* A ceiling that comes down on what cannot go through the floor. */
 START_TEST(normals_without_a_solution_are_infeasible_with_a_proof)
 {
@@ -540,6 +568,7 @@ static Suite *make(void)
 	tcase_add_test(tcase,
 		       the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said);
 	tcase_add_test(tcase, the_limit_of_friction_does_not_apply_to_a_joint_which_keeps_its_own);
+	tcase_add_test(tcase, bounds_of_contacts_are_not_read);
 	tcase_add_test(tcase, normals_without_a_solution_are_infeasible_with_a_proof);
 	tcase_add_test(other, stacks_and_walls_at_rest_stand_as_with_the_dense_solver);
 	tcase_add_test(

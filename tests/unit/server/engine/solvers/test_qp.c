@@ -423,6 +423,21 @@ START_TEST(the_residual_is_true_at_the_ends_of_the_range)
 }
 END_TEST
 
+START_TEST(a_length_below_all_doubles_is_no_length_of_nought)
+{
+	g[0] = 1e100;
+	c[0] = 1e-309;
+	rows[0] = 4e-305, rows[1] = 1e-309;
+	x[1] = -3e-75;
+	lambda[0] = c[0] / rows[0];
+	equal[0] = true;
+	struct qp_problem problem = {2, 1, g, c, rows, d, equal};
+	double found = qp_residual(&problem, x, lambda);
+	ck_assert_double_eq_tol(found, (double)far_qp_residual(&problem, x, lambda), 1e-12);
+	ck_assert(found > 0.1);
+}
+END_TEST
+
 START_TEST(a_minimum_no_double_can_hold_is_not_called_solved)
 {
 	g[0] = 1e300;
@@ -538,6 +553,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, an_inverted_triangle_begins_to_fall_by_fifty_thirds);
 	tcase_add_test(tcase, a_diamond_of_four_rests_and_one_of_five_rises_inside);
 	tcase_add_test(tcase, the_residual_is_true_at_the_ends_of_the_range);
+	tcase_add_test(tcase, a_length_below_all_doubles_is_no_length_of_nought);
 	tcase_add_test(tcase, a_minimum_no_double_can_hold_is_not_called_solved);
 	tcase_add_test(tcase, a_multiplier_that_pulls_is_seen);
 	tcase_add_test(tcase, an_x_without_measure_excuses_no_violation);
