@@ -90,7 +90,7 @@ static long double reach_of(const struct qp_problem *qp, const double *z)
 			return -1;
 		gain += (long double)qp->d[k] * z[k];
 		if (far_steep(qp, k) > 0)
-			length = fmaxl(length, fabs(qp->d[k]) / far_steep(qp, k));
+			length = fmaxl(length, fabs(qp->d[k]) / (long double)far_steep(qp, k));
 	}
 	for (uint32_t j = 0; j < qp->variables; j++) {
 		long double sum = 0;
@@ -122,7 +122,7 @@ static bool is_ray(const struct qp_problem *qp, const double *p)
 		long double sum = 0;
 		for (uint32_t j = 0; j < n; j++)
 			sum += (long double)qp->matrix[(size_t)k * n + j] * p[j];
-		long double slack = 1e-8L * size * far_steep(qp, k);
+		long double slack = 1e-8L * size * (long double)far_steep(qp, k);
 		if (sum < -slack || (qp_equal(qp, k) && sum > slack))
 			return false;
 	}

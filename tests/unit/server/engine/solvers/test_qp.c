@@ -413,7 +413,7 @@ START_TEST(the_residual_is_true_at_the_ends_of_the_range)
 		struct qp_problem problem = {3, 2, g, c, rows, d, NULL};
 		if (!qp_valid(&problem))
 			continue;
-		long double expected = far_qp_residual(&problem, x, lambda);
+		long double expected = (long double)far_qp_residual(&problem, x, lambda);
 		double found = qp_residual(&problem, x, lambda);
 		small += expected < 1e-10L;
 		ck_assert(fabsl(found - expected) <= 1e-13L + 1e-6L * expected ||
