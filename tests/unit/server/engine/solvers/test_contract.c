@@ -328,6 +328,35 @@ START_TEST(a_sound_problem_is_solved_inside_its_arrays)
 }
 END_TEST
 
+/* Arrays of a problem that are one array, against copies of it. Lower bounds are b, which is not above 0. */
+START_TEST(arrays_of_a_problem_may_be_the_same)
+{
+	const struct row *solver = &table[_i];
+	for (uint32_t n = 1; n <= N; n++)
+		for (uint64_t seed = 0; seed < 20; seed++) {
+			struct numbers apart = make(solver, n, n, check_seed() + seed);
+			double expected[3 * N];
+			size_t line = n * sizeof(double), square = n * line;
+			memcpy(apart.c, apart.b, line);
+			memcpy(apart.low, apart.b, line);
+			memcpy(apart.matrix, apart.a, square);
+			struct solver_result first = solver->solve(&apart);
+			memcpy(expected, apart.x, solver->solution * line);
+			struct numbers same = apart;
+			same.c = same.low = same.b;
+			same.matrix = same.a;
+			struct solver_result second = solver->solve(&same);
+			ck_assert_int_eq(first.status, second.status);
+			ck_assert(first.residual == second.residual);
+			ck_assert_mem_eq(expected, same.x, solver->solution * line);
+			/* The problem is as it was. */
+			ck_assert_mem_eq(apart.c, same.b, line);
+			ck_assert_mem_eq(apart.matrix, same.a, square);
+			release_guards();
+		}
+}
+END_TEST
+
 START_TEST(every_number_that_is_not_finite_is_invalid)
 {
 	static const double bad[] = {NAN, HUGE_VAL, -HUGE_VAL};
@@ -561,6 +590,7 @@ static Suite *make_suite(void)
 	TCase *tcase = tcase_create("solver.h");
 	int rows = COUNT_OF(table);
 	tcase_add_loop_test(tcase, a_sound_problem_is_solved_inside_its_arrays, 0, rows);
+	tcase_add_loop_test(tcase, arrays_of_a_problem_may_be_the_same, 0, rows);
 	tcase_add_loop_test(tcase, every_number_that_is_not_finite_is_invalid, 0, rows);
 	tcase_add_loop_test(tcase, a_problem_larger_than_the_workspace_is_invalid, 0, rows);
 	tcase_add_loop_test(tcase, memory_that_is_missing_or_misaligned_is_invalid, 0, rows);
