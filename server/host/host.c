@@ -278,6 +278,9 @@ static void stopped(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	UNUSED(context);
+	/* Nobody is left whom room in the journal could wake. */
+	if (host->journal != NULL)
+		journal_on_ready(host->journal, NULL, NULL);
 	host->stop_due = atomic_load(&host->bell.rung) || atomic_load(&host->away) > 0;
 	if (!host->stop_due)
 		finish_stop(host);

@@ -24,6 +24,15 @@ START_TEST(whatever_happens_mirrors_are_the_world_and_batches_have_one_fate)
 }
 END_TEST
 
+/* A journal that got room after its world had left the pool, as a restart waited for questions. */
+static const uint64_t found_by[] = {20242715};
+
+START_TEST(lives_that_once_failed_are_lived)
+{
+	(void)life_live(found_by[_i], ACTS_DEFAULT);
+}
+END_TEST
+
 /* Also with files, whose paths differ, and with tokens, which are drawn from the machine's entropy. */
 START_TEST(a_seed_is_the_same_life_again)
 {
@@ -39,6 +48,7 @@ static Suite *make(void)
 	tcase_set_timeout(lives, 120);
 	tcase_add_loop_test(lives, whatever_happens_mirrors_are_the_world_and_batches_have_one_fate,
 			    0, (int)wanted("SEEDS", SEEDS_DEFAULT));
+	tcase_add_loop_test(lives, lives_that_once_failed_are_lived, 0, COUNT_OF(found_by));
 	if (getenv("SEEDS") == NULL)
 		tcase_add_loop_test(lives, a_seed_is_the_same_life_again, 0, 6);
 	suite_add_tcase(suite, lives);
