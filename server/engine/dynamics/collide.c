@@ -30,39 +30,40 @@ struct side {
 	uint32_t body;
 	struct contact_piece piece;
 	const struct shape *shape;
-	double reach;	   /* m, of the body */
-	pose at;	   /* of the body's origin */
-	mat3 rotation;
-	vec3 centre;	   /* mass centre, world */
+	double reach;	       /* m, of the body */
+	pose at;	       /* of the body's origin */
+	const mat3 *rotation;  /* the cache's, or: */
+	mat3 rotation_there;
+	vec3 centre;	       /* mass centre, world */
 	vec3 velocity, spin;
 };
 
-static struct side side_of(const struct step *self, struct contact_piece piece, uint32_t body,
-			   const struct collide_options *options)
+static void side_init(struct side *self, const struct step *step, struct contact_piece piece,
+		      uint32_t body, const struct collide_options *options)
 {
-	const struct dynamics *dynamics = self->dynamics;
+	const struct dynamics *dynamics = step->dynamics;
 	const struct tables *tables = dynamics->tables;
 	const struct body_cache *cache = &dynamics->bodies.items[body];
-	struct side side = { .body = body,
-			     .piece = piece,
-			     .shape = placement_shape(dynamics, piece.placement),
-			     .reach = cache->reach };
-	if (options->motions == NULL || !step_takes_part(self, body)) {
-		side.at = body_pose(tables, body);
-		side.rotation = cache->rotation;
-		side.centre = cache->centre;
-		side.velocity = tables->body.velocity[body];
-		side.spin = tables->body.angular_velocity[body];
-		return side;
+	self->body = body;
+	self->piece = piece;
+	self->shape = placement_shape(dynamics, piece.placement);
+	self->reach = cache->reach;
+	if (options->motions == NULL || !step_takes_part(step, body)) {
+		self->at = body_pose(tables, body);
+		self->rotation = &cache->rotation;
+		self->centre = cache->centre;
+		self->velocity = tables->body.velocity[body];
+		self->spin = tables->body.angular_velocity[body];
+		return;
 	}
 	const struct body_motion *motion = &options->motions[cache->slot];
-	side.rotation = mat3_from_quat(motion->rotation);
-	side.centre = motion->centre;
-	side.velocity = motion->velocity;
-	side.spin = motion->angular_velocity;
+	self->rotation_there = mat3_from_quat(motion->rotation);
+	self->rotation = &self->rotation_there;
+	self->centre = motion->centre;
+	self->velocity = motion->velocity;
+	self->spin = motion->angular_velocity;
 	vec3 arm = quat_rotate(motion->rotation, tables->body.centre[body]);
-	side.at = pose_make(vec3_sub(motion->centre, arm), motion->rotation);
-	return side;
+	self->at = pose_make(vec3_sub(motion->centre, arm), motion->rotation);
 }
 
 /* ---- how near is near ------------------------------------------------------------------------- */
@@ -202,10 +203,10 @@ struct contact_place contact_place(const struct tables *tables, uint32_t row, ui
 }
 
 /* In the frame of A's body, to world axes. */
-static struct contact_point point_now(const struct tables *tables, const struct side *a, vec3 a_to_b,
+static inline struct contact_point point_now(const struct tables *tables, const struct side *a, vec3 a_to_b,
 				      struct contact_place place, uint32_t feature)
 {
-	vec3 arm = mat3_mul_vec(a->rotation, vec3_sub(place.point, tables->body.centre[a->body]));
+	vec3 arm = mat3_mul_vec(*a->rotation, vec3_sub(place.point, tables->body.centre[a->body]));
 	return (struct contact_point){ arm, vec3_sub(arm, a_to_b), place.separation, feature };
 }
 
@@ -215,7 +216,7 @@ static void kept_now(const struct tables *tables, const struct side *a, const st
 	const struct contact_table *contact = &tables->contact;
 	vec3 a_to_b = vec3_sub(b->centre, a->centre);
 	struct contact_motion motion = contact_motion(tables, out->row, b_in_a);
-	out->normal = mat3_mul_vec(a->rotation, contact->normal[out->row]);
+	out->normal = mat3_mul_vec(*a->rotation, contact->normal[out->row]);
 	out->point_count = contact->point_count[out->row];
 	for (uint32_t i = 0; i < out->point_count; i++)
 		out->points[i] = point_now(tables, a, a_to_b,
@@ -227,7 +228,7 @@ static void made_now(const struct tables *tables, const struct side *a, const st
 		     const struct manifold *made, struct contact_state *out)
 {
 	vec3 a_to_b = vec3_sub(b->centre, a->centre);
-	out->normal = mat3_mul_vec(a->rotation, made->count > 0 ? made->normal : vec3_zero());
+	out->normal = mat3_mul_vec(*a->rotation, made->count > 0 ? made->normal : vec3_zero());
 	out->point_count = (uint8_t)made->count;
 	for (uint32_t i = 0; i < made->count; i++) {
 		const struct manifold_point *point = &made->points[i];
@@ -266,8 +267,9 @@ static void collide_one(const struct step *self, struct contact_state *out, stru
 			const struct collide_options *options)
 {
 	const struct tables *tables = self->dynamics->tables;
-	struct side a = side_of(self, out->a, out->body_a, options);
-	struct side b = side_of(self, out->b, out->body_b, options);
+	struct side a, b;
+	side_init(&a, self, out->a, out->body_a, options);
+	side_init(&b, self, out->b, out->body_b, options);
 	pose b_in_a = pose_relative(a.at, b.at);
 	double needed = needed_distance(tables, &a, &b, options);
 	out->kept = !out->is_new && !options->anew &&
@@ -293,8 +295,9 @@ void step_polygon(const struct step *self, const struct contact_state *contact,
 		  const struct collide_options *options, struct contact_polygon *out)
 {
 	const struct tables *tables = self->dynamics->tables;
-	struct side a = side_of(self, contact->a, contact->body_a, options);
-	struct side b = side_of(self, contact->b, contact->body_b, options);
+	struct side a, b;
+	side_init(&a, self, contact->a, contact->body_a, options);
+	side_init(&b, self, contact->b, contact->body_b, options);
 	pose at_a = pose_mul(a.at, placement_pose(tables, a.piece.placement));
 	pose at_b = pose_mul(b.at, placement_pose(tables, b.piece.placement));
 	pose b_in_a = pose_relative(at_a, at_b);

@@ -383,7 +383,7 @@ const double *step_multipliers(const struct step *self, const struct contact_lis
 }
 
 /* `width`: 1 for the normals alone, 3 for all of a point. */
-static void carry_features(const struct step *self, struct contact_list *list, uint32_t width)
+static inline void carry_features(const struct step *self, struct contact_list *list, uint32_t width)
 {
 	const struct contact_table *table = &self->dynamics->tables->contact;
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -394,13 +394,14 @@ static void carry_features(const struct step *self, struct contact_list *list, u
 		const struct manifold *made = &list->made[i].manifold;
 		double *to = list->made[i].multiplier;
 		memcpy(to, table->multiplier[row], sizeof table->multiplier[row]);
-		for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++) {
-			memset(&to[3 * p], 0, width * sizeof *to);
-			for (uint32_t k = 0; p < made->count && k < table->point_count[row]; k++)
+		for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++)
+			for (uint32_t c = 0; c < width; c++)
+				to[3 * p + c] = 0;
+		for (uint32_t p = 0; p < made->count; p++)
+			for (uint32_t k = 0; k < table->point_count[row]; k++)
 				if (table->feature[row][k] == made->points[p].feature)
 					memcpy(&to[3 * p], &table->multiplier[row][3 * k],
 					       width * sizeof *to);
-		}
 	}
 }
 
