@@ -246,18 +246,19 @@ static enum status solve_way(const struct island *members, uint32_t index, struc
 
 /* ---- what a push does to angular momentum ----------------------------------------------------- */
 
+double velocity_body_energy(const struct mass_body *mass, struct spatial v)
+{
+	return 0.5 * (mass->mass.x * v.linear.x * v.linear.x + mass->mass.y * v.linear.y * v.linear.y +
+		      mass->mass.z * v.linear.z * v.linear.z) +
+	       0.5 * sym3_quadratic(mass->inertia, v.angular);
+}
+
 double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,
 		       const struct island *island)
 {
 	double sum = 0;
-	for (uint32_t i = 0; i < island->slot_count; i++) {
-		const struct mass_body *mass = &masses[island->slots[i]];
-		struct spatial v = velocities[island->slots[i]];
-		sum += 0.5 * (mass->mass.x * v.linear.x * v.linear.x +
-			      mass->mass.y * v.linear.y * v.linear.y +
-			      mass->mass.z * v.linear.z * v.linear.z) +
-		       0.5 * sym3_quadratic(mass->inertia, v.angular);
-	}
+	for (uint32_t i = 0; i < island->slot_count; i++)
+		sum += velocity_body_energy(&masses[island->slots[i]], velocities[island->slots[i]]);
 	return sum;
 }
 

@@ -178,6 +178,7 @@ enum {
 			  1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
 };
 /* ½ v·M v of the island's slots, J. */
+double velocity_body_energy(const struct mass_body *mass, struct spatial v);
 double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,
 		       const struct island *island);
 void velocity_attach(struct dynamics *dynamics);

@@ -6,7 +6,8 @@
  *   v⁻ = v_m − s M⁻¹ N'ᵀ λ,   s > 0 so that ½ v⁻·M v⁻ = ½ v*·M v*
  *
  * so bodies meet with the momentum and exactly the energy they had (s is 1 where nothing turned on
- * the way, because then v⁻ = v*). Then the impact itself, over all contacts that touch at x':
+ * the way, because then v⁻ = v*). Bodies that met on the way and meet no more keep what they have; what they
+ * gained is taken off the energy of those that do. Then the impact itself, over all contacts that touch at x':
  *
  *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else
  *                 N' v⁺ ≥ 0; friction as on the way (papers C-08)
@@ -92,20 +93,64 @@ static void take_way(const struct velocity_island *self, const struct velocity_s
 	}
 }
 
+/* Of what an island of the way has lost, what it lost where it lost: 1 unless some of its bodies gained. */
+static double part_left(const struct velocity_impact *impact, const struct island *island)
+{
+	const struct velocity_step *way = impact->way;
+	double all = 0, down = 0;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t slot = island->slots[i];
+		double lost = velocity_body_energy(&way->masses[slot], way->forced[slot]) -
+			      velocity_body_energy(&impact->end->masses[slot], way->after[slot]);
+		all += lost;
+		down += scalar_max(lost, 0);
+	}
+	return all > 0 ? all / down : 0;
+}
+
+/* The energy that the bodies of an island lost on the way, J. Where only some of those that met on the way meet
+ * at its end, the others may have gained: that is not there to be given back. */
+static double lost_on_way(const struct velocity_impact *impact, const struct island *island)
+{
+	const struct velocity_step *way = impact->way;
+	uint32_t before = way->islands.island_of[island->slots[0]], known = UINT32_MAX;
+	bool whole = before != UINT32_MAX &&
+		     way->islands.items[before].slot_count == island->slot_count;
+	for (uint32_t i = 1; i < island->slot_count; i++)
+		whole = whole && way->islands.island_of[island->slots[i]] == before;
+	if (whole)
+		return velocity_energy(way->masses, way->forced, island) -
+		       velocity_energy(impact->end->masses, way->after, island);
+	double sum = 0, part = 0;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t slot = island->slots[i];
+		uint32_t of = way->islands.island_of[slot];
+		if (of == UINT32_MAX)
+			continue; /* nothing touched it */
+		if (of != known)
+			part = part_left(impact, &way->islands.items[of]);
+		known = of;
+		double lost = velocity_body_energy(&way->masses[slot], way->forced[slot]) -
+			      velocity_body_energy(&impact->end->masses[slot], way->after[slot]);
+		sum += part * scalar_max(lost, 0);
+	}
+	return sum;
+}
+
 /* How much of the way's impulses is taken back. */
 static double share_of(const struct velocity_island *self, const struct velocity_impact *impact,
 		       const double *x, const double *u, struct spatial *change)
 {
-	const struct velocity_step *way = impact->way;
-	double gained = velocity_energy(way->masses, way->forced, self->island) -
-			velocity_energy(self->step->masses, way->after, self->island);
-	double slope = 0, curve = 0;
+	double lost = lost_on_way(impact, self->island), slope = 0, curve = 0;
 	row_system_apply(&self->system, x, change);
 	for (uint32_t i = 0; i < self->count; i++) {
 		slope += x[i] * u[i];
 		curve += x[i] * jacobian_speed(self->rows[i].j, change);
 	}
-	double square = slope * slope + 2 * curve * gained;
+	/* A push has given more than was lost, and is counted: no more is given back than that. */
+	if (lost < 0)
+		return curve > 0 ? scalar_clamp(2 * slope / curve, 0, 1) : 1;
+	double square = slope * slope + 2 * curve * lost;
 	return curve > 0 && square > 0 ? (slope + scalar_sqrt(square)) / curve : 1;
 }
 

@@ -1,4 +1,5 @@
-/* The exact velocity methods on random scenes: what is conserved, what agrees, and what does not matter. */
+/* The exact velocity methods on random scenes: what is conserved, what agrees, and what does not matter.
+ * CAIRN_SCENES is the number of scenes of each kind (default: a few dozen). */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "server/engine/collision/manifold.h"
@@ -7,9 +8,17 @@
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage_scenes.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const METHODS[] = { "lcp", "projection", "reflection" };
+
+static uint32_t scenes(uint32_t otherwise)
+{
+	const char *text = getenv("CAIRN_SCENES");
+	return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
+}
 
 struct cloud {
 	uint32_t bodies;
@@ -92,7 +101,7 @@ START_TEST(momentum_is_kept_by_all_and_energy_never_gained_without_friction)
 {
 	static const double bounces[] = { 0, 0.4, 1 };
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++)
-		for (uint32_t seed = 0; seed < 24; seed++) {
+		for (uint32_t seed = 0; seed < scenes(24); seed++) {
 			struct stage stage;
 			stage_init(&stage, METHODS[m]);
 			bool rough = m == 0 && seed % 2 == 0;
@@ -141,37 +150,61 @@ static double difference(const struct stage *a, const struct stage *b, const uin
 	return most;
 }
 
+/* The largest difference of a velocity, m/s, after one step of a cloud of round bodies and of the same cloud
+ * in another order. */
+static double numbered_otherwise(const char *method, uint32_t seed, double friction)
+{
+	uint32_t order[16], count = 4 + seed % 12;
+	struct rng rng = rng_seeded(seed);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = rng_below(&rng, i + 1);
+		order[i] = order[at];
+		order[at] = i;
+	}
+	struct stage first, second;
+	stage_init(&first, method);
+	stage_init(&second, method);
+	struct cloud cloud = { count, friction, seed % 2 ? 1 : 0, false, true, NULL };
+	add_cloud(&first, &cloud, check_seed() + seed);
+	cloud.order = order;
+	add_cloud(&second, &cloud, check_seed() + seed);
+	stage_step(&first);
+	stage_step(&second);
+	double off = difference(&first, &second, order);
+	stage_release(&first);
+	stage_release(&second);
+	return off;
+}
+
 START_TEST(frictionless_velocities_do_not_depend_on_numbering)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++)
-		for (uint32_t seed = 0; seed < 24; seed++) {
-			uint32_t order[16], count = 4 + seed % 12;
-			struct rng rng = rng_seeded(seed);
-			for (uint32_t i = 0; i < count; i++) {
-				uint32_t at = rng_below(&rng, i + 1);
-				order[i] = order[at];
-				order[at] = i;
-			}
-			struct stage first, second;
-			stage_init(&first, METHODS[m]);
-			stage_init(&second, METHODS[m]);
-			struct cloud cloud = { count, -1, seed % 2 ? 1 : 0, false, true, NULL };
-			add_cloud(&first, &cloud, check_seed() + seed);
-			cloud.order = order;
-			add_cloud(&second, &cloud, check_seed() + seed);
-			stage_step(&first);
-			stage_step(&second);
-			double off = difference(&first, &second, order);
+		for (uint32_t seed = 0; seed < scenes(24); seed++) {
+			double off = numbered_otherwise(METHODS[m], seed, -1);
 			ck_assert_msg(off < 1e-9, "%s, seed %u: %g m/s", METHODS[m], seed, off);
-			stage_release(&first);
-			stage_release(&second);
 		}
+}
+END_TEST
+
+/* Friction has more than one answer: how far they lie apart is printed; they stay finite. */
+START_TEST(with_friction_the_difference_is_told)
+{
+	double most = 0;
+	uint32_t apart = 0, count = scenes(24);
+	for (uint32_t seed = 0; seed < count; seed++) {
+		double off = numbered_otherwise("lcp", seed, 0.5);
+		ck_assert(scalar_is_finite(off));
+		most = scalar_max(most, off);
+		apart += off > 1e-9;
+	}
+	printf("# friction 0.5: %u of %u clouds differ by numbering, by at most %g m/s\n", apart, count,
+	       most);
 }
 END_TEST
 
 START_TEST(lcp_and_projection_find_the_same_velocities)
 {
-	for (uint32_t seed = 0; seed < 60; seed++) {
+	for (uint32_t seed = 0; seed < scenes(60); seed++) {
 		struct stage lcp, projection;
 		stage_init(&lcp, "lcp");
 		stage_init(&projection, "projection");
@@ -396,9 +429,10 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/velocity scenes");
 	TCase *clouds = tcase_create("clouds");
-	tcase_set_timeout(clouds, 60);
+	tcase_set_timeout(clouds, getenv("CAIRN_SCENES") != NULL ? 0 : 60);
 	tcase_add_test(clouds, momentum_is_kept_by_all_and_energy_never_gained_without_friction);
 	tcase_add_test(clouds, frictionless_velocities_do_not_depend_on_numbering);
+	tcase_add_test(clouds, with_friction_the_difference_is_told);
 	tcase_add_test(clouds, lcp_and_projection_find_the_same_velocities);
 	suite_add_tcase(suite, clouds);
 	TCase *methods = tcase_create("methods");
