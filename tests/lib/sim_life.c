@@ -586,7 +586,8 @@ uint64_t life_live(uint64_t seed, uint32_t acts)
 	       life.traits.bad_disk ? ", bad disk" : "", life.traits.poor ? ", poor" : "",
 	       life.traits.tokens ? ", tokens" : "");
 	fflush(stdout);
-	for (uint32_t i = 0; i < acts; i++) {
+	/* A life in which nobody ever saw a whole mirror shows nothing: it goes on until somebody did. */
+	for (uint32_t i = 0; i < acts || (life.sim->compared == 0 && i < 4 * acts); i++) {
 		if (!fate_acts(&life))
 			life_act(&life);
 		server_sim_run(life.sim, (uint64_t)draw(&life, 12) * NS_PER_MS);
