@@ -328,6 +328,8 @@ enum status server_start(struct server *self, struct reason *why)
 		status = io_timer_create(self->io, worlds_rest, self, &self->rest);
 	if (status == STATUS_OK)
 		status = io_timer_create(self->io, guard, self, &self->guard);
+	if (status == STATUS_OK)
+		status = io_timer_create(self->io, reading_end_pause, self, &self->pause);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "server", "%s", status_text(status));
 	status = executor_start(self->executor, why);
@@ -369,6 +371,8 @@ void server_destroy(struct server *self)
 		io_timer_destroy(self->rest);
 	if (self->guard != NULL)
 		io_timer_destroy(self->guard);
+	if (self->pause != NULL)
+		io_timer_destroy(self->pause);
 	if (self->executor_started)
 		executor_stop(self->executor);
 	self->executor_stopped = true;

@@ -68,7 +68,8 @@ struct server {
 	struct allowance_pool watching[WIRE_ROLES]; /* of all sessions of a role */
 	struct io_timer *rest;	/* worlds that may have come to rest */
 	struct io_timer *guard; /* workers that are inside one world for long */
-	bool rest_armed, guard_armed;
+	struct io_timer *pause; /* of sessions that have said much in a turn */
+	bool rest_armed, guard_armed, pause_armed;
 	struct io_timer *timer; /* a quarter second: deadlines, pings, balance */
 	bool executor_started, executor_stopped;
 	bool draining, closing;

@@ -29,11 +29,17 @@ void reading_note(struct session *session, uint32_t bytes)
 			  READING_WORK + bytes / READING_WORK_BYTES);
 }
 
+static bool waits(const struct reading *self)
+{
+	return self->paused || self->punished;
+}
+
 void reading_hold(struct session *session)
 {
 	struct server *server = session->server;
 	struct reading *self = &session->reading;
 	self->punished = self->refused;
+	self->paused = self->messages >= READING_MESSAGES;
 	if (!self->held) {
 		self->held = true;
 		self->next = NULL;
@@ -43,7 +49,12 @@ void reading_hold(struct session *session)
 			server->held_first = session;
 		server->held_last = session;
 	}
-	if (!self->punished)
+	if (self->paused && !server->pause_armed) {
+		server->pause_armed = true;
+		io_timer_start(server->pause,
+			       io_now(server->io) + READING_PAUSE_MS * NS_PER_MS);
+	}
+	if (!waits(self))
 		executor_ring(server->executor, EXECUTOR_LOOP, &server->reading);
 }
 
@@ -61,7 +72,7 @@ void reading_let_go(struct session *session)
 	*link = session->reading.next;
 	if (server->held_last == session)
 		server->held_last = before;
-	session->reading.held = session->reading.punished = false;
+	session->reading.held = session->reading.paused = session->reading.punished = false;
 }
 
 void reading_go_on(void *context)
@@ -72,15 +83,26 @@ void reading_go_on(void *context)
 	/* Who is held again stands behind those who have waited until now. */
 	while (session != NULL && server_turn_has_room(server, TURN_READING)) {
 		struct session *next = session == last ? NULL : session->reading.next;
-		if (!session->reading.punished) {
+		if (!waits(&session->reading)) {
 			reading_let_go(session);
 			session_read_on(session);
 		}
 		session = next;
 	}
 	for (session = server->held_first; session != NULL && !more; session = session->reading.next)
-		more = !session->reading.punished;
+		more = !waits(&session->reading);
 	if (more)
+		executor_ring(server->executor, EXECUTOR_LOOP, &server->reading);
+}
+
+void reading_end_pause(void *context)
+{
+	struct server *server = context;
+	server->pause_armed = false;
+	for (struct session *session = server->held_first; session != NULL;
+	     session = session->reading.next)
+		session->reading.paused = false;
+	if (server->held_first != NULL)
 		executor_ring(server->executor, EXECUTOR_LOOP, &server->reading);
 }
 

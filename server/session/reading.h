@@ -6,7 +6,9 @@
  *
  * A connection has READING_MESSAGES and READING_BYTES a turn, so that a flood of tiny messages, or of
  * large ones, keeps others from the loop for some hundred microseconds; the turn as a whole has
- * TURN_WORK_MAX. Who was refused for its quota is held until the next look after the sessions (a quarter
+ * TURN_WORK_MAX. Who has said READING_MESSAGES in one turn pauses for READING_PAUSE_MS: 16 000 messages a second
+ * without waiting for an answer are more than anybody needs, and a loop that had to read on at once would use up its share of a busy
+ * machine, whose scheduler then lets everybody's frames wait. Who was refused for its quota is held until the next look after the sessions (a quarter
  * second): it is neither parsed nor answered more often than that. A held client feels its own pressure,
  * since its kernel's buffers fill; nothing it has said is lost.
  */
@@ -21,6 +23,7 @@ struct session;
 enum {
 	READING_MESSAGES = 64, /* of one connection in a turn; the last read may bring some more bytes */
 	READING_BYTES = 64 << 10,
+	READING_PAUSE_MS = 4,
 	READING_WORK = 4,	  /* of a message, in the turn's work; and one for each READING_WORK_BYTES */
 	READING_WORK_BYTES = 128,
 };
@@ -30,7 +33,8 @@ struct reading {
 	uint64_t turn;
 	uint32_t messages, bytes;
 	bool refused; /* for its quota, in this turn */
-	bool held, punished;
+	bool held;
+	bool paused, punished; /* held until the pause is over, or until the next look */
 	struct session *next;
 };
 
@@ -44,6 +48,8 @@ void reading_hold(struct session *session);
 void reading_let_go(struct session *session);
 /* Answer to server->reading: those that wait go on, in order. `context` is the server. */
 void reading_go_on(void *context);
+/* The pause of those who have said READING_MESSAGES is over. `context` is the server. */
+void reading_end_pause(void *context);
 /* Now and then: those who were refused go on, too. */
 void reading_look_after(struct server *server);
 

@@ -175,16 +175,30 @@ START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
 		ping.ping.t = n + 1;
 		sim_send(client, &ping);
 	}
-	uint64_t pongs = 0, turn = 0, read = session->frames_in, before = read;
-	uint64_t end = server_sim_now(hall.sim) + 20 * NS_PER_S;
+	uint64_t pongs = 0, turn = 0, read = session->frames_in, before = read, last = read;
+	uint64_t end = server_sim_now(hall.sim) + 20 * NS_PER_S, full = 0, pauses = 0;
+	bool whole = false; /* how much comes at once is the network's */
 	while (session->frames_in < before + PINGS && server_sim_now(hall.sim) < end) {
 		if (server->turn.number != turn) {
 			turn = server->turn.number;
 			read = session->frames_in;
 		}
 		ck_assert(server_sim_step(hall.sim));
-		if (server->turn.number == turn)
+		if (server->turn.number == turn) {
 			ck_assert_uint_le(session->frames_in - read, READING_MESSAGES);
+			whole |= session->frames_in - read == READING_MESSAGES;
+		}
+		/* After a full turn a pause, so that the loop sleeps meanwhile. */
+		uint64_t now = server_sim_now(hall.sim);
+		if (session->frames_in != last) {
+			ck_assert(full == 0 || now >= full + READING_PAUSE_MS * NS_PER_MS);
+			full = 0;
+		}
+		last = session->frames_in;
+		if (session->reading.paused && full == 0) {
+			full = now;
+			pauses++;
+		}
 	}
 	server_sim_run(hall.sim, NS_PER_S);
 	for (uint32_t i = 0; i < client->received.count; i++) {
@@ -194,6 +208,7 @@ START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
 		ck_assert_uint_eq(message->pong.t, ++pongs);
 	}
 	ck_assert_uint_eq(pongs, PINGS);
+	ck_assert(!whole || pauses > 2);
 	close_hall(&hall);
 }
 END_TEST
