@@ -500,6 +500,47 @@ def test_a_file_in_which_nothing_began_counts_as_not_there(tmp_path):
     assert contents(data) == {"": b""}
 
 
+@pytest.mark.parametrize("kill", [False, True], ids=["ended", "killed"])
+def test_a_world_is_driven_after_a_restart_as_before(tmp_path, kill):
+    """Paused, running three times as fast, in lock-step whose lease is nobody's, at a barrier of two."""
+    modes = ["running", "paused", "lockstep", "barrier"]
+
+    def facts(client):
+        return {w["name"]: (modes[w["mode"]], w["pace_permille"]) for w in client.info("worlds")["worlds"]}
+
+    options = ["--data", str(tmp_path / "data")]
+    with daemon(*options) as server, killed_at_the_end(server), server.connect() as client:
+        worlds = {name: falling(client, name)[0] for name in ("still", "fast", "locked", "gate")}
+        worlds["fast"].speed(3)
+        worlds["fast"].resume()
+        worlds["still"].pause()
+        worlds["locked"].lockstep()
+        worlds["gate"].barrier(2)
+        before = facts(client)
+        tick = worlds["still"].save("as-it-was").tick
+        time.sleep(0.5)  # what is told of time is written with the next commit
+        if not kill:
+            client.close()
+            assert stop(server) == 0
+    assert before["fast"] == ("running", 3000) and before["gate"][0] == "barrier"
+    with daemon(*options) as server, server.connect() as client, server.connect() as second:
+        after = facts(client)
+        # Who leaves in good order gives his lease back.
+        expected = before if kill else before | {"locked": ("paused", before["locked"][1])}
+        assert after == expected
+        assert client.join("still").tick == tick
+        until(lambda: client.join("fast").tick > 200)
+        locked = second.join("locked")
+        locked.lockstep()
+        assert locked.step(1).tick == locked.tick
+        mine, theirs = client.join("gate"), second.join("gate")
+        tick = mine.tick
+        theirs.client.wire.send("step", theirs.number, 1, None, 1, [], 1)
+        second.take(0.1)
+        assert dict((w["name"], w["tick"]) for w in client.info("worlds")["worlds"])["gate"] == tick
+        assert mine.step(1).tick == tick + 1
+
+
 def test_a_world_without_a_file_is_gone_after_a_restart(tmp_path):
     with daemon() as server, server.connect() as client:
         falling(client, "w")
