@@ -6,10 +6,11 @@
  *
  * A connection has READING_MESSAGES and READING_BYTES a turn, so that a flood of tiny messages, or of
  * large ones, keeps others from the loop for some hundred microseconds; the turn as a whole has
- * TURN_WORK_MAX. Who has said READING_MESSAGES in one turn pauses for READING_PAUSE_MS: 16 000 messages a second
- * without waiting for an answer are more than anybody needs, and a loop that had to read on at once would use up its share of a busy
- * machine, whose scheduler then lets everybody's frames wait. Who was refused for its quota is held until the next look after the sessions (a quarter
- * second): it is neither parsed nor answered more often than that. A held client feels its own pressure,
+ * TURN_WORK_MAX. Who has said READING_MESSAGES in one turn pauses for READING_PAUSE_MS: 16 000 messages a
+ * second without waiting for an answer are more than anybody needs, and a loop that had to read on at
+ * once would use up its share of a busy machine, whose scheduler then lets everybody's frames wait. Who
+ * was refused for its quota is held until the next look after the sessions (a quarter second): it is
+ * neither parsed nor answered more often than that. A held client feels its own pressure,
  * since its kernel's buffers fill; nothing it has said is lost.
  */
 #ifndef CAIRN_SESSION_READING_H

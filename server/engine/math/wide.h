@@ -126,7 +126,8 @@ static inline double wide_ratio(wide a, wide b)
 	return b.mantissa == 0 ? __builtin_inf() : wide_value(wide_over(a, b));
 }
 
-/* A sum in the making: mantissa · 2^exponent, mantissa.hi 0 or 1/2 ≤ |mantissa.hi| < 1. Start: {{0, 0}, 0}. */
+/* A sum in the making: mantissa · 2^exponent, mantissa.hi 0 or 1/2 ≤ |mantissa.hi| < 1.
+ * Begins with {{0, 0}, 0}. */
 typedef struct wide2 {
 	double2 mantissa;
 	int64_t exponent;

@@ -6,8 +6,9 @@
  *   v⁻ = v_m − s M⁻¹ N'ᵀ λ,   s > 0 so that ½ v⁻·M v⁻ = ½ v*·M v*
  *
  * so bodies meet with the momentum and exactly the energy they had (s is 1 where nothing turned on
- * the way, because then v⁻ = v*). Bodies that met on the way and meet no more keep what they have; what they
- * gained is taken off the energy of those that do. Then the impact itself, over all contacts that touch at x':
+ * the way, because then v⁻ = v*). Bodies that met on the way and meet no more keep what they have; what
+ * they gained is taken off the energy of those that do. Then the impact itself, over all
+ * contacts that touch at x':
  *
  *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else
  *                 N' v⁺ ≥ 0; friction as on the way (papers C-08)
@@ -93,7 +94,7 @@ static void take_way(const struct velocity_island *self, const struct velocity_s
 	}
 }
 
-/* Of what an island of the way has lost, what it lost where it lost: 1 unless some of its bodies gained. */
+/* The part of what an island's bodies lost on the way that is not with others of them: 1 if none gained. */
 static double part_left(const struct velocity_impact *impact, const struct island *island)
 {
 	const struct velocity_step *way = impact->way;
@@ -108,8 +109,8 @@ static double part_left(const struct velocity_impact *impact, const struct islan
 	return all > 0 ? all / down : 0;
 }
 
-/* The energy that the bodies of an island lost on the way, J. Where only some of those that met on the way meet
- * at its end, the others may have gained: that is not there to be given back. */
+/* The energy that the bodies of an island lost on the way, J. Where only some of those that met on the
+ * way meet at its end, the others may have gained: that is not there to be given back. */
 static double lost_on_way(const struct velocity_impact *impact, const struct island *island)
 {
 	const struct velocity_step *way = impact->way;
