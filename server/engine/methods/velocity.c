@@ -384,7 +384,10 @@ static enum status solve_impacts(struct velocity_step *self)
 				      end.constraint_count, &end.islands);
 	if (status != STATUS_OK)
 		return status;
-	struct velocity_impact impact = { self, &end };
+	struct velocity_impact impact;
+	status = velocity_impact_init(&impact, self, &end);
+	if (status != STATUS_OK)
+		return status;
 	end.outcomes = ALLOCATE(struct velocity_outcome, end.islands.count);
 	if (end.outcomes == NULL)
 		return STATUS_NO_MEMORY;

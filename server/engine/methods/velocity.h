@@ -159,7 +159,13 @@ MUST_CHECK enum status velocity_island_sparse(struct velocity_island *self,
 struct velocity_impact {
 	struct velocity_step *way;
 	const struct velocity_step *end;
+	/* By island of the way: the part of what its bodies lost that others of them did not gain.
+	 * Found before any impact is solved, because impacts change `after`, on any worker. */
+	const double *part;
 };
+/* `part` in the step's scratch. */
+MUST_CHECK enum status velocity_impact_init(struct velocity_impact *self, struct velocity_step *way,
+					    const struct velocity_step *end);
 
 /* Whether a contact of the island arrives faster than restitution_speed, is stopped, and has restitution. */
 bool velocity_bounces(const struct velocity_island *self, const double *x);

@@ -94,19 +94,26 @@ static void take_way(const struct velocity_island *self, const struct velocity_s
 	}
 }
 
-/* The part of what an island's bodies lost on the way that is not with others of them: 1 if none gained. */
-static double part_left(const struct velocity_impact *impact, const struct island *island)
+enum status velocity_impact_init(struct velocity_impact *self, struct velocity_step *way,
+				 const struct velocity_step *end)
 {
-	const struct velocity_step *way = impact->way;
-	double all = 0, down = 0;
-	for (uint32_t i = 0; i < island->slot_count; i++) {
-		uint32_t slot = island->slots[i];
-		double lost = velocity_body_energy(&way->masses[slot], way->forced[slot]) -
-			      velocity_body_energy(&impact->end->masses[slot], way->after[slot]);
-		all += lost;
-		down += scalar_max(lost, 0);
+	const struct islands *islands = &way->islands;
+	double *part = ARENA_ARRAY(&way->step->dynamics->scratch, double, islands->count);
+	if (part == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t k = 0; k < islands->count; k++) {
+		double all = 0, down = 0;
+		for (uint32_t i = 0; i < islands->items[k].slot_count; i++) {
+			uint32_t slot = islands->items[k].slots[i];
+			double lost = velocity_body_energy(&way->masses[slot], way->forced[slot]) -
+				      velocity_body_energy(&end->masses[slot], way->after[slot]);
+			all += lost;
+			down += scalar_max(lost, 0);
+		}
+		part[k] = all > 0 ? all / down : 0;
 	}
-	return all > 0 ? all / down : 0;
+	*self = (struct velocity_impact){ way, end, part };
+	return STATUS_OK;
 }
 
 /* The energy that the bodies of an island lost on the way, J. Where only some of those that met on the
@@ -114,7 +121,7 @@ static double part_left(const struct velocity_impact *impact, const struct islan
 static double lost_on_way(const struct velocity_impact *impact, const struct island *island)
 {
 	const struct velocity_step *way = impact->way;
-	uint32_t before = way->islands.island_of[island->slots[0]], known = UINT32_MAX;
+	uint32_t before = way->islands.island_of[island->slots[0]];
 	bool whole = before != UINT32_MAX &&
 		     way->islands.items[before].slot_count == island->slot_count;
 	for (uint32_t i = 1; i < island->slot_count; i++)
@@ -122,18 +129,14 @@ static double lost_on_way(const struct velocity_impact *impact, const struct isl
 	if (whole)
 		return velocity_energy(way->masses, way->forced, island) -
 		       velocity_energy(impact->end->masses, way->after, island);
-	double sum = 0, part = 0;
+	double sum = 0;
 	for (uint32_t i = 0; i < island->slot_count; i++) {
-		uint32_t slot = island->slots[i];
-		uint32_t of = way->islands.island_of[slot];
+		uint32_t slot = island->slots[i], of = way->islands.island_of[slot];
 		if (of == UINT32_MAX)
 			continue; /* nothing touched it */
-		if (of != known)
-			part = part_left(impact, &way->islands.items[of]);
-		known = of;
 		double lost = velocity_body_energy(&way->masses[slot], way->forced[slot]) -
 			      velocity_body_energy(&impact->end->masses[slot], way->after[slot]);
-		sum += part * scalar_max(lost, 0);
+		sum += impact->part[of] * scalar_max(lost, 0);
 	}
 	return sum;
 }
