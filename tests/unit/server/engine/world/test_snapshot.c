@@ -351,7 +351,14 @@ END_TEST
 
 /* ---- images of other versions ----------------------------------------------------------------- */
 
-enum newer { AS_IT_IS, ADD_COLUMNS, ADD_TABLE, ADD_EMPTY_TABLE };
+enum newer {
+	AS_IT_IS,
+	LAST_COLUMNS_TWICE,
+	BYTES_BEHIND,
+	ADD_COLUMNS,
+	ADD_TABLE,
+	ADD_EMPTY_TABLE
+};
 
 /* "CAIRNIMG", version, core and methods: as writer and reader have it. */
 static void copy_header(struct reader *reader, struct writer *writer)
@@ -367,6 +374,7 @@ static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint
 			    enum newer newer)
 {
 	bool add_unknown = newer == ADD_COLUMNS, add_table = newer >= ADD_TABLE;
+	bool twice = newer == LAST_COLUMNS_TWICE;
 	static const uint8_t sizes[] = { 1, 2, 4, 8, 8, 4, 8, 24, 32 };
 	struct bytes out = { 0 };
 	struct reader reader = reader_over(image->data, image->count - 8);
@@ -381,7 +389,7 @@ static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint
 		write_u16(&writer, table);
 		write_u32(&writer, rows);
 		write_u16(&writer,
-			  (uint16_t)(columns - (table == drop_table) + (add_unknown ? 1 : 0)));
+			  (uint16_t)(columns - (table == drop_table) + (add_unknown || twice ? 1 : 0)));
 		for (uint32_t c = 0; c < columns; c++) {
 			uint16_t number = read_u16(&reader);
 			uint8_t type = read_u8(&reader);
@@ -390,10 +398,12 @@ static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint
 			const uint8_t *data = reader_take(&reader, bytes);
 			if (table == drop_table && number == drop_column)
 				continue;
-			write_u16(&writer, number);
-			write_u8(&writer, type);
-			write_u32(&writer, length);
-			write_raw(&writer, data, bytes);
+			for (uint32_t k = 0; k < (twice && c + 1 == columns ? 2u : 1u); k++) {
+				write_u16(&writer, number);
+				write_u8(&writer, type);
+				write_u32(&writer, length);
+				write_raw(&writer, data, bytes);
+			}
 		}
 		if (add_unknown) {
 			write_u16(&writer, 999);
@@ -414,11 +424,38 @@ static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint
 		for (uint32_t r = 0; r < rows; r++)
 			write_f64(&writer, 1.5);
 	}
+	if (newer == BYTES_BEHIND)
+		write_u8(&writer, 7);
 	write_u64(&writer, 0);
 	ck_assert(!writer.failed && !reader.failed);
 	sign(&out);
 	return out;
 }
+
+START_TEST(a_column_that_comes_twice_and_bytes_behind_the_end_are_refused)
+{
+	static const enum newer wrong[] = {LAST_COLUMNS_TWICE, BYTES_BEHIND};
+	struct gen_commands gen;
+	struct world *world = populated(false, check_seed(), &gen), *made = NULL;
+	uint64_t before = test_hash(world);
+	struct bytes image = test_save(world), same = rewrite(&image, 0, 0, AS_IT_IS);
+	struct reason why;
+	ck_assert_mem_eq(same.data, image.data, image.count);
+	for (uint32_t i = 0; i < COUNT_OF(wrong); i++) {
+		struct bytes bad = rewrite(&image, 0, 0, wrong[i]);
+		ck_assert_int_eq(try_load(&bad, &made, &why), STATUS_CORRUPT);
+		ck_assert_ptr_null(made);
+		if (wrong[i] == LAST_COLUMNS_TWICE)
+			ck_assert_ptr_nonnull(strstr(why.text, "comes twice"));
+		ck_assert_int_eq(world_restore(world, bad.data, bad.count, &why), STATUS_CORRUPT);
+		ck_assert_uint_eq(test_hash(world), before);
+		bytes_release(&bad);
+	}
+	bytes_release(&image);
+	bytes_release(&same);
+	world_destroy(world);
+}
+END_TEST
 
 START_TEST(columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty)
 {
@@ -632,6 +669,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, bad);
 	TCase *versions = tcase_create("versions");
 	tcase_add_test(versions, the_first_difference_of_two_images_is_named);
+	tcase_add_test(versions, a_column_that_comes_twice_and_bytes_behind_the_end_are_refused);
 	tcase_add_test(versions, columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty);
 	tcase_add_test(versions, a_parameter_of_a_later_build_is_refused_by_number);
 	tcase_add_test(versions, a_world_is_not_loaded_under_a_method_that_refuses_it);
