@@ -324,6 +324,18 @@ START_TEST(a_bearer_is_held_to_the_line_as_it_is_now)
 }
 END_TEST
 
+START_TEST(a_grant_has_the_worlds_it_names_and_no_others)
+{
+	static const char *const others[] = {"abc", "a", "abd", "Ab", "ab.", "", "b", "cd"};
+	struct grant grant = {.role = WIRE_ROLE_PLAYER, .world_count = 2, .worlds = {"ab", "cde"}};
+	ck_assert(grant_has_world(&grant, "ab") && grant_has_world(&grant, "cde"));
+	for (uint32_t i = 0; i < COUNT_OF(others); i++)
+		ck_assert_msg(!grant_has_world(&grant, others[i]), "it has %s", others[i]);
+	grant.world_count = 0;
+	ck_assert(grant_has_world(&grant, "abc") && grant_has_world(NULL, "abc"));
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("keyring");
@@ -341,6 +353,7 @@ static Suite *make(void)
 	tcase_add_test(cases, used_tokens_survive_a_restart_however_it_ends);
 	tcase_add_test(cases, a_token_whose_use_cannot_be_kept_lets_nobody_in);
 	tcase_add_test(cases, a_bearer_is_held_to_the_line_as_it_is_now);
+	tcase_add_test(cases, a_grant_has_the_worlds_it_names_and_no_others);
 	suite_add_tcase(suite, cases);
 	return suite;
 }
