@@ -115,6 +115,11 @@ bool outbox_takes_state(const struct outbox *self)
 	return outbox_queued(self) <= OUTBOX_STATE_BYTES;
 }
 
+bool outbox_keeps_up(const struct outbox *self)
+{
+	return outbox_queued(self) == self->bytes && outbox_takes_state(self);
+}
+
 enum status outbox_pack(struct outbox *self, const struct message *message, struct frame **out)
 {
 	/* Most answers are small; a long one is packed again into a frame that surely holds it. */

@@ -3,11 +3,9 @@
  * Everything a round of callbacks produces for a client is put here; io's flush (io_set_flush)
  * empties every outbox that has something with one call to the kernel each. Two kinds of frames:
  *
- *   state    SNAPSHOT, DELTA: replaceable. Whoever makes them asks outbox_idle or counts credit
- * first
- *            and skips instead of queueing, so they never pile up here.
- *   control  answers, results, events: never dropped. Over the soft bound for too long, or over
- * the hard
+ *   state    SNAPSHOT, DELTA: replaceable. Whoever makes them asks outbox_keeps_up or counts credit
+ *            first and skips instead of queueing, so they never pile up here.
+ *   control  answers, results, events: never dropped. Over the soft bound for too long, or over the hard
  *            bound at once, the client is too slow: `outbox_verdict` says so and it gets GOODBYE.
  */
 #ifndef CAIRN_SESSION_OUTBOX_H
@@ -88,6 +86,9 @@ static inline bool outbox_idle(const struct outbox *self)
 {
 	return outbox_queued(self) == 0;
 }
+/* The stream has taken all it was given, and little has been put since: what waits for this turn's flush says
+ * nothing about how fast the client reads. */
+bool outbox_keeps_up(const struct outbox *self);
 /* It will be asked soon; and what it writes to. */
 static inline void outbox_prefetch(const struct outbox *self)
 {

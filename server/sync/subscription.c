@@ -91,7 +91,7 @@ bool subscription_may_send(const struct subscription *self, uint64_t now)
 	if (subscription_is_busy(self) || self->outbox->stream == NULL)
 		return false;
 	if (!self->has_ack)
-		return outbox_idle(self->outbox);
+		return outbox_keeps_up(self->outbox);
 	/* Credit in time alone would be megabytes when a world is stepped as fast as it can. */
 	if (!outbox_takes_state(self->outbox))
 		return false;

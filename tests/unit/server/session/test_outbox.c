@@ -153,6 +153,28 @@ START_TEST(bounds_are_of_control_and_of_time)
 }
 END_TEST
 
+/* Two ticks may be made before the loop comes to them: the second is not held against a client that reads. */
+START_TEST(what_is_of_this_turn_does_not_make_a_client_slow)
+{
+	struct sink sink;
+	struct outbox outbox;
+	begin(&sink, &outbox, 1);
+	outbox_put_state(&outbox, frame_of(100, 1));
+	ck_assert(!outbox_idle(&outbox));
+	ck_assert(outbox_keeps_up(&outbox));
+	outbox_set_flush(&set);
+	ck_assert(outbox_keeps_up(&outbox));
+	sink.queued = 1;
+	ck_assert(!outbox_keeps_up(&outbox));
+	sink.queued = 0;
+	outbox_put_state(&outbox, frame_of(OUTBOX_STATE_BYTES, 1));
+	ck_assert(outbox_keeps_up(&outbox));
+	outbox_put_state(&outbox, frame_of(1, 1));
+	ck_assert(!outbox_keeps_up(&outbox));
+	end(&outbox, 1);
+}
+END_TEST
+
 START_TEST(one_that_is_never_idle_keeps_a_bound)
 {
 	struct sink sink;
@@ -242,6 +264,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, rounds);
 	TCase *bounds = tcase_create("bounds");
 	tcase_add_test(bounds, bounds_are_of_control_and_of_time);
+	tcase_add_test(bounds, what_is_of_this_turn_does_not_make_a_client_slow);
 	tcase_add_test(bounds, one_that_is_never_idle_keeps_a_bound);
 	tcase_add_test(bounds, after_a_failure_nothing_more_goes_out);
 	tcase_add_test(bounds, a_message_without_memory_ends_the_client_and_one_too_large_does_not);
