@@ -107,16 +107,10 @@ uint32_t bitset_lowest_clear(const struct bitset *self)
 	return self->size;
 }
 
-uint32_t bitset_next(const struct bitset *self, uint32_t from)
+uint32_t bitset_next_word(const struct bitset *self, uint32_t word)
 {
-	if (from >= self->size)
-		return BITSET_NONE;
-	uint32_t word = from / 64, words = self->size / 64;
-	uint64_t bits = self->words[word] & ALL << (from % 64);
-	while (bits == 0) {
-		if (++word == words)
-			return BITSET_NONE;
-		bits = self->words[word];
-	}
-	return word * 64 + lowest_bit(bits);
+	for (; word < self->size / 64; word++)
+		if (self->words[word] != 0)
+			return word * 64 + lowest_bit(self->words[word]);
+	return BITSET_NONE;
 }

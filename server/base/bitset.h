@@ -38,8 +38,18 @@ static inline bool bitset_get(const struct bitset *self, uint32_t index)
 
 /* The lowest number that is not a member; `size` when all are (reserve, then use it). */
 uint32_t bitset_lowest_clear(const struct bitset *self);
+/* The lowest member in word `word` or a later one, else BITSET_NONE. */
+uint32_t bitset_next_word(const struct bitset *self, uint32_t word);
 /* The lowest member at or above `from`; BITSET_NONE when there is none. To walk in index order:
  * for (i = bitset_next(s, 0); i != BITSET_NONE; i = bitset_next(s, i + 1)) */
-uint32_t bitset_next(const struct bitset *self, uint32_t from);
+static inline uint32_t bitset_next(const struct bitset *self, uint32_t from)
+{
+	if (from >= self->size)
+		return BITSET_NONE;
+	uint64_t bits = self->words[from / 64] >> (from % 64);
+	if (bits != 0)
+		return from + (uint32_t)__builtin_ctzll(bits);
+	return bitset_next_word(self, from / 64 + 1);
+}
 
 #endif
