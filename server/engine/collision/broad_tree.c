@@ -72,7 +72,8 @@ static void partners_of(const struct broad_index *index, const struct question *
 	struct partners found = *out; /* In registers: `out` may point anywhere. */
 	for (int t = still ? MOVING : STILL; t <= MOVING; t++) {
 		const struct tree *tree = &index->trees[t];
-		for (uint32_t n = tree_first(tree, box); n != TREE_NONE; n = tree_next(tree, box, n)) {
+		struct tree_walk walk = tree_walk_begin(tree, box);
+		for (uint32_t n = tree_walk_next(&walk); n != TREE_NONE; n = tree_walk_next(&walk)) {
 			uint32_t partner = tree->nodes[n].item;
 			if (wanted(question, slot, partner))
 				partners_add(&found, slot, partner);
@@ -86,7 +87,8 @@ static void query(const struct broad_index *index, const struct aabb *box, proxy
 {
 	for (int t = STILL; t <= MOVING; t++) {
 		const struct tree *tree = &index->trees[t];
-		for (uint32_t n = tree_first(tree, box); n != TREE_NONE; n = tree_next(tree, box, n))
+		struct tree_walk walk = tree_walk_begin(tree, box);
+		for (uint32_t n = tree_walk_next(&walk); n != TREE_NONE; n = tree_walk_next(&walk))
 			if (!visit(tree->nodes[n].item, context))
 				return;
 	}

@@ -433,43 +433,71 @@ enum status tree_rebuild(struct tree *self)
 
 /* ---- walks ------------------------------------------------------------------------------------ */
 
-/* The next leaf that meets `box`: `at` is a node just arrived at from above. A node that does
- * not meet it is left behind with all below it, by going to the next right-hand neighbour of the
- * path. */
-static uint32_t walk(const struct tree_node *nodes, const struct aabb *box, uint32_t at)
+/* The next leaf of the subtree `below` that meets `box`: `at` is a node just arrived at from above, or one
+ * that is left behind with all below it, by going to the next right-hand neighbour of the path. */
+static uint32_t walk_on(const struct tree_node *nodes, const struct aabb *box, uint32_t below, uint32_t at,
+			bool left)
 {
 	for (;;) {
-		if (box_overlaps(&nodes[at].box, box)) {
+		if (!left && box_overlaps(&nodes[at].box, box)) {
 			if (is_leaf(&nodes[at]))
 				return at;
 			at = nodes[at].child[0];
 			continue;
 		}
-		uint32_t parent = nodes[at].parent;
-		while (parent != TREE_NONE && nodes[parent].child[1] == at) {
-			at = parent;
-			parent = nodes[at].parent;
-		}
-		if (parent == TREE_NONE)
+		while (at != below && nodes[nodes[at].parent].child[1] == at)
+			at = nodes[at].parent;
+		if (at == below)
 			return TREE_NONE;
-		at = nodes[parent].child[1];
+		at = nodes[nodes[at].parent].child[1];
+		left = false;
 	}
 }
 
-uint32_t tree_first(const struct tree *self, const struct aabb *box)
+struct tree_walk tree_walk_begin(const struct tree *tree, const struct aabb *box)
 {
-	return self->root == TREE_NONE ? TREE_NONE : walk(self->nodes, box, self->root);
+	struct tree_walk self;
+	self.tree = tree;
+	self.box = box;
+	self.below = TREE_NONE;
+	self.left[0] = tree->root;
+	self.count = tree->root != TREE_NONE && box_overlaps(&tree->nodes[tree->root].box, box);
+	return self;
 }
 
-uint32_t tree_next(const struct tree *self, const struct aabb *box, uint32_t leaf)
+uint32_t tree_walk_next(struct tree_walk *self)
 {
-	const struct tree_node *nodes = self->nodes;
-	uint32_t at = leaf, parent = nodes[at].parent;
-	while (parent != TREE_NONE && nodes[parent].child[1] == at) {
-		at = parent;
-		parent = nodes[at].parent;
+	const struct tree_node *nodes = self->tree->nodes;
+	uint32_t count = self->count;
+	if (self->below != TREE_NONE) {
+		self->leaf = walk_on(nodes, self->box, self->below, self->leaf, true);
+		if (self->leaf != TREE_NONE)
+			return self->leaf;
+		self->below = TREE_NONE;
 	}
-	return parent == TREE_NONE ? TREE_NONE : walk(nodes, box, nodes[parent].child[1]);
+	while (count > 0) {
+		uint32_t at = self->left[--count];
+		if (is_leaf(&nodes[at])) {
+			self->count = count;
+			return at;
+		}
+		if (count + 2 > TREE_WALK_LEFT) {
+			self->leaf = walk_on(nodes, self->box, at, nodes[at].child[0], false);
+			if (self->leaf == TREE_NONE)
+				continue;
+			self->below = at;
+			self->count = count;
+			return self->leaf;
+		}
+		/* Without a branch: which of the two touch is not to be foreseen. */
+		uint32_t first = nodes[at].child[0], second = nodes[at].child[1];
+		self->left[count] = second;
+		count += box_overlaps(&nodes[second].box, self->box);
+		self->left[count] = first;
+		count += box_overlaps(&nodes[first].box, self->box);
+	}
+	self->count = 0;
+	return TREE_NONE;
 }
 
 static double inverse_of(double d)
@@ -561,7 +589,8 @@ uint32_t tree_height(const struct tree *self)
 {
 	struct aabb all = { vec3_all(-SCALAR_MAX), vec3_all(SCALAR_MAX) };
 	uint32_t height = 0;
-	for (uint32_t n = tree_first(self, &all); n != TREE_NONE; n = tree_next(self, &all, n))
+	struct tree_walk walk = tree_walk_begin(self, &all);
+	for (uint32_t n = tree_walk_next(&walk); n != TREE_NONE; n = tree_walk_next(&walk))
 		height = MAX_OF(height, depth_of(self, n));
 	return height;
 }
@@ -570,7 +599,8 @@ void tree_check(const struct tree *self)
 {
 	struct aabb all = { vec3_all(-SCALAR_MAX), vec3_all(SCALAR_MAX) };
 	uint32_t leaves = 0, free = 0;
-	for (uint32_t n = tree_first(self, &all); n != TREE_NONE; n = tree_next(self, &all, n)) {
+	struct tree_walk walk = tree_walk_begin(self, &all);
+	for (uint32_t n = tree_walk_next(&walk); n != TREE_NONE; n = tree_walk_next(&walk)) {
 		leaves++;
 		ASSERT(self->nodes[n].item != TREE_NONE);
 		for (uint32_t at = n; at != self->root;) {

@@ -7,7 +7,8 @@
  * what does not depend on order (the nearest hit, ties by item). For the same reason the tree is
  * never saved.
  *
- * Walks need no stack and no recursion: a node and its parent are enough to know what comes next.
+ * No walk needs memory of its own beyond a short list, nor recursion: where the list is full, or of a ray, a
+ * node and its parent are enough to know what comes next.
  */
 #ifndef CAIRN_ENGINE_COLLISION_TREE_H
 #define CAIRN_ENGINE_COLLISION_TREE_H
@@ -50,10 +51,19 @@ void tree_move(struct tree *self, uint32_t leaf, const struct aabb *box);
 MUST_CHECK enum status tree_rebuild(struct tree *self);
 
 /* Leaves whose boxes touch `box` (touching counts, G-17), one after the other:
- *   for (n = tree_first(t, &box); n != TREE_NONE; n = tree_next(t, &box, n)) use(t->nodes[n].item);
- * The tree must not change meanwhile. */
-uint32_t tree_first(const struct tree *self, const struct aabb *box);
-uint32_t tree_next(const struct tree *self, const struct aabb *box, uint32_t leaf);
+ *   struct tree_walk walk = tree_walk_begin(t, &box);
+ *   for (n = tree_walk_next(&walk); n != TREE_NONE; n = tree_walk_next(&walk)) use(t->nodes[n].item);
+ * Neither the tree nor the box may change meanwhile. */
+enum { TREE_WALK_LEFT = 64 };
+struct tree_walk {
+	const struct tree *tree; /* borrowed, as the box is */
+	const struct aabb *box;
+	uint32_t below, leaf; /* the subtree that is walked without the list, and its last leaf; or TREE_NONE */
+	uint32_t count;
+	uint32_t left[TREE_WALK_LEFT]; /* nodes that touch, the next one last */
+};
+struct tree_walk tree_walk_begin(const struct tree *tree, const struct aabb *box);
+uint32_t tree_walk_next(struct tree_walk *self);
 
 /* Points origin + f direction for 0 ≤ f ≤ fraction_max. The caller may lower fraction_max
  * between two calls. Near leaves tend to come first. */
