@@ -134,7 +134,7 @@ static bool may_keep(const struct tables *tables, uint32_t row, const struct sid
 
 /* ---- making ----------------------------------------------------------------------------------- */
 
-static bool is_identity(const pose *at)
+static inline bool is_identity(const pose *at)
 {
 	return vec3_equal(at->position, vec3_zero()) && quat_equal(at->rotation, quat_identity());
 }
@@ -168,15 +168,34 @@ static struct pair_cache memory_of(const struct tables *tables, const struct con
 				    .feature_b = tables->contact.cache_b[row] };
 }
 
+/* `width` multipliers of each point of `made` whose feature the row has; the row's others stay. */
+static void carry_multipliers(const struct contact_table *table, uint32_t row,
+			      const struct manifold *made, uint32_t width, double *to)
+{
+	memcpy(to, table->multiplier[row], sizeof table->multiplier[row]);
+	for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++)
+		for (uint32_t c = 0; c < width; c++)
+			to[3 * p + c] = 0;
+	for (uint32_t p = 0; p < made->count; p++)
+		for (uint32_t k = 0; k < table->point_count[row]; k++)
+			if (table->feature[row][k] == made->points[p].feature)
+				memcpy(&to[3 * p], &table->multiplier[row][3 * k], width * sizeof *to);
+}
+
 static void make_manifold(const struct tables *tables, const struct contact_state *contact,
 			  const struct side *a, const struct side *b, const pose *b_in_a,
-			  double needed, struct contact_made *made)
+			  double needed, enum collide_carry carry, struct contact_made *made)
 {
 	made->margin = needed + CONTACT_SPARE;
 	made->b_in_a = *b_in_a;
 	made->cache = memory_of(tables, contact);
 	narrow_phase(tables, a, b, b_in_a, made->margin, &made->cache, &made->manifold);
-	memset(made->multiplier, 0, sizeof made->multiplier);
+	if (contact->is_new || carry == CARRY_NOTHING)
+		memset(made->multiplier, 0, sizeof made->multiplier);
+	else if (carry == CARRY_NORMALS)
+		carry_multipliers(&tables->contact, contact->row, &made->manifold, 1, made->multiplier);
+	else
+		carry_multipliers(&tables->contact, contact->row, &made->manifold, 3, made->multiplier);
 }
 
 /* ---- as it stands now ------------------------------------------------------------------------- */
@@ -277,7 +296,7 @@ static void collide_one(const struct step *self, struct contact_state *out, stru
 	if (out->kept) {
 		kept_now(tables, &a, &b, &b_in_a, out);
 	} else {
-		make_manifold(tables, out, &a, &b, &b_in_a, needed, made);
+		make_manifold(tables, out, &a, &b, &b_in_a, needed, options->carry, made);
 		made_now(tables, &a, &b, &made->manifold, out);
 	}
 	out->reaches = reaches_sleeper(self, &a, &b, out, options->dt);

@@ -124,7 +124,7 @@ static void list_row(struct step *self, uint32_t row)
 	to->b = (struct contact_piece){ table->placement_b[row], table->child_b[row] };
 	to->body_a = placement_body(self->dynamics->tables, to->a.placement);
 	to->body_b = placement_body(self->dynamics->tables, to->b.placement);
-	to->is_new = to->met = false;
+	to->is_new = to->met = to->scratch = false;
 	bit_set(self->listed, row);
 }
 
@@ -373,46 +373,11 @@ enum status step_pairs(struct step *self, const struct contact_list *list, uint3
 	return STATUS_OK;
 }
 
-/* ---- multipliers ------------------------------------------------------------------------------ */
-
 const double *step_multipliers(const struct step *self, const struct contact_list *list, uint32_t i)
 {
 	const struct contact_state *contact = &list->items[i];
 	return contact->kept ? self->dynamics->tables->contact.multiplier[contact->row] :
 			       list->made[i].multiplier;
-}
-
-/* `width`: 1 for the normals alone, 3 for all of a point. */
-static inline void carry_features(const struct step *self, struct contact_list *list, uint32_t width)
-{
-	const struct contact_table *table = &self->dynamics->tables->contact;
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct contact_state *contact = &list->items[i];
-		if (contact->kept || contact->is_new)
-			continue;
-		uint32_t row = contact->row;
-		const struct manifold *made = &list->made[i].manifold;
-		double *to = list->made[i].multiplier;
-		memcpy(to, table->multiplier[row], sizeof table->multiplier[row]);
-		for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++)
-			for (uint32_t c = 0; c < width; c++)
-				to[3 * p + c] = 0;
-		for (uint32_t p = 0; p < made->count; p++)
-			for (uint32_t k = 0; k < table->point_count[row]; k++)
-				if (table->feature[row][k] == made->points[p].feature)
-					memcpy(&to[3 * p], &table->multiplier[row][3 * k],
-					       width * sizeof *to);
-	}
-}
-
-void step_carry_normals(const struct step *self, struct contact_list *list)
-{
-	carry_features(self, list, 1);
-}
-
-void step_carry_points(const struct step *self, struct contact_list *list)
-{
-	carry_features(self, list, 3);
 }
 
 /* ---- commit ----------------------------------------------------------------------------------- */
@@ -421,13 +386,13 @@ void step_carry_points(const struct step *self, struct contact_list *list)
 static enum status commit_room(struct step *self, const struct contact_list *list, uint64_t *contact_rows)
 {
 	struct dynamics *dynamics = self->dynamics;
-	uint64_t rows = dynamics->tables->contact.count, scratch = 0;
-	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
-		if (list->items[i].row == STEP_NO_ROW)
-			scratch++; /* takes any free row, or the next */
-		else
-			rows = MAX_OF(rows, (uint64_t)list->items[i].row + 1);
-	}
+	uint64_t rows = dynamics->tables->contact.count;
+	/* Scratch pairs stand last, and take any free row or the next; the others are in order. */
+	uint32_t listed = list != NULL ? list->count : 0, scratch = 0;
+	while (scratch < listed && list->items[listed - 1 - scratch].row == STEP_NO_ROW)
+		scratch++;
+	if (scratch < listed)
+		rows = MAX_OF(rows, (uint64_t)list->items[listed - 1 - scratch].row + 1);
 	*contact_rows = rows + scratch;
 	if (rows + scratch >= BITSET_NONE)
 		return STATUS_NO_MEMORY;
@@ -473,22 +438,31 @@ static void commit_block(const struct step *self)
 		tables_append(tables, TABLE_METHOD_BLOCK);
 }
 
-static void commit_made(struct contact_table *table, uint32_t row, const struct contact_made *made)
+/* Points that a row does not have are zero in it. */
+static void commit_points(struct contact_table *table, uint32_t row, const struct contact_made *made)
 {
 	const struct manifold *manifold = &made->manifold;
-	table->point_count[row] = (uint8_t)manifold->count;
-	table->normal[row] = manifold->count > 0 ? manifold->normal : vec3_zero();
-	for (uint32_t i = 0; i < MANIFOLD_POINTS_MAX; i++) {
-		bool used = i < manifold->count;
-		vec3 point = used ? manifold->points[i].point : vec3_zero();
-		table->anchor[row][3 * i] = point.x;
-		table->anchor[row][3 * i + 1] = point.y;
-		table->anchor[row][3 * i + 2] = point.z;
-		table->separation[row][i] = used ? manifold->points[i].separation : 0;
-		table->feature[row][i] = used ? manifold->points[i].feature : 0;
+	double *anchor = table->anchor[row], *separation = table->separation[row];
+	for (uint32_t i = 0; i < manifold->count; i++) {
+		const struct manifold_point *point = &manifold->points[i];
+		memcpy(&anchor[3 * i], &point->point, sizeof point->point);
+		separation[i] = point->separation;
+		table->feature[row][i] = point->feature;
+	}
+	for (uint32_t i = manifold->count; i < MAX_OF(table->point_count[row], 1u); i++) {
+		memset(&anchor[3 * i], 0, sizeof(vec3));
+		separation[i] = 0;
+		table->feature[row][i] = 0;
 	}
 	if (manifold->count == 0)
-		table->separation[row][0] = made->margin;
+		separation[0] = made->margin;
+	table->point_count[row] = (uint8_t)manifold->count;
+	table->normal[row] = manifold->count > 0 ? manifold->normal : vec3_zero();
+}
+
+static void commit_made(struct contact_table *table, uint32_t row, const struct contact_made *made)
+{
+	commit_points(table, row, made);
 	table->relative_position[row] = made->b_in_a.position;
 	table->relative_rotation[row] = made->b_in_a.rotation;
 	table->cache_kind[row] = made->cache.kind;
@@ -496,6 +470,16 @@ static void commit_made(struct contact_table *table, uint32_t row, const struct 
 	table->cache_b[row] = made->cache.feature_b;
 	table->fresh[row] = 0;
 	memcpy(table->multiplier[row], made->multiplier, sizeof made->multiplier);
+}
+
+static void take_row(struct dynamics *dynamics, struct contact_state *contact)
+{
+	if (contact->row == STEP_NO_ROW) {
+		contact->row = bitset_lowest_clear(&dynamics->contact_used);
+		contact->scratch = true;
+	}
+	struct contact_pair pair = { contact->a, contact->b };
+	contact_take(dynamics, contact->row, &pair);
 }
 
 /* Rows of pairs that are gone are free again before new pairs take theirs; scratch pairs take theirs last. */
@@ -506,14 +490,14 @@ static void commit_rows(struct step *self, struct contact_list *list)
 		contact_drop(dynamics, dynamics->gone.items[i]);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct contact_state *contact = &list->items[i];
-		if (!contact->is_new)
-			continue;
-		if (contact->row == STEP_NO_ROW) {
-			contact->row = bitset_lowest_clear(&dynamics->contact_used);
-			contact->scratch = true;
+		if (contact->is_new)
+			take_row(dynamics, contact);
+		if (contact->met || contact->reaches) {
+			dynamics_wake(dynamics, contact->body_a);
+			dynamics_wake(dynamics, contact->body_b);
 		}
-		struct contact_pair pair = { contact->a, contact->b };
-		contact_take(dynamics, contact->row, &pair);
+		if (!contact->kept)
+			commit_made(&dynamics->tables->contact, contact->row, &list->made[i]);
 	}
 	broad_phase_settle(dynamics->broad_phase);
 	bitset_reset(&dynamics->moved);
@@ -534,15 +518,6 @@ enum status step_commit(struct step *self, struct contact_list *list, struct rea
 	if (list == NULL)
 		return STATUS_OK;
 	commit_rows(self, list);
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct contact_state *contact = &list->items[i];
-		if (contact->met || contact->reaches) {
-			dynamics_wake(dynamics, contact->body_a);
-			dynamics_wake(dynamics, contact->body_b);
-		}
-		if (!contact->kept)
-			commit_made(&dynamics->tables->contact, contact->row, &list->made[i]);
-	}
 	self->committed = list;
 	return STATUS_OK;
 }

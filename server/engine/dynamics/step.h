@@ -64,7 +64,7 @@ struct contact_made {
 	pose b_in_a;	/* B's body in A's */
 	struct pair_cache cache;
 	/* The method's warm start for the new points, in its own layout of contact.multiplier: zero
-	 * unless the method carries it over (step_carry_normals, or a rule of its own). */
+	 * unless the method carries it over (collide_options.carry, or a rule of its own). */
 	double multiplier[3 * MANIFOLD_POINTS_MAX];
 };
 
@@ -121,10 +121,13 @@ struct collide_options {
 	double near; /* m: points nearer than this matter even at rest */
 	bool anew;   /* every manifold is made at full precision; else those of pieces that moved
 			little are kept */
+	/* What goes on with a feature that was there before: a point's normal multiplier (entries 0, 3, 6, 9;
+	 * the other entries stay where they are), or all three. New points begin with none. */
+	enum collide_carry { CARRY_NOTHING = 0, CARRY_NORMALS = 1, CARRY_POINTS = 3 } carry;
 };
 static inline struct collide_options collide_options_default(double dt)
 {
-	return (struct collide_options){ NULL, dt, CONTACT_NEAR, false };
+	return (struct collide_options){ NULL, dt, CONTACT_NEAR, false, CARRY_NOTHING };
 }
 
 /* Narrow phase of the list's contacts first … count-1, in parallel. */
@@ -168,11 +171,6 @@ struct contact_pair_view {
 MUST_CHECK enum status step_pairs(struct step *self, const struct contact_list *list, uint32_t **order,
 				  struct contact_pair_view **views, uint32_t *view_count);
 
-/* For made manifolds: the normal multipliers (entries 0, 3, 6, 9) of points whose feature was there
- * before go on, the other normals begin with none; the other entries stay as they are. */
-void step_carry_normals(const struct step *self, struct contact_list *list);
-/* For made manifolds: all three multipliers of a point go with its feature. */
-void step_carry_points(const struct step *self, struct contact_list *list);
 /* The multipliers that contact i begins with: the made manifold's, or the row's. */
 const double *step_multipliers(const struct step *self, const struct contact_list *list, uint32_t i);
 

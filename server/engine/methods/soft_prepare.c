@@ -18,6 +18,7 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/base/prefetch.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/tuning.h"
 
@@ -261,12 +262,28 @@ static void clear_lanes(struct soft_block *block)
 	memset((char *)block + from, 0, to - from);
 }
 
+enum { FETCH_BYTES = 2 * PREFETCH_LINE };
+
+/* Contacts of one colour lie far apart. */
+static void fetch_contacts(const struct step *step, const struct soft_block *block)
+{
+	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
+		if (block->contact[lane] == DYNAMICS_NONE)
+			continue;
+		uint32_t i = block->contact[lane];
+		prefetch(&step->contacts.items[i], FETCH_BYTES);
+		prefetch(step->contacts.made[i].multiplier, 1);
+	}
+}
+
 static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	const struct prepare *prepare = context;
 	for (uint32_t b = first; b < last; b++) {
 		struct soft_block *block = &prepare->step->blocks[b];
+		if (b + 1 < last)
+			fetch_contacts(prepare->step->step, block + 1);
 		if (block->contact[BLOCK_LANES - 1] == DYNAMICS_NONE)
 			clear_lanes(block);
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++)

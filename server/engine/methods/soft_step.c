@@ -82,11 +82,11 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 	if (status != STATUS_OK)
 		return status;
 	struct collide_options options = collide_options_default(dt);
+	options.carry = CARRY_NORMALS;
 	step_collide(&step, &step.contacts, 0, &options);
 	step_wake_reached(&step, &options);
 	step_number(&step);
 	step_report_contacts(&step, &step.contacts);
-	step_carry_normals(&step, &step.contacts);
 	struct soft_step self = soft_step_of(&step);
 	soft_prepare_bodies(&self);
 	soft_colour(&self);

@@ -498,12 +498,12 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 	if (status != STATUS_OK)
 		return status;
 	struct collide_options options = collide_options_default(dt);
+	options.carry = CARRY_POINTS;
 	options.anew = true;
 	step_collide(&step, &step.contacts, 0, &options);
 	step_wake_reached(&step, &options);
 	step_number(&step);
 	step_report_contacts(&step, &step.contacts);
-	step_carry_points(&step, &step.contacts);
 	struct velocity_step self = { .step = &step, .settings = settings_of(dynamics, method) };
 	struct velocity_impulse *first;
 	status = solve_step(&self, &first);

@@ -394,14 +394,11 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 	ck_assert_int_eq(step_begin(&step, &stage.dynamics, stage.dt, true, NULL, NULL), STATUS_OK);
 	struct collide_options options = collide_options_default(stage.dt);
 	options.anew = true;
-	step_collide(&step, &step.contacts, 0, &options);
-	ck_assert(step.contacts.count == 1 && !step.contacts.items[0].kept);
 	uint32_t fresh = 0;
 	for (uint32_t width = 1; width <= 3; width += 2) {
-		if (width == 3)
-			step_carry_points(&step, &step.contacts);
-		else
-			step_carry_normals(&step, &step.contacts);
+		options.carry = width == 3 ? CARRY_POINTS : CARRY_NORMALS;
+		step_collide(&step, &step.contacts, 0, &options);
+		ck_assert(step.contacts.count == 1 && !step.contacts.items[0].kept);
 		const struct contact_made *made = &step.contacts.made[0];
 		ck_assert_uint_eq(made->manifold.count, 4);
 		for (uint32_t p = 0; p < made->manifold.count; p++) {

@@ -168,10 +168,10 @@ static void check_lanes(void)
 	struct reason why;
 	ck_assert_int_eq(step_begin(&step, &stage.dynamics, stage.dt, true, NULL, &why), STATUS_OK);
 	struct collide_options options = collide_options_default(stage.dt);
+	options.carry = CARRY_NORMALS;
 	step_collide(&step, &step.contacts, 0, &options);
 	step_wake_reached(&step, &options);
 	step_number(&step);
-	step_carry_normals(&step, &step.contacts);
 	soft = (struct soft_step){ .step = &step,
 				   .dynamics = &stage.dynamics,
 				   .dt = stage.dt,
