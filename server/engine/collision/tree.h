@@ -58,7 +58,7 @@ enum { TREE_WALK_LEFT = 64 };
 struct tree_walk {
 	const struct tree *tree; /* borrowed, as the box is */
 	const struct aabb *box;
-	uint32_t below, leaf; /* the subtree that is walked without the list, and its last leaf; or TREE_NONE */
+	uint32_t below, leaf; /* a subtree that is walked without the list, its last leaf; or TREE_NONE */
 	uint32_t count;
 	uint32_t left[TREE_WALK_LEFT]; /* nodes that touch, the next one last */
 };
