@@ -38,7 +38,7 @@ struct side {
 	vec3 velocity, spin;
 };
 
-static void side_init(struct side *self, const struct step *step, struct contact_piece piece,
+static inline void side_init(struct side *self, const struct step *step, struct contact_piece piece,
 		      uint32_t body, const struct collide_options *options)
 {
 	const struct dynamics *dynamics = step->dynamics;
@@ -82,7 +82,7 @@ static double turning_speed(const struct tables *tables, const struct side *side
 }
 
 /* m: points farther apart than this do not matter in this step. */
-static double needed_distance(const struct tables *tables, const struct side *a, const struct side *b,
+static inline double needed_distance(const struct tables *tables, const struct side *a, const struct side *b,
 			      const struct collide_options *options)
 {
 	double speed = vec3_distance(a->velocity, b->velocity) + turning_speed(tables, a) +
@@ -169,7 +169,7 @@ static struct pair_cache memory_of(const struct tables *tables, const struct con
 }
 
 /* `width` multipliers of each point of `made` whose feature the row has; the row's others stay. */
-static void carry_multipliers(const struct contact_table *table, uint32_t row,
+static inline void carry_multipliers(const struct contact_table *table, uint32_t row,
 			      const struct manifold *made, uint32_t width, double *to)
 {
 	memcpy(to, table->multiplier[row], sizeof table->multiplier[row]);
