@@ -172,6 +172,15 @@ struct velocity_bounds velocity_row_bounds(const struct constraint_row *row, dou
 	return bounds;
 }
 
+bool velocity_row_asked(const struct velocity_island *self, const struct velocity_question *question,
+			uint32_t i)
+{
+	if (question->taken != NULL && !question->taken[i])
+		return false;
+	struct velocity_bounds bounds = velocity_row_bounds(&self->rows[i], self->step->step->dt);
+	return bounds.kind != FRICTION_STATIC || bounds.friction > 0;
+}
+
 static void pick_row(const struct velocity_island *self, const struct velocity_question *question,
 		     uint32_t i, struct picked *out)
 {
@@ -203,7 +212,7 @@ static enum status pick_rows(const struct velocity_island *self, const struct ve
 	    out->upper == NULL || out->friction == NULL || out->kind == NULL || out->state == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < n; i++)
-		if (question->taken == NULL || question->taken[i])
+		if (velocity_row_asked(self, question, i))
 			pick_row(self, question, i, out);
 	if (out->count == n) {
 		out->a = self->a;

@@ -132,7 +132,7 @@ static enum status pose_rows(struct velocity_island *self, const struct velocity
 		put_mass(&self->step->mass, self->island->slots[i], out->mass_inv[i]);
 	out->start[0] = 0;
 	for (uint32_t i = 0; i < self->count; i++)
-		if (question->taken == NULL || question->taken[i])
+		if (velocity_row_asked(self, question, i))
 			put_row(self, question, i, out);
 	out->problem.bodies = self->island->slot_count;
 	out->problem.start = out->start;
