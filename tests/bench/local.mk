@@ -48,6 +48,13 @@ tests_bench_bench_velocity_SOURCES = tests/bench/bench_velocity.c
 bench-velocity: tests/bench/bench_velocity
 	tests/bench/bench_velocity walls heap towers
 
+# How far smooth motions are from the truth, 30 Hz to 10 kHz: make bench-motion
+EXTRA_PROGRAMS += tests/bench/bench_motion
+tests_bench_bench_motion_SOURCES = tests/bench/bench_motion.c
+.PHONY: bench-motion
+bench-motion: tests/bench/bench_motion
+	tests/bench/bench_motion
+
 # make bench-solvers: walls cold and warm beside the dense solver, dense problems beside others', whole steps.
 .PHONY: bench-solvers
 bench-solvers: tests/bench/bench_lcp tests/bench/bench_lcp_sparse tests/bench/bench_velocity

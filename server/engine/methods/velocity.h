@@ -133,7 +133,8 @@ struct velocity_bounds {
 	uint8_t kind;	 /* enum friction_row */
 };
 struct velocity_bounds velocity_row_bounds(const struct constraint_row *row, double h);
-/* Whether row i is part of the problem: it is taken, and no tangent without friction, whose multiplier is 0. */
+/* Whether row i is part of the problem: it is taken, and no tangent without friction (whose multiplier
+ * is 0). */
 bool velocity_row_asked(const struct velocity_island *self, const struct velocity_question *question,
 			uint32_t i);
 
