@@ -48,6 +48,11 @@ export class World extends Questions {
     this.onInfo?.(this);
   }
 
+  /** Asks for mode, method and counts anew, which others may have changed; onInfo is called. */
+  async refresh() {
+    this.takeInfo(await this.client.request("world_join", { world: this.number }, "world_info"));
+  }
+
   // ---- pace ------------------------------------------------------------------------------------
 
   /** action: pause, resume, speed (value: times real time), lockstep or barrier (value: sessions). */

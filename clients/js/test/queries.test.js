@@ -1,7 +1,7 @@
 /** Every kind of question, and every way to watch a part of a world, against a real daemon. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Refused, areas, isRight, shapes } from "../src/index.js";
+import { Refused, areas, command, isRight, shapes } from "../src/index.js";
 import { connect } from "../src/tcp.js";
 import { daemon } from "./daemon.js";
 
@@ -52,6 +52,27 @@ test("methods and parameters there are", async () => {
   assert.deepEqual(parameters.get("contact.push_speed").old, ["soft_step.push_speed"]);
   assert.ok(parameters.get("soft_step.substeps").whole);
   for (const { methods: readers } of parameters.values()) assert.ok(readers.every((name) => methods.has(name)));
+});
+
+test("a parameter or method that somebody sets is what the world says, and what it refuses changes nothing", async () => {
+  const tuned = await client.create("tuned"), other = await connect(server.address), seen = await other.join("tuned");
+  const valueOf = async (name) => (await seen.parameters()).find((parameter) => parameter.name === name).value;
+  const set = (name, value) => tuned.send(command("parameter", { name, value }));
+  await set("soft_step.substeps", 8);
+  assert.equal(await valueOf("soft_step.substeps"), 8);
+  for (const [name, value, status, field] of [["soft_step.substeps", 65, "range", "value"],
+    ["soft_step.substeps", 2.5, "range", "value"], ["no.such", 1, "unknown_parameter", "name"]])
+    await assert.rejects(set(name, value), (error) => error.status === status && error.field === field);
+  assert.equal(await valueOf("soft_step.substeps"), 8);
+  await tuned.send(command("method", { name: "lcp" }));
+  await assert.rejects(tuned.send(command("method", { name: "none" })), (error) => error.status === "unknown_method");
+  // No message tells the others.
+  assert.equal(seen.method, "soft-step");
+  let told = 0;
+  seen.onInfo = () => { told++; };
+  await seen.refresh();
+  assert.deepEqual([seen.method, told > 0], ["lcp", true]);
+  other.close();
 });
 
 test("contacts and regions of what touches", async () => {
