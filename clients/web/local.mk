@@ -14,6 +14,9 @@ VIEWER_FILES = \
 	clients/web/src/inspector.js \
 	clients/web/src/link.js \
 	clients/web/src/main.js \
+	clients/web/src/method.js \
+	clients/web/src/parameter.js \
+	clients/web/src/physics.js \
 	clients/web/src/playback.js \
 	clients/web/src/stage.js \
 	clients/web/src/statistics.js

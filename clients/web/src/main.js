@@ -7,6 +7,7 @@ import { Focus } from "./focus.js";
 import { Hand } from "./hand.js";
 import { Inspector } from "./inspector.js";
 import { Link } from "./link.js";
+import { Physics } from "./physics.js";
 import { Playback } from "./playback.js";
 import { Stage } from "./stage.js";
 import { Statistics } from "./statistics.js";
@@ -34,6 +35,7 @@ function say(text, state) {
 }
 
 const mayCommand = () => ["controller", "admin"].includes(link.client?.role);
+const physics = new Physics(element("physics"), element("method"), mayCommand);
 
 function showPace(world) {
   const running = world.mode === "running", own = mayCommand();
@@ -74,11 +76,13 @@ function joined(client, world, worlds) {
   world.onInfo = showPace;
   showPace(world);
   contacts.watch(world);
+  physics.watch(world);
 }
 
 function empty() {
   clear(60);
   contacts.watch(null);
+  physics.watch(null);
   element("world").replaceChildren(new Option("none"));
   say(`${link.client.role}, no world`, "empty");
   banner.show(new Error("The server has no world yet. It will be shown as soon as there is one."));
@@ -175,11 +179,12 @@ const KEYS = {
   c: () => toggle("contacts"),
   v: () => toggle("focus"),
   r: () => toggle("reset"),
+  m: () => physics.toggle(),
   h: () => document.body.classList.toggle("bare"),
 };
 const COMMANDS = { " ": pauseOrResume, ".": step, p: () => { if (inspector.id !== 0) hand.push(inspector.id); } };
 window.addEventListener("keydown", (event) => {
-  if (["INPUT", "SELECT", "BUTTON"].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (["INPUT", "SELECT", "BUTTON", "SUMMARY"].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
   const does = KEYS[event.key] ?? (mayCommand() && link.connected ? COMMANDS[event.key] : undefined);
   if (does === undefined) return;
   event.preventDefault();
@@ -207,6 +212,7 @@ function picture() {
       statistics.picture(now, client, world, mirror, playback);
     }
   }
+  if (link.connected) physics.refresh(mirror, now);
   // Before there is anything to see the page has better to do.
   if (moment !== null || bare > 0) stage.render();
   bare = moment === null ? Math.max(bare - 1, 0) : 2;
@@ -214,7 +220,7 @@ function picture() {
 
 // For the console, and for tests of the page.
 window.cairn = {
-  link, stage, crowd, playback, statistics, inspector, contacts, focus, choose, moment: () => moment,
+  link, stage, crowd, playback, statistics, inspector, contacts, focus, physics, choose, moment: () => moment,
 };
 link.start();
 requestAnimationFrame(picture);

@@ -1,15 +1,22 @@
 /**
  * Takes the pictures that README shows: node test/screenshot.mjs OUT.png SCENE SECONDS [CHOICE…], in BUILD/npm/web with
  * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `body` chooses the topmost one that moves;
- * `near=0.7` brings the camera nearer; WIDTHxHEIGHT.
+ * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` brings the camera nearer; WIDTHxHEIGHT.
  */
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { daemon } from "../../js/test/daemon.js";
 
 const [out, scene, seconds, ...choices] = process.argv.slice(2);
 const size = choices.map((choice) => /^(\d+)x(\d+)$/.exec(choice)).find((match) => match !== null);
 const near = Number(choices.find((choice) => choice.startsWith("near="))?.slice(5) ?? 1);
-const server = await daemon("--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--scene",
+const token = "a token for nobody but this picture", home = mkdtempSync(join(tmpdir(), "cairn-picture-"));
+writeFileSync(join(home, "tokens"), `bearer painter controller ${createHash("sha256").update(token).digest("hex")}\n`,
+  { mode: 0o600 });
+const server = await daemon("--tokens", join(home, "tokens"), "--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--scene",
   `${process.env.CAIRN_SRCDIR}/clients/scenes/${scene}.yaml`);
 const address = await server.said(/listening address=(http:\S+)/);
 const browser = await chromium.launch({
@@ -19,21 +26,24 @@ const browser = await chromium.launch({
 try {
   const page = await browser.newPage({ viewport: { width: Number(size?.[1] ?? 1280), height: Number(size?.[2] ?? 720) } });
   page.setDefaultTimeout(120000);
-  await page.goto(`${address}#world=${scene}`);
+  const physics = choices.includes("physics");
+  await page.goto(`${address}#world=${scene}${physics ? `&token=${encodeURIComponent(token)}` : ""}`);
   await page.waitForFunction(() => window.cairn?.moment() && cairn.crowd.complete);
   await page.waitForTimeout(Number(seconds) * 1000);
-  await page.evaluate(([contacts, body, share]) => {
+  await page.evaluate(([contacts, body, share, panel]) => {
     const { camera, controls } = cairn.stage, { mirror } = cairn.link;
     if (contacts) document.getElementById("contacts").click();
     camera.position.sub(controls.target).multiplyScalar(share).add(controls.target);
+    if (panel) document.getElementById("method").click();
     if (!body) return;
     const height = (id) => mirror.position[mirror.slots.get(id) * 3 + 1];
     cairn.choose([...mirror.slots.keys()].filter((id) => mirror.body(id).status === "dynamic")
       .reduce((top, id) => (height(id) > height(top) ? id : top)));
-  }, [choices.includes("contacts"), choices.includes("body"), near]);
+  }, [choices.includes("contacts"), choices.includes("body"), near, physics]);
   await page.waitForTimeout(4000);
   await page.screenshot({ path: out, timeout: 120000 });
 } finally {
   await browser.close();
   await server.stop();
+  rmSync(home, { recursive: true, force: true });
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
+import { command, shapes } from "../../js/src/index.js";
 import { connect } from "../../js/src/tcp.js";
 import { daemon, relay } from "../../js/test/daemon.js";
 
@@ -339,6 +340,275 @@ test("another world may be chosen", async () => {
   await page.close();
 });
 
+/** A paused world of a test's own, and its maker's client. */
+async function tuned(name) {
+  const maker = await connect(server.address), world = await maker.create(name);
+  await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });
+  await world.spawn({ shapes: [[await world.shape(shapes.box(1, 1, 1))]], position: [0, 0.5, 0] });
+  const valueOf = async (parameter) => (await world.parameters()).find((facts) => facts.name === parameter).value;
+  const set = (parameter, value) => world.send(command("parameter", { name: parameter, value }));
+  return { maker, world, valueOf, set, hash: `#world=${name}&token=${encodeURIComponent(TOKEN)}` };
+}
+
+/** Opens the panel of methods and parameters by its key and waits until it is filled. */
+async function openPhysics(page) {
+  await page.focus("#stage");
+  await page.keyboard.press("m");
+  await page.waitForFunction(() => cairn.physics.shown !== null);
+}
+
+const input = (page, parameter) => page.getByLabel(parameter, { exact: true });
+const refusal = (page, parameter) => page.locator(`.parameter[data-name="${parameter}"] .refused`);
+
+/** Types a value as a person does, and is done with it. */
+async function type(page, parameter, value) {
+  await input(page, parameter).fill(String(value));
+  await page.keyboard.press("Enter");
+}
+
+/** What the panel shows, as a person reads it. */
+const physicsOf = (page) => page.evaluate(() => {
+  const rows = (list) => [...document.querySelectorAll(`${list} > .parameter`)].map((row) => {
+    const field = row.querySelector("input"), text = (name) => row.querySelector(name).textContent;
+    return { name: text("label"), unit: text(".unit"), meaning: text(".meaning"), least: field.min, most: field.max,
+      value: field.type === "checkbox" ? Number(field.checked) : Number(field.value), label: field.labels[0]?.textContent };
+  });
+  return {
+    methods: [...document.querySelectorAll("#methods > li")].map((item) => ({ name: item.querySelector("strong").textContent,
+      used: item.getAttribute("aria-current") === "true", text: item.innerText })),
+    read: rows("#parameters"), unread: rows("#unread"), title: document.getElementById("readby").textContent,
+  };
+});
+
+/** Whether the panel says of methods and parameters what the server says. */
+async function assertShown(page, world) {
+  await world.refresh();
+  const [shown, methods, parameters] = [await physicsOf(page), await world.methods(), await world.parameters()];
+  assert.deepEqual(shown.methods.map(({ name, used }) => [name, used]),
+    methods.map(({ name }) => [name, name === world.method]));
+  for (const [i, { summary, abilities, names }] of methods.entries())
+    for (const words of [summary, ...abilities, ...names.map(({ name }) => name)])
+      assert.ok(shown.methods[i].text.includes(words), `${words} in ${shown.methods[i].text}`);
+  assert.equal(shown.title, `Parameters of ${world.method}`);
+  const reads = ({ methods: readers }) => readers.includes(world.method);
+  for (const [rows, facts] of [[shown.read, parameters.filter(reads)], [shown.unread, parameters.filter((p) => !reads(p))]]) {
+    assert.deepEqual(rows.map(({ name, label, value, unit }) => ({ name, label, value, unit })),
+      facts.map(({ name, value, unit }) => ({ name, label: name, value, unit })));
+    for (const [i, { meaning, initial, least, most, whole }] of facts.entries()) {
+      for (const words of [meaning, `within ${least} and ${most}`, `default ${initial}`])
+        assert.ok(rows[i].meaning.toLowerCase().includes(words.toLowerCase()), `${words} in ${rows[i].meaning}`);
+      if (!whole || least !== 0 || most !== 1) assert.deepEqual([rows[i].least, rows[i].most], [String(least), String(most)]);
+    }
+  }
+}
+
+test("the panel lists methods and parameters as the server says them, whichever is in use", async () => {
+  const { maker, world, hash } = await tuned("listed");
+  const page = await open(hash);
+  await openPhysics(page);
+  for (const { name } of await world.methods()) {
+    await world.send(command("method", { name }));
+    await page.waitForFunction((used) => cairn.physics.shown.method === used, name);
+    await assertShown(page, world);
+  }
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  maker.close();
+});
+
+test("a parameter that is changed takes effect, and what is refused is said beside it and changes nothing", async () => {
+  const { maker, world, valueOf, hash } = await tuned("changed");
+  const page = await open(hash), name = "soft_step.substeps";
+  await openPhysics(page);
+  for (const mode of ["paused", "running"]) {
+    if (mode === "running") await world.control("resume");
+    await type(page, name, 8);
+    await page.waitForFunction((n) => cairn.physics.shown.parameters.find((p) => p.name === n).value === 8, name);
+    assert.equal(await valueOf(name), 8);
+    for (const [bad, words] of [[65, /is 65: .* within 1 and 64.*In force: 8/], [2.5, /is 2.5: .* integer/], [-1, /is -1: /],
+      ["", /must be a number/]]) {
+      await type(page, name, bad);
+      await refusal(page, name).filter({ hasText: words }).waitFor();
+      assert.equal(await input(page, name).getAttribute("aria-invalid"), "true");
+      assert.equal(await valueOf(name), 8, `${bad} is refused`);
+    }
+    await page.keyboard.press("Escape");
+    assert.deepEqual([await input(page, name).inputValue(), await refusal(page, name).textContent()], ["8", ""]);
+    await page.getByLabel(`Default of ${name}`).click();
+    await page.waitForFunction((n) => document.getElementById(`parameter-${n}`).value === "4", name);
+    assert.equal(await valueOf(name), 4);
+    const before = await valueOf("sleep.enabled");
+    await input(page, "sleep.enabled").focus();
+    await page.keyboard.press("Space");
+    await page.waitForFunction((v) => cairn.physics.shown.parameters.find((p) => p.name === "sleep.enabled").value !== v, before);
+    assert.equal(await valueOf("sleep.enabled"), 1 - before);
+  }
+  await assertShown(page, world);
+  assert.equal(await page.evaluate(() => cairn.link.world.mode), "running", "no key was taken for a command of the page");
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  maker.close();
+});
+
+test("another method is put to use from the keyboard, and its parameters are shown", async () => {
+  const { maker, world, hash } = await tuned("switched");
+  const page = await open(hash);
+  await openPhysics(page);
+  for (const name of ["reflection", "soft-step", "lcp"]) {
+    const button = page.getByRole("button", { name: `Use ${name}`, exact: true });
+    assert.equal(await button.getAttribute("aria-pressed"), "false");
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((used) => cairn.physics.shown.method === used, name);
+    assert.equal(await button.getAttribute("aria-pressed"), "true");
+    assert.ok(await button.evaluate((element) => element === document.activeElement), "the focus stays");
+    assert.equal((await maker.list()).find((info) => info.name === "switched").method, name);
+    await assertShown(page, world);
+    assert.match(await page.textContent("#state"), new RegExp(`controller, ${name}, paused`));
+  }
+  // A method that was there when it was asked, and is not any more.
+  await page.evaluate(() => {
+    const { world } = cairn.link, send = world.send.bind(world);
+    world.send = ([number]) => send([number, "withdrawn"]);
+  });
+  await page.getByRole("button", { name: "Use free", exact: true }).click();
+  await page.locator('.method[data-name="free"] .refused', { hasText: "no method withdrawn" }).waitFor();
+  await world.refresh();
+  assert.equal(world.method, "lcp");
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  maker.close();
+});
+
+test("what others change is followed, but for what one is typing", async () => {
+  const { maker, world, set, valueOf, hash } = await tuned("shared");
+  const page = await open(hash), name = "contact.push_speed", other = "restitution.speed";
+  const shows = (parameter, value) => page.waitForFunction(([p, v]) =>
+    Number(document.getElementById(`parameter-${p}`).value) === v, [parameter, value]);
+  await openPhysics(page);
+  for (const mode of ["paused", "running"]) {
+    if (mode === "running") await world.control("resume");
+    await set(name, 5);
+    await shows(name, 5);
+    await input(page, name).fill("7.5");
+    await set(name, 6);
+    await set(other, 2);
+    await shows(other, 2);
+    assert.equal(await input(page, name).inputValue(), "7.5");
+    // The lines of another method are other ones, but for those that both read.
+    for (const method of ["lcp", "soft-step"]) {
+      await world.send(command("method", { name: method }));
+      await page.waitForFunction((used) => cairn.physics.shown.method === used, method);
+      assert.ok(await input(page, name).evaluate((element) => element === document.activeElement), "the focus stays");
+      assert.deepEqual([await input(page, name).inputValue(), await valueOf(name)], ["7.5", 6]);
+    }
+    await input(page, name).press("Escape");
+    await shows(name, 6);
+    // What is half typed where its line goes is given up, not sent.
+    const gone = "soft_step.substeps", before = await valueOf(gone);
+    await input(page, gone).fill("9");
+    await world.send(command("method", { name: "lcp" }));
+    await page.waitForFunction(() => cairn.physics.shown.method === "lcp");
+    assert.ok(await page.evaluate(() => document.getElementById("physics").contains(document.activeElement)));
+    await page.click("#physics-title");
+    await world.send(command("method", { name: "soft-step" }));
+    await page.waitForFunction(() => cairn.physics.shown.method === "soft-step");
+    await shows(gone, before);
+    assert.equal(await valueOf(gone), before);
+    await set(other, 1);
+    await shows(other, 1);
+  }
+  // Nor does one change anything who scrolls the panel, or leaves a field as it was.
+  await input(page, name).focus();
+  const box = await input(page, name).boundingBox();
+  await page.mouse.move(box.x + 5, box.y + 5);
+  const scrolled = await page.evaluate(() => document.getElementById("physics").scrollTop);
+  await page.mouse.wheel(0, 120);
+  await page.waitForFunction((from) => document.getElementById("physics").scrollTop !== from, scrolled);
+  await page.waitForTimeout(200);
+  assert.deepEqual([await input(page, name).inputValue(), await valueOf(name)], ["6", 6]);
+  // Where somebody else steps, it waits for the step, and shows that it does.
+  await world.control("lockstep");
+  await type(page, name, 9);
+  await page.waitForFunction((p) => document.getElementById(`parameter-${p}`).closest("[aria-busy=true]"), name);
+  assert.equal(await valueOf(name), 6);
+  await world.step(1);
+  await page.waitForFunction((p) => !document.getElementById(`parameter-${p}`).closest("[aria-busy=true]"), name);
+  assert.equal(await valueOf(name), 9);
+  await shows(name, 9);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  maker.close();
+});
+
+test("an observer reads methods and parameters and changes none", async () => {
+  const { maker, world } = await tuned("looked-at");
+  const page = await open("#world=looked-at"), before = await world.parameters();
+  await openPhysics(page);
+  await page.click("#others summary");
+  await assertShown(page, world);
+  for (const button of await page.locator("#methods button, .parameter button").all()) assert.equal(await button.isVisible(), false);
+  const fields = await page.locator(".parameter input").all();
+  assert.equal(fields.length, before.length);
+  for (const field of fields) assert.equal(await field.isEditable(), false);
+  // Whatever the page lets through, the server does not.
+  await page.evaluate(() => {
+    const field = document.getElementById("parameter-soft_step.substeps");
+    field.value = 9;
+    field.dispatchEvent(new Event("change"));
+    Object.assign(document.querySelector('.method[data-name="free"] button'), { disabled: false }).click();
+  });
+  await refusal(page, "soft_step.substeps").filter({ hasText: "forbidden" }).waitFor();
+  await page.locator('.method[data-name="free"] .refused', { hasText: "forbidden" }).waitFor();
+  await world.refresh();
+  assert.deepEqual([await world.parameters(), world.method], [before, "soft-step"]);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  maker.close();
+});
+
+test("the panel opens and closes by keys, asks nothing while it is shut, and takes no words for markup", async () => {
+  const { maker, world, hash } = await tuned("worded");
+  await world.control("resume");
+  const page = await open(hash), focused = () => page.evaluate(() => document.activeElement.id);
+  await page.evaluate(() => {
+    const own = cairn.link.world, { methods, parameters } = own;
+    cairn.asked = 0;
+    own.methods = async () => {
+      cairn.asked++;
+      return (await methods.call(own)).map((facts) => ({ ...facts, summary: "<b id=bold>summary</b>", why: "<i>why</i>" }));
+    };
+    own.parameters = async () => (await parameters.call(own)).map((facts) => ({ ...facts, meaning: "<img src=x>", unit: "<u>" }));
+  });
+  await openPhysics(page);
+  assert.equal(await focused(), "physics");
+  assert.equal(await page.getAttribute("#method", "aria-expanded"), "true");
+  assert.equal(await page.locator("#physics :is(b, i, img, u)").count(), 0);
+  assert.match(await page.textContent("#methods"), /<b id=bold>summary<\/b>.*could not take.*<i>why<\/i>/);
+  // What could not be, by the server's word, is not offered.
+  for (const button of await page.locator("#methods button").all()) assert.equal(await button.isDisabled(), true);
+  await page.waitForFunction(() => cairn.asked >= 2);
+  await page.focus("#others summary");
+  await page.keyboard.press("Space");
+  await page.waitForFunction(() => document.getElementById("others").open);
+  await page.waitForTimeout(200);
+  await world.refresh();
+  assert.equal(world.mode, "running", "the key folds the list and does not pause");
+  await page.keyboard.press("Escape");
+  assert.deepEqual([await page.isVisible("#physics"), await focused()], [false, "method"]);
+  await page.waitForTimeout(200);
+  const asked = await page.evaluate(() => cairn.asked);
+  await page.waitForTimeout(1500);
+  assert.equal(await page.evaluate(() => cairn.asked), asked);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((n) => cairn.asked > n, asked);
+  await page.click("#shut");
+  assert.equal(await page.isVisible("#physics"), false);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  maker.close();
+});
+
 test("an observer's page has nothing to command with, and the server would refuse it", async () => {
   const page = await open("#world=tower");
   for (const id of ["pause", "step", "speed", "push"]) assert.equal(await page.isVisible(`#${id}`), false, id);
@@ -407,12 +677,19 @@ test("a token that is wrong gives no more than no token", async () => {
 
 test("on a small screen nothing lies upon anything else", async () => {
   const page = await open(CONTROLLER);
-  for (const [width, height] of [[390, 760], [800, 500], [1280, 720]]) {
+  const sizes = [[390, 760], [800, 500], [1000, 660], [1280, 720]];
+  for (const [width, height, physics] of sizes.flatMap((size) => [[...size, false], [...size, true]])) {
     await page.setViewportSize({ width, height });
-    await page.evaluate(() => { cairn.choose([...cairn.link.mirror.slots.keys()].at(-1)); });
+    await page.evaluate((open) => {
+      cairn.choose([...cairn.link.mirror.slots.keys()].at(-1));
+      cairn.physics.toggle(open);
+    }, physics);
+    if (physics) await page.waitForFunction(() => cairn.physics.shown !== null);
     await pictures(page, 3);
-    const boxes = (await Promise.all(["header", "#pace", "#inspector", "#statistics", "#help"].map(async (name) =>
+    const names = ["header", "#pace", "#inspector", "#physics", "#statistics", "#help"];
+    const boxes = (await Promise.all(names.map(async (name) =>
       ({ name, box: await page.locator(name).boundingBox() })))).filter(({ box }) => box !== null);
+    assert.equal(boxes.some(({ name }) => name === "#physics"), physics);
     for (const { name, box } of boxes)
       assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= width + 1 && box.y + box.height <= height + 1,
         `${name} of ${width} × ${height}: ${JSON.stringify(box)}`);

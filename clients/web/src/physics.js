@@ -1,0 +1,146 @@
+/**
+ * The panel of methods and parameters: what the server offers, what the world uses, and, for those who may command, the means to
+ * change it. Others may change it too, and no message says so: as long as the panel is open it asks again when the world's
+ * state has moved on.
+ */
+import { command } from "cairn-client";
+import { Method } from "./method.js";
+import { Parameter } from "./parameter.js";
+
+/** How often it asks at most while it is open. */
+const ASK_MS = 1000;
+
+/** Puts `rows` into a container. Those that stay are not touched: a field that is taken out tells what is half typed as a change. */
+function arrange(container, rows) {
+  const roots = rows.map(({ root }) => root);
+  for (const child of [...container.children]) if (!roots.includes(child)) child.remove();
+  roots.forEach((root, i) => {
+    if (container.children[i] !== root) container.insertBefore(root, container.children[i] ?? null);
+  });
+}
+
+export class Physics {
+  #world = null;
+  #asked = -Infinity;
+  /** The state of which the answer that is shown was asked. */
+  #state = "";
+  #asks = 0;
+  #methods = new Map();
+  #parameters = new Map();
+
+  /**
+   * @param button opens and closes the panel
+   * @param {() => boolean} mayCommand
+   */
+  constructor(root, button, mayCommand) {
+    this.root = root;
+    this.button = button;
+    this.mayCommand = mayCommand;
+    [this.trouble, this.methods, this.title, this.read, this.others, this.rest] =
+      ["#unanswered", "#methods", "#readby", "#parameters", "#others", "#unread"].map((name) => root.querySelector(name));
+    button.onclick = () => this.toggle();
+    root.querySelector("#shut").onclick = () => this.toggle(false);
+    root.onkeydown = (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      this.toggle(false);
+    };
+    /** What is shown: {method, methods, parameters} as the server said it, or null. */
+    this.shown = null;
+  }
+
+  get open() { return !this.root.hidden; }
+
+  /** Opens it, or closes it; the focus goes along. */
+  toggle(open = !this.open) {
+    if (open === this.open) return;
+    this.root.hidden = !open;
+    this.button.setAttribute("aria-expanded", open);
+    this.#state = "";
+    this.#asked = -Infinity;
+    if (open) this.root.focus();
+    else this.button.focus();
+  }
+
+  /** The world that is meant from now on, or null. */
+  watch(world) {
+    this.#world = world;
+    this.shown = null;
+    this.#state = "";
+    this.#asked = -Infinity;
+    this.#methods.clear();
+    this.#parameters.clear();
+    for (const list of [this.methods, this.read, this.rest]) list.replaceChildren();
+    this.title.textContent = "Parameters";
+    this.others.hidden = true;
+    this.trouble.textContent = "";
+  }
+
+  /** Once a picture: asks when it is time. */
+  refresh(mirror, now) {
+    if (!this.open || this.#world === null || this.#asks > 0 || now - this.#asked < ASK_MS) return;
+    const state = mirror === null ? "none" : `${mirror.epoch} ${mirror.tick} ${mirror.edit}`;
+    if (state === this.#state) return;
+    this.#asked = now;
+    this.#ask().then((answered) => { if (answered) this.#state = state; });
+  }
+
+  /** @returns {Promise<boolean>} whether it was answered */
+  async #ask() {
+    const world = this.#world;
+    this.#asks++;
+    try {
+      const [methods, parameters] = await Promise.all([world.methods(), world.parameters(), world.refresh()]);
+      if (world !== this.#world) return false;
+      this.trouble.textContent = "";
+      this.#show({ method: world.method, methods, parameters });
+      return true;
+    } catch (error) {
+      if (world === this.#world) this.trouble.textContent = `The server did not say: ${error.message}`;
+      return false;
+    } finally {
+      this.#asks--;
+    }
+  }
+
+  /** One command, and then what came of it. It waits for a tick where the world does not stand. */
+  async #tell(name, values) {
+    await this.#world.send(command(name, values));
+    await this.#ask();
+  }
+
+  #row(rows, facts, make) {
+    if (!rows.has(facts.name)) rows.set(facts.name, make());
+    return rows.get(facts.name);
+  }
+
+  #show(answer) {
+    this.shown = answer;
+    const { method: used, methods, parameters } = answer, may = this.mayCommand();
+    arrange(this.methods, methods.map((facts) => {
+      const row = this.#row(this.#methods, facts, () => new Method(facts, (name) => this.#tell("method", { name })));
+      row.show(facts, facts.name === used, may);
+      return row;
+    }));
+    const rowsOf = (list, container) => list.map((facts) => {
+      const set = (name, value) => this.#tell("parameter", { name, value });
+      const row = this.#row(this.#parameters, facts, () => new Parameter(facts, set));
+      row.show(facts, may);
+      if (row.root.parentNode !== container) row.giveUp();
+      return row;
+    });
+    const [read, unread] = [true, false].map((is) => parameters.filter((facts) => facts.methods.includes(used) === is));
+    this.title.textContent = `Parameters of ${used}`;
+    this.#place([[this.read, rowsOf(read, this.read)], [this.rest, rowsOf(unread, this.rest)]]);
+    this.others.hidden = unread.length === 0;
+  }
+
+  /** Rows into containers; the focus does not leave the panel. */
+  #place(lists) {
+    const { activeElement } = document, inside = this.root.contains(activeElement);
+    for (const [container, rows] of lists) arrange(container, rows);
+    if (!inside || document.activeElement === activeElement) return;
+    activeElement.focus();
+    if (document.activeElement !== activeElement) this.root.focus();
+  }
+}
