@@ -49,28 +49,17 @@ static uint32_t add_box(struct stage *stage, const struct ground *ground, vec3 h
 
 /* ---- free motion ------------------------------------------------------------------------------- */
 
-static double fall(const struct ground *ground, double unused)
+/* `place`: of the place, else of the speed. */
+static double fall(const struct ground *ground, double place)
 {
-	UNUSED(unused);
 	struct stage stage;
 	begin(&stage, ground, vec3_make(0, -GRAVITY, 0));
 	uint32_t box = add_box(&stage, ground, vec3_all(0.5), (struct stage_body){ 0 });
 	run(&stage, 10);
-	double error = fabs(stage.tables.body.velocity[box].y + 10 * GRAVITY);
+	double speed_off = fabs(stage.tables.body.velocity[box].y + 10 * GRAVITY);
+	double place_off = fabs(stage.tables.body.position[box].y - ground->at.y + 50 * GRAVITY);
 	stage_release(&stage);
-	return error;
-}
-
-static double fall_place(const struct ground *ground, double unused)
-{
-	UNUSED(unused);
-	struct stage stage;
-	begin(&stage, ground, vec3_make(0, -GRAVITY, 0));
-	uint32_t box = add_box(&stage, ground, vec3_all(0.5), (struct stage_body){ 0 });
-	run(&stage, 10);
-	double error = fabs(stage.tables.body.position[box].y - ground->at.y + 50 * GRAVITY);
-	stage_release(&stage);
-	return error;
+	return place > 0 ? place_off : speed_off;
 }
 
 static double drag(const struct ground *ground, double rate)
@@ -230,7 +219,7 @@ static const struct {
 	double far; /* m from the origin, in x */
 } MOTIONS[] = {
 	{ "fall, 10 s: speed", "m/s", fall, 0, false, 0 },
-	{ "fall, 10 s: place", "m", fall_place, 0, false, 0 },
+	{ "fall, 10 s: place", "m", fall, 1, false, 0 },
 	{ "drag 10 /s, 1 s: velocity", "m/s", drag, 10, false, 0 },
 	{ "spin 5 rad/s, 10 s: energy", "of it", spin_energy, 5, false, 0 },
 	{ "spin 5 rad/s, 10 s: L", "of |L|", spin_momentum, 5, false, 0 },
