@@ -9,9 +9,10 @@
  *   2. Small islands: normals alone, where INFEASIBLE is proved, then their tangents stick, and rounds.
  *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution wherever
  *      normals alone have one, and knows nearly which rows act and stick; then the rounds.
- *   4. Friction is not monotone, so no end is proved. If there is none: the convex problem again with
- *      what it lifts taken back, while that brings the true conditions closer. No such x adds energy.
- *   5. Small islands: bounds from the normals of the round before.
+ *   4. Friction is not monotone, so no end is proved. If there is none, in small islands: the convex problem
+ *      again with what it lifts taken back, while that brings the true conditions closer, and bounds from
+ *      the normals of the round before.
+ *   5. Sweeps over the rows, which come near where nothing else ends; in small islands the rounds from there.
  * What is left unsolved goes out only if it adds no energy; else without friction, or nothing does.
  */
 #include "server/engine/solvers/lcp_friction_sparse.h"
@@ -25,6 +26,7 @@
 /* Rounds of the active set: in large islands those that end do so soon or not at all. */
 enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8, LIFTS = 8, BOUND_ROUNDS = 30, STALLED = 8 };
 enum { FACTORS_MAX = 500, LAST_FACTORS = 60 };
+enum { SWEEP_ROUNDS = 6, SWEEPS = 50 };
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
 #define SOUND 1e-10     /* of the largest b squared: energy that is rounding */
@@ -277,6 +279,63 @@ static bool by_rounds(struct lcp_sparse *self, double best)
 	return false;
 }
 
+/* Of A. */
+static void take_diagonal(const struct lcp_sparse *self, double *out)
+{
+	for (uint32_t i = 0; i < self->rows; i++) {
+		out[i] = self->compliance[i];
+		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++)
+			for (uint32_t c = 0; c < LCP_BODY; c++)
+				out[i] += self->jacobian[p][c] * self->jacobian[p][c];
+	}
+}
+
+/* Each row in turn holds, with bounds by its normal as it is then; u goes along. */
+static void sweep(struct lcp_sparse *self, const double *diagonal)
+{
+	for (uint32_t i = 0; i < self->rows; i++) {
+		double x = self->x[i], low = self->lower[i], high = self->upper[i];
+		if (self->normal[i] != i) {
+			double limit = self->friction[i] * self->x[self->normal[i]];
+			low = self->kind[i] == FRICTION_FORWARD ? limit : -limit;
+			high = self->kind[i] == FRICTION_BACKWARD ? -limit : limit;
+		}
+		double w = lcp_sparse_row_dot(self, i, self->u) + self->compliance[i] * x + self->b[i];
+		self->x[i] = scalar_clamp(diagonal[i] > 0 ? x - w / diagonal[i] : x, low, high);
+		lcp_sparse_row_add(self, i, self->x[i] - x, self->u);
+	}
+}
+
+/* Sweeps over the rows (projected Gauss-Seidel), which come near where the rounds do not end, and then from
+ * there no nearer. `best`: the gap of x, infinite where x adds energy. x is the best of all that adds none. */
+static bool by_sweeps(struct lcp_sparse *self, double best)
+{
+	double *kept = self->kept_best, *diagonal = self->slope;
+	take_diagonal(self, diagonal);
+	memcpy(kept, self->x, self->rows * sizeof *kept);
+	for (uint32_t k = 0; k < SWEEP_ROUNDS && best > self->goal; k++) {
+		lcp_sparse_follow(self, self->x, self->u);
+		for (uint32_t i = 0; i < SWEEPS; i++)
+			sweep(self, diagonal);
+		bool safe = is_safe(self);
+		double gap = true_gap(self);
+		if (!safe || !(gap < best))
+			continue;
+		best = gap;
+		memcpy(kept, self->x, self->rows * sizeof *kept);
+	}
+	memcpy(self->x, kept, self->rows * sizeof *kept);
+	lcp_sparse_follow(self, self->x, self->u);
+	if (best <= self->goal && is_sound(self))
+		return true;
+	bool few = self->rows <= LCP_SPARSE_FEW;
+	if (few && tied_rounds(self, TIED_AGAIN))
+		return true;
+	memcpy(self->x, kept, self->rows * sizeof *kept);
+	lcp_sparse_follow(self, self->x, self->u);
+	return false;
+}
+
 /* What goes out unsolved adds no energy: without friction instead, or nothing at all. */
 static void keep_energy(struct lcp_sparse *self)
 {
@@ -328,14 +387,16 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 		if (status != SOLVER_INEXACT)
 			return status;
 	}
-	if (gap < __builtin_inf() && by_lifts(self, gap))
+	if (few && gap < __builtin_inf() && by_lifts(self, gap))
 		return SOLVER_SOLVED;
+	gap = is_safe(self) ? true_gap(self) : __builtin_inf();
 	if (few) {
-		bool safe = is_safe(self);
-		gap = true_gap(self);
-		if (by_rounds(self, safe ? gap : __builtin_inf()))
+		if (by_rounds(self, gap))
 			return SOLVER_SOLVED;
+		gap = is_safe(self) ? true_gap(self) : __builtin_inf();
 	}
+	if (by_sweeps(self, gap))
+		return SOLVER_SOLVED;
 	bool used_up = self->result.refactorings >= self->factors_max;
 	keep_energy(self);
 	return used_up ? SOLVER_LIMIT : SOLVER_INEXACT;

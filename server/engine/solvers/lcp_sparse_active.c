@@ -17,6 +17,7 @@
 
 enum { REFINEMENTS = 12, REFINEMENTS_TIED = 40, PATIENCE_TIED = 6, BOLD = 6, DRAWING = 8 };
 
+#define ASTRAY 1e4    /* of the largest b: large heaps with ties run away, and do not come back */
 #define CLEAR 1e-7    /* of the largest b: x counts as away from its bound */
 /* After the bold rounds only what is wrong by so much of the worst changes: ends most cycles. */
 #define WARY 0.3
@@ -258,8 +259,11 @@ bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 		    lcp_sparse_apart(self) * self->size <= self->goal)
 			return true;
 		lcp_sparse_follow(self, self->x, self->u);
-		if (lcp_sparse_gap(self, self->u) <= self->goal)
+		double gap = lcp_sparse_gap(self, self->u);
+		if (gap <= self->goal)
 			return true;
+		if (self->tied && self->rows > LCP_SPARSE_FEW && gap > ASTRAY)
+			break;
 	}
 	memcpy(self->x, self->kept, self->rows * sizeof *self->x);
 	return false;
