@@ -306,8 +306,8 @@ static void sweep(struct lcp_sparse *self, const double *diagonal)
 	}
 }
 
-/* Sweeps over the rows (projected Gauss-Seidel), which come near where the rounds do not end, and then from
- * there no nearer. `best`: the gap of x, infinite where x adds energy. x is the best of all that adds none. */
+/* Sweeps over the rows (projected Gauss-Seidel) come near where the rounds do not end, and then no nearer.
+ * `best`: the gap of x, infinite where x adds energy. x is the best of all that adds none. */
 static bool by_sweeps(struct lcp_sparse *self, double best)
 {
 	double *kept = self->kept_best, *diagonal = self->slope;
