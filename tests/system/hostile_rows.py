@@ -129,7 +129,7 @@ MESSAGES = [
     Row("a part of 57 345 bytes", "controller", upload(0, 1, bytes(57345)), "range", False, "uploads"),
     Row("1025 parts", "controller", upload(0, 1025, b"x"), "range", False, "uploads"),
     Row("geometry under another name", "controller", upload(0, 1, os.urandom(57344)), "corrupt", False, "uploads"),
-    Row("a query of 4096 bytes of no shape", "observer", frame(50, 7, DEMO, [2, os.urandom(4096), [0, 0, 0]]), "corrupt", False,
+    Row("a query of 4096 bytes of no shape", "observer", frame(50, 7, DEMO, [2, b"\xff" * 4096, [0, 0, 0]]), "corrupt", False,
         "queries"),
     Row("a polygon of 100 corners", "controller", upload_of(b"\x07\x01" + struct.pack("<Id", 100, 0) + bytes(1600)), "too_large",
         False, "shapes"),

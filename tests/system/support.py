@@ -129,6 +129,12 @@ def until(true, seconds=10.0, pause=0.01):
     return value
 
 
+def listens(path):
+    """Whether somebody listens at a Unix socket, which is there a moment earlier."""
+    with socket.socket(socket.AF_UNIX) as peer:
+        return peer.connect_ex(path) == 0
+
+
 def tcp_daemon(*arguments):
     """A daemon that also listens at a TCP port of loopback; yields (daemon, address)."""
     @contextlib.contextmanager

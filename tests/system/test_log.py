@@ -8,7 +8,7 @@ import tempfile
 import time
 
 import pytest
-from support import DAEMON, cairn, daemon, log_of, until
+from support import DAEMON, cairn, daemon, listens, log_of, until
 from test_web import listening
 
 
@@ -23,7 +23,7 @@ def silent(tmp_path):
         process = subprocess.Popen([DAEMON, "--unix", f"{directory}/sock", "--ping-ms", "60000"], stderr=writer)
         os.close(writer)
         started.append(process)
-        until(lambda: os.path.exists(f"{directory}/sock"))
+        until(lambda: listens(f"{directory}/sock"))
         return reader, f"unix:{directory}/sock", process
     yield start
     for process in started:

@@ -13,7 +13,8 @@ import tempfile
 import time
 
 import pytest
-from support import CLIENT, DAEMON, SANITIZED, Wire, cairn, command, daemon, frame, log_of, raw, refused, tcp_address, until
+from support import (CLIENT, DAEMON, SANITIZED, Wire, cairn, command, daemon, frame, listens, log_of, raw, refused, tcp_address,
+                     until)
 from test_web import http, listening
 
 
@@ -389,7 +390,7 @@ def test_root_is_given_up_for_good():
         process = subprocess.Popen([DAEMON, "--user", "nobody", "--unix", f"{home}/s", "--data", f"{home}/data"],
                                    stderr=subprocess.DEVNULL)
         try:
-            until(lambda: os.path.exists(f"{home}/s"))
+            until(lambda: listens(f"{home}/s"))
             nobody = pwd.getpwnam("nobody")
             with open(f"/proc/{process.pid}/status", encoding="ascii") as lines:
                 status = dict(line.rstrip().split(":\t", 1) for line in lines if ":\t" in line)
@@ -421,7 +422,7 @@ def test_nobody_looks_into_the_daemon_and_nothing_of_it_is_left_behind():
             process = subprocess.Popen([DAEMON, "--unix", f"{home}/s", *extra], stderr=subprocess.DEVNULL,
                                        user="nobody", preexec_fn=lambda: os.umask(0o077))
             try:
-                until(lambda: os.path.exists(f"{home}/s"))
+                until(lambda: listens(f"{home}/s"))
                 with open(f"/proc/{process.pid}/limits", encoding="ascii") as lines:
                     core, = (line.split()[4] for line in lines if line.startswith("Max core file size"))
                 assert open_ or core == "0"
@@ -441,7 +442,7 @@ def test_descriptors_are_kept_for_worlds_however_many_come(tmp_path):
                                stderr=open(tmp_path / "log", "wb"))
     peers = []
     try:
-        until(lambda: os.path.exists(f"{tmp_path}/s"))
+        until(lambda: listens(f"{tmp_path}/s"))
         with cairn.connect(f"unix:{tmp_path}/s", timeout=5) as keeper:
             text = until(lambda: [line for line in (tmp_path / "log").read_text().splitlines() if "=tcp:" in line])[0]
             host, port = text.split("tcp:")[1].split(":")
