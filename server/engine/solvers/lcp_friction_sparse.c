@@ -64,6 +64,17 @@ static void take(struct lcp_sparse *self, const struct friction_sparse_problem *
 	}
 }
 
+struct span {
+	double low, high;
+};
+
+/* What tangent i may be where its contact's friction ends at `limit`. */
+static struct span span_of(const struct lcp_sparse *self, uint32_t i, double limit)
+{
+	return (struct span){ self->kind[i] == FRICTION_FORWARD ? limit : -limit,
+			      self->kind[i] == FRICTION_BACKWARD ? -limit : limit };
+}
+
 /* Bounds of tangents ±μ times the normals' `x`, to stay; 0 without friction. */
 static void fix_bounds(struct lcp_sparse *self, const double *x, bool with)
 {
@@ -71,8 +82,9 @@ static void fix_bounds(struct lcp_sparse *self, const double *x, bool with)
 		if (self->normal[i] == i)
 			continue;
 		double limit = with ? self->friction[i] * scalar_max(x[self->normal[i]], 0) : 0;
-		self->lower[i] = self->kind[i] == FRICTION_FORWARD ? limit : -limit;
-		self->upper[i] = self->kind[i] == FRICTION_BACKWARD ? -limit : limit;
+		struct span span = span_of(self, i, limit);
+		self->lower[i] = span.low;
+		self->upper[i] = span.high;
 		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
 	}
 }
@@ -84,8 +96,9 @@ static double true_gap(struct lcp_sparse *self)
 		if (self->normal[i] == i)
 			continue;
 		double limit = self->friction[i] * scalar_max(self->x[self->normal[i]], 0);
-		self->lower[i] = self->kind[i] == FRICTION_FORWARD ? limit : -limit;
-		self->upper[i] = self->kind[i] == FRICTION_BACKWARD ? -limit : limit;
+		struct span span = span_of(self, i, limit);
+		self->lower[i] = span.low;
+		self->upper[i] = span.high;
 	}
 	return lcp_sparse_gap(self, self->u);
 }
@@ -154,8 +167,8 @@ static bool is_safe(struct lcp_sparse *self)
 		if (self->normal[i] == i)
 			continue;
 		double limit = self->friction[i] * scalar_max(self->x[self->normal[i]], 0);
-		self->x[i] = scalar_clamp(self->x[i], self->kind[i] == FRICTION_FORWARD ? limit : -limit,
-					  self->kind[i] == FRICTION_BACKWARD ? -limit : limit);
+		struct span span = span_of(self, i, limit);
+		self->x[i] = scalar_clamp(self->x[i], span.low, span.high);
 	}
 	lcp_sparse_follow(self, self->x, self->u);
 	return energy(self) <= NO_ENERGY * self->size * self->size;
@@ -279,7 +292,7 @@ static bool by_rounds(struct lcp_sparse *self, double best)
 	return false;
 }
 
-/* Of A. */
+/* A's diagonal. */
 static void take_diagonal(const struct lcp_sparse *self, double *out)
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
@@ -294,14 +307,13 @@ static void take_diagonal(const struct lcp_sparse *self, double *out)
 static void sweep(struct lcp_sparse *self, const double *diagonal)
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
-		double x = self->x[i], low = self->lower[i], high = self->upper[i];
-		if (self->normal[i] != i) {
-			double limit = self->friction[i] * self->x[self->normal[i]];
-			low = self->kind[i] == FRICTION_FORWARD ? limit : -limit;
-			high = self->kind[i] == FRICTION_BACKWARD ? -limit : limit;
-		}
+		double x = self->x[i];
+		struct span span = { self->lower[i], self->upper[i] };
+		if (self->normal[i] != i)
+			span = span_of(self, i, self->friction[i] * self->x[self->normal[i]]);
 		double w = lcp_sparse_row_dot(self, i, self->u) + self->compliance[i] * x + self->b[i];
-		self->x[i] = scalar_clamp(diagonal[i] > 0 ? x - w / diagonal[i] : x, low, high);
+		self->x[i] = scalar_clamp(diagonal[i] > 0 ? x - w / diagonal[i] : x, span.low,
+					  span.high);
 		lcp_sparse_row_add(self, i, self->x[i] - x, self->u);
 	}
 }
