@@ -8,13 +8,16 @@ import pytest
 from support import CLIENT, SANITIZED, SOURCE, daemon, log_of
 
 MUSEUM = SOURCE / "tests" / "data" / "museum"
-ABOUT = json.loads((MUSEUM / "museum.json").read_text())
+FOLDERS = {path.parent.name: json.loads(path.read_text()) for path in sorted(MUSEUM.glob("*/museum.json"))}
+# Whose numbers are this build's: these ticks are made again. Of all others the states open.
+NOW = "core-1-lcp-0"
+ABOUT = FOLDERS[NOW]
 
 
-def unpack(name, folder):
+def unpack(name, folder, kept=NOW):
     """The recording as the daemon left it, its log too."""
     folder.mkdir(exist_ok=True)
-    for path in MUSEUM.glob(name + ".cairn*.xz"):
+    for path in (MUSEUM / kept).glob(name + ".cairn*.xz"):
         (folder / path.stem).write_bytes(lzma.decompress(path.read_bytes()))
     return folder / (name + ".cairn")
 
@@ -26,8 +29,9 @@ def replay(path, *words):
 
 
 def test_every_recording_is_told_of():
-    assert {path.name.split(".")[0] for path in MUSEUM.glob("*.xz")} == set(ABOUT)
-    assert sum(path.stat().st_size for path in MUSEUM.glob("*.xz")) <= 300 << 10
+    for folder, about in FOLDERS.items():
+        assert {path.name.split(".")[0] for path in (MUSEUM / folder).glob("*.xz")} == set(about)
+    assert sum(path.stat().st_size for path in MUSEUM.glob("*/*.xz")) <= 300 << 10
 
 
 @pytest.mark.parametrize("name", [name for name in ABOUT if ABOUT[name]["verdict"] == "same"])
