@@ -194,8 +194,8 @@ static enum status apply(struct player *self, struct reason *why)
 	return status;
 }
 
-/* A step that met a limit is tried and refused again. One that found no memory left no trace but a flag
- * that the next step takes away. */
+/* A step that met a limit is tried and refused again. One that found no memory left no trace in the
+ * state. */
 static enum status stop(struct player *self, struct reason *why)
 {
 	struct reason step;

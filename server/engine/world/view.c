@@ -15,7 +15,7 @@ struct world_info world_info(const struct world *world)
 		.rate_num = t->rate_num[0],
 		.rate_den = t->rate_den[0],
 		.planar = t->planar[0] != 0,
-		.stopped = t->stopped[0] != 0,
+		.stopped = world_stopped(world),
 		.gravity = t->gravity[0],
 		.bounds_mode = (enum bounds_mode)t->bounds_mode[0],
 		.bounds_min = t->bounds_min[0],

@@ -51,6 +51,7 @@ struct world {
 
 	/* The boundary. */
 	bool open;
+	bool starved; /* the last step found no memory: no column, because a replay may find some */
 	struct changes changes;
 	struct result_list kept_results;
 	struct value_list kept_values, values;

@@ -76,7 +76,8 @@ static enum status refuse_step(struct world *world, enum status status)
 {
 	struct world_table *table = &world->tables.world;
 	struct event_list *events = &world->dynamics.events;
-	table->stopped[0] = 1;
+	world->starved = status == STATUS_NO_MEMORY;
+	table->stopped[0] |= !world->starved;
 	if (!has_refusal(events))
 		dynamics_event(&world->dynamics,
 			       (struct event){ .kind = EVENT_LIMIT,
@@ -120,6 +121,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world->tables.world.tick[0]++;
 	world->tables.world.edit[0] = 0;
 	world->tables.world.stopped[0] = 0;
+	world->starved = false;
 	note_awake(world);
 	look_at_candidates(world);
 	world_sort_events(world);
@@ -129,7 +131,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 
 bool world_stopped(const struct world *world)
 {
-	return world->tables.world.stopped[0] != 0;
+	return world->tables.world.stopped[0] != 0 || world->starved;
 }
 
 const struct event *world_events(const struct world *world, uint32_t *count)
