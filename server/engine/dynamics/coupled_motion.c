@@ -64,17 +64,17 @@ static void rate(const struct ode *ode, double time, const double *state, double
 		self->states[b] = coupled_motion_get(&self->bodies[b], state + b * COUPLED_STATE);
 	for (uint32_t b = 0; b < self->count; b++) {
 		const struct force_state *now = &self->states[b];
-		vec3 force = vec3_zero(), torque = vec3_zero();
+		struct force_sum sum = { vec3_zero(), vec3_zero(), vec3_zero() };
 		for (uint32_t f = 0; f < self->force_count; f++)
-			self->forces[f]->add(self->forces[f], b, now, time, &force, &torque);
+			self->forces[f]->add(self->forces[f], b, now, time, &sum);
 		double *to = rate + b * COUPLED_STATE;
 		const double *q = state + b * COUPLED_STATE + 3;
 		put3(to, now->velocity);
 		/* At q as it is, not made unit: the linear equation whose solutions stay unit. */
 		put_quat(to + 3, quat_derivative(quat_make(q[0], q[1], q[2], q[3]),
 						 now->angular_velocity));
-		put3(to + 7, force);
-		put3(to + 10, torque);
+		put3(to + 7, vec3_mul_add(sum.force, sum.acceleration, now->mass));
+		put3(to + 10, sum.torque);
 	}
 }
 

@@ -152,12 +152,6 @@ void dynamics_wake(struct dynamics *self, uint32_t body);
 /* Wakes everything and begins all times anew. */
 void dynamics_wake_all(struct dynamics *self);
 
-/* Force and torque of gravity and drives on `count` bodies as the tables have them, world axes,
- * about their mass centres: forces[i], torques[i] for bodies[i], whose cache says slot i; 0 for one
- * that is not dynamic. */
-void dynamics_forces(const struct dynamics *self, const uint32_t *bodies, uint32_t count, vec3 *forces,
-		     vec3 *torques);
-
 /* For a method that knows no contact, and one that begins: forgets all contacts (with end events), and
  * counts everything as moved, so that the next step finds all pairs; or only what an earlier method
  * left in them, so that every method begins alike. */

@@ -38,38 +38,36 @@ static vec3 gravity_of(const struct tables *tables)
 }
 
 static void gravity_add(const struct force *self, uint32_t body, const struct force_state *state,
-			double time, vec3 *force, vec3 *torque)
+			double time, struct force_sum *sum)
 {
 	UNUSED(body);
+	UNUSED(state);
 	UNUSED(time);
-	UNUSED(torque);
-	*force = vec3_add(*force, vec3_scale(gravity_of(self->context), state->mass));
+	sum->acceleration = vec3_add(sum->acceleration, gravity_of(self->context));
 }
 
 static void gravity_add_all(const struct force *self, const struct force_bodies *bodies, double time,
-			    vec3 *forces, vec3 *torques)
+			    struct force_sum *sums)
 {
 	UNUSED(time);
-	UNUSED(torques);
 	const struct tables *tables = self->context;
 	vec3 gravity = gravity_of(tables);
 	for (uint32_t i = 0; i < bodies->count; i++)
 		if (is_pushed(tables, bodies->rows[i]))
-			forces[i] = vec3_add(forces[i],
-					     vec3_scale(gravity, tables->body.mass[bodies->rows[i]]));
+			sums[i].acceleration = vec3_add(sums[i].acceleration, gravity);
 }
 
 /* ---- drives ----------------------------------------------------------------------------------- */
 
-static void drive_push(const struct drive_table *table, uint32_t drive, quat rotation, vec3 *force,
-		       vec3 *torque)
+static void drive_push(const struct drive_table *table, uint32_t drive, quat rotation,
+		       struct force_sum *sum)
 {
 	if (table->ticks[drive] == 0)
 		return;
 	vec3 arm = mat3_mul_vec(mat3_from_quat(rotation), table->point[drive]);
-	*force = vec3_add(*force, table->force[drive]);
-	*torque = vec3_add(*torque, vec3_add(table->torque[drive],
-					     vec3_cross(arm, table->force[drive])));
+	vec3 torque = vec3_add(table->torque[drive], vec3_cross(arm, table->force[drive]));
+	sum->force = vec3_add(sum->force, table->force[drive]);
+	sum->torque = vec3_add(sum->torque, torque);
 }
 
 /* The first of `count` ascending keys that is not below `key`. */
@@ -89,7 +87,7 @@ static uint32_t lower_bound(const uint64_t *keys, uint32_t count, uint64_t key)
 }
 
 static void drives_add(const struct force *self, uint32_t body, const struct force_state *state,
-		       double time, vec3 *force, vec3 *torque)
+		       double time, struct force_sum *sum)
 {
 	UNUSED(time);
 	const struct force_list *list = self->context;
@@ -98,7 +96,7 @@ static void drives_add(const struct force *self, uint32_t body, const struct for
 	ASSERT(list->drive_count == table->count);
 	uint32_t at = lower_bound(list->drive_body, list->drive_count, body);
 	for (; at < list->drive_count && list->drive_body[at] == body; at++)
-		drive_push(table, list->drive_row[at], state->rotation, force, torque);
+		drive_push(table, list->drive_row[at], state->rotation, sum);
 }
 
 /* Place of a body among ascending rows, or `count`. */
@@ -116,7 +114,7 @@ static uint32_t find_row(const uint32_t *rows, uint32_t count, uint32_t body)
 }
 
 static void drives_add_all(const struct force *self, const struct force_bodies *bodies, double time,
-			   vec3 *forces, vec3 *torques)
+			   struct force_sum *sums)
 {
 	UNUSED(time);
 	const struct force_list *list = self->context;
@@ -128,7 +126,7 @@ static void drives_add_all(const struct force *self, const struct force_bodies *
 			continue;
 		quat rotation = bodies->motions != NULL ? bodies->motions[i].rotation :
 							  tables->body.rotation[body];
-		drive_push(&tables->drive, drive, rotation, &forces[i], &torques[i]);
+		drive_push(&tables->drive, drive, rotation, &sums[i]);
 	}
 }
 
@@ -183,14 +181,19 @@ static bool is_of(const struct force *force, enum force_part part)
 
 /* Minus zero, because adding it to anything leaves that as it is: the sum of one force is that
  * force. */
-static vec3 no_force(void)
+static struct force_sum no_force(void)
 {
-	return vec3_all(-0.0);
+	return (struct force_sum){ vec3_all(-0.0), vec3_all(-0.0), vec3_all(-0.0) };
+}
+
+static struct force_sum zero_force(void)
+{
+	return (struct force_sum){ vec3_zero(), vec3_zero(), vec3_zero() };
 }
 
 static void add_one_by_one(const struct force_list *self, const struct force *force,
-			   const struct force_bodies *bodies, double time, vec3 *forces,
-			   vec3 *torques)
+			   const struct force_bodies *bodies, double time,
+			   struct force_sum *sums)
 {
 	for (uint32_t i = 0; i < bodies->count; i++) {
 		uint32_t body = bodies->rows[i];
@@ -198,44 +201,41 @@ static void add_one_by_one(const struct force_list *self, const struct force *fo
 			continue;
 		struct force_state state = force_state_of(
 			self->tables, body, bodies->motions != NULL ? &bodies->motions[i] : NULL);
-		force->add(force, body, &state, time, &forces[i], &torques[i]);
+		force->add(force, body, &state, time, &sums[i]);
 	}
 }
 
 void force_list_all(const struct force_list *self, const struct force_bodies *bodies, double time,
-		    enum force_part part, vec3 *forces, vec3 *torques)
+		    enum force_part part, struct force_sum *sums)
 {
-	for (uint32_t i = 0; i < bodies->count; i++) {
-		forces[i] = is_pushed(self->tables, bodies->rows[i]) ? no_force() : vec3_zero();
-		torques[i] = vec3_zero();
-	}
+	for (uint32_t i = 0; i < bodies->count; i++)
+		sums[i] = is_pushed(self->tables, bodies->rows[i]) ? no_force() : zero_force();
 	for (uint32_t k = 0; k < self->count; k++) {
 		const struct force *force = &self->items[k];
 		if (!is_of(force, part))
 			continue;
 		if (force->add_all != NULL)
-			force->add_all(force, bodies, time, forces, torques);
+			force->add_all(force, bodies, time, sums);
 		else
-			add_one_by_one(self, force, bodies, time, forces, torques);
+			add_one_by_one(self, force, bodies, time, sums);
 	}
 }
 
 void force_list_at(const struct force_list *self, uint32_t body, const struct force_state *state,
-		   double time, enum force_part part, vec3 *force, vec3 *torque)
+		   double time, enum force_part part, struct force_sum *sum)
 {
 	bool pushed = is_pushed(self->tables, body);
-	*force = pushed ? no_force() : vec3_zero();
-	*torque = vec3_zero();
+	*sum = pushed ? no_force() : zero_force();
 	for (uint32_t k = 0; k < self->count && pushed; k++)
 		if (is_of(&self->items[k], part))
-			self->items[k].add(&self->items[k], body, state, time, force, torque);
+			self->items[k].add(&self->items[k], body, state, time, sum);
 }
 
-void dynamics_forces(const struct dynamics *self, const uint32_t *bodies, uint32_t count, vec3 *forces,
-		     vec3 *torques)
+void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count,
+	       struct force_sum *sums)
 {
 	struct force_list list;
 	struct force_bodies all = { bodies, NULL, count };
 	force_list_init(&list, self->tables);
-	force_list_all(&list, &all, 0, FORCES_ALL, forces, torques);
+	force_list_all(&list, &all, 0, FORCES_ALL, sums);
 }

@@ -19,6 +19,14 @@ struct force_state {
 	double mass;
 };
 
+/* What acts on one body, world axes. What pulls every mass alike is summed as an acceleration and
+ * never as a force to be divided again: a body's mass is in no bit of its fall. */
+struct force_sum {
+	vec3 acceleration; /* m/s² */
+	vec3 force;	   /* N, beside it */
+	vec3 torque;	   /* N·m, about the mass centre */
+};
+
 /* Many bodies at once. */
 struct force_bodies {
 	const uint32_t *rows;		   /* of the body table, ascending */
@@ -27,14 +35,13 @@ struct force_bodies {
 };
 
 struct force {
-	/* Adds the force (N) and the torque about the mass centre (N·m), world axes, that act on
-	 * body row `body` at `time` seconds from the tick's start. */
+	/* Adds what acts on body row `body` at `time` seconds from the tick's start. */
 	void (*add)(const struct force *self, uint32_t body, const struct force_state *state,
-		    double time, vec3 *force, vec3 *torque);
-	/* The same for many, with the same bits: forces[i], torques[i] for rows[i]. Rows that are
-	 * not dynamic are left alone. NULL: one by one. */
+		    double time, struct force_sum *sum);
+	/* The same for many, with the same bits: sums[i] for rows[i]. Rows that are not dynamic
+	 * are left alone. NULL: one by one. */
 	void (*add_all)(const struct force *self, const struct force_bodies *bodies, double time,
-			vec3 *forces, vec3 *torques);
+			struct force_sum *sums);
 	/* It changes much within a tick: methods with sub-steps ask for it in each of them. */
 	bool stiff;
 	const void *context; /* borrowed */
@@ -64,13 +71,16 @@ MUST_CHECK enum status force_list_index(struct force_list *self, struct arena *a
 
 enum force_part { FORCES_ALL, FORCES_STEADY, FORCES_STIFF };
 
-/* The sum on many bodies at `time`: forces[i], torques[i] for rows[i], 0 for one that is not
- * dynamic. */
+/* The sums on many bodies at `time`: sums[i] for rows[i], 0 for one that is not dynamic. */
 void force_list_all(const struct force_list *self, const struct force_bodies *bodies, double time,
-		    enum force_part part, vec3 *forces, vec3 *torques);
+		    enum force_part part, struct force_sum *sums);
 /* The sum on one body, with the same bits; after force_list_index. */
 void force_list_at(const struct force_list *self, uint32_t body, const struct force_state *state,
-		   double time, enum force_part part, vec3 *force, vec3 *torque);
+		   double time, enum force_part part, struct force_sum *sum);
+/* Gravity and drives on `count` bodies as the tables have them: sums[i] for bodies[i], whose cache
+ * says slot i. */
+void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count,
+	       struct force_sum *sums);
 /* A body's state at a motion; NULL: as the tables have it. */
 struct force_state force_state_of(const struct tables *tables, uint32_t body,
 				  const struct body_motion *motion);

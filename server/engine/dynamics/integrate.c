@@ -1,13 +1,12 @@
 /* integrate.c: one body over one step.
  *
- * Linear: v' = (v + dt F/m) / (1 + dt c), c the damping rate (implicit in the damping, so that it never
- * turns a velocity round). Angular the same after the torque-free part, which for a body of uneven
- * inertia is I (ω₁ − ω₀) + dt ω₁ × I ω₁ = 0 in body axes: implicit, because explicitly it feeds energy
- * into fast spinning bodies. One Newton step from ω₀ (app B has the equation, not this solution):
- *   (I + dt ([ω₀]× I − [I ω₀]×)) δ = −dt ω₀ × I ω₀,  ω₁ = ω₀ + δ.
+ * Linear: v' = a − c v has a closed form. With z = −c t, φ₁ = (e^z − 1)/z and φ₂ = (φ₁ − 1)/z,
+ *   v(t) = e^z v + t φ₁ a,   x(t) = x + t φ₁ v + t² φ₂ a.
+ * A ball turns by the same form; so does whatever turns about one axis.
  *
- * integrate_motion turns by the midpoint rule instead, with L = I(q) ω fixed:
- *   q½ = exp(h/2 ω) q,   q' = exp(h I(q½)⁻¹ L) q,   ω' = I(q')⁻¹ L
+ * A body of uneven inertia carries its angular momentum L = I(q) ω, which torque and damping change and
+ * turning does not. Without torque it turns by the midpoint rule with L fixed,
+ *   q½ = exp(h/2 ω) q,   q' = exp(h I(q½)⁻¹ L) q,   ω' = I(q')⁻¹ L,
  * so angular momentum is kept to rounding. Energy E(q) = ½ L·I(q)⁻¹L errs at second order; it is
  * put back by a turn δ about a = L×ω/|L×ω|, along which dE/dδ = −|L×ω|: two or three Newton steps.
  * Where L and ω are parallel (a principal axis, a ball) E does not depend on small turns, and there
@@ -15,7 +14,7 @@
  */
 #include "server/engine/dynamics/integrate.h"
 
-#include "server/engine/math/sym3.h"
+#include "server/engine/math/trig.h"
 
 mat3 integrate_inertia_inv(const struct dynamics *self, uint32_t body)
 {
@@ -23,85 +22,192 @@ mat3 integrate_inertia_inv(const struct dynamics *self, uint32_t body)
 				  sym3_matrix(sym3_load(self->tables->body.inertia_inv[body])));
 }
 
-static vec3 turn_freely(const struct dynamics *self, uint32_t body, double dt, vec3 spin)
+/* Inertia is equal about all axes when it is so to this part of itself; turning a body as a ball then
+ * errs in L by as much. */
+#define EVEN 1e-13
+
+static bool is_uneven(const struct dynamics *self, uint32_t body)
 {
 	const struct body_table *table = &self->tables->body;
-	if (table->inertia_inv[body][0] == 0 || self->tables->world.planar[0])
-		return spin;
-	const mat3 *rotation = &self->bodies.items[body].rotation;
-	mat3 inertia = sym3_matrix(sym3_load(table->inertia[body]));
-	vec3 w = mat3_transposed_mul_vec(*rotation, spin);
-	vec3 momentum = mat3_mul_vec(inertia, w);
-	mat3 change = mat3_sub(mat3_mul(mat3_skew(w), inertia), mat3_skew(momentum));
-	mat3 inverse;
-	if (!mat3_inverse(mat3_add(inertia, mat3_scale(change, dt)), &inverse))
-		return spin;
-	vec3 delta = mat3_mul_vec(inverse, vec3_scale(vec3_cross(w, momentum), -dt));
-	return mat3_mul_vec(*rotation, vec3_add(w, delta));
+	sym3 inverse = sym3_load(table->inertia_inv[body]), t = sym3_load(table->inertia[body]);
+	if (table->status[body] != BODY_DYNAMIC || self->tables->world.planar[0] ||
+	    !(sym3_trace(inverse) > 0))
+		return false;
+	double spread = scalar_max(scalar_abs(t.xx - t.yy), scalar_abs(t.yy - t.zz));
+	double off = scalar_max(scalar_max(scalar_abs(t.xy), scalar_abs(t.yz)), scalar_abs(t.zx));
+	return scalar_max(spread, off) > EVEN * t.xx;
 }
 
-void integrate_velocities(const struct dynamics *self, uint32_t body, vec3 force, vec3 torque,
-			  double dt, vec3 *velocity, vec3 *spin)
+/* ---- beside constraints ------------------------------------------------------------------------- */
+
+enum { SERIES_TERMS = 20 };
+
+struct damped integrate_decay(double rate, double time)
+{
+	double z = -rate * time, one, two = 1;
+	if (z < -1) {
+		double keep = trig_exp(z);
+		one = (keep - 1) / z;
+		two = (one - 1) / z;
+		return (struct damped){ keep, time * one, time * time * two };
+	}
+	/* φ₂ = Σ z^k/(k+2)!, because the closed forms cancel. */
+	for (int k = SERIES_TERMS; k > 2; k--)
+		two = 1 + z * two / k;
+	two *= 0.5;
+	one = 1 + z * two;
+	return (struct damped){ 1 + z * one, time * one, time * time * two };
+}
+
+static vec3 clamped(vec3 v, double most)
+{
+	double square = vec3_length_squared(v);
+	return square > most * most ? vec3_scale(v, most / scalar_sqrt(square)) : v;
+}
+
+/* Both reduced, so that v and keep v + gain a are at most `most` long. */
+static void limit(vec3 *velocity, vec3 *acceleration, struct damped d, double most)
+{
+	*velocity = clamped(*velocity, most);
+	vec3 kept = vec3_scale(*velocity, d.keep);
+	vec3 after = vec3_mul_add(kept, *acceleration, d.gain);
+	if (vec3_length_squared(after) > most * most)
+		*acceleration = vec3_scale(vec3_sub(clamped(after, most), kept), 1 / d.gain);
+}
+
+struct body_start integrate_start(const struct dynamics *self, uint32_t body,
+				  const struct force_sum *sum, double dt)
 {
 	const struct body_table *table = &self->tables->body;
-	*velocity = table->velocity[body];
-	*spin = table->angular_velocity[body];
+	struct body_start start = { { table->velocity[body], table->angular_velocity[body] },
+				    spatial_zero(), is_uneven(self, body) };
 	if (table->status[body] != BODY_DYNAMIC)
-		return;
-	vec3 turned = turn_freely(self, body, dt, *spin);
-	vec3 push = vec3_scale(force, dt * table->mass_inv[body]);
-	vec3 turn = vec3_scale(mat3_mul_vec(integrate_inertia_inv(self, body), torque), dt);
-	*velocity = vec3_scale(vec3_add(*velocity, push), 1 / (1 + dt * table->linear_damping[body]));
-	*spin = vec3_scale(vec3_add(turned, turn), 1 / (1 + dt * table->angular_damping[body]));
+		return start;
+	struct spatial *a = &start.acceleration;
+	a->linear = vec3_mul_add(sum->acceleration, sum->force, table->mass_inv[body]);
+	if (!vec3_equal(sum->torque, vec3_zero()))
+		a->angular = mat3_mul_vec(integrate_inertia_inv(self, body), sum->torque);
+	limit(&start.velocity.linear, &a->linear,
+	      integrate_damped(table->linear_damping[body], dt), SPEED_MAX);
+	limit(&start.velocity.angular, &a->angular,
+	      integrate_damped(table->angular_damping[body], dt), ANGULAR_SPEED_MAX);
+	return start;
 }
 
-struct body_motion integrate_pose(const struct dynamics *self, uint32_t body, double dt, vec3 by,
-				  vec3 velocity, vec3 spin)
-{
-	return (struct body_motion){
-		vec3_mul_add(self->bodies.items[body].centre, by, dt),
-		quat_integrate(self->tables->body.rotation[body], spin, dt),
-		velocity,
-		spin,
-	};
-}
-
-struct spatial integrate_forces(const struct dynamics *self, uint32_t body, struct spatial force, double dt)
+struct spatial integrate_velocity(const struct dynamics *self, uint32_t body,
+				  const struct body_start *start, double dt)
 {
 	const struct body_table *table = &self->tables->body;
-	struct spatial v = { table->velocity[body], table->angular_velocity[body] };
 	if (table->status[body] != BODY_DYNAMIC)
-		return v;
-	vec3 turn = mat3_mul_vec(integrate_inertia_inv(self, body), force.angular);
-	v.linear = vec3_mul_add(v.linear, force.linear, dt * table->mass_inv[body]);
-	v.angular = vec3_mul_add(v.angular, turn, dt);
-	v.linear = vec3_scale(v.linear, 1 / (1 + dt * table->linear_damping[body]));
-	v.angular = vec3_scale(v.angular, 1 / (1 + dt * table->angular_damping[body]));
-	return v;
+		return start->velocity;
+	struct damped linear = integrate_damped(table->linear_damping[body], dt);
+	struct damped angular = integrate_damped(table->angular_damping[body], dt);
+	vec3 v = vec3_scale(start->velocity.linear, linear.keep);
+	vec3 w = vec3_scale(start->velocity.angular, angular.keep);
+	return (struct spatial){ vec3_mul_add(v, start->acceleration.linear, linear.gain),
+				 vec3_mul_add(w, start->acceleration.angular, angular.gain) };
 }
 
-/* T of body axes applied to a world vector. */
-static vec3 tensor_at(sym3 t, quat q, vec3 v)
+/* ---- turning ------------------------------------------------------------------------------------ */
+
+vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v)
 {
-	return quat_rotate(q, sym3_apply(t, quat_rotate_inverse(q, v)));
+	return quat_rotate(q, sym3_apply(tensor, quat_rotate_inverse(q, v)));
 }
 
 /* Turns q until ½ L·ω is `energy` again. */
 static quat restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
 {
 	for (int i = 0; i < 3; i++) {
-		vec3 spin = tensor_at(inertia_inv, q, momentum);
+		vec3 spin = integrate_tensor_at(inertia_inv, q, momentum);
 		double too_much = 0.5 * vec3_dot(momentum, spin) - energy;
 		vec3 slope = vec3_cross(momentum, spin);
 		double steep = vec3_length_squared(slope);
 		/* Nearly parallel: E has next to no slope, and no turn worth making changes it. */
 		if (!(steep > 1e-12 * vec3_length_squared(momentum) * vec3_length_squared(spin)))
 			return q;
+		if (scalar_abs(too_much) <= 1e-15 * energy)
+			return q;
 		double angle = scalar_clamp(too_much / scalar_sqrt(steep), -0.1, 0.1);
 		q = quat_integrate(q, vec3_scale(slope, 1 / scalar_sqrt(steep)), angle);
 	}
 	return q;
 }
+
+/* The midpoint rule, to that energy. */
+static quat turn_at(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
+{
+	quat middle = quat_integrate(q, integrate_tensor_at(inertia_inv, q, momentum), 0.5 * time);
+	q = quat_integrate(q, integrate_tensor_at(inertia_inv, middle, momentum), time);
+	return restore_energy(quat_normalize(q), inertia_inv, momentum, energy);
+}
+
+/* rad. The midpoint rule takes no larger turns at once, because beyond the energy may not find back; but
+ * no more pieces than that, whatever a contact has done to the spin. */
+#define TURN_MAX 0.5
+#define PIECES_MAX 64
+
+static quat turn_for(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
+{
+	vec3 spin = integrate_tensor_at(inertia_inv, q, momentum);
+	double pieces = scalar_min(1 + scalar_floor(vec3_length(spin) * time / TURN_MAX), PIECES_MAX);
+	for (double i = 0; i < pieces; i++)
+		q = turn_at(q, inertia_inv, momentum, energy, time / pieces);
+	return q;
+}
+
+quat integrate_turn(quat q, sym3 inertia_inv, vec3 momentum, double time)
+{
+	double energy = 0.5 * vec3_dot(momentum, integrate_tensor_at(inertia_inv, q, momentum));
+	return turn_for(q, inertia_inv, momentum, energy, time);
+}
+
+/* Half of what torque and damping do to L before each piece's turn, half after. */
+static void turn_uneven(const struct dynamics *self, uint32_t body, const struct body_start *start,
+			double dt, uint32_t pieces, struct body_motion *motion)
+{
+	const struct body_table *table = &self->tables->body;
+	sym3 inertia = sym3_load(table->inertia[body]);
+	sym3 inverse = sym3_load(table->inertia_inv[body]);
+	quat q = table->rotation[body];
+	double h = dt / pieces;
+	struct damped half = integrate_damped(table->angular_damping[body], 0.5 * h);
+	vec3 momentum = integrate_tensor_at(inertia, q, start->velocity.angular);
+	vec3 torque = integrate_tensor_at(inertia, q, start->acceleration.angular);
+	bool still = vec3_equal(momentum, vec3_zero()) && vec3_equal(torque, vec3_zero());
+	for (uint32_t i = 0; i < pieces && !still; i++) {
+		momentum = vec3_mul_add(vec3_scale(momentum, half.keep), torque, half.gain);
+		q = integrate_turn(q, inverse, momentum, h);
+		momentum = vec3_mul_add(vec3_scale(momentum, half.keep), torque, half.gain);
+	}
+	motion->rotation = q;
+	motion->angular_velocity = integrate_tensor_at(inverse, q, momentum);
+}
+
+struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
+				  const struct body_start *start, double dt, uint32_t pieces)
+{
+	const struct body_table *table = &self->tables->body;
+	bool dynamic = table->status[body] == BODY_DYNAMIC;
+	struct damped linear = integrate_damped(dynamic ? table->linear_damping[body] : 0, dt);
+	struct damped angular = integrate_damped(dynamic ? table->angular_damping[body] : 0, dt);
+	struct spatial after = integrate_velocity(self, body, start, dt);
+	vec3 way = vec3_scale(start->velocity.linear, linear.gain);
+	way = vec3_mul_add(way, start->acceleration.linear, linear.rise);
+	struct body_motion motion = { .centre = vec3_add(self->bodies.items[body].centre, way),
+				      .velocity = after.linear,
+				      .angular_velocity = after.angular };
+	if (start->uneven) {
+		turn_uneven(self, body, start, dt, pieces, &motion);
+		return motion;
+	}
+	vec3 turn = vec3_scale(start->velocity.angular, angular.gain);
+	turn = vec3_mul_add(turn, start->acceleration.angular, angular.rise);
+	motion.rotation = quat_integrate(table->rotation[body], turn, 1);
+	return motion;
+}
+
+/* ---- with what constraints add ------------------------------------------------------------------ */
 
 struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 				    const struct body_motion *start, struct spatial velocity,
@@ -116,14 +222,12 @@ struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 	    !(sym3_trace(inverse) > 0))
 		return motion;
 	sym3 inertia = sym3_load(table->inertia[body]);
-	vec3 momentum = tensor_at(inertia, start->rotation, velocity.angular);
+	vec3 momentum = integrate_tensor_at(inertia, start->rotation, velocity.angular);
 	double energy = 0.5 * vec3_dot(momentum, velocity.angular);
 	/* What is pushed out turns first, and gives no velocity. */
 	vec3 push = vec3_sub(by.angular, velocity.angular);
 	quat q = quat_integrate(start->rotation, push, dt);
-	quat middle = quat_integrate(q, tensor_at(inverse, q, momentum), 0.5 * dt);
-	q = quat_integrate(q, tensor_at(inverse, middle, momentum), dt);
-	motion.rotation = restore_energy(quat_normalize(q), inverse, momentum, energy);
-	motion.angular_velocity = tensor_at(inverse, motion.rotation, momentum);
+	motion.rotation = turn_for(q, inverse, momentum, energy, dt);
+	motion.angular_velocity = integrate_tensor_at(inverse, motion.rotation, momentum);
 	return motion;
 }

@@ -1,46 +1,11 @@
 /* free.c: motion without contact: a baseline for tests, and what every other method must equal while
- * nothing touches.
- *
- * Linear: velocities by integrate.h; the place by the mean of the velocities before and after, which is
- * exact under constant force. Turning carries the angular momentum L = R I Rᵀ ω itself, so that without
- * torque it is constant to rounding, however unevenly a body tumbles; with damping rate c and torque τ:
- *
- *   L' = (L + h τ) / (1 + h c),   L½ = (L + L')/2
- *   R½ = exp(h/2 · ω) R                         where the body is about halfway
- *   R' = exp(h · R½ I⁻¹ R½ᵀ L½) R,   ω' = R' I⁻¹ R'ᵀ L'
- *
- * Second order in h; the energy errs at that order. What cannot turn (no inertia, or fixed) and what is
- * animated goes on with its ω. There are no contacts and nobody sleeps.
+ * nothing touches: integrate_free over the whole step. The linear path is exact under constant force and
+ * damping; what turns unevenly carries its angular momentum (integrate.c). What is animated goes on
+ * as it was told. There are no contacts and nobody sleeps.
  */
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/step.h"
-#include "server/engine/math/sym3.h"
 #include "server/engine/methods/method.h"
-
-/* The column's tensor, in body axes, applied to a world vector. */
-static vec3 tensor_apply(const double column[6], quat rotation, vec3 world)
-{
-	vec3 v = quat_rotate_inverse(rotation, world);
-	return quat_rotate(rotation, sym3_apply(sym3_load(column), v));
-}
-
-/* Leaves alone what cannot turn, or turns as it is told. */
-static void turn(const struct body_table *body, uint32_t row, vec3 torque, double h,
-		 struct body_motion *motion)
-{
-	const double *inertia = body->inertia[row], *inverse = body->inertia_inv[row];
-	if (inverse[0] == 0 && inverse[1] == 0 && inverse[2] == 0)
-		return;
-	quat r = body->rotation[row];
-	vec3 spin = body->angular_velocity[row];
-	vec3 before = tensor_apply(inertia, r, spin);
-	vec3 after = vec3_scale(vec3_mul_add(before, torque, h),
-				1.0 / (1.0 + h * body->angular_damping[row]));
-	vec3 halfway = vec3_scale(vec3_add(before, after), 0.5);
-	quat middle = quat_integrate(r, spin, 0.5 * h);
-	motion->rotation = quat_integrate(r, tensor_apply(inverse, middle, halfway), h);
-	motion->angular_velocity = tensor_apply(inverse, motion->rotation, after);
-}
 
 static void attach(struct dynamics *dynamics)
 {
@@ -55,7 +20,7 @@ static void detach(struct dynamics *dynamics)
 static uint64_t need(uint64_t bodies, uint64_t contacts)
 {
 	UNUSED(contacts);
-	return bodies * (2 * sizeof(vec3) + sizeof(struct body_motion));
+	return bodies * (sizeof(struct force_sum) + sizeof(struct body_motion));
 }
 
 static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
@@ -67,18 +32,14 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 		return status;
 	step_number(&step);
 	uint32_t count = step.body_count;
-	vec3 *forces = ARENA_ARRAY(&dynamics->scratch, vec3, count);
-	vec3 *torques = ARENA_ARRAY(&dynamics->scratch, vec3, count);
+	struct force_sum *sums = ARENA_ARRAY(&dynamics->scratch, struct force_sum, count);
 	struct body_motion *motions = ARENA_ARRAY(&dynamics->scratch, struct body_motion, count);
-	ASSERT(forces != NULL && torques != NULL && motions != NULL); /* reserved */
-	dynamics_forces(dynamics, step.bodies, count, forces, torques);
+	ASSERT(sums != NULL && motions != NULL); /* reserved */
+	force_all(dynamics, step.bodies, count, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t row = step.bodies[slot];
-		vec3 velocity, spin, before = dynamics->tables->body.velocity[row];
-		integrate_velocities(dynamics, row, forces[slot], torques[slot], dt, &velocity, &spin);
-		vec3 mean = vec3_scale(vec3_add(before, velocity), 0.5);
-		motions[slot] = integrate_pose(dynamics, row, dt, mean, velocity, spin);
-		turn(&dynamics->tables->body, row, torques[slot], dt, &motions[slot]);
+		struct body_start start = integrate_start(dynamics, row, &sums[slot], dt);
+		motions[slot] = integrate_free(dynamics, row, &start, dt, 1);
 	}
 	status = step_commit(&step, NULL, why);
 	if (status != STATUS_OK)

@@ -6,7 +6,8 @@
  *   v_m = the velocity nearest to v* in the metric of mass with N v ≥ −gap/h    papers C-03, C-07, R-11
  *         (gap rows: an open gap may close within the step; a closed one may not close further),
  *         with friction within μ times the normal impulse where the method has it
- *   x'  = x moved by h (v_m + d), d the least displacement's speed that takes penetration out
+ *   x'  = x moved by h (v_m + d), d the least displacement's speed that takes penetration out; the free
+ *         path, exact, where nothing constrains a body
  *   v'  = v_m, but where something bounces: the impulses of v_m are taken back at x', with the
  *         contacts found there anew, so that bodies arrive with the velocity they had, and the
  *         impact is resolved there (papers C-08, C-09)
@@ -31,7 +32,6 @@
 #include "server/engine/methods/velocity.h"
 
 #include "server/engine/dynamics/contact.h"
-#include "server/engine/dynamics/integrate.h"
 #include "server/engine/world/parameters.h"
 
 #include <string.h>
@@ -80,6 +80,7 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	const struct dynamics *dynamics = step->dynamics;
 	uint32_t count = step->body_count;
 	self->masses = ALLOCATE(struct mass_body, count);
+	self->starts = ALLOCATE(struct body_start, count);
 	self->before = ALLOCATE(struct spatial, count);
 	self->forced = ALLOCATE(struct spatial, count);
 	self->moving = ALLOCATE(struct spatial, count);
@@ -87,18 +88,24 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	self->push = ALLOCATE(struct spatial, count);
 	self->force = ALLOCATE(struct spatial, count);
 	self->motions = ALLOCATE(struct body_motion, count);
-	vec3 *forces = ALLOCATE(vec3, count), *torques = ALLOCATE(vec3, count);
-	if (self->masses == NULL || self->before == NULL || self->forced == NULL || self->moving == NULL ||
+	struct force_sum *sums = ALLOCATE(struct force_sum, count);
+	if (self->masses == NULL || self->starts == NULL || self->before == NULL || self->forced == NULL || self->moving == NULL ||
 	    self->after == NULL || self->push == NULL || self->force == NULL || self->motions == NULL ||
-	    forces == NULL || torques == NULL)
+	    sums == NULL)
 		return STATUS_NO_MEMORY;
-	dynamics_forces(dynamics, step->bodies, count, forces, torques);
+	force_all(dynamics, step->bodies, count, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t row = step->bodies[slot];
+		self->starts[slot] = integrate_start(dynamics, row, &sums[slot], step->dt);
+		const struct body_start *begin = &self->starts[slot];
+		double mass = dynamics->tables->body.mass[row];
 		start[slot] = dynamics_motion(dynamics, row);
-		self->before[slot] = (struct spatial){ start[slot].velocity, start[slot].angular_velocity };
-		self->force[slot] = (struct spatial){ forces[slot], torques[slot] };
-		self->forced[slot] = integrate_forces(dynamics, row, self->force[slot], step->dt);
+		start[slot].velocity = begin->velocity.linear;
+		start[slot].angular_velocity = begin->velocity.angular;
+		self->before[slot] = begin->velocity;
+		self->force[slot].linear = vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass);
+		self->force[slot].angular = sums[slot].torque;
+		self->forced[slot] = integrate_velocity(dynamics, row, begin, step->dt);
 		self->moving[slot] = self->forced[slot];
 		self->push[slot] = spatial_zero();
 	}
@@ -107,14 +114,34 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	return STATUS_OK;
 }
 
-/* Where bodies come to with `moving` and `push`. */
+static enum status mark_bound(struct velocity_step *self)
+{
+	self->bound = ALLOCATE(bool, self->step->body_count);
+	if (self->bound == NULL)
+		return STATUS_NO_MEMORY;
+	memset(self->bound, 0, self->step->body_count * sizeof *self->bound);
+	for (uint32_t i = 0; i < self->constraint_count; i++) {
+		const uint32_t slots[2] = { self->constraints[i].body_a, self->constraints[i].body_b };
+		for (uint32_t k = 0; k < 2; k++)
+			if (slots[k] != ROW_NO_BODY)
+				self->bound[slots[k]] = true;
+	}
+	return STATUS_OK;
+}
+
+/* Where bodies come to with `moving` and `push`; what nothing constrains takes its free path. */
 static void move_bodies(struct velocity_step *self, const struct body_motion *start)
 {
 	const struct step *step = self->step;
 	for (uint32_t slot = 0; slot < step->body_count; slot++) {
 		struct spatial by = spatial_mul_add(self->moving[slot], self->push[slot], 1);
-		self->motions[slot] = integrate_motion(step->dynamics, step->bodies[slot], &start[slot],
-						       self->moving[slot], by, step->dt);
+		uint32_t body = step->bodies[slot];
+		if (self->bound[slot])
+			self->motions[slot] = integrate_motion(step->dynamics, body, &start[slot],
+							       self->moving[slot], by, step->dt);
+		else
+			self->motions[slot] = integrate_free(step->dynamics, body,
+							     &self->starts[slot], step->dt, 1);
 		self->after[slot] = (struct spatial){ self->motions[slot].velocity,
 						      self->motions[slot].angular_velocity };
 	}
@@ -476,6 +503,9 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	self->masses_end = ALLOCATE(struct mass_body, step->body_count);
 	if (self->masses_end == NULL)
 		return STATUS_NO_MEMORY;
+	status = mark_bound(self);
+	if (status != STATUS_OK)
+		return status;
 	move_bodies(self, start);
 	settle_pushes(self);
 	*first = self->impulses;

@@ -2,6 +2,7 @@
 #ifndef CAIRN_ENGINE_METHODS_VELOCITY_H
 #define CAIRN_ENGINE_METHODS_VELOCITY_H
 
+#include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/islands.h"
 #include "server/engine/dynamics/row_system.h"
 #include "server/engine/solvers/solver.h"
@@ -54,6 +55,8 @@ struct velocity_step {
 	/* By slot. */
 	struct mass_body *masses, *masses_end; /* as the bodies are turned at the beginning and at
 						  the end of the way */
+	struct body_start *starts;
+	bool *bound;		/* some constraint is about it */
 	struct spatial *before; /* velocities as the step began */
 	struct spatial *forced; /* after forces, without contact */
 	struct spatial *moving; /* with which bodies move: no row is violated at the end of the way */

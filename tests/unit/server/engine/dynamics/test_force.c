@@ -18,7 +18,7 @@ static struct arena arena;
 static struct force_list list;
 static uint32_t rows[BODIES];
 static struct body_motion motions[BODIES];
-static vec3 forces[BODIES], torques[BODIES];
+static struct force_sum sums[BODIES];
 
 static void begin(void)
 {
@@ -60,29 +60,35 @@ static void end(void)
 }
 
 /* What acts on a body, by the definition and in the order of the tables. */
-static void sum_forces(uint32_t body, quat rotation, vec3 *force, vec3 *torque)
+static struct force_sum sum_forces(uint32_t body, quat rotation)
 {
 	const struct tables *tables = &stage.tables;
-	*force = *torque = vec3_zero();
+	struct force_sum sum = { vec3_zero(), vec3_zero(), vec3_zero() };
+	bool any = false;
 	if (tables->body.status[body] != BODY_DYNAMIC)
-		return;
+		return sum;
 	vec3 gravity = tables->world.gravity[0];
 	if (tables->world.planar[0])
 		gravity.z = 0;
-	*force = vec3_scale(gravity, tables->body.mass[body]);
+	sum.acceleration = gravity;
 	for (uint32_t d = 0; d < tables->drive.count; d++) {
 		if (tables->drive.body[d] != body || tables->drive.ticks[d] == 0)
 			continue;
 		vec3 arm = mat3_mul_vec(mat3_from_quat(rotation), tables->drive.point[d]);
-		*force = vec3_add(*force, tables->drive.force[d]);
-		*torque = vec3_add(*torque, vec3_add(tables->drive.torque[d],
-						     vec3_cross(arm, tables->drive.force[d])));
+		vec3 push = tables->drive.force[d];
+		vec3 turn = vec3_add(tables->drive.torque[d], vec3_cross(arm, push));
+		sum.force = any ? vec3_add(sum.force, push) : push;
+		sum.torque = any ? vec3_add(sum.torque, turn) : turn;
+		any = true;
 	}
+	if (!any) /* nothing added to it yet, so that one force alone is itself */
+		sum.force = sum.torque = vec3_all(-0.0);
+	return sum;
 }
 
-static void expect_same_bits(vec3 a, vec3 b)
+static void expect_same_bits(const struct force_sum *a, const struct force_sum *b)
 {
-	ck_assert_mem_eq(&a, &b, sizeof a);
+	ck_assert_mem_eq(a, b, sizeof *a);
 }
 
 START_TEST(many_and_single_bodies_feel_the_sum_to_the_bit)
@@ -91,21 +97,17 @@ START_TEST(many_and_single_bodies_feel_the_sum_to_the_bit)
 		for (uint32_t moved = 0; moved < 2; moved++) {
 			stage.tables.world.planar[0] = (uint8_t)planar;
 			struct force_bodies all = { rows, moved ? motions : NULL, BODIES };
-			memset(forces, 0xa5, sizeof forces);
-			memset(torques, 0xa5, sizeof torques);
-			force_list_all(&list, &all, 0, FORCES_ALL, forces, torques);
+			memset(sums, 0xa5, sizeof sums);
+			force_list_all(&list, &all, 0, FORCES_ALL, sums);
 			for (uint32_t i = 0; i < BODIES; i++) {
-				vec3 force, torque, alone, turned;
 				quat rotation = moved ? motions[i].rotation :
 							stage.tables.body.rotation[rows[i]];
-				sum_forces(rows[i], rotation, &force, &torque);
+				struct force_sum sum = sum_forces(rows[i], rotation), alone;
 				struct force_state state = force_state_of(
 					&stage.tables, rows[i], moved ? &motions[i] : NULL);
-				force_list_at(&list, rows[i], &state, 0, FORCES_ALL, &alone, &turned);
-				expect_same_bits(forces[i], force);
-				expect_same_bits(torques[i], torque);
-				expect_same_bits(alone, force);
-				expect_same_bits(turned, torque);
+				force_list_at(&list, rows[i], &state, 0, FORCES_ALL, &alone);
+				expect_same_bits(&sums[i], &sum);
+				expect_same_bits(&alone, &sum);
 			}
 		}
 }
@@ -113,10 +115,10 @@ END_TEST
 
 START_TEST(some_bodies_feel_what_they_feel_among_all)
 {
-	vec3 some[BODIES], turned[BODIES];
+	struct force_sum some[BODIES];
 	uint32_t few[BODIES];
 	struct force_bodies all = { rows, NULL, BODIES };
-	force_list_all(&list, &all, 0, FORCES_ALL, forces, torques);
+	force_list_all(&list, &all, 0, FORCES_ALL, sums);
 	for (uint32_t trial = 0; trial < 50; trial++) {
 		uint32_t count = 0, from[BODIES];
 		for (uint32_t i = 0; i < BODIES; i++)
@@ -125,48 +127,47 @@ START_TEST(some_bodies_feel_what_they_feel_among_all)
 				few[count++] = rows[i];
 			}
 		struct force_bodies part = { few, NULL, count };
-		force_list_all(&list, &part, 0, FORCES_ALL, some, turned);
-		for (uint32_t i = 0; i < count; i++) {
-			expect_same_bits(some[i], forces[from[i]]);
-			expect_same_bits(turned[i], torques[from[i]]);
-		}
+		force_list_all(&list, &part, 0, FORCES_ALL, some);
+		for (uint32_t i = 0; i < count; i++)
+			expect_same_bits(&some[i], &sums[from[i]]);
 	}
 }
 END_TEST
 
 /* A spring to the origin whose strength grows with time. */
 static void spring_add(const struct force *self, uint32_t body, const struct force_state *state,
-		       double time, vec3 *force, vec3 *torque)
+		       double time, struct force_sum *sum)
 {
 	const double *stiffness = self->context;
 	UNUSED(body);
-	*force = vec3_mul_sub(*force, state->centre, *stiffness * (1 + time));
-	*torque = vec3_mul_sub(*torque, state->angular_velocity, 2);
+	sum->force = vec3_mul_sub(sum->force, state->centre, *stiffness * (1 + time));
+	sum->torque = vec3_mul_sub(sum->torque, state->angular_velocity, 2);
 }
 
 START_TEST(a_forces_time_and_state_reach_it_and_stiff_ones_can_be_asked_for_alone)
 {
 	const double stiffness = 3;
-	vec3 steady[BODIES], stiff[BODIES], turned[BODIES], stiff_turned[BODIES];
+	struct force_sum steady[BODIES], stiff[BODIES];
 	force_list_push(&list, (struct force){ spring_add, NULL, true, &stiffness });
 	struct force_bodies all = { rows, motions, BODIES };
-	force_list_all(&list, &all, 0.5, FORCES_ALL, forces, torques);
-	force_list_all(&list, &all, 0.5, FORCES_STEADY, steady, turned);
-	force_list_all(&list, &all, 0.5, FORCES_STIFF, stiff, stiff_turned);
+	force_list_all(&list, &all, 0.5, FORCES_ALL, sums);
+	force_list_all(&list, &all, 0.5, FORCES_STEADY, steady);
+	force_list_all(&list, &all, 0.5, FORCES_STIFF, stiff);
 	for (uint32_t i = 0; i < BODIES; i++) {
 		bool pushed = stage.tables.body.status[rows[i]] == BODY_DYNAMIC;
 		vec3 expected = vec3_scale(motions[i].centre, pushed ? -4.5 : 0);
-		ck_assert_double_le(vec3_distance(stiff[i], expected), 1e-14);
+		ck_assert_double_le(vec3_distance(stiff[i].force, expected), 1e-14);
 		expected = vec3_scale(motions[i].angular_velocity, pushed ? -2 : 0);
-		ck_assert_double_le(vec3_distance(stiff_turned[i], expected), 1e-14);
+		ck_assert_double_le(vec3_distance(stiff[i].torque, expected), 1e-14);
+		ck_assert_double_eq(vec3_length(stiff[i].acceleration), 0);
 		/* The spring comes last. */
-		expect_same_bits(forces[i], pushed ? vec3_mul_sub(steady[i], motions[i].centre, 4.5) :
-						     vec3_zero());
+		vec3 sum = pushed ? vec3_mul_sub(steady[i].force, motions[i].centre, 4.5) :
+				    vec3_zero();
+		ck_assert_mem_eq(&sums[i].force, &sum, sizeof sum);
 		struct force_state state = force_state_of(&stage.tables, rows[i], &motions[i]);
-		vec3 alone, by;
-		force_list_at(&list, rows[i], &state, 0.5, FORCES_STIFF, &alone, &by);
-		expect_same_bits(alone, stiff[i]);
-		expect_same_bits(by, stiff_turned[i]);
+		struct force_sum alone;
+		force_list_at(&list, rows[i], &state, 0.5, FORCES_STIFF, &alone);
+		expect_same_bits(&alone, &stiff[i]);
 	}
 }
 END_TEST

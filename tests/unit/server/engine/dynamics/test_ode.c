@@ -398,20 +398,20 @@ START_TEST(the_rackets_energy_drifts_with_the_order_of_the_method)
 END_TEST
 
 static void weight_add(const struct force *self, uint32_t body, const struct force_state *state,
-		       double time, vec3 *force, vec3 *torque)
+		       double time, struct force_sum *sum)
 {
-	(void)self, (void)body, (void)time, (void)torque;
-	force->y -= 9.81 * state->mass;
+	(void)self, (void)body, (void)time, (void)state;
+	sum->acceleration.y -= 9.81;
 	calls++;
 }
 
 /* A top on its tip, the tip fixed at the origin: torque of the weight about the tip. */
 static void top_add(const struct force *self, uint32_t body, const struct force_state *state,
-		    double time, vec3 *force, vec3 *torque)
+		    double time, struct force_sum *sum)
 {
-	(void)self, (void)body, (void)time, (void)force;
+	(void)self, (void)body, (void)time;
 	vec3 arm = quat_rotate(state->rotation, vec3_make(0, 0.5, 0));
-	*torque = vec3_add(*torque, vec3_cross(arm, vec3_make(0, -9.81 * state->mass, 0)));
+	sum->torque = vec3_add(sum->torque, vec3_cross(arm, vec3_make(0, -9.81 * state->mass, 0)));
 }
 
 /* A heavy symmetric top about its tip: energy, the vertical and the axial momentum are constant. */
@@ -470,12 +470,13 @@ END_TEST
 
 /* A spring of 100 N/m between the centres of bodies 0 and 1, each seeing the other's stage state. */
 static void link_add(const struct force *self, uint32_t body, const struct force_state *state,
-		     double time, vec3 *force, vec3 *torque)
+		     double time, struct force_sum *sum)
 {
 	const struct force_state *all = self->context;
-	(void)time, (void)torque;
+	(void)time;
 	if (body < 2)
-		*force = vec3_mul_add(*force, vec3_sub(all[1 - body].centre, state->centre), 100);
+		sum->force = vec3_mul_add(sum->force,
+					  vec3_sub(all[1 - body].centre, state->centre), 100);
 }
 
 /* B-01: stages advance coupled bodies together; the momentum they exchange is none of the system's. */
