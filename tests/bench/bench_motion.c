@@ -86,12 +86,18 @@ static void add_spinner(struct stage *stage, const struct ground *ground, double
 		(struct stage_body){ .spin = vec3_scale(along, speed) });
 }
 
+/* A negative speed: for a minute. */
+static double spin_seconds(double speed)
+{
+	return speed < 0 ? 60 : 10;
+}
+
 static double spin_energy(const struct ground *ground, double speed)
 {
 	struct stage stage;
 	add_spinner(&stage, ground, speed);
 	double before = stage_kinetic(&stage);
-	run(&stage, 10);
+	run(&stage, spin_seconds(speed));
 	double error = fabs(stage_kinetic(&stage) / before - 1);
 	stage_release(&stage);
 	return error;
@@ -102,7 +108,7 @@ static double spin_momentum(const struct ground *ground, double speed)
 	struct stage stage;
 	add_spinner(&stage, ground, speed);
 	vec3 before = stage_angular_momentum(&stage);
-	run(&stage, 10);
+	run(&stage, spin_seconds(speed));
 	double error = vec3_distance(stage_angular_momentum(&stage), before) / vec3_length(before);
 	stage_release(&stage);
 	return error;
@@ -225,6 +231,8 @@ static const struct {
 	{ "spin 5 rad/s, 10 s: L", "of |L|", spin_momentum, 5, false, 0 },
 	{ "spin 20 rad/s, 10 s: energy", "of it", spin_energy, 20, false, 0 },
 	{ "spin 20 rad/s, 10 s: L", "of |L|", spin_momentum, 20, false, 0 },
+	{ "spin 20 rad/s, 60 s: energy", "of it", spin_energy, -20, false, 0 },
+	{ "spin 20 rad/s, 60 s: L", "of |L|", spin_momentum, -20, false, 0 },
 	{ "spin 50 rad/s, 10 s: energy", "of it", spin_energy, 50, false, 0 },
 	{ "spin 50 rad/s, 10 s: L", "of |L|", spin_momentum, 50, false, 0 },
 	{ "top 10 rad/s, 5 s: turn", "rad", top, 10, false, 0 },

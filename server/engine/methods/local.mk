@@ -6,10 +6,12 @@ libengine_a_SOURCES += \
 	server/engine/methods/method.h \
 	server/engine/methods/projection.c \
 	server/engine/methods/reflection.c \
+	server/engine/methods/soft_arms.c \
 	server/engine/methods/soft_body.c \
 	server/engine/methods/soft_colour.c \
 	server/engine/methods/soft_lanes.h \
 	server/engine/methods/soft_prepare.c \
+	server/engine/methods/soft_sides.h \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
 	server/engine/methods/soft_step.h \
@@ -31,4 +33,5 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_soft_rows \
+	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_step

@@ -1,14 +1,21 @@
-/* soft_body.c: bodies of the soft step: from the tables, through a sub-step, and back.
+/* soft_body.c: bodies of the soft step: from the tables, through its sub-steps, and back.
  *
- * Over a sub-step of h seconds, with a what forces give and c the damping rate:
- *   v ← (v + h a) / (1 + h c)                 linear and angular alike (implicit in the damping)
- *   x ← x + h v,   q ← exp(h ω) q             as differences from the step's start
+ * A body whose contacts do not act takes the path of integrate_free: exact, in double, and with what a float
+ * can hold of it in no bit. What contacts act on moves in sub-steps of h seconds, as differences
+ * from the step's start. With a what forces give, c the damping rate, k = exp(−c h), v the velocity at the
+ * start and u what is beyond it (spins alike):
  *
- * A body whose inertia differs between axes turns its angular momentum's axis about: I ω' + ω × I ω = 0.
- * Taken explicitly that feeds energy into fast spinning bodies; implicitly, in body axes,
- *   I (ω₁ − ω₀) + h ω₁ × I ω₁ = 0,
- * it takes a little. One Newton step from ω₀ is enough at a sub-step's size:
- *   (I + h ([ω₀]× I − [I ω₀]×)) δ = −h ω₀ × I ω₀,   ω₁ = ω₀ + δ.
+ *   u ← k u + [(k − 1) v + a (1 − k)/c]          the bracket is the same in all sub-steps
+ *   x ← x + h u,   q ← exp(h ω) q                x beyond v t
+ *
+ * A body whose inertia differs between axes turns its spin about without torque; in sub-steps that is the
+ * same change in each. What it carries from step to step is its angular momentum L, in double: contacts add
+ * to it what they add to the spin, at the inertia of the step's start, where they push, and when the
+ * step ends the spin is what L and the rotation say:
+ *
+ *   L ← e^(−c t) L + τ t + I₀ δω,   ω = I(q)⁻¹ L
+ *
+ * So L is exact whatever the spin's way within the step was.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -28,43 +35,62 @@ static vec3 widen(lanes v)
 	return vec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
-static bool is_spherical(const double *t)
-{
-	double spread = scalar_max(scalar_abs(t[0] - t[1]), scalar_abs(t[1] - t[2]));
-	double off = scalar_max(scalar_max(scalar_abs(t[3]), scalar_abs(t[4])), scalar_abs(t[5]));
-	return scalar_max(spread, off) <= 1e-6 * t[0];
-}
-
 /* ---- from the tables -------------------------------------------------------------------------- */
 
+/* What velocity v becomes beyond itself in a sub-step, (k − 1) v + gain a. */
+static lanes change_of(vec3 velocity, vec3 acceleration, struct damped d)
+{
+	return lanes_of(vec3_mul_add(vec3_scale(velocity, d.keep - 1), acceleration, d.gain));
+}
+
+/* rad a step. Slower, the spin's first derivative tells its change to a hundredth. */
+#define TURN_SMALL 0.1
+
+/* How the spin of an uneven body changes in dt seconds without torque: I ω' = −ω × L. */
+static vec3 spin_turned(const struct body_table *table, uint32_t body, vec3 spin, double dt)
+{
+	quat q = table->rotation[body];
+	sym3 inertia_inv = sym3_load(table->inertia_inv[body]);
+	vec3 momentum = integrate_tensor_at(sym3_load(table->inertia[body]), q, spin);
+	if (vec3_length_squared(spin) * dt * dt <= TURN_SMALL * TURN_SMALL)
+		return vec3_scale(integrate_tensor_at(inertia_inv, q, vec3_cross(momentum, spin)), dt);
+	quat turned = integrate_turn(q, inertia_inv, momentum, dt);
+	return vec3_sub(integrate_tensor_at(inertia_inv, turned, momentum), spin);
+}
+
 static void drive_init(const struct soft_step *self, struct soft_drive *drive, uint32_t body,
-		       vec3 force, vec3 torque)
+		       const struct force_sum *sum)
 {
 	const struct dynamics *dynamics = self->dynamics;
 	const struct body_table *table = &dynamics->tables->body;
-	const mat3 *rotation = &dynamics->bodies.items[body].rotation;
 	*drive = (struct soft_drive){ .keep = 1, .spin_keep = 1 };
+	drive->start = integrate_start(dynamics, body, sum, self->dt);
+	drive->spin = lanes_of(drive->start.velocity.angular);
 	drive->dynamic = table->status[body] == BODY_DYNAMIC;
 	if (!drive->dynamic)
 		return;
-	const double *inverse = table->inertia_inv[body];
-	drive->mass_inv = (float)table->mass_inv[body];
-	mat3 inertia_inv = mat3_rotate_tensor(*rotation, sym3_matrix(sym3_load(inverse)));
-	drive->inertia_inv = sym3f_from(sym3_of(inertia_inv));
-	drive->acceleration = lanes_of(vec3_scale(force, table->mass_inv[body]));
-	drive->spin_acceleration = lanes_of(mat3_mul_vec(inertia_inv, torque));
 	double h = self->dt / self->substeps;
-	drive->keep = (float)(1 / (1 + h * table->linear_damping[body]));
-	drive->spin_keep = (float)(1 / (1 + h * table->angular_damping[body]));
-	drive->gyroscopic = !self->planar && inverse[0] != 0 && !is_spherical(table->inertia[body]);
-	drive->inertia = sym3f_from(sym3_load(table->inertia[body]));
-	quat q = table->rotation[body];
-	drive->rotation = (lanes){ (float)q.x, (float)q.y, (float)q.z, (float)q.w };
+	struct damped linear = integrate_damped(table->linear_damping[body], h);
+	struct damped angular = integrate_damped(table->angular_damping[body], h);
+	const struct body_start *start = &drive->start;
+	drive->keep = (float)linear.keep;
+	drive->spin_keep = (float)angular.keep;
+	drive->change = change_of(start->velocity.linear, start->acceleration.linear, linear);
+	drive->spin_change = change_of(start->velocity.angular, start->acceleration.angular, angular);
+	drive->mass_inv = (float)table->mass_inv[body];
+	/* What is even, or turns in a plane, is the same at any rotation. */
+	sym3 inertia_inv = sym3_load(table->inertia_inv[body]);
+	if (start->uneven) {
+		inertia_inv = sym3_of(integrate_inertia_inv(dynamics, body));
+		vec3 turned = spin_turned(table, body, start->velocity.angular, self->dt);
+		drive->spin_change += lanes_of(vec3_scale(turned, 1.0 / self->substeps));
+	}
+	drive->inertia_inv = sym3f_from(inertia_inv);
 }
 
 struct body_work {
 	struct soft_step *self;
-	const vec3 *forces, *torques;
+	const struct force_sum *sums;
 	struct body_motion *motions;
 };
 
@@ -73,15 +99,9 @@ static void prepare_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 	UNUSED(worker);
 	const struct body_work *work = context;
 	struct soft_step *self = work->self;
-	const struct body_table *table = &self->dynamics->tables->body;
 	for (uint32_t i = first; i < last; i++) {
-		uint32_t body = self->rows[i];
-		drive_init(self, &self->drives[i], body, work->forces[i], work->torques[i]);
-		self->bodies[i + 1] = (struct soft_body){
-			.velocity = lanes_of(table->velocity[body]),
-			.spin = lanes_of(table->angular_velocity[body]),
-			.turn = { 0, 0, 0, 1 },
-		};
+		drive_init(self, &self->drives[i + 1], self->rows[i], &work->sums[i]);
+		self->bodies[i + 1] = (struct soft_body){ .turn = { 0, 0, 0, 1 } };
 	}
 }
 
@@ -93,33 +113,19 @@ void soft_prepare_bodies(struct soft_step *self)
 	self->body_count = count;
 	self->rows = self->step->bodies;
 	self->bodies = ARENA_ARRAY(scratch, struct soft_body, count + 1);
-	self->drives = ARENA_ARRAY(scratch, struct soft_drive, count);
+	self->drives = ARENA_ARRAY(scratch, struct soft_drive, count + 1);
 	struct arena_mark mark = arena_mark(scratch);
-	vec3 *forces = ARENA_ARRAY(scratch, vec3, count);
-	vec3 *torques = ARENA_ARRAY(scratch, vec3, count);
-	ASSERT(self->bodies != NULL && self->drives != NULL);
-	ASSERT(forces != NULL && torques != NULL);
-	dynamics_forces(dynamics, self->rows, count, forces, torques);
+	struct force_sum *sums = ARENA_ARRAY(scratch, struct force_sum, count);
+	ASSERT(self->bodies != NULL && self->drives != NULL && sums != NULL);
+	force_all(dynamics, self->rows, count, sums);
 	self->bodies[0] = (struct soft_body){ .turn = { 0, 0, 0, 1 } };
-	struct body_work work = { self, forces, torques, NULL };
+	self->drives[0] = (struct soft_drive){ .keep = 1, .spin_keep = 1 };
+	struct body_work work = { self, sums, NULL };
 	parallel_run(dynamics->parallel, count, BODY_GRAIN, prepare_piece, &work);
 	arena_rewind(scratch, mark);
 }
 
 /* ---- a sub-step ------------------------------------------------------------------------------- */
-
-static inline vec3f vec3f_of(lanes v)
-{
-	return vec3f_make(v[0], v[1], v[2]);
-}
-
-/* The vector turned by the unit quaternion x y z w. */
-static vec3f turn_vector(lanes q, vec3f p)
-{
-	vec3f v = vec3f_of(q);
-	vec3f t = vec3f_scale(vec3f_cross(v, p), 2);
-	return vec3f_add(vec3f_mul_add(p, t, q[3]), vec3f_cross(v, t));
-}
 
 /* Unit quaternions as plain floats: single lanes of a vector are slow to reach. */
 struct quatf {
@@ -150,61 +156,33 @@ static inline struct quatf quatf_normalize(struct quatf q)
 	return (struct quatf){ q.x * scale, q.y * scale, q.z * scale, q.w * scale };
 }
 
-/* Solves the 3×3 system with columns a, b, c; zero when it is singular. */
-static vec3f solve3(vec3f a, vec3f b, vec3f c, vec3f right)
+/* exp(h ω) as a quaternion: the series of sine and cosine of half the angle θ to θ⁵, brought to unit
+ * length. At a radian a sub-step it is 1e-6 off; beyond, the exact one. */
+static inline struct quatf spin_to_turn(lanes spin, float h)
 {
-	vec3f bc = vec3f_cross(b, c);
-	float det = vec3f_dot(a, bc);
-	float inverse = det != 0 ? 1 / det : 0;
-	return vec3f_make(inverse * vec3f_dot(right, bc),
-			  inverse * vec3f_dot(a, vec3f_cross(right, c)),
-			  inverse * vec3f_dot(a, vec3f_cross(b, right)));
-}
-
-/* The Newton step of the story; columns of the matrix are its products with the axes. */
-static lanes gyroscopic(const struct soft_drive *drive, lanes turn, lanes spin, float h)
-{
-	lanes q = quatf_lanes(quatf_mul(quatf_of(turn), quatf_of(drive->rotation)));
-	lanes back = q * (lanes){ -1, -1, -1, 1 };
-	vec3f w = turn_vector(back, vec3f_of(spin));
-	vec3f momentum = sym3f_apply(&drive->inertia, w);
-	vec3f columns[3];
-	for (uint32_t i = 0; i < 3; i++) {
-		vec3f axis = vec3f_make(i == 0, i == 1, i == 2);
-		vec3f along = sym3f_apply(&drive->inertia, axis);
-		vec3f change = vec3f_sub(vec3f_cross(w, along), vec3f_cross(momentum, axis));
-		columns[i] = vec3f_mul_add(along, change, h);
+	float x = spin[0], y = spin[1], z = spin[2];
+	float xx = h * h * (x * x + y * y + z * z);
+	if (xx > 1) {
+		quat q = quat_from_rotation_vector(vec3_scale(widen(spin), (double)h));
+		return (struct quatf){ (float)q.x, (float)q.y, (float)q.z, (float)q.w };
 	}
-	vec3f right = vec3f_scale(vec3f_cross(w, momentum), -h);
-	vec3f delta = solve3(columns[0], columns[1], columns[2], right);
-	vec3f world = turn_vector(q, delta);
-	return spin + (lanes){ world.x, world.y, world.z, 0 };
+	float sine = h * (0.5f - xx * (1.0f / 48.0f) + xx * xx * (1.0f / 3840.0f));
+	float cosine = 1.0f - xx * 0.125f + xx * xx * (1.0f / 384.0f);
+	return (struct quatf){ x * sine, y * sine, z * sine, cosine };
 }
 
 static void velocities_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct soft_step *self = context;
-	lanes h = lanes_all(self->h);
-	for (uint32_t i = first; i < last; i++) {
-		struct soft_body *body = &self->bodies[i + 1];
+	for (uint32_t i = first + 1; i <= last; i++) {
+		struct soft_body *body = &self->bodies[i];
 		const struct soft_drive *drive = &self->drives[i];
-		if (drive->gyroscopic)
-			body->spin = gyroscopic(drive, body->turn, body->spin, self->h);
-		body->velocity = (body->velocity + drive->acceleration * h) * lanes_all(drive->keep);
-		body->spin = (body->spin + drive->spin_acceleration * h) *
-			     lanes_all(drive->spin_keep);
+		if (!drive->bound)
+			continue;
+		body->velocity = body->velocity * lanes_all(drive->keep) + drive->change;
+		body->spin = body->spin * lanes_all(drive->spin_keep) + drive->spin_change;
 	}
-}
-
-/* exp(h ω) as a quaternion: the series of sine and cosine of half the angle θ to θ⁵, brought to unit
- * length. At a radian a sub-step it is 1e-6 off. */
-static inline struct quatf spin_to_turn(vec3f spin, float h)
-{
-	float xx = h * h * (spin.x * spin.x + spin.y * spin.y + spin.z * spin.z);
-	float sine = h * (0.5f - xx * (1.0f / 48.0f) + xx * xx * (1.0f / 3840.0f));
-	float cosine = 1.0f - xx * 0.125f + xx * xx * (1.0f / 384.0f);
-	return (struct quatf){ spin.x * sine, spin.y * sine, spin.z * sine, cosine };
 }
 
 static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -212,10 +190,13 @@ static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void
 	UNUSED(worker);
 	struct soft_step *self = context;
 	lanes h = lanes_all(self->h);
-	for (uint32_t i = first; i < last; i++) {
-		struct soft_body *body = &self->bodies[i + 1];
+	for (uint32_t i = first + 1; i <= last; i++) {
+		struct soft_body *body = &self->bodies[i];
+		const struct soft_drive *drive = &self->drives[i];
+		if (!drive->bound)
+			continue;
 		body->shift += body->velocity * h;
-		struct quatf turn = spin_to_turn(vec3f_of(body->spin), self->h);
+		struct quatf turn = spin_to_turn(drive->spin + body->spin, self->h);
 		turn = quatf_normalize(quatf_mul(turn, quatf_of(body->turn)));
 		body->turn = quatf_lanes(turn);
 	}
@@ -233,17 +214,56 @@ void soft_integrate_positions(struct soft_step *self)
 
 /* ---- back ------------------------------------------------------------------------------------- */
 
-/* What a script said holds exactly: its velocities are not rounded to float. */
-static struct body_motion scripted(const struct soft_step *self, uint32_t body)
+/* Of a turn in float, the vector is good to its own size and the scalar is not. */
+static quat turn_widened(lanes turn)
+{
+	vec3 v = widen(turn);
+	double w = scalar_sqrt(scalar_max(1 - vec3_length_squared(v), 0));
+	return quat_from_parts(turn[3] < 0 ? -w : w, v);
+}
+
+/* Of the spin, what contacts have added: the rest is what sub-steps make of none. */
+static vec3 spin_added(const struct soft_step *self, uint32_t number)
+{
+	const struct soft_drive *drive = &self->drives[number];
+	lanes alone = lanes_all(0);
+	for (uint32_t i = 0; i < self->substeps; i++)
+		alone = alone * lanes_all(drive->spin_keep) + drive->spin_change;
+	return widen(self->bodies[number].spin - alone);
+}
+
+/* The spin of an uneven body that has come to `rotation`. */
+static vec3 spin_carried(const struct soft_step *self, uint32_t number, quat rotation)
 {
 	const struct body_table *table = &self->dynamics->tables->body;
-	vec3 centre = self->dynamics->bodies.items[body].centre;
-	return (struct body_motion){
-		vec3_mul_add(centre, table->velocity[body], self->dt),
-		quat_integrate(table->rotation[body], table->angular_velocity[body], self->dt),
-		table->velocity[body],
-		table->angular_velocity[body],
+	const struct body_start *start = &self->drives[number].start;
+	uint32_t body = self->rows[number - 1];
+	struct damped d = integrate_damped(table->angular_damping[body], self->dt);
+	/* I₀ times velocities, all at once. */
+	vec3 spin = vec3_scale(start->velocity.angular, d.keep);
+	spin = vec3_mul_add(spin, start->acceleration.angular, d.gain);
+	spin = vec3_add(spin, spin_added(self, number));
+	vec3 momentum = integrate_tensor_at(sym3_load(table->inertia[body]), table->rotation[body], spin);
+	return integrate_tensor_at(sym3_load(table->inertia_inv[body]), rotation, momentum);
+}
+
+static struct body_motion pushed_motion(const struct soft_step *self, uint32_t number)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	const struct soft_body *soft = &self->bodies[number];
+	const struct body_start *start = &self->drives[number].start;
+	uint32_t body = self->rows[number - 1];
+	vec3 way = vec3_mul_add(widen(soft->shift), start->velocity.linear, self->dt);
+	struct body_motion motion = {
+		.centre = vec3_add(dynamics->bodies.items[body].centre, way),
+		.rotation = quat_mul(turn_widened(soft->turn), dynamics->tables->body.rotation[body]),
+		.velocity = vec3_add(start->velocity.linear, widen(soft->velocity)),
+		.angular_velocity = vec3_add(start->velocity.angular, widen(soft->spin)),
 	};
+	motion.rotation = quat_normalize(motion.rotation);
+	if (start->uneven)
+		motion.angular_velocity = spin_carried(self, number, motion.rotation);
+	return motion;
 }
 
 static void motion_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -251,22 +271,13 @@ static void motion_piece(uint32_t first, uint32_t last, uint32_t worker, void *c
 	UNUSED(worker);
 	const struct body_work *work = context;
 	struct soft_step *self = work->self;
-	const struct dynamics *dynamics = self->dynamics;
 	for (uint32_t i = first; i < last; i++) {
-		const struct soft_body *soft = &self->bodies[i + 1];
-		uint32_t body = self->rows[i];
-		if (!self->drives[i].dynamic) {
-			work->motions[i] = scripted(self, body);
-			continue;
-		}
-		quat turn = quat_make((double)soft->turn[3], (double)soft->turn[0],
-				      (double)soft->turn[1], (double)soft->turn[2]);
-		work->motions[i] = (struct body_motion){
-			vec3_add(dynamics->bodies.items[body].centre, widen(soft->shift)),
-			quat_mul(turn, dynamics->tables->body.rotation[body]),
-			widen(soft->velocity),
-			widen(soft->spin),
-		};
+		const struct soft_drive *drive = &self->drives[i + 1];
+		if (drive->pushed)
+			work->motions[i] = pushed_motion(self, i + 1);
+		else
+			work->motions[i] = integrate_free(self->dynamics, self->rows[i],
+							  &drive->start, self->dt, self->substeps);
 	}
 }
 
@@ -276,7 +287,7 @@ void soft_store_bodies(struct soft_step *self)
 	struct body_motion *motions =
 		ARENA_ARRAY(&dynamics->scratch, struct body_motion, self->body_count);
 	ASSERT(motions != NULL);
-	struct body_work work = { self, NULL, NULL, motions };
+	struct body_work work = { self, NULL, motions };
 	parallel_run(dynamics->parallel, self->body_count, BODY_GRAIN, motion_piece, &work);
 	step_store_all(self->step, motions);
 }

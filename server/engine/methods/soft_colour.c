@@ -38,7 +38,7 @@ static uint32_t number_of(const struct soft_step *self, uint32_t body)
 
 static bool is_dynamic(const struct soft_step *self, uint32_t number)
 {
-	return number != 0 && self->drives[number - 1].dynamic;
+	return number != 0 && self->drives[number].dynamic;
 }
 
 static uint32_t class_of(const struct contact_state *contact)
@@ -112,7 +112,7 @@ static void block_init(struct soft_block *block)
 	memset(block->body_b, 0, sizeof block->body_b);
 	memset(block->contact, 0xff, sizeof block->contact); /* DYNAMICS_NONE */
 	block->writes_a = block->writes_b = block->point_count = 0;
-	block->serial = block->bounces = false;
+	block->serial = block->bounces = block->slides = false;
 }
 
 static void fill(struct soft_step *self, struct colouring *c)
@@ -131,6 +131,7 @@ static void fill(struct soft_step *self, struct colouring *c)
 		block->contact[lane] = i;
 		block->body_a[lane] = a;
 		block->body_b[lane] = b;
+		self->drives[a].bound = self->drives[b].bound = true;
 		block->writes_a |= (uint8_t)(is_dynamic(self, a) << lane);
 		block->writes_b |= (uint8_t)(is_dynamic(self, b) << lane);
 		block->point_count = MAX_OF(block->point_count, contact->point_count);
@@ -162,7 +163,8 @@ void soft_colour(struct soft_step *self)
 	}
 	lay_out(self, c);
 	self->blocks = ARENA_ARRAY(scratch, struct soft_block, self->block_count);
-	ASSERT(self->blocks != NULL);
+	self->slides = ARENA_ARRAY(scratch, struct soft_slide, self->block_count);
+	ASSERT(self->blocks != NULL && self->slides != NULL);
 	fill(self, c);
 	self->dynamics->report.colours = self->colour_count;
 }

@@ -57,6 +57,18 @@ LANES_INLINE struct lanes3 lanes3_load(const struct lane8x3 *from, uint32_t firs
 				lanes_load(&from->z, first) };
 }
 
+LANES_INLINE void lanes3_store(struct lane8x3 *to, uint32_t first, struct lanes3 v)
+{
+	lanes_store(&to->x, first, v.x);
+	lanes_store(&to->y, first, v.y);
+	lanes_store(&to->z, first, v.z);
+}
+
+LANES_INLINE bool lanes_any(lanes_mask mask)
+{
+	return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
+}
+
 LANES_INLINE lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
 {
 	return (lanes)((mask & (lanes_mask)yes) | (~mask & (lanes_mask)no));
@@ -71,6 +83,14 @@ LANES_INLINE lanes lanes_max(lanes a, lanes b)
 LANES_INLINE lanes lanes_min(lanes a, lanes b)
 {
 	return lanes_select(a < b, a, b);
+}
+
+/* 1/a; 0 where a is not above 0. */
+LANES_INLINE lanes lanes_inverse(lanes a)
+{
+	lanes_mask some = a > lanes_all(0);
+	lanes one = lanes_all(1);
+	return lanes_select(some, one / lanes_select(some, a, one), lanes_all(0));
 }
 
 LANES_INLINE lanes lanes_sqrt(lanes a)

@@ -30,6 +30,11 @@ enum { BLOCK_GRAIN = 4 };
  * sinks 3.1 mm, at 0.15 7.3 and 2.2, at 0.175 5.9 and 1.7; at 0.2 9.6 and 1.5, from 0.25 on it wanders. */
 #define HERTZ_MAX 0.15
 
+/* m/s. What slips faster as the step begins slides, and has dynamic friction for the step. Larger: a slow
+ * slide sticks; smaller: what one sweep leaves in a body at rest takes the lesser friction and
+ * begins to slide. */
+#define SLIDE_MIN 0.01
+
 struct softness {
 	float bias_rate, mass_scale, impulse_scale;
 };
@@ -48,178 +53,182 @@ static struct softness softness_of(double hertz, double damping, double h)
 
 /* ---- one lane --------------------------------------------------------------------------------- */
 
-struct lane_body {
-	float mass_inv;
-	const sym3f *inertia_inv;
-};
-
 static const sym3f NO_INERTIA;
 
-static struct lane_body lane_body(const struct soft_step *self, uint32_t number)
+static void put3(struct lane8x3 *to, uint32_t lane, vec3 v)
 {
-	if (number == 0 || !self->drives[number - 1].dynamic)
-		return (struct lane_body){ 0, &NO_INERTIA };
-	const struct soft_drive *drive = &self->drives[number - 1];
-	return (struct lane_body){ drive->mass_inv, &drive->inertia_inv };
+	to->x.at[lane] = (float)v.x;
+	to->y.at[lane] = (float)v.y;
+	to->z.at[lane] = (float)v.z;
 }
 
-static void put3(struct lane8x3 *to, uint32_t lane, vec3f v)
-{
-	to->x.at[lane] = v.x;
-	to->y.at[lane] = v.y;
-	to->z.at[lane] = v.z;
-}
-
-static vec3f narrow(vec3 v)
-{
-	return vec3f_make((float)v.x, (float)v.y, (float)v.z);
-}
-
-static vec3f lanes_vec3f(lanes v)
-{
-	return vec3f_make(v[0], v[1], v[2]);
-}
-
-/* What the points of one manifold share while they are written. */
+/* What the points of one manifold share while they are written. Whatever is made of places and velocities at
+ * the start is made in double. */
 struct lane_work {
 	struct soft_step *step;
 	struct soft_block *block;
 	uint32_t lane;
 	const struct contact_state *contact;
-	struct lane_body a, b;
-	const struct soft_body *soft_a, *soft_b;
-	vec3f normal;
+	const struct soft_drive *a, *b;
+	vec3 drift; /* m/s, of the mass centres */
+	bool slides;
 };
 
-static vec3f relative_velocity(const struct lane_work *w, vec3f arm_a, vec3f arm_b)
+/* At a pair of arms that meet. */
+static vec3 relative_velocity(const struct lane_work *w, vec3 arm_a, vec3 arm_b)
 {
-	vec3f at_a = vec3f_add(lanes_vec3f(w->soft_a->velocity),
-			       vec3f_cross(lanes_vec3f(w->soft_a->spin), arm_a));
-	vec3f at_b = vec3f_add(lanes_vec3f(w->soft_b->velocity),
-			       vec3f_cross(lanes_vec3f(w->soft_b->spin), arm_b));
-	return vec3f_sub(at_b, at_a);
+	vec3 at_a = vec3_cross(w->a->start.velocity.angular, arm_a);
+	vec3 at_b = vec3_cross(w->b->start.velocity.angular, arm_b);
+	return vec3_add(w->drift, vec3_sub(at_b, at_a));
 }
 
-static void write_point(const struct lane_work *w, uint32_t p, double warm, vec3f centre_arm)
+/* Arms stand in place of J until soft_derive. */
+static void write_point(const struct lane_work *w, uint32_t p, double weight, double warm)
 {
 	const struct contact_point *from = &w->contact->points[p];
 	struct soft_point *to = &w->block->points[p];
 	uint32_t lane = w->lane;
-	vec3f arm_a = narrow(from->arm_a), arm_b = narrow(from->arm_b);
-	vec3f j_a = vec3f_cross(arm_a, w->normal), j_b = vec3f_cross(arm_b, w->normal);
-	vec3f spin_a = sym3f_apply(w->a.inertia_inv, j_a);
-	vec3f spin_b = sym3f_apply(w->b.inertia_inv, j_b);
-	float k = w->a.mass_inv + w->b.mass_inv + vec3f_dot(j_a, spin_a) + vec3f_dot(j_b, spin_b);
-	put3(&to->j_a, lane, j_a);
-	put3(&to->j_b, lane, j_b);
-	put3(&to->spin_a, lane, spin_a);
-	put3(&to->spin_b, lane, spin_b);
-	to->separation.at[lane] = (float)from->separation;
-	to->mass.at[lane] = k > 0 ? 1 / k : 0;
+	vec3 velocity = relative_velocity(w, from->arm_a, from->arm_b);
+	put3(&to->j_a, lane, from->arm_a);
+	put3(&to->j_b, lane, from->arm_b);
+	to->separation.at[lane] = to->gap.at[lane] = (float)from->separation;
+	to->weight.at[lane] = (float)weight;
 	to->impulse.at[lane] = (float)warm;
 	to->total.at[lane] = 0;
-	to->approach.at[lane] = vec3f_dot(w->normal, relative_velocity(w, arm_a, arm_b));
-	to->lever.at[lane] = vec3f_length(vec3f_sub(arm_a, centre_arm));
+	to->approach.at[lane] = (float)vec3_dot(w->contact->normal, velocity);
 }
+
+/* m: a point that is never reached, so that no impulse is ever wanted of it. */
+#define NOWHERE 1e9f
 
 static void write_no_point(struct soft_point *to, uint32_t lane)
 {
-	put3(&to->j_a, lane, vec3f_zero());
-	put3(&to->j_b, lane, vec3f_zero());
-	put3(&to->spin_a, lane, vec3f_zero());
-	put3(&to->spin_b, lane, vec3f_zero());
-	to->separation.at[lane] = to->mass.at[lane] = to->impulse.at[lane] = 0;
-	to->total.at[lane] = to->approach.at[lane] = to->lever.at[lane] = 0;
+	put3(&to->j_a, lane, vec3_zero());
+	put3(&to->j_b, lane, vec3_zero());
+	to->separation.at[lane] = to->gap.at[lane] = NOWHERE;
+	to->impulse.at[lane] = to->total.at[lane] = to->approach.at[lane] = to->weight.at[lane] = 0;
 }
 
-/* The mean arm from A's mass centre, weighted by nearness. */
-static vec3 friction_centre(const struct contact_state *contact)
+/* Of points in the friction centre, by nearness; they sum to 1. */
+static void friction_weights(const struct contact_state *contact, double *weights)
 {
-	double nearest = 0;
+	double nearest = 0, sum = 0;
 	for (uint32_t p = 0; p < contact->point_count; p++)
 		if (p == 0 || contact->points[p].separation < nearest)
 			nearest = contact->points[p].separation;
 	nearest = scalar_max(nearest, 0);
-	vec3 sum = vec3_zero();
-	double weights = 0;
 	for (uint32_t p = 0; p < contact->point_count; p++) {
 		double beyond = contact->points[p].separation - nearest;
-		double weight = scalar_clamp(1 - beyond / FRICTION_FADE, 0, 1);
-		sum = vec3_mul_add(sum, contact->points[p].arm_a, weight);
-		weights += weight;
+		weights[p] = scalar_clamp(1 - beyond / FRICTION_FADE, 0, 1);
+		sum += weights[p];
 	}
-	return vec3_scale(sum, 1 / weights);
+	for (uint32_t p = 0; p < contact->point_count; p++)
+		weights[p] /= sum;
 }
 
-/* The inverse of the 2×2 block of the tangents at the friction centre. */
-static void write_tangent_mass(const struct lane_work *w, vec3f arm_a, vec3f arm_b, vec3f t1, vec3f t2)
+static vec3 friction_centre(const struct contact_state *contact, const double *weights)
 {
-	vec3f a1 = vec3f_cross(arm_a, t1), a2 = vec3f_cross(arm_a, t2);
-	vec3f b1 = vec3f_cross(arm_b, t1), b2 = vec3f_cross(arm_b, t2);
-	vec3f ia1 = sym3f_apply(w->a.inertia_inv, a1), ib1 = sym3f_apply(w->b.inertia_inv, b1);
-	vec3f ia2 = sym3f_apply(w->a.inertia_inv, a2), ib2 = sym3f_apply(w->b.inertia_inv, b2);
-	float masses = w->a.mass_inv + w->b.mass_inv;
-	float k11 = masses + vec3f_dot(a1, ia1) + vec3f_dot(b1, ib1);
-	float k22 = masses + vec3f_dot(a2, ia2) + vec3f_dot(b2, ib2);
-	float k12 = vec3f_dot(a1, ia2) + vec3f_dot(b1, ib2);
-	float det = k11 * k22 - k12 * k12;
-	float inverse = det > 0 ? 1 / det : 0;
-	w->block->tangent_mass[0].at[w->lane] = k22 * inverse;
-	w->block->tangent_mass[1].at[w->lane] = k11 * inverse;
-	w->block->tangent_mass[2].at[w->lane] = -k12 * inverse;
+	vec3 centre = vec3_zero();
+	for (uint32_t p = 0; p < contact->point_count; p++)
+		centre = vec3_mul_add(centre, contact->points[p].arm_a, weights[p]);
+	return centre;
 }
 
-static void write_friction(const struct lane_work *w, vec3 centre, const double *multiplier)
+/* m², from the friction centre to the farthest point. */
+static double reach_squared(const struct contact_state *contact, vec3 centre)
+{
+	double most = 0;
+	for (uint32_t p = 0; p < contact->point_count; p++)
+		most = scalar_max(most, vec3_distance_squared(contact->points[p].arm_a, centre));
+	return most;
+}
+
+static void write_friction(struct lane_work *w, const double *weights, const double *multiplier)
 {
 	const struct dynamics *dynamics = w->step->dynamics;
 	struct soft_block *block = w->block;
 	uint32_t lane = w->lane;
 	const struct contact_point *any = &w->contact->points[0];
-	vec3f arm_a = narrow(centre);
-	vec3f arm_b = narrow(vec3_add(centre, vec3_sub(any->arm_b, any->arm_a)));
-	vec3 t, k;
-	vec3_frame(w->contact->normal, &t, &k);
-	vec3f t1 = narrow(t), t2 = vec3f_cross(w->normal, t1);
+	vec3 arm_a = friction_centre(w->contact, weights);
+	vec3 arm_b = vec3_add(arm_a, vec3_sub(any->arm_b, any->arm_a));
+	vec3 t1, k, normal = w->contact->normal;
+	vec3_frame(normal, &t1, &k);
+	vec3 t2 = vec3_cross(normal, t1);
 	put3(&block->tangent, lane, t1);
 	put3(&block->arm_a, lane, arm_a);
 	put3(&block->arm_b, lane, arm_b);
-	write_tangent_mass(w, arm_a, arm_b, t1, t2);
-	vec3f twist_a = sym3f_apply(w->a.inertia_inv, w->normal);
-	vec3f twist_b = sym3f_apply(w->b.inertia_inv, w->normal);
-	float twist = vec3f_dot(w->normal, twist_a) + vec3f_dot(w->normal, twist_b);
-	put3(&block->twist_a, lane, twist_a);
-	put3(&block->twist_b, lane, twist_b);
-	block->twist_mass.at[lane] = twist > 0 ? 1 / twist : 0;
-	vec3f warm = narrow(mat3_mul_vec(dynamics->bodies.items[w->contact->body_a].rotation,
-					 vec3_make(multiplier[1], multiplier[2], multiplier[4])));
-	block->tangent_impulse[0].at[lane] = vec3f_dot(warm, t1);
-	block->tangent_impulse[1].at[lane] = vec3f_dot(warm, t2);
+	vec3 slip = relative_velocity(w, arm_a, arm_b);
+	vec3 spin = vec3_sub(w->b->start.velocity.angular, w->a->start.velocity.angular);
+	double slip1 = vec3_dot(slip, t1), slip2 = vec3_dot(slip, t2), twist = vec3_dot(spin, normal);
+	block->slip[0].at[lane] = (float)slip1;
+	block->slip[1].at[lane] = (float)slip2;
+	block->spin_slip.at[lane] = (float)twist;
+	w->slides = slip1 * slip1 + slip2 * slip2 + twist * twist * reach_squared(w->contact, arm_a) >
+		    SLIDE_MIN * SLIDE_MIN;
+	vec3 warm = mat3_mul_vec(dynamics->bodies.items[w->contact->body_a].rotation,
+				 vec3_make(multiplier[1], multiplier[2], multiplier[4]));
+	block->tangent_impulse[0].at[lane] = (float)vec3_dot(warm, t1);
+	block->tangent_impulse[1].at[lane] = (float)vec3_dot(warm, t2);
 	block->twist_impulse.at[lane] = (float)multiplier[5];
 	block->tangent_total[0].at[lane] = block->tangent_total[1].at[lane] = 0;
+	block->pushed.at[lane] = 0;
 }
 
 static void write_shared(const struct prepare *prepare, const struct lane_work *w)
 {
 	struct soft_block *block = w->block;
 	uint32_t lane = w->lane;
-	bool both = w->a.mass_inv > 0 && w->b.mass_inv > 0;
+	bool both = w->a->dynamic && w->b->dynamic;
+	const sym3f *inertia_a = w->a->dynamic ? &w->a->inertia_inv : &NO_INERTIA;
+	const sym3f *inertia_b = w->b->dynamic ? &w->b->inertia_inv : &NO_INERTIA;
 	const struct softness *soft = both ? &prepare->dynamic : &prepare->fixed;
 	struct contact_material material =
 		contact_material(w->step->dynamics->tables, w->contact->a, w->contact->b);
-	put3(&block->normal, lane, w->normal);
-	block->mass_inv_a.at[lane] = w->a.mass_inv;
-	block->mass_inv_b.at[lane] = w->b.mass_inv;
+	put3(&block->normal, lane, w->contact->normal);
+	put3(&block->drift, lane, w->drift);
+	block->mass_inv_a.at[lane] = w->a->mass_inv;
+	block->mass_inv_b.at[lane] = w->b->mass_inv;
 	for (uint32_t i = 0; i < 6; i++) {
-		block->inertia_inv_a[i].at[lane] = w->a.inertia_inv->at[i];
-		block->inertia_inv_b[i].at[lane] = w->b.inertia_inv->at[i];
+		block->inertia_inv_a[i].at[lane] = inertia_a->at[i];
+		block->inertia_inv_b[i].at[lane] = inertia_b->at[i];
 	}
 	block->bias_rate.at[lane] = soft->bias_rate;
 	block->mass_scale.at[lane] = soft->mass_scale;
 	block->impulse_scale.at[lane] = soft->impulse_scale;
-	block->static_friction.at[lane] = (float)material.static_friction;
-	block->dynamic_friction.at[lane] = (float)material.dynamic_friction;
+	block->friction.at[lane] =
+		(float)(w->slides ? material.dynamic_friction : material.static_friction);
 	block->restitution.at[lane] = (float)material.restitution;
 	block->bounces |= material.restitution > 0;
+}
+
+/* m: how far its surface is from what of it turns. */
+static double rounding_of(const struct shape *shape)
+{
+	switch (shape->kind) {
+	case SHAPE_SPHERE:
+		return shape->sphere.radius;
+	case SHAPE_CAPSULE:
+		return shape->capsule.radius;
+	case SHAPE_POLYGON:
+		return shape->polygon->radius;
+	default:
+		return 0;
+	}
+}
+
+static void write_rounding(const struct lane_work *w)
+{
+	const struct dynamics *dynamics = w->step->dynamics;
+	const uint32_t *shape = dynamics->tables->placement.shape;
+	const struct shape *a = dynamics->shapes[shape[w->contact->a.placement]];
+	const struct shape *b = dynamics->shapes[shape[w->contact->b.placement]];
+	double rounding_a = rounding_of(a), rounding_b = rounding_of(b);
+	w->block->rounding_a.at[w->lane] = (float)rounding_a;
+	w->block->rounding_b.at[w->lane] = (float)rounding_b;
+	w->block->bend.at[w->lane] = 0;
+	if (a->kind == SHAPE_SPHERE && b->kind == SHAPE_SPHERE)
+		w->block->bend.at[w->lane] =
+			(float)(1 / (rounding_a + rounding_b + w->contact->points[0].separation));
 }
 
 static void write_lane(const struct prepare *prepare, struct soft_block *block, uint32_t lane)
@@ -231,20 +240,20 @@ static void write_lane(const struct prepare *prepare, struct soft_block *block, 
 		.block = block,
 		.lane = lane,
 		.contact = contact,
-		.a = lane_body(self, block->body_a[lane]),
-		.b = lane_body(self, block->body_b[lane]),
-		.soft_a = &self->bodies[block->body_a[lane]],
-		.soft_b = &self->bodies[block->body_b[lane]],
-		.normal = narrow(contact->normal),
+		.a = &self->drives[block->body_a[lane]],
+		.b = &self->drives[block->body_b[lane]],
 	};
+	w.drift = vec3_sub(w.b->start.velocity.linear, w.a->start.velocity.linear);
 	const double *multiplier =
 		step_multipliers(self->step, &self->step->contacts, block->contact[lane]);
-	vec3 centre = friction_centre(contact);
+	double weights[MANIFOLD_POINTS_MAX];
+	friction_weights(contact, weights);
+	write_friction(&w, weights, multiplier);
 	write_shared(prepare, &w);
-	write_friction(&w, centre, multiplier);
+	write_rounding(&w);
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		if (p < contact->point_count)
-			write_point(&w, p, multiplier[3 * p], narrow(centre));
+			write_point(&w, p, weights[p], multiplier[3 * p]);
 		else
 			write_no_point(&block->points[p], lane);
 	}
@@ -289,6 +298,7 @@ static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void 
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++)
 			if (block->contact[lane] != DYNAMICS_NONE)
 				write_lane(prepare, block, lane);
+		soft_derive(block);
 	}
 }
 

@@ -4,19 +4,20 @@
  * written. Within a block the half of four lanes is gathered from its bodies, solved point after point, and
  * scattered back; bodies that do not move are gathered and never written.
  *
- * A separation within the step is s + n·(x_b − x_a) + (r_b×n)·θ_b − (r_a×n)·θ_a, x the shifts and θ
- * the turns since its start: the surfaces' motion along n to first order; the next step measures anew.
+ * Velocities are differences from the step's start; J v there is data, formed in double. The separation s at
+ * each sub-step's start and end is measured by soft_arms.c.
  *
  *   solve   s > 0: may close by s within the sub-step: λ ← max(λ − m (J v + s/h), 0)
  *           s ≤ 0: the soft constraint of soft_prepare.c, pushed apart by at most push_speed
- *   relax   friction, then s > 0 as above, s ≤ 0: J v = 0 without bias, which takes out the speed
- *           that the push put in
+ *   relax   s > 0 as above, s ≤ 0: J v = 0 without bias, which takes out the speed that the push put
+ *           in; then friction, which so is bounded by what the contact carries: a soft contact that has
+ *           just begun carries its load only then
  *   restitution (once, after the last sub-step): points that came in faster than restitution_speed
  *           and carried an impulse leave with J v = −e · approach.
  *
- * Friction on the whole manifold: |λ_t| ≤ μ Σλ_n. Beyond the static cone it slides, on the dynamic one.
+ * Friction on the whole manifold: |λ_t| ≤ μ Σλ_n, and for the twist |λ| ≤ μ Σ(lever·λ_n).
  */
-#include "server/engine/methods/soft_step.h"
+#include "server/engine/methods/soft_sides.h"
 
 /* Blocks. Eight contacts take a tenth of a microsecond or two, calling for help several: a colour below
  * SOLVE_ALONE is done faster by whoever is there. */
@@ -27,17 +28,6 @@ enum { SOLVE_ALONE = 64, SOLVE_GRAIN = 16 };
 struct sides {
 	struct lanes3 v_a, w_a, v_b, w_b;
 };
-
-LANES_INLINE struct lanes3 gather(const lanes *a, const lanes *b, const lanes *c, const lanes *d)
-{
-	lanes x = *a, y = *b, z = *c, w = *d;
-	lanes_transpose(&x, &y, &z, &w);
-	return (struct lanes3){ x, y, z };
-}
-
-#define GATHER(bodies, index, member)                                                       \
-	gather(&(bodies)[(index)[0]].member, &(bodies)[(index)[1]].member,                  \
-	       &(bodies)[(index)[2]].member, &(bodies)[(index)[3]].member)
 
 LANES_INLINE struct sides sides_gather(const struct soft_body *bodies, const struct soft_block *block,
 					uint32_t first)
@@ -90,49 +80,34 @@ LANES_INLINE void push(struct sides *s, const struct soft_block *block, const st
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&point->spin_b, first), impulse);
 }
 
-LANES_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *point, uint32_t first,
-				 struct lanes3 normal)
+/* Of what has become of the velocities; `approach` is what there was at the start. */
+LANES_INLINE lanes normal_change(const struct sides *s, const struct soft_point *point, uint32_t first,
+				  struct lanes3 normal)
 {
 	return lanes3_dot(normal, lanes3_sub(s->v_b, s->v_a)) +
 	       (lanes3_dot(lanes3_load(&point->j_b, first), s->w_b) -
 		lanes3_dot(lanes3_load(&point->j_a, first), s->w_a));
 }
 
-/* Where the bodies of four lanes have come since the step's start. */
-struct way {
-	lanes along;	     /* n·(x_b − x_a) */
-	struct lanes3 turn_a, turn_b; /* half of θ */
-};
-
-LANES_INLINE struct way way_gather(const struct soft_body *bodies, const struct soft_block *block,
-				    uint32_t first, struct lanes3 normal)
+LANES_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *point, uint32_t first,
+				 struct lanes3 normal)
 {
-	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
-	struct lanes3 apart = lanes3_sub(GATHER(bodies, b, shift), GATHER(bodies, a, shift));
-	return (struct way){ lanes3_dot(normal, apart), GATHER(bodies, a, turn),
-			     GATHER(bodies, b, turn) };
-}
-
-LANES_INLINE lanes separation_now(const struct soft_point *point, uint32_t first, const struct way *way)
-{
-	lanes turned = lanes3_dot(lanes3_load(&point->j_b, first), way->turn_b) -
-		       lanes3_dot(lanes3_load(&point->j_a, first), way->turn_a);
-	return lanes_load(&point->separation, first) + (way->along + (turned + turned));
+	return lanes_load(&point->approach, first) + normal_change(s, point, first, normal);
 }
 
 LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block *block, uint32_t first,
 				 struct sides *s, bool biased, lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
-	struct way way = way_gather(step->bodies, block, first, normal);
 	lanes zero = lanes_all(0), one = lanes_all(1);
 	lanes h_inv = lanes_all(step->h_inv), push_most = lanes_all(-step->push_speed);
 	lanes rate = lanes_load(&block->bias_rate, first);
 	lanes mass_scale = lanes_load(&block->mass_scale, first);
 	lanes impulse_scale = lanes_load(&block->impulse_scale, first);
+	lanes most = zero;
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
-		lanes separation = separation_now(point, first, &way);
+		lanes separation = lanes_load(&point->gap, first);
 		lanes_mask apart = separation > zero;
 		lanes bias = lanes_select(apart, separation * h_inv, zero);
 		lanes hard = one, kept = zero;
@@ -147,21 +122,14 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 		lanes after = before - (lanes_load(&point->mass, first) * hard * speed + kept * before);
 		after = lanes_select(only, lanes_max(after, zero), before);
 		lanes_store(&point->impulse, first, after);
+		most = lanes_max(most, after);
 		if (!biased)
 			lanes_store(&point->total, first,
 				    lanes_load(&point->total, first) +
 					    lanes_select(only, after, zero));
 		push(s, block, point, first, normal, after - before);
 	}
-}
-
-LANES_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first, struct lanes3 v)
-{
-	lanes xx = lanes_load(&tensor[0], first), yy = lanes_load(&tensor[1], first);
-	lanes zz = lanes_load(&tensor[2], first), xy = lanes_load(&tensor[3], first);
-	lanes yz = lanes_load(&tensor[4], first), zx = lanes_load(&tensor[5], first);
-	return (struct lanes3){ xx * v.x + xy * v.y + zx * v.z, xy * v.x + yy * v.y + yz * v.z,
-				zx * v.x + yz * v.y + zz * v.z };
+	lanes_store(&block->pushed, first, lanes_max(most, lanes_load(&block->pushed, first)));
 }
 
 /* An impulse in the tangent plane at the friction centre. */
@@ -187,12 +155,12 @@ LANES_INLINE void twist(struct sides *s, const struct soft_block *block, uint32_
 LANES_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct sides *s,
 			       struct lanes3 normal, lanes moment, lanes_mask only)
 {
-	lanes speed = lanes3_dot(normal, lanes3_sub(s->w_b, s->w_a));
+	lanes speed = lanes_load(&block->spin_slip, first) +
+		      lanes3_dot(normal, lanes3_sub(s->w_b, s->w_a));
 	lanes before = lanes_load(&block->twist_impulse, first);
 	lanes after = before - lanes_load(&block->twist_mass, first) * speed;
-	lanes stick = lanes_load(&block->static_friction, first) * moment;
-	lanes slide = lanes_load(&block->dynamic_friction, first) * moment;
-	after = lanes_select(after > stick, slide, lanes_select(after < -stick, -slide, after));
+	lanes most = lanes_load(&block->friction, first) * moment;
+	after = lanes_min(lanes_max(after, -most), most);
 	after = lanes_select(only, after, before);
 	lanes_store(&block->twist_impulse, first, after);
 	twist(s, block, first, after - before);
@@ -205,7 +173,8 @@ LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struc
 	struct lanes3 at_a = lanes3_cross(s->w_a, lanes3_load(&block->arm_a, first));
 	struct lanes3 at_b = lanes3_cross(s->w_b, lanes3_load(&block->arm_b, first));
 	struct lanes3 slip = lanes3_sub(lanes3_add(s->v_b, at_b), lanes3_add(s->v_a, at_a));
-	lanes slip1 = lanes3_dot(slip, t1), slip2 = lanes3_dot(slip, t2);
+	lanes slip1 = lanes_load(&block->slip[0], first) + lanes3_dot(slip, t1);
+	lanes slip2 = lanes_load(&block->slip[1], first) + lanes3_dot(slip, t2);
 	lanes m11 = lanes_load(&block->tangent_mass[0], first);
 	lanes m22 = lanes_load(&block->tangent_mass[1], first);
 	lanes m12 = lanes_load(&block->tangent_mass[2], first);
@@ -213,12 +182,10 @@ LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struc
 	lanes before2 = lanes_load(&block->tangent_impulse[1], first);
 	lanes after1 = before1 - (m11 * slip1 + m12 * slip2);
 	lanes after2 = before2 - (m12 * slip1 + m22 * slip2);
-	lanes stick = lanes_load(&block->static_friction, first) * load;
-	lanes slide = lanes_load(&block->dynamic_friction, first) * load;
+	lanes most = lanes_load(&block->friction, first) * load, one = lanes_all(1);
 	lanes squared = after1 * after1 + after2 * after2;
-	lanes_mask slides = squared > stick * stick;
-	lanes scale = lanes_select(slides, slide / lanes_sqrt(lanes_select(slides, squared, lanes_all(1))),
-				   lanes_all(1));
+	lanes_mask slides = squared > most * most;
+	lanes scale = lanes_select(slides, most / lanes_sqrt(lanes_select(slides, squared, one)), one);
 	after1 = lanes_select(only, after1 * scale, before1);
 	after2 = lanes_select(only, after2 * scale, before2);
 	lanes_store(&block->tangent_impulse[0], first, after1);
@@ -280,8 +247,8 @@ LANES_INLINE void half_solve(const struct soft_step *step, struct soft_block *bl
 LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *block, uint32_t first,
 			      struct sides *s, lanes_mask only)
 {
-	solve_friction(block, first, s, only);
 	solve_normals(step, block, first, s, false, only);
+	solve_friction(block, first, s, only);
 }
 
 LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *block, uint32_t first,
@@ -317,12 +284,11 @@ static void residual_piece(uint32_t from, uint32_t to, uint32_t worker, void *co
 		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {
 			struct sides s = sides_gather(step->bodies, block, first);
 			struct lanes3 normal = lanes3_load(&block->normal, first);
-			struct way way = way_gather(step->bodies, block, first, normal);
 			for (uint32_t p = 0; p < block->point_count; p++) {
 				const struct soft_point *point = &block->points[p];
 				lanes speed = normal_speed(&s, point, first, normal);
 				lanes_mask counts = (lanes_load(&point->impulse, first) > zero) &
-						    (separation_now(point, first, &way) <= zero);
+						    (lanes_load(&point->gap, first) <= zero);
 				speed = lanes_select(counts, lanes_max(speed, -speed), zero);
 				most = lanes_max(most, speed);
 			}
@@ -408,12 +374,27 @@ void soft_restitution(struct soft_step *self)
 		pass(self, half_bounce_piece);
 }
 
+/* Bodies on which some impulse acted. */
+static void mark_pushed(struct soft_step *self, const struct soft_block *block)
+{
+	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
+		if (!(block->pushed.at[lane] > 0))
+			continue;
+		if (block->writes_a >> lane & 1)
+			self->drives[block->body_a[lane]].pushed = true;
+		if (block->writes_b >> lane & 1)
+			self->drives[block->body_b[lane]].pushed = true;
+	}
+}
+
 /* Asked before restitution, which makes points part. */
 void soft_residual(struct soft_step *self)
 {
 	parallel_run(self->dynamics->parallel, self->block_count, SOLVE_GRAIN, residual_piece, self);
 	float most = 0;
-	for (uint32_t b = 0; b < self->block_count; b++)
+	for (uint32_t b = 0; b < self->block_count; b++) {
 		most = MAX_OF(most, self->blocks[b].residual);
+		mark_pushed(self, &self->blocks[b]);
+	}
 	self->dynamics->report.residual = (double)most;
 }

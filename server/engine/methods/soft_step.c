@@ -8,6 +8,7 @@
  *             impulses of the last sub-step        soft_solve.c, warm start
  *             contacts as damped springs           solve
  *             positions                            soft_body.c
+ *             gaps, and arms that changed          soft_arms.c
  *             contacts without the springs' bias, and friction   relax
  *   restitution; impulses and poses back into the tables, in double; sleep
  *
@@ -47,9 +48,11 @@ static void detach(struct dynamics *dynamics)
 
 static uint64_t need(uint64_t bodies, uint64_t contacts)
 {
-	uint64_t per_body = sizeof(struct soft_body) + sizeof(struct soft_drive) + 2 * sizeof(vec3) +
-			    sizeof(struct body_motion) + sizeof(uint32_t) + sizeof(uint64_t);
-	uint64_t blocks = soft_blocks_max(contacts) * sizeof(struct soft_block);
+	uint64_t per_body = sizeof(struct soft_body) + sizeof(struct soft_drive) +
+			    sizeof(struct force_sum) + sizeof(struct body_motion) +
+			    sizeof(uint32_t) + sizeof(uint64_t);
+	uint64_t blocks = soft_blocks_max(contacts) *
+			  (sizeof(struct soft_block) + sizeof(struct soft_slide));
 	return (bodies + 1) * per_body + blocks + contacts * (sizeof(uint32_t) + sizeof(uint16_t)) +
 	       (contacts > 0 ? COLOURING_BYTES : 0);
 }
@@ -95,7 +98,9 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 		soft_integrate_velocities(&self);
 		soft_warm_start(&self);
 		soft_solve(&self);
+		self.time = (float)(dt * (i + 1) / self.substeps);
 		soft_integrate_positions(&self);
+		soft_measure(&self);
 		soft_relax(&self);
 	}
 	soft_residual(&self);

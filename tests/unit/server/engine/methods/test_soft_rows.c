@@ -23,7 +23,7 @@ static struct soft_step soft;
 static struct mass_body *masses;
 static struct body_motion *motions;
 static struct mass_operator mass;
-static uint32_t lanes_seen, points_seen;
+static uint32_t lanes_seen, points_seen, slides_seen, rests_seen;
 
 /* One contact as a constraint: its points, and behind them the centre at which soft-step has
  * friction. */
@@ -157,8 +157,16 @@ static void check_shared(const struct soft_block *block, uint32_t lane, uint32_t
 	const struct constraint_row *t = &rows[blocks[centre].first + 1];
 	double twist = along(&t[2], &t[2]);
 	near1(block->twist_mass.at[lane] * (float)twist, twist > 0 ? 1 : 0, 1);
-	near1(block->static_friction.at[lane], t[0].static_friction, 0);
-	near1(block->dynamic_friction.at[lane], t[1].dynamic_friction, 0);
+	double slip = hypot(t[0].approach, t[1].approach);
+	bool slides = slip > 0.02, rests = slip + 2 * fabs(t[2].approach) < 0.005;
+	if (slides)
+		near1(block->friction.at[lane], t[1].dynamic_friction, 0);
+	if (rests)
+		near1(block->friction.at[lane], t[0].static_friction, 0);
+	slides_seen += slides;
+	rests_seen += rests;
+	near1(hypotf(block->slip[0].at[lane], block->slip[1].at[lane]), slip, 100);
+	near1(fabsf(block->spin_slip.at[lane]), fabs(t[2].approach), 100);
 	near1(block->restitution.at[lane], blocks[centre].restitution, 0);
 }
 
@@ -208,7 +216,7 @@ static void check_lanes(void)
 static void begin(void)
 {
 	stage_init(&stage, "soft-step");
-	lanes_seen = points_seen = 0;
+	lanes_seen = points_seen = slides_seen = rests_seen = 0;
 }
 
 static void end(void)
@@ -226,6 +234,8 @@ START_TEST(lanes_of_a_heap_of_everything_are_its_constraints_rows)
 	printf("# %u manifolds, %u points\n", lanes_seen, points_seen);
 	ck_assert_uint_gt(lanes_seen, 300);
 	ck_assert_uint_gt(points_seen, lanes_seen);
+	ck_assert_uint_gt(slides_seen, 50);
+	ck_assert_uint_gt(rests_seen, 5);
 }
 END_TEST
 

@@ -1,0 +1,380 @@
+/* soft_arms.c: where contacts act and how far they are open while bodies move within a step.
+ *
+ * A separation within the step is s + n·(x_b − x_a) + (r_b×n)·θ_b − (r_a×n)·θ_a, x the ways and θ
+ * the turns since its start: the surfaces' motion along n to first order. While arms have changed by
+ * less than a thousandth of their length (`calm`) that and the arms of the step's start are good enough.
+ *
+ * Beyond, a block slides: from then on its arms, normals and masses are made anew in every sub-step,
+ * and separations are exact for what turns. An impulse then acts at one point of the world on both bodies,
+ *   x_a + r_a = x_b + r_b  when it acts,
+ * which is what keeps angular momentum. An arm at the start is c + ρ n: c turns with its body, ρ n does not
+ * (a ball's radius: the point below its centre stays below it when it rolls). What then lies between
+ * the two ends,
+ *   d = x + (turn_b − 1) c_b − (turn_a − 1) c_a − (n − n₀)(ρ_a + ρ_b),   x = x_b − x_a since the start,
+ * is shared by the arms: by halves; all of it falls to the other where one is round, because a ball's arm is
+ * its radius. Against what is not dynamic there is no momentum to keep, and nothing to share. The normal of
+ * two balls follows their centres: n = (n₀ + x/D) / |n₀ + x/D|, D their distance at the start.
+ */
+#include "server/engine/methods/soft_sides.h"
+
+enum { MEASURE_GRAIN = 16 };
+
+/* 1. Arms that change by less than this part of themselves stay as they were: what angular momentum an
+ * impulse may then miss. Smaller: more blocks slide, which takes half as long again. */
+#define CALM 1e-3
+
+/* ---- what follows from arms ------------------------------------------------------------------- */
+
+/* The inverse of the 2×2 block of the tangents at the friction centre. */
+LANES_INLINE void derive_tangents(struct soft_block *block, uint32_t first, struct lanes3 normal)
+{
+	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
+	struct lanes3 arm_a = lanes3_load(&block->arm_a, first);
+	struct lanes3 arm_b = lanes3_load(&block->arm_b, first);
+	struct lanes3 a1 = lanes3_cross(arm_a, t1), a2 = lanes3_cross(arm_a, t2);
+	struct lanes3 b1 = lanes3_cross(arm_b, t1), b2 = lanes3_cross(arm_b, t2);
+	struct lanes3 ia1 = tensor_lanes(block->inertia_inv_a, first, a1);
+	struct lanes3 ia2 = tensor_lanes(block->inertia_inv_a, first, a2);
+	struct lanes3 ib1 = tensor_lanes(block->inertia_inv_b, first, b1);
+	struct lanes3 ib2 = tensor_lanes(block->inertia_inv_b, first, b2);
+	lanes masses = lanes_load(&block->mass_inv_a, first) + lanes_load(&block->mass_inv_b, first);
+	lanes k11 = masses + lanes3_dot(a1, ia1) + lanes3_dot(b1, ib1);
+	lanes k22 = masses + lanes3_dot(a2, ia2) + lanes3_dot(b2, ib2);
+	lanes k12 = lanes3_dot(a1, ia2) + lanes3_dot(b1, ib2);
+	lanes inverse = lanes_inverse(k11 * k22 - k12 * k12);
+	lanes_store(&block->tangent_mass[0], first, k22 * inverse);
+	lanes_store(&block->tangent_mass[1], first, k11 * inverse);
+	lanes_store(&block->tangent_mass[2], first, -k12 * inverse);
+}
+
+LANES_INLINE void derive_twist(struct soft_block *block, uint32_t first, struct lanes3 normal)
+{
+	struct lanes3 twist_a = tensor_lanes(block->inertia_inv_a, first, normal);
+	struct lanes3 twist_b = tensor_lanes(block->inertia_inv_b, first, normal);
+	lanes k = lanes3_dot(normal, twist_a) + lanes3_dot(normal, twist_b);
+	lanes3_store(&block->twist_a, first, twist_a);
+	lanes3_store(&block->twist_b, first, twist_b);
+	lanes_store(&block->twist_mass, first, lanes_inverse(k));
+}
+
+LANES_INLINE void derive_point(const struct soft_block *block, struct soft_point *point, uint32_t first,
+			       struct lanes3 normal, struct lanes3 arm_a, struct lanes3 arm_b)
+{
+	struct lanes3 j_a = lanes3_cross(arm_a, normal), j_b = lanes3_cross(arm_b, normal);
+	struct lanes3 spin_a = tensor_lanes(block->inertia_inv_a, first, j_a);
+	struct lanes3 spin_b = tensor_lanes(block->inertia_inv_b, first, j_b);
+	lanes k = lanes_load(&block->mass_inv_a, first) + lanes_load(&block->mass_inv_b, first) +
+		  lanes3_dot(j_a, spin_a) + lanes3_dot(j_b, spin_b);
+	lanes3_store(&point->j_a, first, j_a);
+	lanes3_store(&point->j_b, first, j_b);
+	lanes3_store(&point->spin_a, first, spin_a);
+	lanes3_store(&point->spin_b, first, spin_b);
+	lanes_store(&point->mass, first, lanes_inverse(k));
+}
+
+/* m²: the square of what of an arm turns with its body; `side` is 1 for A, −1 for B. */
+LANES_INLINE lanes core_squared(struct lanes3 arm, struct lanes3 normal, lanes rounding, float side)
+{
+	lanes out = lanes3_dot(arm, normal) * lanes_all(side), rest = out - rounding;
+	return lanes3_dot(arm, arm) - lanes_select(rounding > lanes_all(0), out * out - rest * rest,
+						   lanes_all(0));
+}
+
+/* How much of turns and ways changes arms much; the longest arm of what moves is the measure. */
+struct stir {
+	lanes core_a, core_b, arm_a, arm_b; /* m² */
+};
+
+LANES_INLINE void derive_calm(struct soft_block *block, uint32_t first, const struct stir *stir)
+{
+	lanes zero = lanes_all(0), one = lanes_all(1);
+	lanes_mask moves_a = lanes_load(&block->mass_inv_a, first) > zero;
+	lanes_mask moves_b = lanes_load(&block->mass_inv_b, first) > zero;
+	lanes size = lanes_max(lanes_select(moves_a, stir->arm_a, zero),
+			       lanes_select(moves_b, stir->arm_b, zero));
+	lanes_store(&block->calm, first, size * lanes_all(CALM * CALM));
+	lanes_store(&block->follows, first, lanes_select(moves_a & moves_b, one, zero));
+	/* Half of the turn is what a quaternion has. */
+	lanes_store(&block->sway_a, first, lanes_select(moves_a, stir->core_a * lanes_all(4), zero));
+	lanes_store(&block->sway_b, first, lanes_select(moves_b, stir->core_b * lanes_all(4), zero));
+}
+
+LANES_INLINE void derive_half(struct soft_block *block, uint32_t first)
+{
+	struct lanes3 normal = lanes3_load(&block->normal, first);
+	struct lanes3 centre = lanes3_load(&block->arm_a, first);
+	lanes rounding_a = lanes_load(&block->rounding_a, first);
+	lanes rounding_b = lanes_load(&block->rounding_b, first);
+	struct stir stir = { lanes_all(0), lanes_all(0), lanes_all(0), lanes_all(0) };
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		struct soft_point *point = &block->points[p];
+		struct lanes3 arm_a = lanes3_load(&point->j_a, first);
+		struct lanes3 arm_b = lanes3_load(&point->j_b, first);
+		struct lanes3 lever = lanes3_sub(arm_a, centre);
+		lanes_store(&point->lever, first, lanes_sqrt(lanes3_dot(lever, lever)));
+		stir.core_a = lanes_max(stir.core_a, core_squared(arm_a, normal, rounding_a, 1));
+		stir.core_b = lanes_max(stir.core_b, core_squared(arm_b, normal, rounding_b, -1));
+		stir.arm_a = lanes_max(stir.arm_a, lanes3_dot(arm_a, arm_a));
+		lanes_store(&point->height_a, first, lanes3_dot(arm_a, normal));
+		lanes_store(&point->height_b, first, lanes3_dot(arm_b, normal));
+		stir.arm_b = lanes_max(stir.arm_b, lanes3_dot(arm_b, arm_b));
+		derive_point(block, point, first, normal, arm_a, arm_b);
+	}
+	derive_tangents(block, first, normal);
+	derive_twist(block, first, normal);
+	derive_calm(block, first, &stir);
+}
+
+void soft_derive(struct soft_block *block)
+{
+	for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH)
+		derive_half(block, first);
+}
+
+/* ---- where bodies have come ------------------------------------------------------------------- */
+
+struct way {
+	struct lanes3 apart;	      /* m, how the mass centres have moved against each other */
+	struct lanes3 turn_a, turn_b; /* vector parts */
+	lanes scalar_a, scalar_b;
+};
+
+LANES_INLINE struct lanes3 gather_turns(const struct soft_body *bodies, const uint32_t *index, lanes *scalar)
+{
+	lanes x = bodies[index[0]].turn, y = bodies[index[1]].turn;
+	lanes z = bodies[index[2]].turn, w = bodies[index[3]].turn;
+	lanes_transpose(&x, &y, &z, &w);
+	*scalar = w;
+	return (struct lanes3){ x, y, z };
+}
+
+/* Arms of balls follow the normal, and are nothing else: J is 0, masses stay, and one point twists
+ * nothing. */
+LANES_INLINE bool all_balls(const struct soft_block *block, uint32_t first)
+{
+	lanes zero = lanes_all(0);
+	lanes_mask sways = (lanes_load(&block->sway_a, first) > zero) |
+			   (lanes_load(&block->sway_b, first) > zero);
+	lanes_mask flat = (lanes_load(&block->follows, first) > zero) &
+			  (lanes_load(&block->bend, first) <= zero);
+	return !lanes_any(sways | flat);
+}
+
+LANES_INLINE struct way way_gather(const struct soft_step *step, const struct soft_block *block,
+				   uint32_t first, bool balls)
+{
+	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
+	const struct soft_body *bodies = step->bodies;
+	struct way way = { 0 };
+	struct lanes3 drift = lanes3_load(&block->drift, first);
+	way.apart = lanes3_sub(GATHER(bodies, b, shift), GATHER(bodies, a, shift));
+	way.apart = lanes3_mul_add(way.apart, drift, lanes_all(step->time));
+	if (balls)
+		return way;
+	way.turn_a = gather_turns(bodies, a, &way.scalar_a);
+	way.turn_b = gather_turns(bodies, b, &way.scalar_b);
+	return way;
+}
+
+/* ---- calm ------------------------------------------------------------------------------------- */
+
+/* False when some lane's arms have changed much. */
+LANES_INLINE bool measure_calm(struct soft_block *block, uint32_t first, const struct way *way,
+			       bool balls)
+{
+	struct lanes3 normal = lanes3_load(&block->normal, first);
+	lanes along = lanes3_dot(normal, way->apart);
+	lanes square = lanes3_dot(way->apart, way->apart);
+	lanes swayed = (square - along * along) * lanes_load(&block->follows, first);
+	if (!balls)
+		swayed += lanes3_dot(way->turn_a, way->turn_a) * lanes_load(&block->sway_a, first) +
+			  lanes3_dot(way->turn_b, way->turn_b) * lanes_load(&block->sway_b, first);
+	if (lanes_any(swayed > lanes_load(&block->calm, first)))
+		return false;
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		struct soft_point *point = &block->points[p];
+		lanes turned = { 0 };
+		if (!balls)
+			turned = lanes3_dot(lanes3_load(&point->j_b, first), way->turn_b) -
+				 lanes3_dot(lanes3_load(&point->j_a, first), way->turn_a);
+		lanes_store(&point->gap, first, lanes_load(&point->separation, first) +
+							(along + (turned + turned)));
+	}
+	return true;
+}
+
+/* ---- sliding ---------------------------------------------------------------------------------- */
+
+/* Of what lies between, A's arm's part. */
+LANES_INLINE lanes share_of(const struct soft_block *block, uint32_t first)
+{
+	lanes zero = lanes_all(0), one = lanes_all(1), half = lanes_all(0.5f);
+	lanes_mask moves_a = lanes_load(&block->mass_inv_a, first) > zero;
+	lanes_mask moves_b = lanes_load(&block->mass_inv_b, first) > zero;
+	lanes_mask round_a = lanes_load(&block->rounding_a, first) > zero;
+	lanes_mask round_b = lanes_load(&block->rounding_b, first) > zero;
+	lanes by_shape = lanes_select(round_a ^ round_b, lanes_select(round_b, one, zero), half);
+	return lanes_select(moves_a ^ moves_b, lanes_select(moves_b, one, zero), by_shape);
+}
+
+/* As J stands at the step's start: an arm is n×J + h n, and goes to the middle of the gap. */
+LANES_INLINE void slide_init(const struct soft_block *block, struct soft_slide *slide, uint32_t first)
+{
+	struct lanes3 normal = lanes3_load(&block->normal, first);
+	lanes rounding_a = lanes_load(&block->rounding_a, first), zero = lanes_all(0);
+	lanes rounding_b = lanes_load(&block->rounding_b, first);
+	lanes3_store(&slide->normal, first, normal);
+	lanes_store(&slide->share, first, share_of(block, first));
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		const struct soft_point *point = &block->points[p];
+		lanes half = lanes_load(&point->separation, first) * lanes_all(0.5f);
+		lanes a = lanes_select(rounding_a > zero, rounding_a + half, zero);
+		lanes b = lanes_select(rounding_b > zero, rounding_b + half, zero);
+		struct lanes3 flat_a = lanes3_cross(normal, lanes3_load(&point->j_a, first));
+		struct lanes3 flat_b = lanes3_cross(normal, lanes3_load(&point->j_b, first));
+		lanes3_store(&slide->points[p].core_a, first,
+			     lanes3_mul_add(flat_a, normal, lanes_load(&point->height_a, first) - a));
+		lanes3_store(&slide->points[p].core_b, first,
+			     lanes3_mul_add(flat_b, normal, lanes_load(&point->height_b, first) + b));
+		lanes_store(&slide->points[p].round_a, first, a);
+		lanes_store(&slide->points[p].round_b, first, b);
+	}
+}
+
+/* (turn − 1) c, formed without subtracting: 2 (w v×c + v×(v×c)). */
+LANES_INLINE struct lanes3 turned_by(struct lanes3 v, lanes w, struct lanes3 c)
+{
+	struct lanes3 u = lanes3_cross(v, c);
+	struct lanes3 half = lanes3_mul_add(lanes3_cross(v, u), u, w);
+	return lanes3_add(half, half);
+}
+
+/* What lies between one point's two ends since the start, their gap then, and the normal's length before it
+ * is brought to 1. */
+struct between {
+	struct lanes3 turned_a, turned_b, apart;
+	lanes gap, length;
+};
+
+LANES_INLINE struct between between_of(const struct soft_block *block, const struct soft_slide *slide,
+				       uint32_t p, uint32_t first, const struct way *way, bool balls)
+{
+	struct between d = { 0 };
+	struct lanes3 normal = lanes3_load(&slide->normal, first);
+	lanes bend = lanes_load(&block->bend, first), one = lanes_all(1);
+	d.apart = way->apart;
+	if (!balls) {
+		d.turned_a = turned_by(way->turn_a, way->scalar_a,
+				       lanes3_load(&slide->points[p].core_a, first));
+		d.turned_b = turned_by(way->turn_b, way->scalar_b,
+				       lanes3_load(&slide->points[p].core_b, first));
+		d.apart = lanes3_add(d.apart, lanes3_sub(d.turned_b, d.turned_a));
+	}
+	/* |n₀ + x/D| and (that − 1) D, without cancelling. */
+	lanes along = lanes3_dot(normal, d.apart), more = along + along;
+	more += lanes3_dot(d.apart, d.apart) * bend;
+	d.length = lanes_sqrt(lanes_max(one + more * bend, lanes_all(1e-6f)));
+	d.gap = lanes_load(&block->points[p].separation, first) + more / (d.length + one);
+	return d;
+}
+
+/* n and the first tangent, at right angles to it. */
+LANES_INLINE struct lanes3 slide_frame(struct soft_block *block, const struct soft_slide *slide,
+				       uint32_t first, const struct between *d)
+{
+	lanes bend = lanes_load(&block->bend, first), one = lanes_all(1);
+	struct lanes3 normal = lanes3_load(&slide->normal, first);
+	normal = lanes3_scale(lanes3_mul_add(normal, d->apart, bend), one / d->length);
+	struct lanes3 t = lanes3_load(&block->tangent, first);
+	t = lanes3_mul_sub(t, normal, lanes3_dot(normal, t));
+	lanes square = lanes3_dot(t, t);
+	lanes_mask some = square > lanes_all(0);
+	t = lanes3_scale(t, lanes_select(some, one / lanes_sqrt(lanes_select(some, square, one)), one));
+	lanes3_store(&block->normal, first, normal);
+	lanes3_store(&block->tangent, first, t);
+	return normal;
+}
+
+/* What the velocities at the start make of the new arms: slips at the friction centre. */
+LANES_INLINE void slide_slips(struct soft_block *block, uint32_t first, struct lanes3 normal,
+			      struct lanes3 w_a, struct lanes3 w_b)
+{
+	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
+	struct lanes3 at_a = lanes3_cross(w_a, lanes3_load(&block->arm_a, first));
+	struct lanes3 at_b = lanes3_cross(w_b, lanes3_load(&block->arm_b, first));
+	struct lanes3 slip = lanes3_add(lanes3_load(&block->drift, first), lanes3_sub(at_b, at_a));
+	lanes_store(&block->slip[0], first, lanes3_dot(slip, t1));
+	lanes_store(&block->slip[1], first, lanes3_dot(slip, t2));
+	lanes_store(&block->spin_slip, first, lanes3_dot(normal, lanes3_sub(w_b, w_a)));
+}
+
+static void measure_sliding(const struct soft_step *step, struct soft_block *block,
+			    const struct soft_slide *slide, uint32_t first, const struct way *way,
+			    bool balls)
+{
+	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
+	struct lanes3 w_a = GATHER(step->drives, a, spin), w_b = GATHER(step->drives, b, spin);
+	struct lanes3 drift = lanes3_load(&block->drift, first), normal = { 0 };
+	struct lanes3 start = lanes3_load(&slide->normal, first);
+	struct lanes3 centre_a = { 0 }, centre_b = { 0 };
+	lanes share = lanes_load(&slide->share, first), rest = lanes_all(1) - share;
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		struct soft_point *point = &block->points[p];
+		struct between d = between_of(block, slide, p, first, way, balls);
+		if (p == 0)
+			normal = slide_frame(block, slide, first, &d);
+		lanes round_a = lanes_load(&slide->points[p].round_a, first);
+		lanes round_b = lanes_load(&slide->points[p].round_b, first);
+		lanes weight = lanes_load(&point->weight, first);
+		struct lanes3 tilt = lanes3_sub(normal, start);
+		struct lanes3 apart = lanes3_mul_sub(d.apart, tilt, round_a + round_b);
+		struct lanes3 arm_a = lanes3_add(lanes3_load(&slide->points[p].core_a, first), d.turned_a);
+		struct lanes3 arm_b = lanes3_add(lanes3_load(&slide->points[p].core_b, first), d.turned_b);
+		arm_a = lanes3_mul_add(lanes3_mul_add(arm_a, normal, round_a), apart, share);
+		arm_b = lanes3_mul_sub(lanes3_mul_sub(arm_b, normal, round_b), apart, rest);
+		centre_a = lanes3_mul_add(centre_a, arm_a, weight);
+		centre_b = lanes3_mul_add(centre_b, arm_b, weight);
+		if (!balls)
+			derive_point(block, point, first, normal, arm_a, arm_b);
+		lanes_store(&point->gap, first, d.gap);
+		lanes_store(&point->approach, first,
+			    lanes3_dot(normal, drift) +
+				    (lanes3_dot(lanes3_load(&point->j_b, first), w_b) -
+				     lanes3_dot(lanes3_load(&point->j_a, first), w_a)));
+	}
+	lanes3_store(&block->arm_a, first, centre_a);
+	lanes3_store(&block->arm_b, first, centre_b);
+	if (!balls) {
+		derive_twist(block, first, normal);
+		derive_tangents(block, first, normal);
+	}
+	slide_slips(block, first, normal, w_a, w_b);
+}
+
+/* ---- all blocks ------------------------------------------------------------------------------- */
+
+static void measure_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct soft_step *step = context;
+	for (uint32_t i = from; i < to; i++) {
+		struct soft_block *block = &step->blocks[i];
+		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {
+			bool balls = all_balls(block, first);
+			struct way way = way_gather(step, block, first, balls);
+			if (!block->slides && measure_calm(block, first, &way, balls))
+				continue;
+			if (!block->slides) {
+				slide_init(block, &step->slides[i], 0);
+				slide_init(block, &step->slides[i], LANES_WIDTH);
+				block->slides = true;
+			}
+			measure_sliding(step, block, &step->slides[i], first, &way, balls);
+		}
+	}
+}
+
+void soft_measure(struct soft_step *self)
+{
+	parallel_run(self->dynamics->parallel, self->block_count, MEASURE_GRAIN, measure_piece, self);
+}

@@ -1,0 +1,242 @@
+/* Motion under soft-step against what must not depend on the step: both momenta of pairs that hit each other
+ * obliquely, slopes that hold, free paths beside contacts that do not act, limits of speed, places far
+ * from the origin. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/base/rng.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
+#include "tests/lib/shapes.h"
+#include "tests/lib/stage_scenes.h"
+
+static const double RATES[] = { 30, 60, 240, 1000 };
+
+static struct rng rng;
+static struct stage stage;
+
+static void begin_at(double rate)
+{
+	stage_init(&stage, "soft-step");
+	stage.dt = 1 / rate;
+	stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
+}
+
+static uint32_t any_shape(void)
+{
+	double a = rng_range(&rng, 0.2, 0.5), b = rng_range(&rng, 0.2, 1), c = rng_range(&rng, 0.2, 0.6);
+	switch (rng_below(&rng, 4)) {
+	case 0:
+		return stage_shape(&stage, make_sphere(a));
+	case 1:
+		return stage_shape(&stage, make_capsule(b, a));
+	default:
+		return stage_shape(&stage, make_box(a, b, c));
+	}
+}
+
+/* Two bodies that fly past each other's middle, turning, and hit. */
+static void add_pair(double speed, double restitution, double friction)
+{
+	stage.tables.world.gravity[0] = vec3_zero();
+	for (uint32_t i = 0; i < 2; i++) {
+		vec3 aside = random_vector(&rng, 0.3);
+		struct stage_body body = { .status = BODY_DYNAMIC,
+					   .shape = any_shape(),
+					   .position = { i == 0 ? -1.6 : 1.6, aside.y, aside.z },
+					   .rotation = random_rotation(&rng),
+					   .velocity = { i == 0 ? speed : -speed, aside.z, 0 },
+					   .spin = random_vector(&rng, 3),
+					   .mass = rng_range(&rng, 1, 4),
+					   .friction = friction,
+					   .restitution = restitution };
+		stage_add(&stage, body);
+	}
+}
+
+/* The sizes of what the momenta are sums of. */
+static double size_of_momentum(void)
+{
+	const struct body_table *body = &stage.tables.body;
+	double size = 0;
+	for (uint32_t i = 0; i < body->count; i++)
+		size += body->mass[i] * vec3_length(body->velocity[i]);
+	return size;
+}
+
+/* Impulses of floats: 1e-6 of what is exchanged, whatever the shapes, the rate and the speed; a thousandth
+ * of arms while they change by less (soft_arms.c). */
+START_TEST(an_oblique_hit_keeps_both_momenta)
+{
+	static const double speeds[] = { 1, 6, 20 };
+	uint32_t hits = 0;
+	double worst = 0;
+	for (uint32_t trial = 0; trial < 120; trial++) {
+		double speed = speeds[trial % 3], rate = RATES[1 + trial / 3 % 3];
+		begin_at(rate);
+		add_pair(speed, trial % 2, trial % 5 == 0 ? 0.6 : -1);
+		vec3 linear = stage_momentum(&stage), angular = stage_angular_momentum(&stage);
+		double size = size_of_momentum();
+		uint32_t ticks = (uint32_t)(rate * 3.2 / speed);
+		vec3 before = stage.tables.body.velocity[0];
+		for (uint32_t tick = 0; tick < ticks; tick++)
+			stage_step(&stage);
+		hits += vec3_distance(before, stage.tables.body.velocity[0]) > 0.1;
+		double off = vec3_distance(stage_angular_momentum(&stage), angular) / size;
+		worst = fmax(worst, off);
+		ck_assert_double_le(vec3_distance(stage_momentum(&stage), linear), 1e-6 * size);
+		ck_assert_msg(off <= 3e-4, "trial %u: %g of m v r", trial, off);
+		stage_release(&stage);
+	}
+	printf("# %u of 120 hit, L at worst %.1e of m v r off\n", hits, worst);
+	ck_assert_uint_gt(hits, 60);
+}
+END_TEST
+
+/* m that a box spawned at rest on a slope, gap 0, moves in its first two seconds, and in the second of
+ * them. */
+struct slid {
+	double whole, late;
+};
+
+static struct slid slid(double rate, double degrees, double far)
+{
+	begin_at(rate);
+	double angle = degrees * acos(-1) / 180;
+	stage.tables.world.gravity[0] = vec3_make(9.81 * sin(angle), -9.81 * cos(angle), 0);
+	uint32_t plane = stage_ground(&stage);
+	uint32_t box = stage_add(&stage, (struct stage_body){
+						 .status = BODY_DYNAMIC,
+						 .shape = stage_shape(&stage, make_box(0.5, 0.1, 0.5)),
+						 .position = { far, 0.1, 0 } });
+	for (uint32_t k = 0; k < 2; k++) {
+		stage.tables.body.static_friction[k == 0 ? plane : box] = 0.6;
+		stage.tables.body.dynamic_friction[k == 0 ? plane : box] = 0.3;
+	}
+	stage_run(&stage, (uint32_t)rate);
+	double half = stage.tables.body.position[box].x;
+	stage_run(&stage, (uint32_t)rate);
+	double end = stage.tables.body.position[box].x;
+	stage_release(&stage);
+	return (struct slid){ end - far, end - half };
+}
+
+START_TEST(a_box_at_rest_holds_up_to_the_angle_of_static_friction_at_any_rate)
+{
+	double most = atan(0.6) * 180 / acos(-1);
+	for (uint32_t k = 0; k < COUNT_OF(RATES); k++)
+		for (double far = 0; far <= 1e5; far += 1e5) {
+			struct slid holds = slid(RATES[k], most - 0.05, far);
+			ck_assert_double_le(fabs(holds.whole), 1e-3);
+			ck_assert_double_le(fabs(holds.late), 1e-7);
+			/* Once it slips it has the lesser friction: g (sin − 0.3 cos) t²/2. */
+			ck_assert_double_ge(slid(RATES[k], most + 0.3, far).whole, 1);
+		}
+}
+END_TEST
+
+/* What passes over the ground within reach of it is not touched by that. */
+START_TEST(a_contact_that_does_not_act_changes_no_bit)
+{
+	for (uint32_t k = 0; k < COUNT_OF(RATES); k++) {
+		struct body_motion end[2];
+		for (uint32_t with = 0; with < 2; with++) {
+			begin_at(RATES[k]);
+			if (with)
+				stage_ground(&stage);
+			uint32_t body = stage_add(
+				&stage, (struct stage_body){
+						.status = BODY_DYNAMIC,
+						.shape = stage_shape(&stage, make_box(0.1, 0.2, 0.3)),
+						.position = { 0, 0.235, 0 },
+						.velocity = { 3, 1, 0 },
+						.spin = { 1, 2, 3 } });
+			stage.tables.body.linear_damping[body] = 0.4;
+			stage.tables.body.angular_damping[body] = 0.2;
+			stage_step(&stage);
+			ck_assert_uint_eq(stage.tables.contact.count, with);
+			stage_run(&stage, (uint32_t)(RATES[k] / 10));
+			end[with] = dynamics_motion(&stage.dynamics, body);
+			stage_release(&stage);
+		}
+		ck_assert_mem_eq(&end[0], &end[1], sizeof end[0]);
+	}
+}
+END_TEST
+
+/* 5·10⁷ N s on a kilogram: SPEED_MAX from the first tick on, and no farther than that goes. */
+START_TEST(a_body_pushed_beyond_the_limit_goes_no_farther_than_the_limit)
+{
+	for (uint32_t near = 0; near < 2; near++) {
+		begin_at(60);
+		if (near)
+			stage_ground(&stage);
+		uint32_t body = stage_add(&stage, (struct stage_body){
+							  .status = BODY_DYNAMIC,
+							  .shape = stage_shape(&stage, make_sphere(0.5)),
+							  .position = { 0, 0.5, 0 },
+							  .mass = 1 });
+		stage.tables.body.velocity[body] = vec3_make(5e7, 0, 0);
+		stage_step(&stage);
+		ck_assert_double_le(stage.tables.body.position[body].x, SPEED_MAX / 60 * (1 + 1e-9));
+		ck_assert_double_le(vec3_length(stage.tables.body.velocity[body]), SPEED_MAX * (1 + 1e-9));
+		ck_assert_uint_eq(stage.dynamics.report.quarantined, 0);
+		stage_release(&stage);
+	}
+}
+END_TEST
+
+/* A box is hit and slides to rest, at the origin and 10⁵ m away: floats hold differences only, and what is
+ * left is how the hit enlarges the rounding of places there. */
+START_TEST(a_hit_far_from_the_origin_is_the_same_hit)
+{
+	for (uint32_t k = 0; k < COUNT_OF(RATES); k++) {
+		vec3 end[2];
+		for (uint32_t far = 0; far < 2; far++) {
+			begin_at(RATES[k]);
+			stage_ground(&stage);
+			vec3 at = vec3_make(far * 1e5, 0.5, far * -1e5);
+			for (uint32_t i = 0; i < 2; i++) {
+				struct stage_body body = {
+					.status = BODY_DYNAMIC,
+					.shape = stage_shape(&stage, make_box(0.5, 0.5, 0.5)),
+					.position = vec3_add(at, vec3_make(2.0 * i, 0, 0.1 * i)),
+					.velocity = { i == 0 ? 6 : 0, 0, 0 },
+				};
+				stage_add(&stage, body);
+			}
+			stage_run(&stage, (uint32_t)RATES[k]);
+			end[far] = vec3_sub(stage.tables.body.position[2], at);
+			stage_release(&stage);
+		}
+		ck_assert_double_gt(end[0].x, 2.1);
+		ck_assert_double_le(vec3_distance(end[0], end[1]), 1e-4);
+	}
+}
+END_TEST
+
+static void begin(void)
+{
+	rng = rng_seeded(check_seed());
+}
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("soft_motion");
+	TCase *tests = tcase_create("whatever the step");
+	tcase_add_checked_fixture(tests, begin, NULL);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, an_oblique_hit_keeps_both_momenta);
+	tcase_add_test(tests, a_box_at_rest_holds_up_to_the_angle_of_static_friction_at_any_rate);
+	tcase_add_test(tests, a_contact_that_does_not_act_changes_no_bit);
+	tcase_add_test(tests, a_body_pushed_beyond_the_limit_goes_no_farther_than_the_limit);
+	tcase_add_test(tests, a_hit_far_from_the_origin_is_the_same_hit);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
