@@ -543,12 +543,31 @@ static void note_change(struct dynamics *dynamics, const struct contact_state *c
 	dynamics_event(dynamics, event);
 }
 
-/* What a method left in a contact that is too far apart to be solved now. */
+/* Whether any of `count` numbers is not a plain 0; bits, because that is one or a number. */
+static uint64_t any_bits(const double *numbers, uint32_t count)
+{
+	uint64_t any = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t bits;
+		memcpy(&bits, &numbers[i], sizeof bits);
+		any |= bits;
+	}
+	return any;
+}
+
+/* What a method left in a contact that is too far apart to be solved now. Whether it touched does not
+ * tell: the last solve may have left friction without a normal impulse. Most have nothing, and are
+ * only read. */
 static void clear_impulses(struct contact_table *table, uint32_t row)
 {
-	memset(table->normal_impulse[row], 0, sizeof table->normal_impulse[row]);
-	memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
-	memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
+	double *normal = table->normal_impulse[row], *friction = table->friction_impulse[row];
+	double *multiplier = table->multiplier[row];
+	if ((any_bits(normal, MANIFOLD_POINTS_MAX) | any_bits(friction, 3) |
+	     any_bits(multiplier, 3 * MANIFOLD_POINTS_MAX)) == 0)
+		return;
+	memset(normal, 0, sizeof table->normal_impulse[row]);
+	memset(friction, 0, sizeof table->friction_impulse[row]);
+	memset(multiplier, 0, sizeof table->multiplier[row]);
 }
 
 void step_contacts_solved(struct step *self, const struct contact_list *list)
@@ -558,7 +577,7 @@ void step_contacts_solved(struct step *self, const struct contact_list *list)
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct contact_state *contact = &list->items[i];
 		bool touched = table->touching[contact->row], touching = false;
-		if (touched && contact->point_count == 0)
+		if (contact->point_count == 0)
 			clear_impulses(table, contact->row);
 		double impulse = 0;
 		for (uint32_t k = 0; k < contact->point_count; k++) {

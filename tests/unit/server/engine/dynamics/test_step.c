@@ -418,6 +418,48 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 }
 END_TEST
 
+/* ---- what a parted contact keeps -------------------------------------------------------------- */
+
+static bool has_impulses(const struct contact_table *contact, uint32_t row)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < 4; i++)
+		most = scalar_max(most, scalar_abs(contact->normal_impulse[row][i]));
+	for (uint32_t i = 0; i < 3; i++)
+		most = scalar_max(most, scalar_abs(contact->friction_impulse[row][i]));
+	for (uint32_t i = 0; i < 12; i++)
+		most = scalar_max(most, scalar_abs(contact->multiplier[row][i]));
+	return most > 0;
+}
+
+/* A last solve that ends in friction without a normal impulse leaves no touching contact, and yet
+ * numbers that a client would be told for as long as the boxes overlap. */
+START_TEST(a_contact_without_points_has_no_impulse_left)
+{
+	for (uint32_t substeps = 1; substeps <= 4; substeps += 3) {
+		struct stage stage;
+		stage_init(&stage, "soft-step");
+		stage_mixed(&stage, 60, check_seed());
+		stage_parameter(&stage, PARAMETER_SUBSTEPS, substeps);
+		stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
+		const struct contact_table *contact = &stage.tables.contact;
+		uint32_t parted = 0;
+		for (uint32_t tick = 0; tick < 240; tick++) {
+			stage_step(&stage);
+			for (uint32_t row = 0; row < contact->count; row++) {
+				if (!contact->used[row] || contact->point_count[row] > 0)
+					continue;
+				ck_assert_msg(!has_impulses(contact, row), "%u sub-steps, tick %u, row %u",
+					      substeps, tick, row);
+				parted++;
+			}
+		}
+		ck_assert_uint_gt(parted, 1000);
+		stage_release(&stage);
+	}
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("dynamics/step");
@@ -430,6 +472,7 @@ static Suite *make(void)
 	tcase_add_test(stages, a_step_given_up_before_its_commit_is_as_if_it_had_not_begun);
 	tcase_add_test(stages, the_length_of_a_step_comes_from_the_caller);
 	tcase_add_test(stages, what_a_body_moved_is_summed_over_all_stores_of_a_step);
+	tcase_add_test(stages, a_contact_without_points_has_no_impulse_left);
 	suite_add_tcase(suite, stages);
 	TCase *pairs = tcase_create("pairs");
 	tcase_set_timeout(pairs, 30);
