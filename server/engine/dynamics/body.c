@@ -1,8 +1,18 @@
 /* body.c: bodies' caches and boxes, and what commands do to them.
  *
- * Boxes. A placement's fat box holds its shape's tight box, where that may be a tick later, and half of
- * CONTACT_NEAR around both; it is made anew, with room, when it no longer does. So two pieces that
- * could come within CONTACT_NEAR of each other in the next tick have a contact row before that tick.
+ * Boxes. A placement's fat box holds its shape's tight box, where that may be a tick later, turning
+ * included, and half of CONTACT_NEAR around all; it is made anew, with room, when it no longer does. So
+ * two pieces that could come within CONTACT_NEAR of each other in the next tick have a contact row
+ * before that tick.
+ *
+ * Turning. With ω the angular velocity, t the time ahead and ρ the distance of a point from the mass
+ * centre, the point goes no farther than its arc |ω| t ρ, nor than 2ρ; and it goes at right angles to
+ * ω, so that along world axis k it goes at most
+ *
+ *   min(t, 2/|ω|) ρ √(|ω|² − ω_k²),
+ *
+ * and stays in the ball of radius ρ about the mass centre. Of round pieces only the centre line turns:
+ * the radius is no part of ρ, and a ball about its mass centre has none.
  */
 #include "server/engine/dynamics/body.h"
 
@@ -55,22 +65,67 @@ static struct aabb aabb_reach(struct aabb box, vec3 travel)
 			 vec3_add(box.max, vec3_max(travel, vec3_zero())));
 }
 
+/* m. Boxes of what turns less far than this grow by as much all round, which is quicker. Larger: more
+ * pairs among what hardly turns. */
+#define TURN_SLOW (0.25 * CONTACT_NEAR)
+
+/* The box with where its points may turn in so many seconds; `radius` as ρ above, `skin` of a round
+ * piece. */
+static struct aabb aabb_turn(struct aabb box, vec3 centre, double radius, double skin, vec3 spin,
+			     double seconds)
+{
+	vec3 squared = vec3_make(spin.x * spin.x, spin.y * spin.y, spin.z * spin.z);
+	double fast = squared.x + squared.y + squared.z;
+	double way = radius * scalar_min(seconds, 2 / scalar_sqrt(fast));
+	vec3 along = vec3_make(way * scalar_sqrt(squared.y + squared.z),
+			       way * scalar_sqrt(squared.z + squared.x),
+			       way * scalar_sqrt(squared.x + squared.y));
+	struct aabb grown = aabb_make(vec3_sub(box.min, along), vec3_add(box.max, along));
+	vec3 ball = vec3_all(radius + skin);
+	return aabb_make(vec3_max(grown.min, vec3_min(box.min, vec3_sub(centre, ball))),
+			 vec3_min(grown.max, vec3_max(box.max, vec3_add(centre, ball))));
+}
+
+/* A placement's tight box with where it may turn in so many ticks of `dt`, at most BOX_TICKS_AHEAD. */
+static struct aabb placement_turn(const struct dynamics *self, uint32_t body, const struct shape *shape,
+				  struct aabb tight, double ticks, double dt)
+{
+	const struct body_cache *cache = &self->bodies.items[body];
+	vec3 spin = self->tables->body.angular_velocity[body];
+	double skin = shape_is_round(shape) ? shape->extent_min : 0;
+	double fast = vec3_dot(spin, spin);
+	if (fast == 0 || cache->reach <= skin)
+		return tight;
+	/* The same way for all numbers of ticks, so that more of them hold fewer. */
+	double arc = scalar_sqrt(fast) * dt * (cache->reach - skin);
+	if (BOX_TICKS_AHEAD * arc <= TURN_SLOW)
+		return aabb_grow(tight, ticks * arc);
+	/* Of a small part of a large body the corner of its box is nearer than the body's reach. */
+	vec3 far = vec3_max(vec3_abs(vec3_sub(tight.min, cache->centre)),
+			    vec3_abs(vec3_sub(tight.max, cache->centre)));
+	double radius = scalar_min(cache->reach, vec3_length(far)) - skin;
+	return aabb_turn(tight, cache->centre, radius, skin, spin, ticks * dt);
+}
+
 /* Whether the placement's fat box had to be made anew; it reaches `dt` seconds ahead. Reads and
  * writes only rows of the one body. */
 static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t placement, double dt,
 				  bool force)
 {
 	struct tables *tables = self->tables;
+	const struct shape *shape = placement_shape(self, placement);
 	pose at = pose_mul(body_pose(tables, body), placement_pose(tables, placement));
-	struct aabb tight = shape_aabb(placement_shape(self, placement), &at);
+	struct aabb tight = shape_aabb(shape, &at);
+	struct aabb soon = placement_turn(self, body, shape, tight, 1, dt);
 	vec3 travel = vec3_scale(tables->body.velocity[body], dt);
-	struct aabb needed = aabb_grow(aabb_reach(tight, travel), 0.5 * CONTACT_NEAR);
+	struct aabb needed = aabb_grow(aabb_reach(soon, travel), 0.5 * CONTACT_NEAR);
 	if (!force && aabb_contains(placement_box(tables, placement), needed))
 		return false;
+	struct aabb later = placement_turn(self, body, shape, tight, BOX_TICKS_AHEAD, dt);
 	double side = vec3_max_component(vec3_sub(tight.max, tight.min));
 	double room = scalar_min(BOX_ROOM_MAX, BOX_ROOM_PART * side);
-	struct aabb fat = aabb_grow(
-		aabb_reach(needed, vec3_scale(travel, BOX_TICKS_AHEAD - 1)), room);
+	struct aabb fat = aabb_grow(aabb_reach(later, vec3_scale(travel, BOX_TICKS_AHEAD)),
+				    0.5 * CONTACT_NEAR + room);
 	tables->placement.fat_min[placement] = fat.min;
 	tables->placement.fat_max[placement] = fat.max;
 	return true;

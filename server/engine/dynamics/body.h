@@ -22,6 +22,11 @@ static inline bool shape_is_divided(const struct shape *shape)
 {
 	return shape->kind == SHAPE_MESH || shape_is_field(shape) || shape_piece_count(shape) > 1;
 }
+/* A segment or a point with a radius, which is its extent_min. */
+static inline bool shape_is_round(const struct shape *shape)
+{
+	return shape->kind == SHAPE_SPHERE || shape->kind == SHAPE_CAPSULE;
+}
 static inline struct aabb placement_box(const struct tables *tables, uint32_t placement)
 {
 	return aabb_make(tables->placement.fat_min[placement],

@@ -68,31 +68,35 @@ static inline void side_init(struct side *self, const struct step *step, struct 
 
 /* ---- how near is near ------------------------------------------------------------------------- */
 
-static bool is_round(const struct shape *shape)
-{
-	return shape->kind == SHAPE_SPHERE || shape->kind == SHAPE_CAPSULE;
-}
-
-/* How fast points of the surface may approach because the piece turns; not that of a sphere. */
-static double turning_speed(const struct tables *tables, const struct side *side)
+/* m: how far points of the surface may come in `dt` because the piece turns (body.c, "Turning"). */
+static inline double turning_way(const struct tables *tables, const struct side *side, double dt)
 {
 	if (tables->body.status[side->body] == BODY_STATIC)
 		return 0;
-	return vec3_length(side->spin) * (side->reach - side->shape->extent_min);
+	double radius = side->reach - (shape_is_round(side->shape) ? side->shape->extent_min : 0);
+	return radius * scalar_min(vec3_length(side->spin) * dt, 2);
 }
 
-/* m: points farther apart than this do not matter in this step. */
-static inline double needed_distance(const struct tables *tables, const struct side *a, const struct side *b,
-			      const struct collide_options *options)
+/* m: points this near matter in this step; farther ones, up to `far`, if turning brings them near. What
+ * comes straight is looked for only so far ahead, what turns wholly: the end of a long piece would
+ * otherwise be deep before it is seen. */
+struct needed {
+	double near, far;
+};
+
+static inline struct needed needed_distance(const struct tables *tables, const struct side *a,
+					    const struct side *b, const struct collide_options *options)
 {
-	double speed = vec3_distance(a->velocity, b->velocity) + turning_speed(tables, a) +
-		       turning_speed(tables, b);
+	double straight = vec3_distance(a->velocity, b->velocity) * options->dt;
+	double turning = turning_way(tables, a, options->dt) + turning_way(tables, b, options->dt);
 	double least = __builtin_inf();
 	if (tables->body.status[a->body] == BODY_DYNAMIC)
 		least = a->shape->extent_min;
 	if (tables->body.status[b->body] == BODY_DYNAMIC)
 		least = scalar_min(least, b->shape->extent_min);
-	return options->near + scalar_min(speed * options->dt, CONTACT_LOOK_AHEAD * least);
+	double most = CONTACT_LOOK_AHEAD * least;
+	return (struct needed){ options->near + scalar_min(straight + turning, most),
+				options->near + scalar_min(straight, most) + turning };
 }
 
 /* ---- keeping ---------------------------------------------------------------------------------- */
@@ -121,7 +125,7 @@ static bool may_keep(const struct tables *tables, uint32_t row, const struct sid
 	 * none counts as empty. */
 	bool sided = shape_is_sided(a->shape, b->shape) || shape_is_sided(b->shape, a->shape);
 	bool empty = contact->point_count[row] == 0 && !sided;
-	if (!empty && (is_round(a->shape) || is_round(b->shape)))
+	if (!empty && (shape_is_round(a->shape) || shape_is_round(b->shape)))
 		return false;
 	pose before = { contact->relative_position[row], contact->relative_rotation[row] };
 	double angle;
@@ -282,6 +286,68 @@ static bool reaches_sleeper(const struct step *self, const struct side *a, const
 	return false;
 }
 
+/* ---- what turning brings ---------------------------------------------------------------------- */
+
+enum { TURN_SAMPLES = 8 };
+
+/* Both bodies so many seconds later, if they go on as they do. */
+struct later {
+	double time;
+	quat turn_a, turn_b;
+};
+
+static pose pose_later(const struct side *side, quat turn, double time)
+{
+	vec3 arm = quat_rotate(turn, vec3_sub(side->at.position, side->centre));
+	vec3 centre = vec3_mul_add(side->centre, side->velocity, time);
+	return pose_make(vec3_add(centre, arm), quat_mul(turn, side->at.rotation));
+}
+
+/* Whether a point is then near by the plane it has now, which costs little to ask. */
+static bool planes_near(const struct side *a, const struct side *b, const struct contact_state *contact,
+			const struct later *later, double near)
+{
+	vec3 apart = vec3_sub(b->velocity, a->velocity);
+	double way = vec3_dot(contact->normal, apart) * later->time;
+	for (uint32_t i = 0; i < contact->point_count; i++) {
+		const struct contact_point *point = &contact->points[i];
+		vec3 half = vec3_scale(contact->normal, 0.5 * point->separation);
+		vec3 at_a = vec3_sub(point->arm_a, half), at_b = vec3_add(point->arm_b, half);
+		vec3 by_a = vec3_sub(quat_rotate(later->turn_a, at_a), at_a);
+		vec3 by_b = vec3_sub(quat_rotate(later->turn_b, at_b), at_b);
+		double turned = vec3_dot(contact->normal, vec3_sub(by_b, by_a));
+		if (point->separation + way + turned <= near)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the pieces come near each other while their bodies go on as they do: what turns passes by
+ * many a thing that its side looks at now, and would be stopped at once by what it never reaches. */
+static bool turns_near(const struct tables *tables, const struct side *a, const struct side *b,
+		       const struct contact_state *contact, const struct collide_options *options)
+{
+	double fastest = scalar_max(vec3_length(a->spin), vec3_length(b->spin));
+	double most = fastest * options->dt > PI ? PI / fastest : options->dt;
+	for (uint32_t k = 1; k <= TURN_SAMPLES; k++) {
+		struct later later = { .time = most * k / TURN_SAMPLES };
+		later.turn_a = quat_from_rotation_vector(vec3_scale(a->spin, later.time));
+		later.turn_b = quat_from_rotation_vector(vec3_scale(b->spin, later.time));
+		if (!planes_near(a, b, contact, &later, options->near))
+			continue;
+		pose b_in_a = pose_relative(pose_later(a, later.turn_a, later.time),
+					    pose_later(b, later.turn_b, later.time));
+		struct pair_cache none = { 0 };
+		struct manifold there;
+		narrow_phase(tables, a, b, &b_in_a, options->near, &none, &there);
+		if (there.count > 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- one contact ------------------------------------------------------------------------------ */
+
 static void collide_one(const struct step *self, struct contact_state *out, struct contact_made *made,
 			const struct collide_options *options)
 {
@@ -290,13 +356,13 @@ static void collide_one(const struct step *self, struct contact_state *out, stru
 	side_init(&a, self, out->a, out->body_a, options);
 	side_init(&b, self, out->b, out->body_b, options);
 	pose b_in_a = pose_relative(a.at, b.at);
-	double needed = needed_distance(tables, &a, &b, options);
+	struct needed needed = needed_distance(tables, &a, &b, options);
 	out->kept = !out->is_new && !options->anew &&
-		    may_keep(tables, out->row, &a, &b, &b_in_a, needed);
+		    may_keep(tables, out->row, &a, &b, &b_in_a, needed.far);
 	if (out->kept) {
 		kept_now(tables, &a, &b, &b_in_a, out);
 	} else {
-		make_manifold(tables, out, &a, &b, &b_in_a, needed, options->carry, made);
+		make_manifold(tables, out, &a, &b, &b_in_a, needed.far, options->carry, made);
 		made_now(tables, &a, &b, &made->manifold, out);
 	}
 	out->reaches = reaches_sleeper(self, &a, &b, out, options->dt);
@@ -304,7 +370,7 @@ static void collide_one(const struct step *self, struct contact_state *out, stru
 	double nearest = __builtin_inf();
 	for (uint32_t i = 0; i < out->point_count; i++)
 		nearest = scalar_min(nearest, out->points[i].separation);
-	if (nearest > needed)
+	if (nearest > needed.near && !(nearest <= needed.far && turns_near(tables, &a, &b, out, options)))
 		out->point_count = 0;
 }
 
@@ -322,7 +388,7 @@ void step_polygon(const struct step *self, const struct contact_state *contact,
 	pose b_in_a = pose_relative(at_a, at_b);
 	struct piece piece_a = { a.shape, a.piece.child }, piece_b = { b.shape, b.piece.child };
 	struct pair_cache hints = memory_of(tables, contact);
-	double margin = needed_distance(tables, &a, &b, options);
+	double margin = needed_distance(tables, &a, &b, options).far;
 	struct manifold found;
 	collide_pieces(piece_a, piece_b, &b_in_a, margin, &hints, &found);
 	contact_polygon(piece_a, piece_b, &b_in_a, margin, &found, out);

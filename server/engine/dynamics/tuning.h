@@ -33,7 +33,7 @@
 #define BOX_ROOM_MAX 0.03
 #define BOX_ROOM_PART 0.125
 
-/* Ticks for which a box reaches ahead along the velocity. */
+/* Ticks for which a box reaches ahead along the velocity and the turning. */
 #define BOX_TICKS_AHEAD 2.0
 
 #endif

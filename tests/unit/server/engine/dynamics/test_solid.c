@@ -246,7 +246,7 @@ START_TEST(a_restored_heap_of_solids_goes_on_the_same)
 {
 	struct stage other;
 	stage_init(&other, "soft-step");
-	uint32_t floor = stage_shape(&stage, make_terrain(12, 1, 0.3, 5));
+	uint32_t floor = stage_shape(&stage, make_terrain(24, 1, 0.3, 5));
 	uint32_t legs = stage_shape(&stage, make_boxes_solid(LEGS, 3));
 	uint32_t club = stage_shape(&stage, make_boxes_solid(CLUB, 2));
 	uint32_t box = stage_shape(&stage, make_box(0.3, 0.3, 0.3));
