@@ -48,6 +48,13 @@ tests_bench_bench_velocity_SOURCES = tests/bench/bench_velocity.c
 bench-velocity: tests/bench/bench_velocity
 	tests/bench/bench_velocity walls heap towers
 
+# A body of 64 cubes on a fine mesh: make bench-compound
+EXTRA_PROGRAMS += tests/bench/bench_compound
+tests_bench_bench_compound_SOURCES = tests/bench/bench_compound.c
+.PHONY: bench-compound
+bench-compound: tests/bench/bench_compound
+	tests/bench/bench_compound
+
 # How far smooth motions are from the truth, 30 Hz to 10 kHz: make bench-motion
 EXTRA_PROGRAMS += tests/bench/bench_motion
 tests_bench_bench_motion_SOURCES = tests/bench/bench_motion.c

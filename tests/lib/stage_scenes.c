@@ -1,7 +1,10 @@
 #include "tests/lib/stage_scenes.h"
 
 #include "server/base/rng.h"
+#include "server/engine/math/sym3.h"
 #include "tests/lib/shapes.h"
+
+#include <stdlib.h>
 
 uint32_t stage_ground(struct stage *self)
 {
@@ -88,4 +91,51 @@ void stage_mixed(struct stage *self, uint32_t count, uint64_t seed)
 					.spin = random_within(&rng, vec3_all(-5), vec3_all(5)),
 					.restitution = rng_below(&rng, 3) == 0 ? 0.5 : 0 });
 	}
+}
+
+uint32_t stage_terrain(struct stage *self, uint32_t cells, double size, double bump)
+{
+	uint32_t terrain = stage_shape(self, make_terrain(cells, size, bump, 7));
+	return stage_add(self, (struct stage_body){ .status = BODY_STATIC, .shape = terrain });
+}
+
+static void set_slab_mass(struct stage *self, uint32_t row, double across, double high)
+{
+	struct body_table *body = &self->tables.body;
+	double mass = 1000 * across * across * high, flat = mass / 12 * (across * across + high * high);
+	double upright = mass / 6 * across * across;
+	body->mass[row] = mass;
+	body->mass_inv[row] = 1 / mass;
+	sym3_store(sym3_of(mat3_diagonal(vec3_make(flat, upright, flat))), body->inertia[row]);
+	sym3_store(sym3_of(mat3_diagonal(vec3_make(1 / flat, 1 / upright, 1 / flat))),
+		   body->inertia_inv[row]);
+}
+
+uint32_t stage_slab(struct stage *self, uint32_t side, double half, vec3 position, quat rotation)
+{
+	uint32_t cube = stage_shape(self, make_box(half, half, half)), more = side * side - 1;
+	uint32_t row = stage_add(self, (struct stage_body){ .status = BODY_DYNAMIC,
+							    .shape = cube,
+							    .position = position,
+							    .rotation = rotation });
+	if (dynamics_body_reserve(&self->dynamics, 0, more) != STATUS_OK)
+		abort();
+	struct placement_table *placement = &self->tables.placement;
+	uint32_t last = self->tables.body.first_placement[row] - 1;
+	for (uint32_t i = 0; i <= more; i++) {
+		if (i > 0) {
+			uint32_t next = dynamics_placement_take(&self->dynamics);
+			placement->next[last] = next + 1;
+			placement->body[next] = row + 1;
+			placement->shape[next] = cube;
+			placement->rotation[next] = quat_identity();
+			self->tables.shape.uses[cube]++;
+			last = next;
+		}
+		placement->position[last] = vec3_make((2.0 * (i % side) + 1 - side) * half, 0,
+						      (2.0 * (i / side) + 1 - side) * half);
+	}
+	set_slab_mass(self, row, 2 * half * side, 2 * half);
+	dynamics_body_changed(&self->dynamics, row);
+	return row;
 }

@@ -13,5 +13,11 @@ void stage_bomb(struct stage *self, uint32_t count, uint64_t seed);
 /* `count` spheres, capsules, boxes and hulls of random size, place and motion above a terrain between
  * walls: things of every kind that meet, pile up, and partly fall asleep. */
 void stage_mixed(struct stage *self, uint32_t count, uint64_t seed);
+/* A static mesh around the origin: `cells` squared squares of `size` metres, two triangles each, up to
+ * `bump` high. */
+uint32_t stage_terrain(struct stage *self, uint32_t cells, double size, double bump);
+/* One body of `side` squared cubes of half width `half`, each a placement of its own, side by side in
+ * its x-z plane, with the mass (1000 kg/m³) of the slab that they are. */
+uint32_t stage_slab(struct stage *self, uint32_t side, double half, vec3 position, quat rotation);
 
 #endif
