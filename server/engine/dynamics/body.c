@@ -49,11 +49,21 @@ static double body_reach(const struct dynamics *self, uint32_t body)
 	return reach;
 }
 
+/* Several placements, or one whose shape is looked into. */
+static bool is_divided(const struct dynamics *self, uint32_t body)
+{
+	const struct tables *tables = self->tables;
+	uint32_t first = tables->body.first_placement[body];
+	return first != 0 && (tables->placement.next[first - 1] != 0 ||
+			      shape_is_divided(placement_shape(self, first - 1)));
+}
+
 void body_cache_init(struct dynamics *self, uint32_t body)
 {
 	struct body_cache *cache = &self->bodies.items[body];
 	*cache = (struct body_cache){ .first_edge = DYNAMICS_NONE, .slot = DYNAMICS_NONE };
 	cache->reach = body_reach(self, body);
+	cache->divided = is_divided(self, body);
 	body_cache_pose(self, body);
 }
 
@@ -236,6 +246,7 @@ void dynamics_body_changed(struct dynamics *self, uint32_t body)
 	dynamics_wake(self, body);
 	body_cache_pose(self, body);
 	self->bodies.items[body].reach = body_reach(self, body);
+	self->bodies.items[body].divided = is_divided(self, body);
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1])
 		placement_refresh_box(self, body, p - 1, self->ahead, true);

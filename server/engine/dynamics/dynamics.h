@@ -78,6 +78,7 @@ struct body_cache {
 			   all stores */
 	uint32_t first_edge; /* DYNAMICS_NONE without contacts */
 	uint32_t slot;	/* its number among those who take part, valid within a step */
+	bool divided;	/* of several pieces: it may have many contacts with one other body */
 };
 
 /* A piece of a placed shape: `child` is a mesh's triangle, a solid's part, a field's side; 0 for others. */

@@ -30,6 +30,8 @@ static bool is_uneven(const struct dynamics *self, uint32_t body)
 {
 	const struct body_table *table = &self->tables->body;
 	sym3 inverse = sym3_load(table->inertia_inv[body]), t = sym3_load(table->inertia[body]);
+	if (t.xx == t.yy && t.yy == t.zz && t.xy == 0 && t.yz == 0 && t.zx == 0)
+		return false; /* most are a ball or a cube */
 	if (table->status[body] != BODY_DYNAMIC || self->tables->world.planar[0] ||
 	    !(sym3_trace(inverse) > 0))
 		return false;
@@ -68,6 +70,10 @@ static vec3 clamped(vec3 v, double most)
 /* Both reduced, so that v and keep v + gain a are at most `most` long. */
 static void limit(vec3 *velocity, vec3 *acceleration, struct damped d, double most)
 {
+	double fast = vec3_length_squared(*velocity);
+	double faster = vec3_length_squared(*acceleration) * d.gain * d.gain;
+	if (scalar_max(fast, faster) <= 0.25 * most * most)
+		return;
 	*velocity = clamped(*velocity, most);
 	vec3 kept = vec3_scale(*velocity, d.keep);
 	vec3 after = vec3_mul_add(kept, *acceleration, d.gain);
@@ -203,7 +209,9 @@ struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
 	}
 	vec3 turn = vec3_scale(start->velocity.angular, angular.gain);
 	turn = vec3_mul_add(turn, start->acceleration.angular, angular.rise);
-	motion.rotation = quat_integrate(table->rotation[body], turn, 1);
+	motion.rotation = table->rotation[body];
+	if (!vec3_equal(turn, vec3_zero()))
+		motion.rotation = quat_integrate(motion.rotation, turn, 1);
 	return motion;
 }
 

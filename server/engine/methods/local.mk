@@ -8,6 +8,8 @@ libengine_a_SOURCES += \
 	server/engine/methods/reflection.c \
 	server/engine/methods/soft_arms.c \
 	server/engine/methods/soft_body.c \
+	server/engine/methods/soft_cluster.c \
+	server/engine/methods/soft_cluster.h \
 	server/engine/methods/soft_colour.c \
 	server/engine/methods/soft_lanes.h \
 	server/engine/methods/soft_prepare.c \
@@ -32,6 +34,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_velocity_scenes \
+	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_soft_rows \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_step

@@ -1,11 +1,12 @@
 /* soft_colour.c: graph colouring: which manifolds may be solved side by side.
  *
- * Two manifolds are in conflict when they share a dynamic body; static, animated and sleeping ones are
- * only read. Greedy, anew in each step, in order of contact rows: a manifold of two dynamic bodies takes the
- * lowest colour that neither has yet, one with a single dynamic body the highest, so that contacts with
- * the ground are solved last and have the last word. 64 colours are a word per body; what finds none
- * free waits for the next round of 64, four rounds in all, and what is left then is solved serially,
- * before the colours. The result is a function of the list of contacts.
+ * Manifolds are contacts, and clusters of them after these (soft_cluster.h). Two are in conflict when they
+ * share a dynamic body; static, animated and sleeping ones are only read. Greedy, anew in each step, in
+ * order of numbers, that is of contact rows: a manifold of two dynamic bodies takes the lowest colour
+ * that neither has yet, one with a single dynamic body the highest, so that contacts with the ground
+ * are solved last and have the last word. 64 colours are a word per body; what finds none free waits for
+ * the next round of 64, four rounds in all, and what is left then is solved serially, before the
+ * colours. The result is a function of the list of manifolds.
  *
  * Colours are solved in their order; within one nothing depends on order. Each colour's manifolds are
  * cut into blocks of eight by number of points, so that spheres do not wait for boxes.
@@ -41,6 +42,11 @@ static bool is_dynamic(const struct soft_step *self, uint32_t number)
 	return number != 0 && self->drives[number].dynamic;
 }
 
+static const struct contact_state *manifold_of(const struct soft_step *self, uint32_t i)
+{
+	return soft_manifold(&self->clusters, self->step, i);
+}
+
 static uint32_t class_of(const struct contact_state *contact)
 {
 	return contact->point_count == 1 ? 0 : contact->point_count == 2 ? 1 : 2;
@@ -53,7 +59,7 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 	memset(c->taken, 0, (self->body_count + 1) * sizeof *c->taken);
 	for (uint32_t i = 0; i < c->waiting_count; i++) {
 		uint32_t index = c->waiting[i];
-		const struct contact_state *contact = &self->step->contacts.items[index];
+		const struct contact_state *contact = manifold_of(self, index);
 		uint32_t a = number_of(self, contact->body_a);
 		uint32_t b = number_of(self, contact->body_b);
 		bool dynamic_a = is_dynamic(self, a), dynamic_b = is_dynamic(self, b);
@@ -76,11 +82,11 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 /* Contacts that take part wait in order; the rest get no group. */
 static void gather(struct soft_step *self, struct colouring *c)
 {
-	const struct contact_list *contacts = &self->step->contacts;
-	for (uint32_t i = 0; i < contacts->count; i++) {
-		const struct contact_state *contact = &contacts->items[i];
+	uint32_t count = soft_manifolds(&self->clusters);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct contact_state *contact = manifold_of(self, i);
 		c->group[i] = UINT16_MAX;
-		if (contact->point_count > 0 &&
+		if (contact->point_count > 0 && !soft_is_taken(&self->clusters, i) &&
 		    (is_dynamic(self, number_of(self, contact->body_a)) ||
 		     is_dynamic(self, number_of(self, contact->body_b))))
 			c->waiting[c->waiting_count++] = i;
@@ -119,11 +125,12 @@ static void fill(struct soft_step *self, struct colouring *c)
 {
 	for (uint32_t b = 0; b < self->block_count; b++)
 		block_init(&self->blocks[b]);
-	for (uint32_t i = 0; i < self->step->contacts.count; i++) {
+	uint32_t count = soft_manifolds(&self->clusters);
+	for (uint32_t i = 0; i < count; i++) {
 		uint32_t group = c->group[i];
 		if (group == UINT16_MAX)
 			continue;
-		const struct contact_state *contact = &self->step->contacts.items[i];
+		const struct contact_state *contact = manifold_of(self, i);
 		uint32_t at = c->counts[group]++, lane = at % BLOCK_LANES;
 		struct soft_block *block = &self->blocks[c->first_block[group] + at / BLOCK_LANES];
 		uint32_t a = number_of(self, contact->body_a);
@@ -142,7 +149,7 @@ static void fill(struct soft_step *self, struct colouring *c)
 void soft_colour(struct soft_step *self)
 {
 	struct arena *scratch = &self->dynamics->scratch;
-	uint32_t contacts = self->step->contacts.count;
+	uint32_t contacts = soft_manifolds(&self->clusters);
 	self->dynamics->report.colours = 0;
 	if (contacts == 0)
 		return; /* nor is room reserved for it */
@@ -157,7 +164,7 @@ void soft_colour(struct soft_step *self)
 	for (uint32_t round = 0; round < COLOUR_ROUNDS && c->waiting_count > 0; round++)
 		colour_round(self, c, round);
 	for (uint32_t i = 0; i < c->waiting_count; i++) {
-		uint32_t group = class_of(&self->step->contacts.items[c->waiting[i]]);
+		uint32_t group = class_of(manifold_of(self, c->waiting[i]));
 		c->group[c->waiting[i]] = (uint16_t)group;
 		c->counts[group]++;
 	}

@@ -234,7 +234,8 @@ static void write_rounding(const struct lane_work *w)
 static void write_lane(const struct prepare *prepare, struct soft_block *block, uint32_t lane)
 {
 	struct soft_step *self = prepare->step;
-	const struct contact_state *contact = &self->step->contacts.items[block->contact[lane]];
+	const struct contact_state *contact =
+		soft_manifold(&self->clusters, self->step, block->contact[lane]);
 	struct lane_work w = {
 		.step = self,
 		.block = block,
@@ -245,7 +246,7 @@ static void write_lane(const struct prepare *prepare, struct soft_block *block, 
 	};
 	w.drift = vec3_sub(w.b->start.velocity.linear, w.a->start.velocity.linear);
 	const double *multiplier =
-		step_multipliers(self->step, &self->step->contacts, block->contact[lane]);
+		soft_multipliers(&self->clusters, self->step, block->contact[lane]);
 	double weights[MANIFOLD_POINTS_MAX];
 	friction_weights(contact, weights);
 	write_friction(&w, weights, multiplier);
@@ -274,14 +275,15 @@ static void clear_lanes(struct soft_block *block)
 enum { FETCH_BYTES = 2 * PREFETCH_LINE };
 
 /* Contacts of one colour lie far apart. */
-static void fetch_contacts(const struct step *step, const struct soft_block *block)
+static void fetch_contacts(const struct soft_step *self, const struct soft_block *block)
 {
 	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
 		if (block->contact[lane] == DYNAMICS_NONE)
 			continue;
 		uint32_t i = block->contact[lane];
-		prefetch(&step->contacts.items[i], FETCH_BYTES);
-		prefetch(step->contacts.made[i].multiplier, 1);
+		prefetch(soft_manifold(&self->clusters, self->step, i), FETCH_BYTES);
+		if (i < self->clusters.plain)
+			prefetch(self->step->contacts.made[i].multiplier, 1);
 	}
 }
 
@@ -292,7 +294,7 @@ static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void 
 	for (uint32_t b = first; b < last; b++) {
 		struct soft_block *block = &prepare->step->blocks[b];
 		if (b + 1 < last)
-			fetch_contacts(prepare->step->step, block + 1);
+			fetch_contacts(prepare->step, block + 1);
 		if (block->contact[BLOCK_LANES - 1] == DYNAMICS_NONE)
 			clear_lanes(block);
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++)
@@ -318,14 +320,14 @@ void soft_prepare_contacts(struct soft_step *self)
 static void store_lane(const struct soft_step *self, const struct soft_block *block, uint32_t lane)
 {
 	const struct dynamics *dynamics = self->dynamics;
-	const struct contact_state *contact = &self->step->contacts.items[block->contact[lane]];
-	struct contact_table *table = &dynamics->tables->contact;
-	uint32_t row = contact->row;
+	uint32_t index = block->contact[lane];
+	const struct contact_state *contact = soft_manifold(&self->clusters, self->step, index);
+	struct soft_impulses to = soft_impulses_of(&self->clusters, self->step, index);
 	for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++) {
 		bool used = p < contact->point_count;
 		const struct soft_point *point = &block->points[p];
-		table->normal_impulse[row][p] = used ? (double)point->total.at[lane] : 0;
-		table->multiplier[row][3 * p] = used ? (double)point->impulse.at[lane] : 0;
+		to.normal[p] = used ? (double)point->total.at[lane] : 0;
+		to.multiplier[3 * p] = used ? (double)point->impulse.at[lane] : 0;
 	}
 	vec3 t1 = vec3_make((double)block->tangent.x.at[lane], (double)block->tangent.y.at[lane],
 			    (double)block->tangent.z.at[lane]);
@@ -335,13 +337,13 @@ static void store_lane(const struct soft_step *self, const struct soft_block *bl
 	vec3 last = vec3_mul_add(vec3_scale(t1, (double)block->tangent_impulse[0].at[lane]), t2,
 				 (double)block->tangent_impulse[1].at[lane]);
 	last = mat3_transposed_mul_vec(dynamics->bodies.items[contact->body_a].rotation, last);
-	table->friction_impulse[row][0] = total.x;
-	table->friction_impulse[row][1] = total.y;
-	table->friction_impulse[row][2] = total.z;
-	table->multiplier[row][1] = last.x;
-	table->multiplier[row][2] = last.y;
-	table->multiplier[row][4] = last.z;
-	table->multiplier[row][5] = (double)block->twist_impulse.at[lane];
+	to.friction[0] = total.x;
+	to.friction[1] = total.y;
+	to.friction[2] = total.z;
+	to.multiplier[1] = last.x;
+	to.multiplier[2] = last.y;
+	to.multiplier[4] = last.z;
+	to.multiplier[5] = (double)block->twist_impulse.at[lane];
 }
 
 static void store_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)

@@ -3,6 +3,7 @@
  * One tick of dt, n sub-steps of h = dt/n:
  *
  *   pairs, narrow phase, islands woken             once, in double (dynamics)
+ *   contacts of two bodies that have many put together as a few manifolds     soft_cluster.c
  *   bodies and manifolds into float, relative to the step's start; manifolds coloured into blocks
  *   n times:  velocities by forces                 soft_body.c
  *             impulses of the last sub-step        soft_solve.c, warm start
@@ -53,7 +54,9 @@ static uint64_t need(uint64_t bodies, uint64_t contacts)
 			    sizeof(uint32_t) + sizeof(uint64_t);
 	uint64_t blocks = soft_blocks_max(contacts) *
 			  (sizeof(struct soft_block) + sizeof(struct soft_slide));
-	return (bodies + 1) * per_body + blocks + contacts * (sizeof(uint32_t) + sizeof(uint16_t)) +
+	/* Clusters are numbered behind the contacts, at most one for two of them. */
+	uint64_t colouring = (contacts + contacts / 2) * (sizeof(uint32_t) + sizeof(uint16_t));
+	return (bodies + 1) * per_body + blocks + soft_clusters_need(contacts) + colouring +
 	       (contacts > 0 ? COLOURING_BYTES : 0);
 }
 
@@ -92,6 +95,7 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 	step_report_contacts(&step, &step.contacts);
 	struct soft_step self = soft_step_of(&step);
 	soft_prepare_bodies(&self);
+	soft_clusters_make(&self.clusters, &step, dt);
 	soft_colour(&self);
 	soft_prepare_contacts(&self);
 	for (uint32_t i = 0; i < self.substeps; i++) {
@@ -109,6 +113,7 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 	if (status != STATUS_OK)
 		return status;
 	soft_store_contacts(&self);
+	soft_clusters_store(&self.clusters, &step);
 	step_contacts_solved(&step, &step.contacts);
 	soft_store_bodies(&self);
 	step_sleep(&step);

@@ -5,6 +5,7 @@
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/step.h"
 #include "server/engine/math/sym3f.h"
+#include "server/engine/methods/soft_cluster.h"
 #include "server/engine/methods/soft_lanes.h"
 
 /* A body as the solver sees it: what has become of it since the step's start, one cache line. Velocities
@@ -49,7 +50,7 @@ struct soft_point {
  * zero, and do nothing to body 0. */
 struct soft_block {
 	uint32_t body_a[BLOCK_LANES], body_b[BLOCK_LANES]; /* numbers of soft bodies */
-	uint32_t contact[BLOCK_LANES]; /* index into the step's contacts, DYNAMICS_NONE for none */
+	uint32_t contact[BLOCK_LANES]; /* number of the manifold (soft_cluster.h), DYNAMICS_NONE for none */
 	uint8_t writes_a, writes_b; /* bit per lane: the body is dynamic */
 	uint8_t point_count;	    /* of the lane that has most */
 	bool serial;		    /* lanes share bodies: solved one lane after the other */
@@ -121,6 +122,7 @@ struct soft_step {
 	uint32_t block_count;
 	struct soft_colour *colours;
 	uint32_t colour_count;
+	struct soft_clusters clusters;
 };
 
 /* The most blocks that so many manifolds can need. */

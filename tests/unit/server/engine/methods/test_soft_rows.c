@@ -59,7 +59,8 @@ static uint32_t slot_of(uint32_t body)
 /* The rows of the contact in the lane, with its friction centre as the last point. */
 static void state_rows(const struct soft_block *block, uint32_t lane)
 {
-	const struct contact_state *contact = &step.contacts.items[block->contact[lane]];
+	const struct contact_state *contact =
+		soft_manifold(&soft.clusters, &step, block->contact[lane]);
 	struct contact_material material =
 		contact_material(&stage.tables, contact->a, contact->b);
 	struct constraint_options options = { CONSTRAINT_VELOCITY, CONSTRAINT_PYRAMID, 0 };
@@ -188,6 +189,7 @@ static void check_lanes(void)
 				   .contact_damping = 10,
 				   .planar = stage.tables.world.planar[0] };
 	soft_prepare_bodies(&soft);
+	soft_clusters_make(&soft.clusters, &step, stage.dt);
 	soft_colour(&soft);
 	soft_prepare_contacts(&soft);
 	struct arena *scratch = &stage.dynamics.scratch;

@@ -1,0 +1,505 @@
+/* soft_cluster.c: contacts of two bodies that have many, as few manifolds.
+ *
+ * A slab of 64 cubes on a fine mesh has 3200 contacts with 8000 points, all between the same two bodies,
+ * so that no two may be solved side by side, and each with friction of its own. A rigid body is held by
+ * four points as well as by thousands.
+ *
+ *   contacts with points, by (body a, body b), in order of rows within each      a group
+ *   in a group: each contact joins the first of those before it whose normal is
+ *   within CLUSTER_COS of its own                                               a cluster
+ *   of a cluster's points the four that hold the widest area, nearer ones before
+ *   farther ones                                                                its manifold
+ *   of those left, where they are deeper than all of these, or carry a load, four
+ *   more                                                                        a second one
+ *
+ * The second is for a hump under the middle of a plate, which the corners would not hold off.
+ *
+ * Nearness of a point is its separation at the step's end, if its bodies go on as they do. Four by width
+ * and not the deepest first: at rest depths are rounding, so that the deepest is another point in each
+ * tick, and the plate would be held at another place.
+ *
+ * Warm starts. A point begins with what it has stored. What points that are not chosen any more have
+ * stored goes to the chosen one that is nearest, so that the sum goes on when points change. Friction and
+ * twist stand in the row of one of a manifold's points, and go on in the manifold that has points of
+ * that row, or in the first: handed to the other one they would act elsewhere, and what lies would creep.
+ *
+ * Two contacts of different bodies or alone in their cluster are solved as they are. Materials belong to
+ * bodies; when they are asked by piece, a cluster must be of one material.
+ *
+ * Invariant 1: a cluster's points are points of its contacts, so what is stored is theirs, and the
+ *   sum over a pair's rows is what acted.
+ * Invariant 2: which contacts make which clusters is a function of the list of contacts, of their
+ *   multipliers and of the bodies' velocities; not of workers, because each group writes to its own slots.
+ */
+#include "server/engine/methods/soft_cluster.h"
+
+#include "server/base/sort.h"
+#include "server/engine/dynamics/tuning.h"
+
+#include <string.h>
+
+enum {
+	LEADS_MAX = 16, /* clusters of a group; what is like none of so many is solved alone */
+	ALONE = 255,	/* label of such */
+	GROUP_GRAIN = 16,
+	CLEAR_GRAIN = 256,
+	SECOND_MIN = 4, /* contacts of a cluster that may have a second manifold */
+};
+
+/* Cosine of 11°: normals that differ by less are one. Larger: more manifolds on rough ground; smaller:
+ * forces that point elsewhere. */
+#define CLUSTER_COS 0.98
+/* m. A point so much farther away than the nearest one counts for half in the choice of four. Larger: wide
+ * points that carry nothing, and humps that sink in; smaller: rounding chooses. */
+#define CLUSTER_FADE 2.5e-4
+/* m. So much deeper than the four a point must be to ask for a second manifold. Larger: humps sink in
+ * so far; smaller: second manifolds for rounding. */
+#define CLUSTER_DEEPER 1e-4
+/* 1. A point that carried a load counts for so much more, so that it does not change for nothing. */
+#define CLUSTER_MEMORY 1.25
+/* 1. Part of the width below which two points are one place. */
+#define CLUSTER_PLACE 0.1
+
+struct group {
+	uint32_t first, count; /* into `members` */
+	uint32_t slot;	       /* its first cluster; as many as half its members at most */
+	uint32_t clusters;     /* made */
+};
+
+/* A point of a contact of the cluster that is being made. */
+struct candidate {
+	vec3 at;    /* m, from A's mass centre, without the part along the normal */
+	double key; /* m, separation at the step's end */
+	double weight, load;
+	uint32_t contact;
+	uint8_t point;
+	enum { POINT_LEFT, POINT_OPEN, POINT_CHOSEN } state;
+};
+
+struct cluster_work {
+	const struct step *step;
+	double dt;
+	struct soft_clusters *out;
+	uint32_t *members;  /* indexes of contacts, by group */
+	uint8_t *labels;    /* by member */
+	struct candidate *candidates; /* room for each member's points */
+	struct group *groups;
+	uint32_t group_count;
+};
+
+uint64_t soft_clusters_need(uint64_t contacts)
+{
+	uint64_t per_contact = 2 * sizeof(uint64_t) + 2 * sizeof(uint32_t) + 2 * sizeof(uint8_t) +
+			       MANIFOLD_POINTS_MAX * sizeof(struct candidate);
+	uint64_t per_two = sizeof(struct group) + sizeof(struct soft_cluster) + sizeof(uint32_t);
+	return contacts * per_contact + contacts / 2 * per_two;
+}
+
+/* ---- choosing points -------------------------------------------------------------------------- */
+
+/* How near the open ones are, for the choice; and their middle. */
+static vec3 weigh(struct candidate *candidates, uint32_t count)
+{
+	double nearest = __builtin_inf(), weights = 0;
+	vec3 sum = vec3_zero();
+	for (uint32_t i = 0; i < count; i++)
+		if (candidates[i].state == POINT_OPEN)
+			nearest = scalar_min(nearest, candidates[i].key);
+	for (uint32_t i = 0; i < count; i++) {
+		struct candidate *c = &candidates[i];
+		if (c->state != POINT_OPEN)
+			continue;
+		double farther = (c->key - nearest) / CLUSTER_FADE, near = 1 / (1 + farther * farther);
+		c->weight = c->load > 0 ? near * CLUSTER_MEMORY : near;
+		sum = vec3_mul_add(sum, c->at, near);
+		weights += near;
+	}
+	return weights > 0 ? vec3_scale(sum, 1 / weights) : sum;
+}
+
+/* Twice the area of a triangle seen along the normal. */
+static double area_of(vec3 normal, vec3 a, vec3 b, vec3 c)
+{
+	return vec3_dot(normal, vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
+}
+
+/* What a point adds to `count` chosen ones: the square of a distance, or twice an area. */
+static double gain_of(vec3 at, vec3 normal, vec3 middle, struct candidate *const *chosen, uint32_t count)
+{
+	if (count == 0)
+		return vec3_distance_squared(at, middle);
+	if (count == 1)
+		return vec3_distance_squared(at, chosen[0]->at);
+	vec3 a = chosen[0]->at, b = chosen[1]->at;
+	if (count == 2)
+		return scalar_abs(area_of(normal, a, b, at));
+	vec3 c = chosen[2]->at;
+	double side = area_of(normal, a, b, c) > 0 ? -1 : 1;
+	double beyond = scalar_max(area_of(normal, a, b, at) * side, area_of(normal, b, c, at) * side);
+	return scalar_max(beyond, area_of(normal, c, a, at) * side);
+}
+
+/* Chooses up to four of the open ones, the widest; the first of equal ones. */
+static uint32_t choose(struct candidate *candidates, uint32_t count, vec3 normal,
+		       struct candidate **chosen)
+{
+	vec3 middle = weigh(candidates, count);
+	double least = -1;
+	for (uint32_t n = 0; n < MANIFOLD_POINTS_MAX; n++) {
+		struct candidate *best = NULL;
+		double most = least;
+		for (uint32_t i = 0; i < count; i++) {
+			struct candidate *c = &candidates[i];
+			if (c->state != POINT_OPEN)
+				continue;
+			double gain = c->weight * gain_of(c->at, normal, middle, chosen, n);
+			if (gain > most) {
+				most = gain;
+				best = c;
+			}
+		}
+		if (best == NULL)
+			return n;
+		best->state = POINT_CHOSEN;
+		chosen[n] = best;
+		/* Places of less than 10 µm, and areas that are a line, are nothing to stand on. */
+		least = n == 0 ? 1e-10 : 1e-4 * vec3_distance_squared(chosen[1]->at, chosen[0]->at);
+	}
+	return MANIFOLD_POINTS_MAX;
+}
+
+/* Leaves open, of what was not chosen, what is deeper than all that were, or carries a load at a
+ * place of its own. */
+static bool open_deeper(struct candidate *candidates, uint32_t count, struct candidate *const *chosen,
+			uint32_t chosen_count)
+{
+	double deepest = __builtin_inf(), wide = 0;
+	for (uint32_t n = 0; n < chosen_count; n++) {
+		deepest = scalar_min(deepest, chosen[n]->key);
+		wide = scalar_max(wide, vec3_distance_squared(chosen[n]->at, chosen[0]->at));
+	}
+	bool any = false;
+	for (uint32_t i = 0; i < count; i++) {
+		struct candidate *c = &candidates[i];
+		if (c->state == POINT_CHOSEN)
+			continue;
+		double apart = __builtin_inf();
+		for (uint32_t n = 0; n < chosen_count; n++)
+			apart = scalar_min(apart, vec3_distance_squared(c->at, chosen[n]->at));
+		bool loaded = c->load > 0 && c->key < scalar_max(deepest, 0) + CLUSTER_DEEPER &&
+			      apart > CLUSTER_PLACE * CLUSTER_PLACE * wide;
+		c->state = loaded || c->key < deepest - CLUSTER_DEEPER ? POINT_OPEN : POINT_LEFT;
+		any |= c->state == POINT_OPEN;
+	}
+	return any;
+}
+
+/* ---- one manifold ----------------------------------------------------------------------------- */
+
+static void fill_cluster(const struct cluster_work *work, struct soft_cluster *to,
+			 struct candidate *const *chosen, uint32_t count)
+{
+	const struct contact_state *items = work->step->contacts.items;
+	const struct contact_state *first = &items[chosen[0]->contact];
+	vec3 normal = vec3_zero();
+	memset(to, 0, sizeof *to);
+	to->state = (struct contact_state){ .row = STEP_NO_ROW,
+					    .body_a = first->body_a,
+					    .body_b = first->body_b,
+					    .a = first->a,
+					    .b = first->b,
+					    .point_count = (uint8_t)count };
+	for (uint32_t n = 0; n < count; n++) {
+		const struct contact_state *contact = &items[chosen[n]->contact];
+		normal = vec3_add(normal, contact->normal);
+		to->state.points[n] = contact->points[chosen[n]->point];
+		to->contact[n] = chosen[n]->contact;
+		to->point[n] = chosen[n]->point;
+		to->multiplier[3 * n] = chosen[n]->load;
+	}
+	to->state.normal = vec3_normalize(normal);
+}
+
+/* What points that are no part of either manifold have stored. */
+static void hand_over(struct soft_cluster *clusters, uint32_t made, const struct candidate *candidates,
+		      uint32_t count, struct candidate *const *chosen, const uint32_t *chosen_counts)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct candidate *c = &candidates[i];
+		if (c->state == POINT_CHOSEN || c->load == 0)
+			continue;
+		double nearest = __builtin_inf();
+		double *to = NULL;
+		for (uint32_t m = 0; m < made; m++)
+			for (uint32_t n = 0; n < chosen_counts[m]; n++) {
+				const struct candidate *other = chosen[MANIFOLD_POINTS_MAX * m + n];
+				double apart = vec3_distance_squared(c->at, other->at);
+				if (apart < nearest) {
+					nearest = apart;
+					to = &clusters[m].multiplier[3 * n];
+				}
+			}
+		if (to != NULL)
+			*to += c->load;
+	}
+}
+
+/* ---- one cluster ------------------------------------------------------------------------------ */
+
+/* m/s: how fast a point parts. */
+static double parting(const struct body_table *body, const struct contact_state *contact,
+		      const struct contact_point *point)
+{
+	uint32_t a = contact->body_a, b = contact->body_b;
+	vec3 at_a = vec3_add(body->velocity[a], vec3_cross(body->angular_velocity[a], point->arm_a));
+	vec3 at_b = vec3_add(body->velocity[b], vec3_cross(body->angular_velocity[b], point->arm_b));
+	return vec3_dot(contact->normal, vec3_sub(at_b, at_a));
+}
+
+/* The points of a label's contacts. */
+static uint32_t gather_points(const struct cluster_work *work, const struct group *group, uint8_t label,
+			      vec3 normal)
+{
+	const struct step *step = work->step;
+	const struct body_table *body = &step->dynamics->tables->body;
+	struct candidate *out = &work->candidates[(size_t)MANIFOLD_POINTS_MAX * group->first];
+	uint32_t count = 0;
+	for (uint32_t m = group->first; m < group->first + group->count; m++) {
+		if (work->labels[m] != label)
+			continue;
+		uint32_t index = work->members[m];
+		const struct contact_state *contact = &step->contacts.items[index];
+		const double *multiplier = step_multipliers(step, &step->contacts, index);
+		work->out->taken[index] = 1;
+		for (uint32_t p = 0; p < contact->point_count; p++) {
+			const struct contact_point *point = &contact->points[p];
+			double way = scalar_min(parting(body, contact, point) * work->dt, 0);
+			vec3 off = vec3_scale(normal, vec3_dot(normal, point->arm_a));
+			out[count++] = (struct candidate){ .at = vec3_sub(point->arm_a, off),
+							   .key = point->separation + way,
+							   .load = multiplier[3 * p],
+							   .contact = index,
+							   .point = (uint8_t)p,
+							   .state = POINT_OPEN };
+		}
+	}
+	return count;
+}
+
+static bool has_contact(const struct soft_cluster *cluster, uint32_t contact)
+{
+	for (uint32_t n = 0; n < cluster->state.point_count; n++)
+		if (cluster->contact[n] == contact)
+			return true;
+	return false;
+}
+
+/* Entries of a row's multipliers that belong to the whole manifold: friction and twist. */
+static const uint32_t SHARED[] = { 1, 2, 4, 5 };
+
+/* What the label's rows have stored of them. */
+static void take_friction(const struct cluster_work *work, const struct group *group, uint8_t label,
+			  struct soft_cluster *clusters, uint32_t made)
+{
+	const struct step *step = work->step;
+	for (uint32_t m = group->first; m < group->first + group->count; m++) {
+		if (work->labels[m] != label)
+			continue;
+		uint32_t index = work->members[m];
+		const double *from = step_multipliers(step, &step->contacts, index);
+		if (from[1] == 0 && from[2] == 0 && from[4] == 0 && from[5] == 0)
+			continue;
+		bool second = made == 2 && has_contact(&clusters[1], index) &&
+			      !has_contact(&clusters[0], index);
+		for (uint32_t k = 0; k < COUNT_OF(SHARED); k++)
+			clusters[second].multiplier[SHARED[k]] += from[SHARED[k]];
+	}
+}
+
+/* The row that tells friction: of a point that the other manifold of the label has not. */
+static void name_teller(struct soft_cluster *cluster, const struct soft_cluster *other)
+{
+	cluster->teller = cluster->contact[0];
+	for (uint32_t n = 0; other != NULL && n < cluster->state.point_count; n++)
+		if (!has_contact(other, cluster->contact[n])) {
+			cluster->teller = cluster->contact[n];
+			return;
+		}
+}
+
+/* Makes a label's one or two manifolds; returns how many. */
+static uint32_t make_clusters(const struct cluster_work *work, const struct group *group, uint8_t label,
+			      uint32_t contacts, vec3 normal, struct soft_cluster *to)
+{
+	struct candidate *candidates = &work->candidates[(size_t)MANIFOLD_POINTS_MAX * group->first];
+	struct candidate *chosen[2 * MANIFOLD_POINTS_MAX];
+	uint32_t count = gather_points(work, group, label, normal), made = 1;
+	uint32_t counts[2] = { choose(candidates, count, normal, chosen), 0 };
+	fill_cluster(work, &to[0], chosen, counts[0]);
+	if (contacts >= SECOND_MIN && open_deeper(candidates, count, chosen, counts[0])) {
+		counts[1] = choose(candidates, count, normal, &chosen[MANIFOLD_POINTS_MAX]);
+		fill_cluster(work, &to[1], &chosen[MANIFOLD_POINTS_MAX], counts[1]);
+		made = 2;
+	}
+	for (uint32_t m = 0; m < made; m++)
+		name_teller(&to[m], made == 2 ? &to[1 - m] : NULL);
+	hand_over(to, made, candidates, count, chosen, counts);
+	take_friction(work, group, label, to, made);
+	return made;
+}
+
+/* ---- groups ----------------------------------------------------------------------------------- */
+
+static void cluster_group(const struct cluster_work *work, struct group *group)
+{
+	const struct contact_state *items = work->step->contacts.items;
+	vec3 leads[LEADS_MAX];
+	uint32_t counts[LEADS_MAX], lead_count = 0;
+	for (uint32_t m = group->first; m < group->first + group->count; m++) {
+		vec3 normal = items[work->members[m]].normal;
+		uint32_t k = 0;
+		while (k < lead_count && vec3_dot(normal, leads[k]) < CLUSTER_COS)
+			k++;
+		work->labels[m] = k < LEADS_MAX ? (uint8_t)k : ALONE;
+		if (k == LEADS_MAX)
+			continue;
+		if (k == lead_count) {
+			leads[lead_count] = normal;
+			counts[lead_count++] = 0;
+		}
+		counts[k]++;
+	}
+	for (uint32_t k = 0; k < lead_count; k++)
+		if (counts[k] > 1)
+			group->clusters += make_clusters(work, group, (uint8_t)k, counts[k], leads[k],
+							 &work->out->items[group->slot + group->clusters]);
+}
+
+static void group_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct cluster_work *work = context;
+	for (uint32_t i = first; i < last; i++)
+		cluster_group(work, &work->groups[i]);
+}
+
+static bool moves(const struct step *step, uint32_t body)
+{
+	return step->dynamics->tables->body.status[body] == BODY_DYNAMIC && step_takes_part(step, body);
+}
+
+/* Contacts that may have others beside them, with their bodies as keys, in order of rows. */
+static uint32_t gather_members(const struct step *step, uint64_t *keys, uint32_t *members)
+{
+	const struct body_cache *bodies = step->dynamics->bodies.items;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < step->contacts.count; i++) {
+		const struct contact_state *contact = &step->contacts.items[i];
+		if (contact->point_count == 0)
+			continue;
+		uint32_t a = contact->body_a, b = contact->body_b;
+		if (!bodies[a].divided && !bodies[b].divided)
+			continue;
+		if (!moves(step, a) && !moves(step, b))
+			continue;
+		keys[count] = (uint64_t)a << 32 | b;
+		members[count++] = i;
+	}
+	return count;
+}
+
+static void find_groups(struct cluster_work *work, const uint64_t *keys, uint32_t count)
+{
+	uint32_t slot = 0;
+	for (uint32_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && keys[end] == keys[i]; end++)
+			;
+		if (end - i < 2)
+			continue;
+		work->groups[work->group_count++] = (struct group){ i, end - i, slot, 0 };
+		slot += (end - i) / 2;
+	}
+}
+
+void soft_clusters_make(struct soft_clusters *self, const struct step *step, double dt)
+{
+	struct arena *scratch = &step->dynamics->scratch;
+	uint32_t contacts = step->contacts.count;
+	*self = (struct soft_clusters){ .plain = contacts };
+	struct arena_mark mark = arena_mark(scratch);
+	uint64_t *keys = ARENA_ARRAY(scratch, uint64_t, 2 * (uint64_t)contacts);
+	uint32_t *members = ARENA_ARRAY(scratch, uint32_t, 2 * (uint64_t)contacts);
+	ASSERT(contacts == 0 || (keys != NULL && members != NULL)); /* step_begin reserved all */
+	uint32_t count = contacts == 0 ? 0 : gather_members(step, keys, members);
+	struct cluster_work work = { .step = step, .dt = dt, .out = self, .members = members };
+	if (count > 1) {
+		sort_keys(keys, members, keys + count, members + count, count);
+		work.groups = ARENA_ARRAY(scratch, struct group, count / 2);
+		ASSERT(work.groups != NULL);
+		find_groups(&work, keys, count);
+	}
+	if (work.group_count == 0) {
+		arena_rewind(scratch, mark);
+		return;
+	}
+	work.labels = ARENA_ARRAY(scratch, uint8_t, count);
+	work.candidates = ARENA_ARRAY(scratch, struct candidate, (uint64_t)count * MANIFOLD_POINTS_MAX);
+	self->items = ARENA_ARRAY(scratch, struct soft_cluster, count / 2);
+	self->order = ARENA_ARRAY(scratch, uint32_t, count / 2);
+	self->taken = arena_push_zero(scratch, contacts);
+	ASSERT(work.labels != NULL && work.candidates != NULL && self->items != NULL);
+	ASSERT(self->order != NULL && self->taken != NULL);
+	parallel_run(step->parallel, work.group_count, GROUP_GRAIN, group_piece, &work);
+	for (uint32_t g = 0; g < work.group_count; g++)
+		for (uint32_t k = 0; k < work.groups[g].clusters; k++)
+			self->order[self->count++] = work.groups[g].slot + k;
+}
+
+/* ---- storing ---------------------------------------------------------------------------------- */
+
+struct clear_work {
+	const struct soft_clusters *clusters;
+	const struct step *step;
+};
+
+static void clear_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct clear_work *work = context;
+	struct contact_table *table = &work->step->dynamics->tables->contact;
+	for (uint32_t i = first; i < last; i++) {
+		if (!work->clusters->taken[i])
+			continue;
+		uint32_t row = work->step->contacts.items[i].row;
+		memset(table->normal_impulse[row], 0, sizeof table->normal_impulse[row]);
+		memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
+		memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
+	}
+}
+
+/* Friction acted once, and stands in one row. */
+static void store_cluster(struct contact_table *table, const struct contact_state *items,
+			  const struct soft_cluster *from)
+{
+	for (uint32_t n = 0; n < from->state.point_count; n++) {
+		uint32_t row = items[from->contact[n]].row;
+		table->normal_impulse[row][from->point[n]] = from->normal_impulse[n];
+		table->multiplier[row][3 * from->point[n]] = from->multiplier[3 * n];
+	}
+	uint32_t row = items[from->teller].row;
+	for (uint32_t k = 0; k < 3; k++)
+		table->friction_impulse[row][k] += from->friction_impulse[k];
+	for (uint32_t k = 0; k < COUNT_OF(SHARED); k++)
+		table->multiplier[row][SHARED[k]] += from->multiplier[SHARED[k]];
+}
+
+void soft_clusters_store(const struct soft_clusters *self, const struct step *step)
+{
+	if (self->taken == NULL)
+		return;
+	struct clear_work work = { self, step };
+	parallel_run(step->parallel, self->plain, CLEAR_GRAIN, clear_piece, &work);
+	for (uint32_t k = 0; k < self->count; k++)
+		store_cluster(&step->dynamics->tables->contact, step->contacts.items,
+			      &self->items[self->order[k]]);
+}

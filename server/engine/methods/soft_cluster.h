@@ -1,0 +1,84 @@
+/* soft_cluster.h: which manifolds the soft step solves: contacts as they are, and clusters of them.
+ *
+ * Two bodies of one piece each have one contact, which is solved as it stands: its number is its index
+ * in the step's list. Two that have several (a mesh, a solid of parts, a body of many shapes) may have
+ * thousands; those with points whose normals nearly agree become one manifold or two, numbered from the
+ * list's length on. soft_cluster.c tells how.
+ *
+ * Memory is the rows' own: a cluster's point is a point of one of its contacts and begins with what
+ * that has stored; what the solve gives goes back there. So nothing but columns outlives a step.
+ */
+#ifndef CAIRN_ENGINE_METHODS_SOFT_CLUSTER_H
+#define CAIRN_ENGINE_METHODS_SOFT_CLUSTER_H
+
+#include "server/engine/dynamics/step.h"
+
+/* Where a solved manifold's impulses go; the layouts are the contact table's columns. */
+struct soft_impulses {
+	double *normal, *friction, *multiplier;
+};
+
+struct soft_cluster {
+	struct contact_state state; /* bodies and pieces of the first contact, normal, points */
+	uint32_t contact[MANIFOLD_POINTS_MAX]; /* whose point it is */
+	uint8_t point[MANIFOLD_POINTS_MAX];    /* and which of its */
+	uint32_t teller; /* contact in whose row its friction stands */
+	double normal_impulse[MANIFOLD_POINTS_MAX], friction_impulse[3];
+	double multiplier[3 * MANIFOLD_POINTS_MAX]; /* warm start, then what the step leaves */
+};
+
+/* All in scratch. */
+struct soft_clusters {
+	uint32_t plain; /* contacts in the step's list; manifold `plain + i` is items[order[i]] */
+	uint32_t count;
+	uint32_t *order;
+	struct soft_cluster *items;
+	uint8_t *taken; /* by contact: 1 if it is part of a cluster; NULL while there is none */
+};
+
+/* Bytes on scratch at most. */
+uint64_t soft_clusters_need(uint64_t contacts);
+/* Puts the step's contacts together; after step_number. `dt`: s, how long the step looks ahead. */
+void soft_clusters_make(struct soft_clusters *self, const struct step *step, double dt);
+/* When every manifold's impulses are stored: gives those of clusters to the rows they are of. */
+void soft_clusters_store(const struct soft_clusters *self, const struct step *step);
+
+/* Manifolds in all; numbers below `plain` that are taken are not solved. */
+static inline uint32_t soft_manifolds(const struct soft_clusters *self)
+{
+	return self->plain + self->count;
+}
+static inline bool soft_is_taken(const struct soft_clusters *self, uint32_t i)
+{
+	return self->taken != NULL && i < self->plain && self->taken[i];
+}
+static inline struct soft_cluster *soft_cluster_of(const struct soft_clusters *self, uint32_t i)
+{
+	return &self->items[self->order[i - self->plain]];
+}
+static inline const struct contact_state *soft_manifold(const struct soft_clusters *self,
+							const struct step *step, uint32_t i)
+{
+	return i < self->plain ? &step->contacts.items[i] : &soft_cluster_of(self, i)->state;
+}
+/* What it begins with. */
+static inline const double *soft_multipliers(const struct soft_clusters *self, const struct step *step,
+					     uint32_t i)
+{
+	return i < self->plain ? step_multipliers(step, &step->contacts, i) :
+				 soft_cluster_of(self, i)->multiplier;
+}
+static inline struct soft_impulses soft_impulses_of(const struct soft_clusters *self,
+						    const struct step *step, uint32_t i)
+{
+	if (i >= self->plain) {
+		struct soft_cluster *to = soft_cluster_of(self, i);
+		return (struct soft_impulses){ to->normal_impulse, to->friction_impulse, to->multiplier };
+	}
+	struct contact_table *table = &step->dynamics->tables->contact;
+	uint32_t row = step->contacts.items[i].row;
+	return (struct soft_impulses){ table->normal_impulse[row], table->friction_impulse[row],
+				       table->multiplier[row] };
+}
+
+#endif
