@@ -7,9 +7,9 @@
  * Beyond, a block slides: from then on its arms, normals and masses are made anew in every sub-step,
  * and separations are exact for what turns. An impulse then acts at one point of the world on both bodies,
  *   x_a + r_a = x_b + r_b  when it acts,
- * which is what keeps angular momentum. An arm at the start is c + ρ n: c turns with its body, ρ n does not
- * (a ball's radius: the point below its centre stays below it when it rolls). What then lies between
- * the two ends,
+ * which is what keeps angular momentum. An arm goes to the middle of the gap; at the start it is c + ρ n: c
+ * turns with its body, ρ n does not: half the gap, and a ball's radius, because the point below its
+ * centre stays below it when it rolls. What then lies between the two ends,
  *   d = x + (turn_b − 1) c_b − (turn_a − 1) c_a − (n − n₀)(ρ_a + ρ_b),   x = x_b − x_a since the start,
  * is shared by the arms: by halves; all of it falls to the other where one is round, because a ball's arm is
  * its radius. Against what is not dynamic there is no momentum to keep, and nothing to share. The normal of
@@ -22,6 +22,9 @@ enum { MEASURE_GRAIN = 16 };
 /* 1. Arms that change by less than this part of themselves stay as they were: what angular momentum an
  * impulse may then miss. Smaller: more blocks slide, which takes half as long again. */
 #define CALM 1e-3
+
+/* 1. Of an arm's square: a core of less is a ball's, and nothing but rounding. */
+#define ROUNDING 1e-5f
 
 /* ---- what follows from arms ------------------------------------------------------------------- */
 
@@ -72,12 +75,20 @@ LANES_INLINE void derive_point(const struct soft_block *block, struct soft_point
 	lanes_store(&point->mass, first, lanes_inverse(k));
 }
 
-/* m²: the square of what of an arm turns with its body; `side` is 1 for A, −1 for B. */
-LANES_INLINE lanes core_squared(struct lanes3 arm, struct lanes3 normal, lanes rounding, float side)
+/* m, at the start; 0 for a point that is not there. */
+LANES_INLINE lanes half_gap(const struct soft_point *point, uint32_t first)
 {
-	lanes out = lanes3_dot(arm, normal) * lanes_all(side), rest = out - rounding;
-	return lanes3_dot(arm, arm) - lanes_select(rounding > lanes_all(0), out * out - rest * rest,
-						   lanes_all(0));
+	lanes gap = lanes_load(&point->separation, first);
+	return lanes_select(gap < lanes_all(SOFT_NOWHERE), gap * lanes_all(0.5f), lanes_all(0));
+}
+
+/* m²: the square of what of an arm turns with its body, where `still` along the normal does not;
+ * `height` of the arm along it. */
+LANES_INLINE lanes core_squared(struct lanes3 arm, lanes height, lanes still)
+{
+	lanes rest = height - still, square = lanes3_dot(arm, arm);
+	lanes core = square - height * height + rest * rest;
+	return lanes_select(core > square * lanes_all(ROUNDING), core, lanes_all(0));
 }
 
 /* How much of turns and ways changes arms much; the longest arm of what moves is the measure. */
@@ -112,11 +123,13 @@ LANES_INLINE void derive_half(struct soft_block *block, uint32_t first)
 		struct lanes3 arm_b = lanes3_load(&point->j_b, first);
 		struct lanes3 lever = lanes3_sub(arm_a, centre);
 		lanes_store(&point->lever, first, lanes_sqrt(lanes3_dot(lever, lever)));
-		stir.core_a = lanes_max(stir.core_a, core_squared(arm_a, normal, rounding_a, 1));
-		stir.core_b = lanes_max(stir.core_b, core_squared(arm_b, normal, rounding_b, -1));
+		lanes height_a = lanes3_dot(arm_a, normal), height_b = lanes3_dot(arm_b, normal);
+		lanes half = half_gap(point, first);
+		stir.core_a = lanes_max(stir.core_a, core_squared(arm_a, height_a, rounding_a + half));
+		stir.core_b = lanes_max(stir.core_b, core_squared(arm_b, -height_b, rounding_b + half));
 		stir.arm_a = lanes_max(stir.arm_a, lanes3_dot(arm_a, arm_a));
-		lanes_store(&point->height_a, first, lanes3_dot(arm_a, normal));
-		lanes_store(&point->height_b, first, lanes3_dot(arm_b, normal));
+		lanes_store(&point->height_a, first, height_a);
+		lanes_store(&point->height_b, first, height_b);
 		stir.arm_b = lanes_max(stir.arm_b, lanes3_dot(arm_b, arm_b));
 		derive_point(block, point, first, normal, arm_a, arm_b);
 	}
@@ -217,19 +230,18 @@ LANES_INLINE lanes share_of(const struct soft_block *block, uint32_t first)
 	return lanes_select(moves_a ^ moves_b, lanes_select(moves_b, one, zero), by_shape);
 }
 
-/* As J stands at the step's start: an arm is n×J + h n, and goes to the middle of the gap. */
+/* As J stands at the step's start: an arm is n×J + h n. */
 LANES_INLINE void slide_init(const struct soft_block *block, struct soft_slide *slide, uint32_t first)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
-	lanes rounding_a = lanes_load(&block->rounding_a, first), zero = lanes_all(0);
+	lanes rounding_a = lanes_load(&block->rounding_a, first);
 	lanes rounding_b = lanes_load(&block->rounding_b, first);
 	lanes3_store(&slide->normal, first, normal);
 	lanes_store(&slide->share, first, share_of(block, first));
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		const struct soft_point *point = &block->points[p];
-		lanes half = lanes_load(&point->separation, first) * lanes_all(0.5f);
-		lanes a = lanes_select(rounding_a > zero, rounding_a + half, zero);
-		lanes b = lanes_select(rounding_b > zero, rounding_b + half, zero);
+		lanes half = half_gap(point, first);
+		lanes a = rounding_a + half, b = rounding_b + half;
 		struct lanes3 flat_a = lanes3_cross(normal, lanes3_load(&point->j_a, first));
 		struct lanes3 flat_b = lanes3_cross(normal, lanes3_load(&point->j_b, first));
 		lanes3_store(&slide->points[p].core_a, first,
@@ -308,6 +320,13 @@ LANES_INLINE void slide_slips(struct soft_block *block, uint32_t first, struct l
 	lanes_store(&block->spin_slip, first, lanes3_dot(normal, lanes3_sub(w_b, w_a)));
 }
 
+static void load_inertia(const struct soft_step *step, uint32_t number, struct lane8 to[6], uint32_t lane)
+{
+	if (step->drives[number].spins)
+		for (uint32_t i = 0; i < 6; i++)
+			to[i].at[lane] = step->turns[number].inertia_inv.at[i];
+}
+
 static void measure_sliding(const struct soft_step *step, struct soft_block *block,
 			    const struct soft_slide *slide, uint32_t first, const struct way *way,
 			    bool balls)
@@ -318,6 +337,10 @@ static void measure_sliding(const struct soft_step *step, struct soft_block *blo
 	struct lanes3 start = lanes3_load(&slide->normal, first);
 	struct lanes3 centre_a = { 0 }, centre_b = { 0 };
 	lanes share = lanes_load(&slide->share, first), rest = lanes_all(1) - share;
+	for (uint32_t i = 0; i < LANES_WIDTH && block->spins; i++) {
+		load_inertia(step, a[i], block->inertia_inv_a, first + i);
+		load_inertia(step, b[i], block->inertia_inv_b, first + i);
+	}
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
 		struct between d = between_of(block, slide, p, first, way, balls);

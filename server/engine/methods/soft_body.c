@@ -8,14 +8,15 @@
  *   u ← k u + [(k − 1) v + a (1 − k)/c]          the bracket is the same in all sub-steps
  *   x ← x + h u,   q ← exp(h ω) q                x beyond v t
  *
- * A body whose inertia differs between axes turns its spin about without torque; in sub-steps that is the
- * same change in each. What it carries from step to step is its angular momentum L, in double: contacts add
- * to it what they add to the spin, at the inertia of the step's start, where they push, and when the
- * step ends the spin is what L and the rotation say:
+ * A body whose inertia differs between axes turns its spin about without torque, and carries its angular
+ * momentum L, in double. Contacts add to it what they add to the spin, at the inertia that they see:
  *
- *   L ← e^(−c t) L + τ t + I₀ δω,   ω = I(q)⁻¹ L
+ *   L ← e^(−c t) L + τ t + I δω,   ω = I(q)⁻¹ L
  *
- * So L is exact whatever the spin's way within the step was.
+ * so L is exact whatever a float holds. For what turns little in a step that is done once, at its end, with
+ * the inertia of its start; in sub-steps the spin then changes by the same in each. What turns far does
+ * it in each sub-step (integrate_turn), and contacts see its inertia as it is turned: at another, a rod
+ * whose inertias are as one to a thousand would be pushed a thousand times too hard.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -43,8 +44,14 @@ static lanes change_of(vec3 velocity, vec3 acceleration, struct damped d)
 	return lanes_of(vec3_mul_add(vec3_scale(velocity, d.keep - 1), acceleration, d.gain));
 }
 
-/* rad a step. Slower, the spin's first derivative tells its change to a hundredth. */
-#define TURN_SMALL 0.1
+/* rad a step. What turns less far is told by its first derivative, at the inertia of the start. Larger:
+ * long rods gain energy from contacts; smaller: resting bricks cost half as much again. */
+#define TURN_SMALL 0.05
+
+static bool turns_far(vec3 spin, double dt)
+{
+	return vec3_length_squared(spin) * dt * dt > TURN_SMALL * TURN_SMALL;
+}
 
 /* How the spin of an uneven body changes in dt seconds without torque: I ω' = −ω × L. */
 static vec3 spin_turned(const struct body_table *table, uint32_t body, vec3 spin, double dt)
@@ -52,10 +59,7 @@ static vec3 spin_turned(const struct body_table *table, uint32_t body, vec3 spin
 	quat q = table->rotation[body];
 	sym3 inertia_inv = sym3_load(table->inertia_inv[body]);
 	vec3 momentum = integrate_tensor_at(sym3_load(table->inertia[body]), q, spin);
-	if (vec3_length_squared(spin) * dt * dt <= TURN_SMALL * TURN_SMALL)
-		return vec3_scale(integrate_tensor_at(inertia_inv, q, vec3_cross(momentum, spin)), dt);
-	quat turned = integrate_turn(q, inertia_inv, momentum, dt);
-	return vec3_sub(integrate_tensor_at(inertia_inv, turned, momentum), spin);
+	return vec3_scale(integrate_tensor_at(inertia_inv, q, vec3_cross(momentum, spin)), dt);
 }
 
 static void drive_init(const struct soft_step *self, struct soft_drive *drive, uint32_t body,
@@ -82,6 +86,9 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 	sym3 inertia_inv = sym3_load(table->inertia_inv[body]);
 	if (start->uneven) {
 		inertia_inv = sym3_of(integrate_inertia_inv(dynamics, body));
+		drive->spins = turns_far(start->velocity.angular, self->dt);
+	}
+	if (start->uneven && !drive->spins) {
 		vec3 turned = spin_turned(table, body, start->velocity.angular, self->dt);
 		drive->spin_change += lanes_of(vec3_scale(turned, 1.0 / self->substeps));
 	}
@@ -114,15 +121,106 @@ void soft_prepare_bodies(struct soft_step *self)
 	self->rows = self->step->bodies;
 	self->bodies = ARENA_ARRAY(scratch, struct soft_body, count + 1);
 	self->drives = ARENA_ARRAY(scratch, struct soft_drive, count + 1);
+	self->turns = ARENA_ARRAY(scratch, struct soft_turn, count + 1);
 	struct arena_mark mark = arena_mark(scratch);
 	struct force_sum *sums = ARENA_ARRAY(scratch, struct force_sum, count);
-	ASSERT(self->bodies != NULL && self->drives != NULL && sums != NULL);
+	ASSERT(self->bodies != NULL && self->drives != NULL && self->turns != NULL && sums != NULL);
 	force_all(dynamics, self->rows, count, sums);
 	self->bodies[0] = (struct soft_body){ .turn = { 0, 0, 0, 1 } };
 	self->drives[0] = (struct soft_drive){ .keep = 1, .spin_keep = 1 };
 	struct body_work work = { self, sums, NULL };
 	parallel_run(dynamics->parallel, count, BODY_GRAIN, prepare_piece, &work);
 	arena_rewind(scratch, mark);
+}
+
+/* ---- what spins --------------------------------------------------------------------------------- */
+
+static const double *inertia_of(const struct soft_step *self, uint32_t number)
+{
+	return self->dynamics->tables->body.inertia[self->rows[number - 1]];
+}
+
+static const double *inertia_inv_of(const struct soft_step *self, uint32_t number)
+{
+	return self->dynamics->tables->body.inertia_inv[self->rows[number - 1]];
+}
+
+/* What contacts have added to the spin since it was last made of the momentum goes into that, at the
+ * inertia that they saw. */
+static void take_momentum(const struct soft_step *self, uint32_t number)
+{
+	struct soft_turn *turn = &self->turns[number];
+	vec3 added = widen(self->bodies[number].spin - turn->spin);
+	sym3 inertia = sym3_load(inertia_of(self, number));
+	vec3 momentum = integrate_tensor_at(inertia, turn->rotation, added);
+	turn->momentum = vec3_add(turn->momentum, momentum);
+}
+
+static vec3 turn_spin(const struct soft_step *self, uint32_t number)
+{
+	const struct soft_turn *turn = &self->turns[number];
+	sym3 inverse = sym3_load(inertia_inv_of(self, number));
+	return integrate_tensor_at(inverse, turn->rotation, turn->momentum);
+}
+
+static void give_spin(const struct soft_step *self, uint32_t number)
+{
+	vec3 start = self->drives[number].start.velocity.angular;
+	vec3 beyond = vec3_sub(turn_spin(self, number), start);
+	self->turns[number].spin = self->bodies[number].spin = lanes_of(beyond);
+}
+
+static void push_turn(const struct soft_step *self, uint32_t number)
+{
+	struct soft_turn *turn = &self->turns[number];
+	double keep = (double)self->drives[number].spin_keep;
+	take_momentum(self, number);
+	turn->momentum = vec3_add(vec3_scale(turn->momentum, keep), turn->push);
+	give_spin(self, number);
+}
+
+static void move_turn(const struct soft_step *self, uint32_t number)
+{
+	struct soft_turn *turn = &self->turns[number];
+	sym3 inverse = sym3_load(inertia_inv_of(self, number));
+	quat start = self->dynamics->tables->body.rotation[self->rows[number - 1]];
+	take_momentum(self, number);
+	turn->rotation = integrate_turn(turn->rotation, inverse, turn->momentum,
+					self->dt / self->substeps);
+	quat q = quat_mul(turn->rotation, quat_conjugate(start));
+	self->bodies[number].turn = (lanes){ (float)q.x, (float)q.y, (float)q.z, (float)q.w };
+	mat3 axes = mat3_from_quat(turn->rotation);
+	turn->inertia_inv = sym3f_from(sym3_of(mat3_rotate_tensor(axes, sym3_matrix(inverse))));
+	give_spin(self, number);
+}
+
+static void turns_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct soft_step *self = context;
+	for (uint32_t i = first + 1; i <= last; i++) {
+		const struct soft_drive *drive = &self->drives[i];
+		if (!drive->bound || !drive->spins)
+			continue;
+		const struct body_table *table = &self->dynamics->tables->body;
+		uint32_t body = self->rows[i - 1];
+		sym3 inertia = sym3_load(inertia_of(self, i));
+		quat q = table->rotation[body];
+		struct damped d = integrate_damped(table->angular_damping[body],
+						   self->dt / self->substeps);
+		vec3 torque = integrate_tensor_at(inertia, q, drive->start.acceleration.angular);
+		self->turns[i] = (struct soft_turn){
+			.momentum = integrate_tensor_at(inertia, q, drive->start.velocity.angular),
+			.push = vec3_scale(torque, d.gain),
+			.rotation = q,
+			.inertia_inv = drive->inertia_inv,
+		};
+	}
+}
+
+void soft_prepare_turns(struct soft_step *self)
+{
+	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, turns_piece, self);
 }
 
 /* ---- a sub-step ------------------------------------------------------------------------------- */
@@ -181,7 +279,10 @@ static void velocities_piece(uint32_t first, uint32_t last, uint32_t worker, voi
 		if (!drive->bound)
 			continue;
 		body->velocity = body->velocity * lanes_all(drive->keep) + drive->change;
-		body->spin = body->spin * lanes_all(drive->spin_keep) + drive->spin_change;
+		if (drive->spins)
+			push_turn(self, i);
+		else
+			body->spin = body->spin * lanes_all(drive->spin_keep) + drive->spin_change;
 	}
 }
 
@@ -196,6 +297,10 @@ static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void
 		if (!drive->bound)
 			continue;
 		body->shift += body->velocity * h;
+		if (drive->spins) {
+			move_turn(self, i);
+			continue;
+		}
 		struct quatf turn = spin_to_turn(drive->spin + body->spin, self->h);
 		turn = quatf_normalize(quatf_mul(turn, quatf_of(body->turn)));
 		body->turn = quatf_lanes(turn);
@@ -261,7 +366,11 @@ static struct body_motion pushed_motion(const struct soft_step *self, uint32_t n
 		.angular_velocity = vec3_add(start->velocity.angular, widen(soft->spin)),
 	};
 	motion.rotation = quat_normalize(motion.rotation);
-	if (start->uneven)
+	if (self->drives[number].spins) {
+		take_momentum(self, number);
+		motion.rotation = self->turns[number].rotation;
+		motion.angular_velocity = turn_spin(self, number);
+	} else if (start->uneven)
 		motion.angular_velocity = spin_carried(self, number, motion.rotation);
 	return motion;
 }

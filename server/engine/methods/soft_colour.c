@@ -118,7 +118,7 @@ static void block_init(struct soft_block *block)
 	memset(block->body_b, 0, sizeof block->body_b);
 	memset(block->contact, 0xff, sizeof block->contact); /* DYNAMICS_NONE */
 	block->writes_a = block->writes_b = block->point_count = 0;
-	block->serial = block->bounces = block->slides = false;
+	block->serial = block->bounces = block->slides = block->spins = false;
 }
 
 static void fill(struct soft_step *self, struct colouring *c)
@@ -139,6 +139,7 @@ static void fill(struct soft_step *self, struct colouring *c)
 		block->body_a[lane] = a;
 		block->body_b[lane] = b;
 		self->drives[a].bound = self->drives[b].bound = true;
+		block->spins |= self->drives[a].spins || self->drives[b].spins;
 		block->writes_a |= (uint8_t)(is_dynamic(self, a) << lane);
 		block->writes_b |= (uint8_t)(is_dynamic(self, b) << lane);
 		block->point_count = MAX_OF(block->point_count, contact->point_count);

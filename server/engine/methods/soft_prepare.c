@@ -71,7 +71,7 @@ struct lane_work {
 	const struct contact_state *contact;
 	const struct soft_drive *a, *b;
 	vec3 drift; /* m/s, of the mass centres */
-	bool slides;
+	bool slips;
 };
 
 /* At a pair of arms that meet. */
@@ -98,14 +98,12 @@ static void write_point(const struct lane_work *w, uint32_t p, double weight, do
 	to->approach.at[lane] = (float)vec3_dot(w->contact->normal, velocity);
 }
 
-/* m: a point that is never reached, so that no impulse is ever wanted of it. */
-#define NOWHERE 1e9f
-
+/* A point that is never reached, so that no impulse is ever wanted of it. */
 static void write_no_point(struct soft_point *to, uint32_t lane)
 {
 	put3(&to->j_a, lane, vec3_zero());
 	put3(&to->j_b, lane, vec3_zero());
-	to->separation.at[lane] = to->gap.at[lane] = NOWHERE;
+	to->separation.at[lane] = to->gap.at[lane] = SOFT_NOWHERE;
 	to->impulse.at[lane] = to->total.at[lane] = to->approach.at[lane] = to->weight.at[lane] = 0;
 }
 
@@ -163,7 +161,7 @@ static void write_friction(struct lane_work *w, const double *weights, const dou
 	block->slip[0].at[lane] = (float)slip1;
 	block->slip[1].at[lane] = (float)slip2;
 	block->spin_slip.at[lane] = (float)twist;
-	w->slides = slip1 * slip1 + slip2 * slip2 + twist * twist * reach_squared(w->contact, arm_a) >
+	w->slips = slip1 * slip1 + slip2 * slip2 + twist * twist * reach_squared(w->contact, arm_a) >
 		    SLIDE_MIN * SLIDE_MIN;
 	vec3 warm = mat3_mul_vec(dynamics->bodies.items[w->contact->body_a].rotation,
 				 vec3_make(multiplier[1], multiplier[2], multiplier[4]));
@@ -196,7 +194,7 @@ static void write_shared(const struct prepare *prepare, const struct lane_work *
 	block->mass_scale.at[lane] = soft->mass_scale;
 	block->impulse_scale.at[lane] = soft->impulse_scale;
 	block->friction.at[lane] =
-		(float)(w->slides ? material.dynamic_friction : material.static_friction);
+		(float)(w->slips ? material.dynamic_friction : material.static_friction);
 	block->restitution.at[lane] = (float)material.restitution;
 	block->bounces |= material.restitution > 0;
 }
@@ -226,9 +224,10 @@ static void write_rounding(const struct lane_work *w)
 	w->block->rounding_a.at[w->lane] = (float)rounding_a;
 	w->block->rounding_b.at[w->lane] = (float)rounding_b;
 	w->block->bend.at[w->lane] = 0;
-	if (a->kind == SHAPE_SPHERE && b->kind == SHAPE_SPHERE)
-		w->block->bend.at[w->lane] =
-			(float)(1 / (rounding_a + rounding_b + w->contact->points[0].separation));
+	/* Of balls that are in each other to their centres the normal is anybody's guess. */
+	double touching = rounding_a + rounding_b, apart = touching + w->contact->points[0].separation;
+	if (a->kind == SHAPE_SPHERE && b->kind == SHAPE_SPHERE && apart > 0.5 * touching)
+		w->block->bend.at[w->lane] = (float)(1 / apart);
 }
 
 static void write_lane(const struct prepare *prepare, struct soft_block *block, uint32_t lane)

@@ -50,7 +50,8 @@ static void detach(struct dynamics *dynamics)
 static uint64_t need(uint64_t bodies, uint64_t contacts)
 {
 	uint64_t per_body = sizeof(struct soft_body) + sizeof(struct soft_drive) +
-			    sizeof(struct force_sum) + sizeof(struct body_motion) +
+			    sizeof(struct soft_turn) + sizeof(struct force_sum) +
+			    sizeof(struct body_motion) +
 			    sizeof(uint32_t) + sizeof(uint64_t);
 	uint64_t blocks = soft_blocks_max(contacts) *
 			  (sizeof(struct soft_block) + sizeof(struct soft_slide));
@@ -97,6 +98,7 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 	soft_prepare_bodies(&self);
 	soft_clusters_make(&self.clusters, &step, dt);
 	soft_colour(&self);
+	soft_prepare_turns(&self);
 	soft_prepare_contacts(&self);
 	for (uint32_t i = 0; i < self.substeps; i++) {
 		soft_integrate_velocities(&self);

@@ -28,8 +28,19 @@ struct soft_drive {
 	float mass_inv;
 	sym3f inertia_inv; /* world axes at the step's start */
 	bool dynamic;	   /* else animated: it moves as it was told */
+	bool spins;	   /* it turns unevenly and far in the step: it has a soft_turn */
 	bool bound;	   /* it has a manifold to solve */
 	bool pushed;	   /* some contact's impulse acted on it in this step */
+};
+
+/* A body of uneven inertia that turns far within a step: its angular momentum and its rotation go through
+ * the sub-steps in double, and so does the inertia that contacts act on. */
+struct soft_turn {
+	vec3 momentum; /* kg m²/s, world axes */
+	vec3 push;     /* what torque adds to it in a sub-step */
+	quat rotation; /* now */
+	lanes spin;    /* soft_body.spin as last made of these: what differs, contacts have added */
+	sym3f inertia_inv; /* world axes, now */
 };
 
 /* One point of eight manifolds. J is arm × normal; I⁻¹J what a unit impulse does to the spin. */
@@ -46,6 +57,9 @@ struct soft_point {
 	struct lane8 height_a, height_b; /* m, of the arms along the normal, at the step's start */
 };
 
+/* m: the separation of a point that a manifold does not have, beside others that have it. */
+#define SOFT_NOWHERE 1e9f
+
 /* Eight manifolds of one colour: no two share a body that moves, unless `serial`. Unused lanes are
  * zero, and do nothing to body 0. */
 struct soft_block {
@@ -55,6 +69,7 @@ struct soft_block {
 	uint8_t point_count;	    /* of the lane that has most */
 	bool serial;		    /* lanes share bodies: solved one lane after the other */
 	bool bounces;		    /* some lane has restitution */
+	bool spins;		    /* some lane's body does */
 	bool slides;		    /* arms have changed much since the step's start (soft_arms.c) */
 	float residual;		    /* m/s, as the story of soft_step.c says; of the last pass */
 	struct lane8x3 normal, tangent; /* the other tangent is normal × tangent */
@@ -115,6 +130,7 @@ struct soft_step {
 	float time; /* s since the step's start */
 	struct soft_body *bodies; /* body_count + 1; number 0 is the world */
 	struct soft_drive *drives; /* the same */
+	struct soft_turn *turns; /* the same; of those that spin and are bound */
 	const uint32_t *rows; /* of body i + 1, ascending */
 	uint32_t body_count;
 	struct soft_block *blocks;
@@ -131,6 +147,7 @@ uint64_t soft_blocks_max(uint64_t contacts);
 /* soft_body.c: bodies and forces from the tables, through sub-steps, and back. Bodies without a
  * manifold are left alone between. */
 void soft_prepare_bodies(struct soft_step *self);
+void soft_prepare_turns(struct soft_step *self); /* after the colouring, which says who is bound */
 void soft_integrate_velocities(struct soft_step *self);
 void soft_integrate_positions(struct soft_step *self);
 void soft_store_bodies(struct soft_step *self);
