@@ -192,19 +192,56 @@ static struct aabb other_box(const struct dynamics *self, const struct meeting *
 	return m->motion > 0 ? aabb_grow(box, m->motion) : box;
 }
 
-bool pair_wanted(const struct dynamics *self, const struct contact_pair *pair)
+/* Two placements being asked about, piece by piece; what holds for all their pieces is found once, because
+ * a body on a fine mesh has thousands of rows. Without `asked` nothing of it holds. */
+struct question {
+	bool asked, wanted, pieces, boxed;
+	uint32_t a, b; /* placements */
+	struct pair_reach at_a, at_b;
+	struct meeting meeting;
+	uint32_t other; /* the other's piece that was asked for last */
+	struct aabb box;
+};
+
+static void question_open(const struct dynamics *self, struct question *q, uint32_t a, uint32_t b)
+{
+	q->asked = true;
+	q->boxed = false;
+	q->a = a;
+	q->b = b;
+	q->wanted = placements_wanted(self, a, b) &&
+		    aabb_overlaps(placement_box(self->tables, a), placement_box(self->tables, b));
+	q->pieces = q->wanted && any_pieces(self, a, b);
+	if (!q->pieces)
+		return;
+	q->at_a = pair_reach_fat(self, a);
+	q->at_b = pair_reach_fat(self, b);
+	q->meeting = meeting_of(self, &q->at_a, &q->at_b);
+}
+
+static bool question_wanted(const struct dynamics *self, struct question *q,
+			    const struct contact_pair *pair)
 {
 	uint32_t a = pair->a.placement, b = pair->b.placement;
-	if (!placements_wanted(self, a, b) ||
-	    !aabb_overlaps(placement_box(self->tables, a), placement_box(self->tables, b)))
-		return false;
-	if (!any_pieces(self, a, b))
-		return true;
-	struct pair_reach at_a = pair_reach_fat(self, a), at_b = pair_reach_fat(self, b);
-	struct meeting m = meeting_of(self, &at_a, &at_b);
-	uint32_t own = m.frame_first ? pair->a.child : pair->b.child;
-	uint32_t other = m.frame_first ? pair->b.child : pair->a.child;
-	return aabb_overlaps(piece_box(m.shape, own), other_box(self, &m, other));
+	if (!q->asked || q->a != a || q->b != b)
+		question_open(self, q, a, b);
+	if (!q->pieces)
+		return q->wanted;
+	uint32_t own = q->meeting.frame_first ? pair->a.child : pair->b.child;
+	uint32_t other = q->meeting.frame_first ? pair->b.child : pair->a.child;
+	if (!q->boxed || q->other != other) {
+		q->box = other_box(self, &q->meeting, other);
+		q->other = other;
+		q->boxed = true;
+	}
+	return aabb_overlaps(piece_box(q->meeting.shape, own), q->box);
+}
+
+bool pair_wanted(const struct dynamics *self, const struct contact_pair *pair)
+{
+	struct question question;
+	question.asked = false;
+	return question_wanted(self, &question, pair);
 }
 
 static struct contact_pair row_pair(const struct contact_table *contact, uint32_t row)
@@ -231,6 +268,8 @@ static bool pair_filter(uint32_t a, uint32_t b, const void *context)
 static enum status find_gone(struct dynamics *self)
 {
 	const struct tables *tables = self->tables;
+	struct question question;
+	question.asked = false;
 	self->gone.count = 0;
 	for (uint32_t p = bitset_next(&self->moved, 0); p != BITSET_NONE;
 	     p = bitset_next(&self->moved, p + 1)) {
@@ -242,7 +281,7 @@ static enum status find_gone(struct dynamics *self)
 			if (p != a && (p != b || bitset_get(&self->moved, a)))
 				continue;
 			struct contact_pair pair = row_pair(&tables->contact, row);
-			if (pair_wanted(self, &pair))
+			if (question_wanted(self, &question, &pair))
 				continue;
 			if (ARRAY_RESERVE(&self->gone, (uint64_t)self->gone.count + 1) != STATUS_OK)
 				return STATUS_NO_MEMORY;
