@@ -35,6 +35,7 @@
 
 #include "server/base/sort.h"
 #include "server/engine/dynamics/tuning.h"
+#include "server/engine/math/vec2.h"
 
 #include <string.h>
 
@@ -68,7 +69,7 @@ struct group {
 
 /* A point of a contact of the cluster that is being made. */
 struct candidate {
-	vec3 at;    /* m, from A's mass centre, without the part along the normal */
+	vec2 at;    /* m, from A's mass centre, in the plane of the cluster's normal */
 	double key; /* m, separation at the step's end */
 	double weight, load;
 	uint32_t contact;
@@ -97,11 +98,16 @@ uint64_t soft_clusters_need(uint64_t contacts)
 
 /* ---- choosing points -------------------------------------------------------------------------- */
 
+static double apart_squared(vec2 a, vec2 b)
+{
+	return vec2_length_squared(vec2_sub(a, b));
+}
+
 /* How near the open ones are, for the choice; and their middle. */
-static vec3 weigh(struct candidate *candidates, uint32_t count)
+static vec2 weigh(struct candidate *candidates, uint32_t count)
 {
 	double nearest = __builtin_inf(), weights = 0;
-	vec3 sum = vec3_zero();
+	vec2 sum = vec2_zero();
 	for (uint32_t i = 0; i < count; i++)
 		if (candidates[i].state == POINT_OPEN)
 			nearest = scalar_min(nearest, candidates[i].key);
@@ -111,50 +117,73 @@ static vec3 weigh(struct candidate *candidates, uint32_t count)
 			continue;
 		double farther = (c->key - nearest) / CLUSTER_FADE, near = 1 / (1 + farther * farther);
 		c->weight = c->load > 0 ? near * CLUSTER_MEMORY : near;
-		sum = vec3_mul_add(sum, c->at, near);
+		sum = vec2_mul_add(sum, c->at, near);
 		weights += near;
 	}
-	return weights > 0 ? vec3_scale(sum, 1 / weights) : sum;
+	return weights > 0 ? vec2_scale(sum, 1 / weights) : sum;
 }
 
-/* Twice the area of a triangle seen along the normal. */
-static double area_of(vec3 normal, vec3 a, vec3 b, vec3 c)
+/* What a further point adds to those that are chosen: the square of its distance from a point; or, since
+ * the area of a triangle is linear in its third corner, the largest of `count` areas, twice. */
+struct gain {
+	vec2 from;
+	uint32_t count; /* 0: the distance */
+	vec2 slope[3];
+	double offset[3];
+};
+
+/* Twice the area of (a, b, at), seen from one side or the other. */
+static void gain_add(struct gain *self, vec2 a, vec2 b, double side)
 {
-	return vec3_dot(normal, vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
+	vec2 along = vec2_scale(vec2_sub(b, a), side);
+	self->slope[self->count] = vec2_make(-along.y, along.x);
+	self->offset[self->count] = -vec2_cross(along, a);
+	self->count++;
 }
 
-/* What a point adds to `count` chosen ones: the square of a distance, or twice an area. */
-static double gain_of(vec3 at, vec3 normal, vec3 middle, struct candidate *const *chosen, uint32_t count)
+static struct gain gain_of(vec2 middle, struct candidate *const *chosen, uint32_t count)
 {
-	if (count == 0)
-		return vec3_distance_squared(at, middle);
-	if (count == 1)
-		return vec3_distance_squared(at, chosen[0]->at);
-	vec3 a = chosen[0]->at, b = chosen[1]->at;
-	if (count == 2)
-		return scalar_abs(area_of(normal, a, b, at));
-	vec3 c = chosen[2]->at;
-	double side = area_of(normal, a, b, c) > 0 ? -1 : 1;
-	double beyond = scalar_max(area_of(normal, a, b, at) * side, area_of(normal, b, c, at) * side);
-	return scalar_max(beyond, area_of(normal, c, a, at) * side);
+	struct gain gain = { .from = count == 0 ? middle : chosen[0]->at };
+	if (count < 2)
+		return gain;
+	vec2 a = chosen[0]->at, b = chosen[1]->at;
+	if (count == 2) {
+		gain_add(&gain, a, b, 1);
+		gain_add(&gain, a, b, -1);
+		return gain;
+	}
+	vec2 c = chosen[2]->at;
+	double outside = vec2_cross(vec2_sub(b, a), vec2_sub(c, a)) > 0 ? -1 : 1;
+	gain_add(&gain, a, b, outside);
+	gain_add(&gain, b, c, outside);
+	gain_add(&gain, c, a, outside);
+	return gain;
+}
+
+static double gain_at(const struct gain *self, vec2 at)
+{
+	if (self->count == 0)
+		return apart_squared(at, self->from);
+	double most = vec2_dot(self->slope[0], at) + self->offset[0];
+	for (uint32_t k = 1; k < self->count; k++)
+		most = scalar_max(most, vec2_dot(self->slope[k], at) + self->offset[k]);
+	return most;
 }
 
 /* Chooses up to four of the open ones, the widest; the first of equal ones. */
-static uint32_t choose(struct candidate *candidates, uint32_t count, vec3 normal,
-		       struct candidate **chosen)
+static uint32_t choose(struct candidate *candidates, uint32_t count, struct candidate **chosen)
 {
-	vec3 middle = weigh(candidates, count);
+	vec2 middle = weigh(candidates, count);
 	double least = -1;
 	for (uint32_t n = 0; n < MANIFOLD_POINTS_MAX; n++) {
+		struct gain gain = gain_of(middle, chosen, n);
 		struct candidate *best = NULL;
 		double most = least;
 		for (uint32_t i = 0; i < count; i++) {
 			struct candidate *c = &candidates[i];
-			if (c->state != POINT_OPEN)
-				continue;
-			double gain = c->weight * gain_of(c->at, normal, middle, chosen, n);
-			if (gain > most) {
-				most = gain;
+			double adds = c->weight * gain_at(&gain, c->at);
+			if (adds > most && c->state == POINT_OPEN) {
+				most = adds;
 				best = c;
 			}
 		}
@@ -163,7 +192,7 @@ static uint32_t choose(struct candidate *candidates, uint32_t count, vec3 normal
 		best->state = POINT_CHOSEN;
 		chosen[n] = best;
 		/* Places of less than 10 µm, and areas that are a line, are nothing to stand on. */
-		least = n == 0 ? 1e-10 : 1e-4 * vec3_distance_squared(chosen[1]->at, chosen[0]->at);
+		least = n == 0 ? 1e-10 : 1e-4 * apart_squared(chosen[1]->at, chosen[0]->at);
 	}
 	return MANIFOLD_POINTS_MAX;
 }
@@ -176,7 +205,7 @@ static bool open_deeper(struct candidate *candidates, uint32_t count, struct can
 	double deepest = __builtin_inf(), wide = 0;
 	for (uint32_t n = 0; n < chosen_count; n++) {
 		deepest = scalar_min(deepest, chosen[n]->key);
-		wide = scalar_max(wide, vec3_distance_squared(chosen[n]->at, chosen[0]->at));
+		wide = scalar_max(wide, apart_squared(chosen[n]->at, chosen[0]->at));
 	}
 	bool any = false;
 	for (uint32_t i = 0; i < count; i++) {
@@ -185,7 +214,7 @@ static bool open_deeper(struct candidate *candidates, uint32_t count, struct can
 			continue;
 		double apart = __builtin_inf();
 		for (uint32_t n = 0; n < chosen_count; n++)
-			apart = scalar_min(apart, vec3_distance_squared(c->at, chosen[n]->at));
+			apart = scalar_min(apart, apart_squared(c->at, chosen[n]->at));
 		bool loaded = c->load > 0 && c->key < scalar_max(deepest, 0) + CLUSTER_DEEPER &&
 			      apart > CLUSTER_PLACE * CLUSTER_PLACE * wide;
 		c->state = loaded || c->key < deepest - CLUSTER_DEEPER ? POINT_OPEN : POINT_LEFT;
@@ -233,7 +262,7 @@ static void hand_over(struct soft_cluster *clusters, uint32_t made, const struct
 		for (uint32_t m = 0; m < made; m++)
 			for (uint32_t n = 0; n < chosen_counts[m]; n++) {
 				const struct candidate *other = chosen[MANIFOLD_POINTS_MAX * m + n];
-				double apart = vec3_distance_squared(c->at, other->at);
+				double apart = apart_squared(c->at, other->at);
 				if (apart < nearest) {
 					nearest = apart;
 					to = &clusters[m].multiplier[3 * n];
@@ -260,6 +289,8 @@ static double parting(const struct body_table *body, const struct contact_state 
 static uint32_t gather_points(const struct cluster_work *work, const struct group *group, uint8_t label,
 			      vec3 normal)
 {
+	vec3 right, up;
+	vec3_frame(normal, &right, &up);
 	const struct step *step = work->step;
 	const struct body_table *body = &step->dynamics->tables->body;
 	struct candidate *out = &work->candidates[(size_t)MANIFOLD_POINTS_MAX * group->first];
@@ -274,8 +305,8 @@ static uint32_t gather_points(const struct cluster_work *work, const struct grou
 		for (uint32_t p = 0; p < contact->point_count; p++) {
 			const struct contact_point *point = &contact->points[p];
 			double way = scalar_min(parting(body, contact, point) * work->dt, 0);
-			vec3 off = vec3_scale(normal, vec3_dot(normal, point->arm_a));
-			out[count++] = (struct candidate){ .at = vec3_sub(point->arm_a, off),
+			out[count++] = (struct candidate){ .at = { vec3_dot(right, point->arm_a),
+								   vec3_dot(up, point->arm_a) },
 							   .key = point->separation + way,
 							   .load = multiplier[3 * p],
 							   .contact = index,
@@ -334,10 +365,10 @@ static uint32_t make_clusters(const struct cluster_work *work, const struct grou
 	struct candidate *candidates = &work->candidates[(size_t)MANIFOLD_POINTS_MAX * group->first];
 	struct candidate *chosen[2 * MANIFOLD_POINTS_MAX];
 	uint32_t count = gather_points(work, group, label, normal), made = 1;
-	uint32_t counts[2] = { choose(candidates, count, normal, chosen), 0 };
+	uint32_t counts[2] = { choose(candidates, count, chosen), 0 };
 	fill_cluster(work, &to[0], chosen, counts[0]);
 	if (contacts >= SECOND_MIN && open_deeper(candidates, count, chosen, counts[0])) {
-		counts[1] = choose(candidates, count, normal, &chosen[MANIFOLD_POINTS_MAX]);
+		counts[1] = choose(candidates, count, &chosen[MANIFOLD_POINTS_MAX]);
 		fill_cluster(work, &to[1], &chosen[MANIFOLD_POINTS_MAX], counts[1]);
 		made = 2;
 	}
@@ -388,8 +419,9 @@ static bool moves(const struct step *step, uint32_t body)
 	return step->dynamics->tables->body.status[body] == BODY_DYNAMIC && step_takes_part(step, body);
 }
 
-/* Contacts that may have others beside them, with their bodies as keys, in order of rows. */
-static uint32_t gather_members(const struct step *step, uint64_t *keys, uint32_t *members)
+/* Contacts that may have others beside them, with their bodies as keys, in order of rows; *sorted: so
+ * the keys are already, as those of one large pair. */
+static uint32_t gather_members(const struct step *step, uint64_t *keys, uint32_t *members, bool *sorted)
 {
 	const struct body_cache *bodies = step->dynamics->bodies.items;
 	uint32_t count = 0;
@@ -403,6 +435,7 @@ static uint32_t gather_members(const struct step *step, uint64_t *keys, uint32_t
 		if (!moves(step, a) && !moves(step, b))
 			continue;
 		keys[count] = (uint64_t)a << 32 | b;
+		*sorted = *sorted && (count == 0 || keys[count - 1] <= keys[count]);
 		members[count++] = i;
 	}
 	return count;
@@ -430,10 +463,12 @@ void soft_clusters_make(struct soft_clusters *self, const struct step *step, dou
 	uint64_t *keys = ARENA_ARRAY(scratch, uint64_t, 2 * (uint64_t)contacts);
 	uint32_t *members = ARENA_ARRAY(scratch, uint32_t, 2 * (uint64_t)contacts);
 	ASSERT(contacts == 0 || (keys != NULL && members != NULL)); /* step_begin reserved all */
-	uint32_t count = contacts == 0 ? 0 : gather_members(step, keys, members);
+	bool sorted = true;
+	uint32_t count = contacts == 0 ? 0 : gather_members(step, keys, members, &sorted);
 	struct cluster_work work = { .step = step, .dt = dt, .out = self, .members = members };
 	if (count > 1) {
-		sort_keys(keys, members, keys + count, members + count, count);
+		if (!sorted)
+			sort_keys(keys, members, keys + count, members + count, count);
 		work.groups = ARENA_ARRAY(scratch, struct group, count / 2);
 		ASSERT(work.groups != NULL);
 		find_groups(&work, keys, count);
