@@ -115,10 +115,10 @@ struct shape *make_boxes_solid(const vec3 (*boxes)[2], uint32_t count)
 	static const uint32_t CUBE[12][3] = { { 0, 2, 1 }, { 1, 2, 3 }, { 4, 5, 6 }, { 5, 7, 6 },
 					      { 0, 1, 4 }, { 1, 5, 4 }, { 2, 6, 3 }, { 3, 6, 7 },
 					      { 0, 4, 2 }, { 2, 4, 6 }, { 1, 3, 5 }, { 3, 7, 5 } };
-	vec3 vertices[16 * 8];
-	uint32_t triangles[16 * 12][3];
+	vec3 vertices[64 * 8];
+	uint32_t triangles[64 * 12][3];
 	struct bytes bytes = { 0 };
-	ASSERT(count <= 16);
+	ASSERT(count <= 64);
 	for (uint32_t b = 0; b < count; b++) {
 		vec3 at = boxes[b][0], half = boxes[b][1];
 		for (uint32_t i = 0; i < 8; i++)

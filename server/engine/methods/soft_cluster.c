@@ -285,14 +285,30 @@ static double parting(const struct body_table *body, const struct contact_state 
 	return vec3_dot(contact->normal, vec3_sub(at_b, at_a));
 }
 
+/* Whether nothing between two bodies moves so far in the step that the choice would see it. */
+static bool is_still(const struct dynamics *dynamics, uint32_t a, uint32_t b, double dt)
+{
+	const struct body_table *body = &dynamics->tables->body;
+	double speed = vec3_distance(body->velocity[a], body->velocity[b]);
+	const uint32_t both[2] = { a, b };
+	for (uint32_t i = 0; i < 2; i++) {
+		double spin = vec3_length(body->angular_velocity[both[i]]);
+		if (spin > 0) /* what has no end does not turn */
+			speed += spin * dynamics->bodies.items[both[i]].reach;
+	}
+	return speed * dt < 1e-3 * CLUSTER_FADE;
+}
+
 /* The points of a label's contacts. */
 static uint32_t gather_points(const struct cluster_work *work, const struct group *group, uint8_t label,
 			      vec3 normal)
 {
-	vec3 right, up;
-	vec3_frame(normal, &right, &up);
 	const struct step *step = work->step;
 	const struct body_table *body = &step->dynamics->tables->body;
+	const struct contact_state *any = &step->contacts.items[work->members[group->first]];
+	bool still = is_still(step->dynamics, any->body_a, any->body_b, work->dt);
+	vec3 right, up;
+	vec3_frame(normal, &right, &up);
 	struct candidate *out = &work->candidates[(size_t)MANIFOLD_POINTS_MAX * group->first];
 	uint32_t count = 0;
 	for (uint32_t m = group->first; m < group->first + group->count; m++) {
@@ -304,7 +320,7 @@ static uint32_t gather_points(const struct cluster_work *work, const struct grou
 		work->out->taken[index] = 1;
 		for (uint32_t p = 0; p < contact->point_count; p++) {
 			const struct contact_point *point = &contact->points[p];
-			double way = scalar_min(parting(body, contact, point) * work->dt, 0);
+			double way = still ? 0 : scalar_min(parting(body, contact, point) * work->dt, 0);
 			out[count++] = (struct candidate){ .at = { vec3_dot(right, point->arm_a),
 								   vec3_dot(up, point->arm_a) },
 							   .key = point->separation + way,
