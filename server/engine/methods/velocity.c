@@ -89,9 +89,9 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	self->force = ALLOCATE(struct spatial, count);
 	self->motions = ALLOCATE(struct body_motion, count);
 	struct force_sum *sums = ALLOCATE(struct force_sum, count);
-	if (self->masses == NULL || self->starts == NULL || self->before == NULL || self->forced == NULL || self->moving == NULL ||
-	    self->after == NULL || self->push == NULL || self->force == NULL || self->motions == NULL ||
-	    sums == NULL)
+	if (self->masses == NULL || self->starts == NULL || self->before == NULL ||
+	    self->forced == NULL || self->moving == NULL || self->after == NULL ||
+	    self->push == NULL || self->force == NULL || self->motions == NULL || sums == NULL)
 		return STATUS_NO_MEMORY;
 	force_all(dynamics, step->bodies, count, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {

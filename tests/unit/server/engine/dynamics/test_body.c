@@ -133,7 +133,8 @@ static double rod_depth(uint8_t status, double rate, double spin, double height,
 }
 
 /* At 60 Hz and 94 rad/s it turns by a right angle in a tick, and stood 0.29 m deep with no row. What
- * turns by half a radian in a sub-step is not stopped to the centimetre: where it goes is foreseen straight. */
+ * turns by half a radian in a sub-step is not stopped to the centimetre: where it goes is foreseen
+ * straight. */
 START_TEST(the_end_of_a_turning_rod_is_stopped_where_it_arrives)
 {
 	static const double spins[] = { 3, 10, 31, 94, 150 };
