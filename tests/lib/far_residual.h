@@ -118,12 +118,34 @@ static inline far far_force(const struct qp_problem *self, const double *x,
 	return far_max(size, far_min(most, 8 * size));
 }
 
+/* The gap of the dual program over the largest of its terms. */
+static inline far far_gap(const struct qp_problem *self, const double *x, const double *lambda,
+			  far least)
+{
+	far sum = 0, most = least;
+	uint32_t n = self->variables;
+	for (uint32_t i = 0; i < n; i++) {
+		far bend = 0, push = (far)self->c[i] * x[i];
+		for (uint32_t j = 0; j < n; j++)
+			bend += (far)self->g[i * n + j] * x[j];
+		sum += bend * x[i] + push;
+		most = far_max(most, far_max(far_abs(bend * x[i]), far_abs(push)));
+	}
+	for (uint32_t k = 0; k < self->rows; k++) {
+		far push = (far)self->d[k] * lambda[k];
+		sum -= push;
+		most = far_max(most, far_abs(push));
+	}
+	return sum == 0 ? 0 : far_abs(sum) / most;
+}
+
 static inline far far_qp_residual(const struct qp_problem *self, const double *x,
 					  const double *lambda)
 {
 	far stationarity, force = far_force(self, x, lambda, &stationarity);
 	far worst = stationarity == 0 ? 0 : stationarity / force;
 	far size = far_length(self, x);
+	worst = far_max(worst, far_gap(self, x, lambda, force * size / 1024));
 	for (uint32_t k = 0; k < self->rows; k++) {
 		far steep = far_steep(self, k), s = far_row(self, k, x) - self->d[k];
 		far off = s == 0 ? 0 : far_abs(s) / (steep * size);

@@ -12,8 +12,13 @@
 
 #define TERM_MIN 0x1p-500
 #define TERM_MAX 0x1p500
+#define ENERGY_LOW 0x1p-900 /* the same for products of two sizes */
+#define ENERGY_HIGH 0x1p900
 #define RAY 1e-9 /* of its terms: what of C p counts as 0; less asks more than a step of a solver gives */
 #define TERMS 8 /* see qp.h: more excuses more of a run-away x, less blames honest rounding */
+/* Of the largest force times the length: below it the terms of a gap are no measure, because they may all
+ * vanish (x = 0). More excuses what presses far from its row, less blames rounding. */
+#define ENERGY_MIN 0x1p-10
 
 bool qp_equal(const struct qp_problem *self, uint32_t row)
 {
@@ -177,13 +182,36 @@ static struct sizes plain_sizes(const struct qp_problem *self, const double *x, 
 	return at;
 }
 
-/* In double; *safe: as above, of all parts. */
+/* The value at x less that of the dual, x·(G x + c) − d·λ, over the largest of its terms. */
+static double plain_gap(const struct qp_problem *self, const double *x, const double *lambda,
+			struct sizes size, bool *safe)
+{
+	uint32_t n = self->variables;
+	double most = ENERGY_MIN * size.force * size.length;
+	double2 sum = exact_dot(self->c, 1, x, n);
+	for (uint32_t i = 0; i < n; i++) {
+		double bend = exact_dot(self->g + (size_t)i * n, 1, x, n).hi;
+		sum = double2_add(sum, double2_product(bend, x[i]));
+		most = scalar_max(most, scalar_max(scalar_abs(bend * x[i]),
+						   scalar_abs(self->c[i] * x[i])));
+	}
+	for (uint32_t k = 0; k < self->rows; k++)
+		most = scalar_max(most, scalar_abs(self->d[k] * lambda[k]));
+	sum = double2_add(sum, double2_negate(exact_dot(self->d, 1, lambda, self->rows)));
+	*safe = *safe && scalar_is_finite(sum.hi) && (sum.hi == 0 || (most >= ENERGY_LOW &&
+								      most <= ENERGY_HIGH));
+	return sum.hi == 0 ? 0 : scalar_abs(sum.hi) / most;
+}
+
+/* In double; *safe: as above, of all parts. With or without the gap. */
 static double plain_residual(const struct qp_problem *self, const double *x, const double *lambda,
-			     bool *safe)
+			     bool with_gap, bool *safe)
 {
 	uint32_t n = self->variables;
 	struct sizes size = plain_sizes(self, x, lambda, safe);
 	double worst = size.off == 0 ? 0 : size.off / size.force;
+	if (with_gap && *safe)
+		worst = scalar_max(worst, plain_gap(self, x, lambda, size, safe));
 	for (uint32_t k = 0; k < self->rows; k++) {
 		const double *row = self->matrix + (size_t)k * n;
 		double steep = dense_max_abs(row, n), s = dense_dot(row, x, n) - self->d[k];
@@ -302,13 +330,41 @@ static struct wide_sizes wide_sizes_of(const struct qp_problem *self, const doub
 	return at;
 }
 
-static double wide_residual(const struct qp_problem *self, const double *x, const double *lambda)
+/* sum + a y; *most: the largest such term. */
+static wide2 add_term(wide2 sum, wide a, double y, wide *most)
+{
+	wide2 term = wide2_plus_product((wide2){{0, 0}, 0}, a.mantissa, y);
+	term.exponent += a.exponent;
+	*most = wide_max(*most, wide_abs(wide2_rounded(term)));
+	return wide2_plus(sum, term);
+}
+
+static double wide_gap(const struct qp_problem *self, const double *x, const double *lambda,
+		       struct wide_sizes size)
+{
+	uint32_t n = self->variables;
+	wide most = wide_times(wide_of(ENERGY_MIN), wide_times(size.force, size.length));
+	wide2 sum = {{0, 0}, 0};
+	for (uint32_t i = 0; i < n; i++) {
+		wide bend = wide2_rounded(wide_dot(self->g + (size_t)i * n, 1, x, n));
+		sum = add_term(sum, bend, x[i], &most);
+		sum = add_term(sum, wide_of(self->c[i]), x[i], &most);
+	}
+	for (uint32_t k = 0; k < self->rows; k++)
+		sum = add_term(sum, wide_of(-self->d[k]), lambda[k], &most);
+	return wide_ratio(wide_abs(wide2_rounded(sum)), most);
+}
+
+static double wide_residual(const struct qp_problem *self, const double *x, const double *lambda,
+			    bool with_gap)
 {
 	uint32_t n = self->variables;
 	if (!solver_finite(x, n) || !solver_finite(lambda, self->rows))
 		return __builtin_inf();
 	struct wide_sizes size = wide_sizes_of(self, x, lambda);
 	double worst = wide_ratio(size.off, size.force);
+	if (with_gap)
+		worst = scalar_max(worst, wide_gap(self, x, lambda, size));
 	for (uint32_t k = 0; k < self->rows; k++) {
 		wide steep = wide_max_abs(self->matrix + (size_t)k * n, n);
 		wide s = wide_row(self, k, x, self->d[k]);
@@ -323,11 +379,22 @@ static double wide_residual(const struct qp_problem *self, const double *x, cons
 	return worst;
 }
 
-double qp_residual(const struct qp_problem *self, const double *x, const double *lambda)
+static double residual(const struct qp_problem *self, const double *x, const double *lambda,
+		       bool with_gap)
 {
 	bool safe;
-	double plain = plain_residual(self, x, lambda, &safe);
-	return safe ? plain : wide_residual(self, x, lambda);
+	double plain = plain_residual(self, x, lambda, with_gap, &safe);
+	return safe ? plain : wide_residual(self, x, lambda, with_gap);
+}
+
+double qp_conditions(const struct qp_problem *self, const double *x, const double *lambda)
+{
+	return residual(self, x, lambda, false);
+}
+
+double qp_residual(const struct qp_problem *self, const double *x, const double *lambda)
+{
+	return residual(self, x, lambda, true);
 }
 
 double qp_infeasibility(const struct qp_problem *self, const double *z)

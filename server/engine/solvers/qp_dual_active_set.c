@@ -39,6 +39,7 @@ enum {
 #define EXACT 0x1p-50 /* there is nothing more to gain */
 #define ROUNDING 0x1p-46 /* of |x|, in a row of a point far out */
 #define FAR_IN 1e-4 /* a residual below: the multipliers are nearly right */
+#define BESIDE 1e3 /* of the worst slack to be taken out: more than a step leads */
 #define RUNAWAY 1e6 /* of the largest force: multipliers that pull so much may be a proof */
 /* Lengths of the problem: INFEASIBLE and UNBOUNDED say that there is nothing within. Less lets rounding of a
  * nearly singular problem pass for a proof; the proofs of contradicting rows reach 1e13 and more. */
@@ -119,6 +120,21 @@ static void make_dual(struct qp_dual_active_set *self, const struct qp_problem *
 	}
 }
 
+/* Pivoting calls a row held when it is off by nothing beside the largest of all slacks. Where 1e-10 is to be
+ * taken out beside a wall at 1000, rows without a multiplier are brought near: a row that is met too
+ * early makes a step short, never wrong. */
+static void bring_near(struct qp_dual_active_set *self, const struct qp_problem *problem,
+		       const double *from)
+{
+	double most = 0;
+	for (uint32_t k = 0; k < problem->rows; k++)
+		if (self->b[k] < 0 || from[k] != 0 || qp_equal(problem, k))
+			most = scalar_max(most, scalar_abs(self->b[k]));
+	for (uint32_t k = 0; k < problem->rows; k++)
+		if (from[k] == 0 && !qp_equal(problem, k))
+			self->b[k] = scalar_min(self->b[k], BESIDE * most);
+}
+
 /* One step from x: multipliers into self->lambda, step into self->step. With `from`, multipliers that
  * belong to x, it is only their change that is solved for, so that its rounding is small too. */
 static struct solver_result round_from(struct qp_dual_active_set *self,
@@ -139,6 +155,8 @@ static struct solver_result round_from(struct qp_dual_active_set *self,
 	dense_mul_vec(problem->matrix, m, n, n, self->step, self->b);
 	for (uint32_t k = 0; k < m; k++)
 		self->b[k] += self->slack[k] - problem->d[k];
+	if (self->with_gap && from != NULL)
+		bring_near(self, problem, from);
 	struct lcp_problem dual = {m, m, self->a, self->b, self->low, self->high};
 	struct solver_result result =
 		lcp_dantzig_solve(&self->lcp, &dual, options, self->lambda, self->state);
@@ -201,6 +219,13 @@ static bool keep_proof(struct qp_dual_active_set *self, const struct qp_problem 
 	return true;
 }
 
+/* What a round is judged by. */
+static double judge(const struct qp_dual_active_set *self, const struct qp_problem *problem,
+		    const double *x, const double *lambda)
+{
+	return (self->with_gap ? qp_residual : qp_conditions)(problem, x, lambda);
+}
+
 /* Active rows that nearly depend on each other have multipliers so large that a round solves the rows
  * no better than to their rounding. Then rounds for changes alone go on from the best one. */
 static void polish(struct qp_dual_active_set *self, const struct qp_problem *problem,
@@ -213,7 +238,7 @@ static void polish(struct qp_dual_active_set *self, const struct qp_problem *pro
 		dense_copy(self->point, x, n);
 		dense_mul_add(self->point, self->step, 1, n);
 		dense_mul_add(self->lambda, lambda, 1, m);
-		double residual = qp_residual(problem, self->point, self->lambda);
+		double residual = judge(self, problem, self->point, self->lambda);
 		total->pivots += one.pivots;
 		total->rounds++;
 		if (one.status == SOLVER_INFEASIBLE || !(residual < total->residual))
@@ -266,7 +291,7 @@ static void iterate(struct qp_dual_active_set *self, const struct qp_problem *pr
 		dense_mul_add(self->point, self->step, 1, n);
 		if (from != NULL)
 			dense_mul_add(self->lambda, from, 1, problem->rows);
-		double residual = qp_residual(problem, self->point, self->lambda);
+		double residual = judge(self, problem, self->point, self->lambda);
 		bool slow = !(residual < 0.1 * before);
 		worse += !(residual < (proximal ? 0.5 * before : total->residual));
 		worse = proximal && residual < 0.5 * before ? 0 : worse;
@@ -368,6 +393,22 @@ static void look_for_a_point(struct qp_dual_active_set *self, const struct qp_pr
 		total->status = SOLVER_INEXACT;
 }
 
+/* Where all conditions hold and the gap is left (large multipliers at rows that are off by the rounding
+ * of far longer ones), rounds go on by the gap. */
+static void close_gap(struct qp_dual_active_set *self, const struct qp_problem *problem,
+		      const struct solver_options *options, double *x, double *lambda,
+		      struct solver_result *total)
+{
+	total->residual = qp_residual(problem, x, lambda);
+	if (total->residual <= options->tolerance)
+		return;
+	self->with_gap = true;
+	polish(self, problem, options, x, lambda, total);
+	if (total->residual > options->tolerance)
+		approach(self, problem, options, x, lambda, total);
+	self->with_gap = false;
+}
+
 static struct solver_result solve(struct qp_dual_active_set *self, const struct qp_problem *problem,
 				  const struct solver_options *options, double *x, double *lambda)
 {
@@ -384,8 +425,13 @@ static struct solver_result solve(struct qp_dual_active_set *self, const struct 
 		total.fallbacks = definite && !(total.residual <= options->tolerance);
 		approach(self, problem, options, x, lambda, &total);
 	}
+	if (total.status != SOLVER_INFEASIBLE && total.residual <= options->tolerance)
+		close_gap(self, problem, options, x, lambda, &total);
 	if (total.status != SOLVER_INFEASIBLE && !(total.residual <= options->tolerance))
 		look_for_a_point(self, problem, options, &total);
+	/* Whatever goes out is told of with its gap. */
+	if (total.residual <= SCALAR_MAX)
+		total.residual = qp_residual(problem, x, lambda);
 	if (total.residual <= options->tolerance) {
 		total.status = SOLVER_SOLVED;
 	} else if (total.status != SOLVER_INEXACT) {
@@ -409,6 +455,7 @@ struct solver_result qp_dual_active_set_solve(struct qp_dual_active_set *self,
 		return solver_invalid();
 	struct solver_options used = solver_options_used(options);
 	used.warm = options->warm && state != NULL;
+	self->with_gap = false;
 	for (uint32_t k = 0; k < problem->rows; k++)
 		self->state[k] = used.warm ? state[k] : LCP_LOWER;
 	struct solver_result result = solve(self, problem, &used, x, lambda);

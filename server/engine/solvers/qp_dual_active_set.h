@@ -15,6 +15,7 @@ struct qp_dual_active_set {
 	double *unit, *spare; /* the program of the point nearest to 0: its matrix; x, λ and c */
 	uint8_t *state;
 	double proximal; /* ρ */
+	bool with_gap;   /* rounds are judged by the gap as well */
 	struct lcp_dantzig lcp;
 };
 
@@ -24,7 +25,8 @@ void qp_dual_active_set_init(struct qp_dual_active_set *self, void *memory, uint
 /* x: `variables` values out; lambda: `rows` out. state: NULL, or `rows` enum lcp_state: out, and
  * with options.warm in as well. Limits when 0: pivots 20 rows + 500 a round; rounds 6, or 60 for each of
  * 5 values of ρ where G is only semidefinite, or no better than that for rounding: then `fallbacks` is 1.
- * tolerance is for qp_residual. INFEASIBLE: certificate z of `rows`, qp_infeasibility ≥ 1e8. UNBOUNDED:
+ * tolerance is for qp_residual; rounds go by qp_conditions, and more of them follow where the gap is all
+ * that is left. INFEASIBLE: certificate z of `rows`, qp_infeasibility ≥ 1e8. UNBOUNDED:
  * certificate p of `variables`, qp_unboundedness ≥ 1e8, and the rows admit a point. Without curvature (G
  * = 0) this is a linear program, which the same rounds end in finitely many steps; lp_dual_simplex is
  * made for those. */

@@ -1,6 +1,6 @@
 /* test_qp_conditions.c: what a minimum is, said without the solver's own residual: the four conditions
  * of Karush, Kuhn and Tucker are measured here, one by one, and for every way in which an answer can be
- * wrong there is one that is wrong in this way alone, which qp_residual must tell. */
+ * wrong there is one that is wrong in this way alone, which qp_residual must tell. So is the gap. */
 #include <math.h>
 #include <string.h>
 
@@ -233,6 +233,79 @@ START_TEST(a_point_outside_a_row_is_told_by_how_far_it_is_outside)
 }
 END_TEST
 
+/* The value less that of the dual program, over the largest of their terms. */
+static double gap(const struct qp_problem *problem)
+{
+	uint32_t n = problem->variables;
+	long double sum = 0, largest = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		long double bend = 0, push = (long double)c[i] * x[i];
+		for (uint32_t j = 0; j < n; j++)
+			bend += (long double)g[i * n + j] * x[j];
+		sum += bend * x[i] + push;
+		largest = fmaxl(largest, fmaxl(fabsl(bend * x[i]), fabsl(push)));
+	}
+	for (uint32_t k = 0; k < problem->rows; k++) {
+		sum -= (long double)d[k] * lambda[k];
+		largest = fmaxl(largest, fabsl((long double)d[k] * lambda[k]));
+	}
+	return (double)(fabsl(sum) / largest);
+}
+
+/* A wall at 1000 makes 1e-7 a small distance, but 3 times 1e-7 is no small gap. */
+START_TEST(a_large_multiplier_at_a_row_that_is_nearly_held_is_told)
+{
+	g[0] = g[3] = 1;
+	g[1] = g[2] = 0;
+	c[0] = -3;
+	c[1] = 0;
+	rows[0] = -1, rows[1] = 0;
+	rows[2] = 0, rows[3] = 1;
+	d[0] = 0;
+	d[1] = -1000;
+	equal[0] = equal[1] = false;
+	struct qp_problem problem = { 2, 2, g, c, rows, d, equal };
+	for (double way = 1e-8; way < 1e-2; way *= 10) {
+		x[0] = -way;
+		x[1] = 0;
+		lambda[0] = 3 + way;
+		lambda[1] = 0;
+		ck_assert_double_le(qp_conditions(&problem, x, lambda), way / 999);
+		ck_assert_double_gt(qp_residual(&problem, x, lambda), 0.9 * way);
+	}
+	x[0] = 0;
+	lambda[0] = 3;
+	ck_assert_double_eq(qp_residual(&problem, x, lambda), 0);
+}
+END_TEST
+
+/* A curvature of 1e-14 and walls at 1000: all conditions were met to 3e-13, with a gap of 2e-10. Pivoting
+ * took both rows for held, 2e-10 and 7e-10 beside 1000. */
+START_TEST(where_the_gap_is_all_that_is_left_it_is_closed)
+{
+	static const double bend[] = { 0.96951412165501571, -0.17192000920928752,
+				       -0.17192000920928752, 0.030485878344989781 };
+	static const double pull[] = { -5.770625361925477, 3.6972829784773893 };
+	static const double plane[][2] = { { 1, 0 },
+					   { -1, 0 },
+					   { 0, 1 },
+					   { 0, -1 },
+					   { -2.1170477126066762, 0 },
+					   { -0.85753089876894495, 2.2651788683550045 } };
+	static const double far[] = { -1000, -1000, -1000, -1000, 1.1138588855356912,
+				      2.4767345461980228 };
+	memcpy(g, bend, sizeof bend);
+	memcpy(c, pull, sizeof pull);
+	memcpy(rows, plane, sizeof plane);
+	memcpy(d, far, sizeof far);
+	struct qp_problem problem = { 2, 6, g, c, rows, d, NULL };
+	solve(&problem);
+	ck_assert_double_le(gap(&problem), 1e-14);
+	ck_assert_double_gt(lambda[4], 2);
+	ck_assert_double_gt(lambda[5], 1);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/solvers/qp_conditions");
@@ -243,6 +316,8 @@ static Suite *make(void)
 	tcase_add_loop_test(cases, nor_is_it_where_numbers_are_huge_or_tiny, 0, 4);
 	tcase_add_test(cases, a_point_beside_the_minimum_is_told);
 	tcase_add_test(cases, a_point_outside_a_row_is_told_by_how_far_it_is_outside);
+	tcase_add_test(cases, a_large_multiplier_at_a_row_that_is_nearly_held_is_told);
+	tcase_add_test(cases, where_the_gap_is_all_that_is_left_it_is_closed);
 	suite_add_tcase(suite, cases);
 	return suite;
 }
