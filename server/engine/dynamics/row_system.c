@@ -176,46 +176,6 @@ void row_system_dense(const struct row_system *self, double *a, uint32_t stride)
 	}
 }
 
-uint32_t row_system_entries(const struct row_system *self, uint32_t limit)
-{
-	uint64_t entries = 0;
-	for (uint32_t i = 0; i < self->count && entries <= limit; i++) {
-		struct walk walk = walk_from(self, i);
-		while (walk_next(&walk) != UINT32_MAX)
-			entries++;
-	}
-	return entries <= limit ? (uint32_t)entries : 0;
-}
-
-void row_system_sparse(const struct row_system *self, uint32_t *start, uint32_t *column,
-		       double *value)
-{
-	uint32_t count = 0;
-	for (uint32_t j = 0; j < self->count; j++) {
-		struct walk walk = walk_from(self, j);
-		start[j] = count;
-		for (uint32_t i = walk_next(&walk); i != UINT32_MAX; i = walk_next(&walk))
-			column[count++] = i;
-	}
-	start[self->count] = count;
-	/* Later rows come ascending, so row i's next place to the right of its diagonal is the
-	 * next one that is written; start[i] counts it on, and holds the start of row i + 1 in
-	 * the end. */
-	for (uint32_t j = 0; j < self->count; j++) {
-		uint32_t at = start[j];
-		for (; column[at] < j; at++) {
-			uint32_t i = column[at];
-			value[at] = entry_of(self, i, j);
-			value[start[i]++] = value[at];
-		}
-		value[at] = entry_of(self, j, j);
-		start[j] = at + 1;
-	}
-	for (uint32_t j = self->count; j > 0; j--)
-		start[j] = start[j - 1];
-	start[0] = 0;
-}
-
 /* ---- coordinates ------------------------------------------------------------------------------------ */
 
 /* Place of a group among those that move; it is one of them. */

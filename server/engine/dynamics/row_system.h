@@ -1,5 +1,5 @@
 /* row_system.h: a list of rows over a mass operator, as solvers read it: u = J v, A = J M⁻¹ Jᵀ
- * dense or sparse, J and M over coordinates.
+ * dense, J and M over coordinates. Solvers of large islands take rows and bodies as they are and never see A.
  *
  * Two rows meet in A where they share a group that moves. The rows of each group stand in a list,
  * so that all of A costs as much as it has entries; bodies that nothing moves (a floor under a
@@ -53,14 +53,6 @@ void row_system_apply(const struct row_system *self, const double *lambda,
 
 /* A, row by row: count × count entries of `a` with `stride` between rows. Symmetric to the bit. */
 void row_system_dense(const struct row_system *self, double *a, uint32_t stride);
-/* How many entries A has: each diagonal one, and all of rows that share a group. 0 when they are
- * more than `limit`. */
-uint32_t row_system_entries(const struct row_system *self, uint32_t limit);
-/* A as lcp_sparse reads it: start of count + 1; columns ascending, both triangles, diagonals
- * present; symmetric to the bit, and entry by entry what row_system_dense gives. */
-void row_system_sparse(const struct row_system *self, uint32_t *start, uint32_t *column,
-		       double *value);
-
 /* J over coordinates, in which M is positive definite: groups that move ascending, coordinates
  * within. start of count + 1; columns ascending. Returns the entries; with `column` NULL it only
  * counts. */
