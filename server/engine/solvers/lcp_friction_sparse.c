@@ -5,14 +5,17 @@
  * what the ties add is a fixed point, whose steps are combined (Anderson). Resting heaps need one or
  * two factors from their last answer.
  *
- *   1. Warm: tangents stick, or slide as the x given says; rounds until no row changes.
+ *   1. Warm: tangents stick, or slide as the x given says; rounds until no row changes. Where they run away
+ *      (large heaps: rows that nearly depend on each other through their ties have x of 1e4 and more), what
+ *      follows down to 4 costs five times as much and comes no nearer than 5, which is next.
  *   2. Small islands: normals alone, where INFEASIBLE is proved, then their tangents stick, and rounds.
  *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution wherever
  *      normals alone have one, and knows nearly which rows act and stick; then the rounds.
  *   4. Friction is not monotone, so no end is proved. If there is none, in small islands: the convex problem
  *      again with what it lifts taken back, while that brings the true conditions closer, and bounds from
  *      the normals of the round before.
- *   5. Sweeps over the rows, which come near where nothing else ends; in small islands the rounds from there.
+ *   5. Sweeps over the rows (lcp_friction_sweep.c), which come near where nothing else ends; in small islands
+ *      the rounds from there.
  * What is left unsolved goes out only if it adds no energy; else without friction, or nothing does.
  */
 #include "server/engine/solvers/lcp_friction_sparse.h"
@@ -21,16 +24,25 @@
 
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/wide.h"
+#include "server/engine/solvers/lcp_friction_sweep.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
 /* Rounds of the active set: in large islands those that end do so soon or not at all. */
 enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8, LIFTS = 8, BOUND_ROUNDS = 30, STALLED = 8 };
 enum { FACTORS_MAX = 500, LAST_FACTORS = 60 };
-enum { SWEEP_ROUNDS = 6, SWEEPS = 50 };
+enum { SWEEP_ROUNDS = 6, SWEEP_ROUNDS_MAX = 12, SWEEPS = 50 };
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
 #define SOUND 1e-10     /* of the largest b squared: energy that is rounding */
 #define RUNAWAY 1e7     /* of the largest b */
+/* Of the largest b: there sweeps have come near, and no more of them are made. Less takes more time; more
+ * leaves single steps of a heap with cm/s. */
+#define NEAR 1e-3
+/* Of the largest b: what sweeps leave where they did not come near. More may be rows that contradict each
+ * other, which 2 and 3 would prove. */
+#define ENOUGH 1e-2
+#define MOMENTUM 0.8 /* of the way of a sweep. More does not settle in heaps, less is slower */
+#define SWINGS 4     /* of the least gap: sweeps go back to where that was */
 
 static bool is_tangent(uint8_t kind)
 {
@@ -64,17 +76,6 @@ static void take(struct lcp_sparse *self, const struct friction_sparse_problem *
 	}
 }
 
-struct span {
-	double low, high;
-};
-
-/* What tangent i may be where its contact's friction ends at `limit`. */
-static struct span span_of(const struct lcp_sparse *self, uint32_t i, double limit)
-{
-	return (struct span){ self->kind[i] == FRICTION_FORWARD ? limit : -limit,
-			      self->kind[i] == FRICTION_BACKWARD ? -limit : limit };
-}
-
 /* Bounds of tangents ±μ times the normals' `x`, to stay; 0 without friction. */
 static void fix_bounds(struct lcp_sparse *self, const double *x, bool with)
 {
@@ -82,7 +83,7 @@ static void fix_bounds(struct lcp_sparse *self, const double *x, bool with)
 		if (self->normal[i] == i)
 			continue;
 		double limit = with ? self->friction[i] * scalar_max(x[self->normal[i]], 0) : 0;
-		struct span span = span_of(self, i, limit);
+		struct lcp_span span = lcp_sparse_span(self, i, limit);
 		self->lower[i] = span.low;
 		self->upper[i] = span.high;
 		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
@@ -96,7 +97,7 @@ static double true_gap(struct lcp_sparse *self)
 		if (self->normal[i] == i)
 			continue;
 		double limit = self->friction[i] * scalar_max(self->x[self->normal[i]], 0);
-		struct span span = span_of(self, i, limit);
+		struct lcp_span span = lcp_sparse_span(self, i, limit);
 		self->lower[i] = span.low;
 		self->upper[i] = span.high;
 	}
@@ -167,7 +168,7 @@ static bool is_safe(struct lcp_sparse *self)
 		if (self->normal[i] == i)
 			continue;
 		double limit = self->friction[i] * scalar_max(self->x[self->normal[i]], 0);
-		struct span span = span_of(self, i, limit);
+		struct lcp_span span = lcp_sparse_span(self, i, limit);
 		self->x[i] = scalar_clamp(self->x[i], span.low, span.high);
 	}
 	lcp_sparse_follow(self, self->x, self->u);
@@ -292,52 +293,33 @@ static bool by_rounds(struct lcp_sparse *self, double best)
 	return false;
 }
 
-/* A's diagonal. */
-static void take_diagonal(const struct lcp_sparse *self, double *out)
+/* Sweeps over the rows come near where the rounds do not end, and then no nearer. x is the best of all that
+ * adds no energy, the given one among them; *gap: its own, infinite if none. Momentum that swings ends. */
+static bool by_sweeps(struct lcp_sparse *self, double *gap)
 {
-	for (uint32_t i = 0; i < self->rows; i++) {
-		out[i] = self->compliance[i];
-		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++)
-			for (uint32_t c = 0; c < LCP_BODY; c++)
-				out[i] += self->jacobian[p][c] * self->jacobian[p][c];
-	}
-}
-
-/* Each row in turn holds, with bounds by its normal as it is then; u goes along. */
-static void sweep(struct lcp_sparse *self, const double *diagonal)
-{
-	for (uint32_t i = 0; i < self->rows; i++) {
-		double x = self->x[i];
-		struct span span = { self->lower[i], self->upper[i] };
-		if (self->normal[i] != i)
-			span = span_of(self, i, self->friction[i] * self->x[self->normal[i]]);
-		double w = lcp_sparse_row_dot(self, i, self->u) + self->compliance[i] * x + self->b[i];
-		self->x[i] = scalar_clamp(diagonal[i] > 0 ? x - w / diagonal[i] : x, span.low,
-					  span.high);
-		lcp_sparse_row_add(self, i, self->x[i] - x, self->u);
-	}
-}
-
-/* Sweeps over the rows (projected Gauss-Seidel) come near where the rounds do not end, and then no nearer.
- * `best`: the gap of x, infinite where x adds energy. x is the best of all that adds none. */
-static bool by_sweeps(struct lcp_sparse *self, double best)
-{
-	double *kept = self->kept_best, *diagonal = self->slope;
-	take_diagonal(self, diagonal);
+	double *kept = self->kept_best, best = is_safe(self) ? true_gap(self) : __builtin_inf();
+	double momentum = MOMENTUM;
+	lcp_friction_sweep_begin(self);
 	memcpy(kept, self->x, self->rows * sizeof *kept);
-	for (uint32_t k = 0; k < SWEEP_ROUNDS && best > self->goal; k++) {
+	for (uint32_t k = 0; k < SWEEP_ROUNDS_MAX && best > self->goal; k++) {
+		if (k >= SWEEP_ROUNDS && best <= NEAR * self->size)
+			break;
 		lcp_sparse_follow(self, self->x, self->u);
-		for (uint32_t i = 0; i < SWEEPS; i++)
-			sweep(self, diagonal);
+		lcp_friction_sweep(self, SWEEPS, momentum);
 		bool safe = is_safe(self);
-		double gap = true_gap(self);
-		if (!safe || !(gap < best))
-			continue;
-		best = gap;
-		memcpy(kept, self->x, self->rows * sizeof *kept);
+		double found = true_gap(self);
+		if (!(found < best))
+			momentum *= 0.5;
+		if (safe && found < best) {
+			best = found;
+			memcpy(kept, self->x, self->rows * sizeof *kept);
+		}
+		if (!(found <= SWINGS * best))
+			memcpy(self->x, kept, self->rows * sizeof *kept);
 	}
 	memcpy(self->x, kept, self->rows * sizeof *kept);
 	lcp_sparse_follow(self, self->x, self->u);
+	*gap = best;
 	if (best <= self->goal && is_sound(self))
 		return true;
 	bool few = self->rows <= LCP_SPARSE_FEW;
@@ -388,6 +370,10 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 		if ((true_gap(self) <= self->goal && is_sound(self)) ||
 		    tied_rounds(self, rounds_of(self, TIED)))
 			return SOLVER_SOLVED;
+		if (self->astray && by_sweeps(self, &gap))
+			return SOLVER_SOLVED;
+		if (self->astray && gap <= ENOUGH * self->size)
+			return SOLVER_INEXACT;
 	}
 	enum solver_status status = few ? from_normals(self) : SOLVER_INEXACT;
 	if (status != SOLVER_INEXACT)
@@ -401,17 +387,11 @@ static enum solver_status run(struct lcp_sparse *self, bool warm)
 	}
 	if (few && gap < __builtin_inf() && by_lifts(self, gap))
 		return SOLVER_SOLVED;
-	gap = is_safe(self) ? true_gap(self) : __builtin_inf();
-	if (few) {
-		if (by_rounds(self, gap))
-			return SOLVER_SOLVED;
-		gap = is_safe(self) ? true_gap(self) : __builtin_inf();
-	}
-	if (by_sweeps(self, gap))
+	if (few && by_rounds(self, is_safe(self) ? true_gap(self) : __builtin_inf()))
 		return SOLVER_SOLVED;
-	bool used_up = self->result.refactorings >= self->factors_max;
-	keep_energy(self);
-	return used_up ? SOLVER_LIMIT : SOLVER_INEXACT;
+	if (by_sweeps(self, &gap))
+		return SOLVER_SOLVED;
+	return self->result.refactorings >= self->factors_max ? SOLVER_LIMIT : SOLVER_INEXACT;
 }
 
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
@@ -439,6 +419,8 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 	lcp_sparse_begin(self, &used);
 	take(self, problem);
 	status = run(self, options->warm);
+	if (status == SOLVER_INEXACT || status == SOLVER_LIMIT)
+		keep_energy(self);
 	lcp_sparse_hand_out(self, &problem->rows, x, v);
 	status = status == SOLVER_SOLVED ? SOLVER_INEXACT : status;
 	self->result.status = self->result.residual <= used.tolerance ? SOLVER_SOLVED : status;

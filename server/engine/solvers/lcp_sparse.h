@@ -65,6 +65,7 @@ struct lcp_sparse {
 	uint8_t *free; /* by row: w = 0 is asked, x is not at a bound */
 	/* With friction (lcp_friction_sparse.h): bounds of tangents are ±μ times the x of their normal. */
 	bool rough, tied; /* there is friction; bounds of tangents follow their normals */
+	bool astray;      /* the last rounds of the active set ran away and were given up */
 	bool rough_cut;   /* what goes out is cut to the bounds of its normals */
 	uint32_t *normal; /* of a tangent; itself otherwise */
 	double *friction; /* μ, in these units */

@@ -18,6 +18,7 @@
 enum { REFINEMENTS = 12, REFINEMENTS_TIED = 40, PATIENCE_TIED = 6, BOLD = 6, DRAWING = 8 };
 
 #define ASTRAY 1e4    /* of the largest b: large heaps with ties run away, and do not come back */
+#define WILD 1e3      /* of the largest b, before a refinement; more than once: it does not end either */
 #define CLEAR 1e-7    /* of the largest b: x counts as away from its bound */
 /* After the bold rounds only what is wrong by so much of the worst changes: ends most cycles. */
 #define WARY 0.3
@@ -29,12 +30,13 @@ void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i)
 	double limit = self->friction[i] * scalar_max(self->x[self->normal[i]], 0);
 	bool forward = self->kind[i] == FRICTION_FORWARD;
 	bool backward = self->kind[i] == FRICTION_BACKWARD;
-	self->lower[i] = forward ? limit : -limit;
-	self->upper[i] = backward ? -limit : limit;
+	struct lcp_span span = lcp_sparse_span(self, i, limit);
+	self->lower[i] = span.low;
+	self->upper[i] = span.high;
 	if (self->free[i])
 		return;
-	self->x[i] = self->side[i] > 0 || forward    ? self->upper[i]
-		     : self->side[i] < 0 || backward ? self->lower[i]
+	self->x[i] = self->side[i] > 0 || forward    ? span.high
+		     : self->side[i] < 0 || backward ? span.low
 						     : 0;
 }
 
@@ -181,11 +183,14 @@ static void solve_free(struct lcp_sparse *self)
 	lcp_sparse_factor(self);
 	double last = __builtin_inf();
 	bool bound = any_bound(self);
-	uint32_t most = bound ? REFINEMENTS_TIED : REFINEMENTS, slow = 0;
-	for (uint32_t k = 0; k < most; k++) {
+	bool large = self->tied && self->rows > LCP_SPARSE_FEW;
+	uint32_t most = bound ? REFINEMENTS_TIED : REFINEMENTS, slow = 0, wild = 0;
+	for (uint32_t k = 0; k < most && !self->astray; k++) {
 		if (bound)
 			memcpy(self->ray, self->x, self->rows * sizeof *self->x);
 		double worst = refine(self);
+		wild += worst > WILD * self->size;
+		self->astray = large && wild > 1;
 		slow = worst > (bound ? PROGRESS_TIED : PROGRESS) * last ? slow + 1 : 0;
 		if (worst <= 0.1 * self->goal || (k > 1 && slow > (bound ? PATIENCE_TIED : 0)))
 			break;
@@ -243,6 +248,7 @@ static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
 
 bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 {
+	self->astray = false;
 	memcpy(self->kept, self->x, self->rows * sizeof *self->x);
 	for (uint32_t i = 0; i < self->rows; i++)
 		if (!self->free[i]) {
@@ -262,7 +268,8 @@ bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 		double gap = lcp_sparse_gap(self, self->u);
 		if (gap <= self->goal)
 			return true;
-		if (self->tied && self->rows > LCP_SPARSE_FEW && gap > ASTRAY)
+		self->astray |= self->tied && self->rows > LCP_SPARSE_FEW && gap > ASTRAY;
+		if (self->astray)
 			break;
 	}
 	memcpy(self->x, self->kept, self->rows * sizeof *self->x);

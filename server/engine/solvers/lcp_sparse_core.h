@@ -8,6 +8,7 @@
 #define CAIRN_ENGINE_SOLVERS_LCP_SPARSE_CORE_H
 
 #include "server/engine/math/scalar.h"
+#include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/lcp_sparse.h"
 
 /* Rows. Larger islands are looked at from inside before much else is tried. */
@@ -57,6 +58,17 @@ void lcp_sparse_factor(struct lcp_sparse *self);
 void lcp_sparse_follow(const struct lcp_sparse *self, const double *x, double *u);
 /* The worst violation of complementarity by x and u, as the residual counts it; w is set. */
 double lcp_sparse_gap(const struct lcp_sparse *self, const double *u);
+
+struct lcp_span {
+	double low, high;
+};
+
+/* What tangent i may be where its contact's friction ends at `limit`. */
+static inline struct lcp_span lcp_sparse_span(const struct lcp_sparse *self, uint32_t i, double limit)
+{
+	return (struct lcp_span){ self->kind[i] == FRICTION_FORWARD ? limit : -limit,
+				  self->kind[i] == FRICTION_BACKWARD ? -limit : limit };
+}
 
 static inline size_t lcp_sparse_unknowns(const struct lcp_sparse *self)
 {

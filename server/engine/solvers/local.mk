@@ -15,6 +15,8 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lcp_friction.c \
 	server/engine/solvers/lcp_friction_drive.c \
 	server/engine/solvers/lcp_friction_sparse.c \
+	server/engine/solvers/lcp_friction_sweep.h \
+	server/engine/solvers/lcp_friction_sweep.c \
 	server/engine/solvers/lcp_friction_sparse.h \
 	server/engine/solvers/lcp_sparse.h \
 	server/engine/solvers/lcp_sparse.c \

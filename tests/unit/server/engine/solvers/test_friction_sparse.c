@@ -543,7 +543,7 @@ END_TEST
 START_TEST(too_little_room_and_too_few_factors_are_limits)
 {
 	struct work work;
-	struct gen_scene scene = gen_wall(5);
+	struct gen_scene scene = gen_wall(12);
 	struct rng rng = rng_seeded(check_seed());
 	gen_scene_fall(&scene, &rng, 0.3);
 	work_init(&work, scene, 0.4);
@@ -558,6 +558,77 @@ START_TEST(too_little_room_and_too_few_factors_are_limits)
 	result = lcp_friction_sparse_solve(&work.solver.solver, &work.problem, &work.options,
 					   work.x, work.v);
 	ck_assert(result.status == SOLVER_LIMIT && isinf(result.residual) && work.x[0] == 0);
+	work_release(&work);
+}
+END_TEST
+
+/* SIDE × SIDE × LAYERS lumps, each on those below it and against those beside it that are near, at
+ * points and along normals that no order has: what has fallen onto a heap. */
+enum { SIDE = 5, LAYERS = 9 };
+
+static void touch(struct gen_scene *scene, struct rng *rng, int32_t first, const double *above,
+		  int32_t second, const double *below)
+{
+	double axes[3][3], point[3], length = 0;
+	for (uint32_t c = 0; c < 3; c++) {
+		axes[0][c] = above[c] - below[c] + rng_range(rng, -0.3, 0.3);
+		point[c] = 0.5 * (above[c] + below[c]) + rng_range(rng, -0.3, 0.3);
+		length += axes[0][c] * axes[0][c];
+	}
+	for (uint32_t c = 0; c < 3; c++)
+		axes[0][c] /= sqrt(length);
+	/* Across: n × the axis it leans on least, then n × t. */
+	uint32_t k = fabs(axes[0][0]) < 0.6 ? 0 : 1;
+	length = sqrt(1 - axes[0][k] * axes[0][k]);
+	for (uint32_t c = 0; c < 3; c++) {
+		uint32_t d = (c + 1) % 3, e = (c + 2) % 3;
+		axes[1][c] = (axes[0][d] * (e == k) - axes[0][e] * (d == k)) / length;
+	}
+	for (uint32_t c = 0; c < 3; c++) {
+		uint32_t d = (c + 1) % 3, e = (c + 2) % 3;
+		axes[2][c] = axes[0][d] * axes[1][e] - axes[0][e] * axes[1][d];
+	}
+	gen_scene_touch(scene, point, (const double(*)[3])axes, first, above, second, below);
+}
+
+static struct gen_scene heap_scene(struct rng *rng)
+{
+	enum { BODIES = SIDE * SIDE * LAYERS };
+	static double centre[BODIES][3];
+	struct gen_scene scene = gen_scene_make(BODIES, 12 * BODIES);
+	for (uint32_t i = 0; i < BODIES; i++) {
+		centre[i][0] = i % SIDE + rng_range(rng, -0.3, 0.3);
+		centre[i][1] = i / (SIDE * SIDE) + rng_range(rng, 0.3, 0.7);
+		centre[i][2] = i / SIDE % SIDE + rng_range(rng, -0.3, 0.3);
+		for (uint32_t c = 0; c < 6; c++)
+			scene.mass_inv[i][c] = c < 3 ? 1 : 6;
+	}
+	for (uint32_t i = 0; i < BODIES; i++) {
+		double ground[3] = { centre[i][0], -centre[i][1], centre[i][2] };
+		for (uint32_t k = 0; k < i; k++) {
+			double x = centre[i][0] - centre[k][0], y = centre[i][1] - centre[k][1];
+			double z = centre[i][2] - centre[k][2];
+			if (x * x + y * y + z * z < 1.1)
+				touch(&scene, rng, (int32_t)i, centre[i], (int32_t)k, centre[k]);
+		}
+		for (uint32_t k = 0; k < 3 && i < SIDE * SIDE; k++)
+			touch(&scene, rng, (int32_t)i, centre[i], -1, ground);
+	}
+	gen_scene_fall(&scene, rng, 0);
+	return scene;
+}
+
+START_TEST(large_heaps_come_near_and_say_how_near)
+{
+	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
+	struct work work;
+	work_init(&work, heap_scene(&rng), 0.6);
+	work.options.warm = true;
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		struct solver_result result = solve(&work);
+		ck_assert_double_le(result.residual, 5e-3);
+		ck_assert_uint_eq(result.fallbacks, result.status != SOLVER_SOLVED);
+	}
 	work_release(&work);
 }
 END_TEST
@@ -580,6 +651,7 @@ static Suite *make(void)
 		other,
 		stacks_and_walls_that_are_pushed_are_solved_where_the_dense_solver_solves_them);
 	tcase_add_loop_test(other, random_contacts_add_no_energy_and_nearly_all_are_solved, 0, 4);
+	tcase_add_loop_test(other, large_heaps_come_near_and_say_how_near, 0, 3);
 	tcase_add_test(input, every_bad_row_has_its_status);
 	tcase_add_test(input, nothing_is_touched_outside);
 	tcase_add_test(input, a_workspace_over_nothing_or_misaligned_is_invalid_and_not_written_to);

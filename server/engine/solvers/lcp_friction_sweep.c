@@ -1,0 +1,169 @@
+/* lcp_friction_sweep.c: projected Gauss-Seidel with momentum.
+ *
+ * Contact by contact, each row in turn holds, with bounds by its normal as it is then; u goes along. The
+ * rows of a contact act on the same bodies, so their three speeds are taken at once, and what one row
+ * does to the next is known beforehand (A's entries between them): the chain of sums that waits for u is a
+ * contact's, not a row's.
+ *
+ * Between two sweeps x and u go on along the way of the last one, by a share that grows as Nesterov's (1983)
+ * to `momentum` at most, and begins anew where a sweep's way is much longer than the one before. In heaps of
+ * 5000 rows 100 such sweeps come where 300 plain ones do. In some momentum swings, so the caller takes less
+ * of it where nothing is gained. Tried and no better (2026-11): over-relaxed rows, sweeps there and back,
+ * Anderson's combinations of 5 and 10 sweeps (the rows that act change all the time).
+ */
+#include "server/engine/solvers/lcp_friction_sweep.h"
+
+#include <string.h>
+
+#include "server/engine/solvers/lcp_sparse_core.h"
+
+#define LONGER 4 /* of the last way squared: momentum begins anew */
+
+enum { GROUP = 3, PAIRS = LCP_BODY / 2 };
+
+typedef double pair __attribute__((vector_size(16)));
+
+/* Rows of a contact, 0: only those on the same bodies in one order, at most GROUP. */
+static uint32_t group_at(const struct lcp_sparse *self, uint32_t first)
+{
+	uint32_t count = 1, entries = self->start[first + 1] - self->start[first];
+	while (count < GROUP && first + count < self->rows && self->normal[first + count] == first) {
+		uint32_t i = first + count;
+		if (self->start[i + 1] - self->start[i] != entries ||
+		    memcmp(self->at + self->start[i], self->at + self->start[first],
+			   entries * sizeof *self->at) != 0)
+			break;
+		count++;
+	}
+	return count;
+}
+
+/* A's entry of two rows on the same bodies. */
+static double entry_of(const struct lcp_sparse *self, uint32_t i, uint32_t j)
+{
+	double sum = 0;
+	for (uint32_t k = 0; k < self->start[i + 1] - self->start[i]; k++)
+		for (uint32_t c = 0; c < LCP_BODY; c++)
+			sum += self->jacobian[self->start[i] + k][c] *
+			       self->jacobian[self->start[j] + k][c];
+	return sum;
+}
+
+void lcp_friction_sweep_begin(struct lcp_sparse *self)
+{
+	for (uint32_t i = 0, count; i < self->rows; i += count) {
+		count = group_at(self, i);
+		for (uint32_t k = 0; k < count; k++) {
+			self->free[i + k] = (uint8_t)count;
+			double own = self->compliance[i + k] + entry_of(self, i + k, i + k);
+			self->slope[i + k] = own > 0 ? 1 / own : 0;
+			self->stiffness[i + k] = k > 0 ? entry_of(self, i + k, i) : 0;
+			self->target[i + k] = k > 1 ? entry_of(self, i + k, i + 1) : 0;
+		}
+	}
+}
+
+/* Row i holds, or stands at a bound; returns what x changed by. */
+static inline double settle(struct lcp_sparse *self, uint32_t i, double w)
+{
+	double x = self->x[i];
+	struct lcp_span span = { self->lower[i], self->upper[i] };
+	if (self->normal[i] != i)
+		span = lcp_sparse_span(self, i, self->friction[i] * self->x[self->normal[i]]);
+	w += self->compliance[i] * x + self->b[i];
+	self->x[i] = scalar_clamp(x - w * self->slope[i], span.low, span.high);
+	return self->x[i] - x;
+}
+
+/* The three rows of a contact. */
+static void settle_three(struct lcp_sparse *self, uint32_t i)
+{
+	uint32_t first = self->start[i], entries = self->start[i + 1] - first;
+	const pair *j = __builtin_assume_aligned(self->jacobian[first], 16);
+	const pair *rows[GROUP] = { j, j + PAIRS * entries, j + 2 * PAIRS * entries };
+	pair w[GROUP] = { { 0, 0 }, { 0, 0 }, { 0, 0 } };
+	double dx[GROUP];
+	for (uint32_t p = 0; p < entries; p++) {
+		const double *from = self->u + LCP_BODY * (size_t)self->at[first + p];
+		const pair *u = __builtin_assume_aligned(from, 16);
+		for (uint32_t k = 0; k < GROUP; k++) {
+			const pair *row = rows[k] + PAIRS * p;
+			w[k] += (row[0] * u[0] + row[1] * u[1]) + row[2] * u[2];
+		}
+	}
+	dx[0] = settle(self, i, w[0][0] + w[0][1]);
+	dx[1] = settle(self, i + 1, (w[1][0] + w[1][1]) + self->stiffness[i + 1] * dx[0]);
+	dx[2] = settle(self, i + 2,
+		       (w[2][0] + w[2][1]) + self->stiffness[i + 2] * dx[0] +
+			       self->target[i + 2] * dx[1]);
+	pair by[GROUP] = { { dx[0], dx[0] }, { dx[1], dx[1] }, { dx[2], dx[2] } };
+	for (uint32_t p = 0; p < entries; p++) {
+		double *to = self->u + LCP_BODY * (size_t)self->at[first + p];
+		pair *u = __builtin_assume_aligned(to, 16);
+		for (uint32_t c = 0; c < PAIRS; c++)
+			u[c] += (by[0] * rows[0][PAIRS * p + c] + by[1] * rows[1][PAIRS * p + c]) +
+				by[2] * rows[2][PAIRS * p + c];
+	}
+}
+
+static void sweep(struct lcp_sparse *self)
+{
+	for (uint32_t i = 0; i < self->rows;) {
+		if (self->free[i] == GROUP) {
+			settle_three(self, i);
+			i += GROUP;
+			continue;
+		}
+		double dx = settle(self, i, lcp_sparse_row_dot(self, i, self->u));
+		lcp_sparse_row_add(self, i, dx, self->u);
+		i++;
+	}
+}
+
+/* The way of the last sweep, squared. */
+static double way_of(const struct lcp_sparse *self)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < self->rows; i++)
+		sum += (self->x[i] - self->ray[i]) * (self->x[i] - self->ray[i]);
+	return sum;
+}
+
+/* x and u a share of the last way further, within their bounds. */
+static void go_on(struct lcp_sparse *self, double share)
+{
+	double *last_u = self->kept_u, *last = self->ray;
+	for (size_t k = 0; k < lcp_sparse_unknowns(self); k++) {
+		double u = self->u[k];
+		self->u[k] += share * (u - last_u[k]);
+		last_u[k] = u;
+	}
+	for (uint32_t i = 0; i < self->rows; i++) {
+		double x = self->x[i], further = x + share * (x - last[i]);
+		struct lcp_span span = { self->lower[i], self->upper[i] };
+		if (self->normal[i] != i)
+			span = lcp_sparse_span(self, i, self->friction[i] * self->x[self->normal[i]]);
+		last[i] = x;
+		self->x[i] = scalar_clamp(further, span.low, span.high);
+		if (self->x[i] != further)
+			lcp_sparse_row_add(self, i, self->x[i] - further, self->u);
+	}
+}
+
+void lcp_friction_sweep(struct lcp_sparse *self, uint32_t count, double momentum)
+{
+	double theta = 1, before = __builtin_inf();
+	memcpy(self->ray, self->x, self->rows * sizeof *self->x);
+	memcpy(self->kept_u, self->u, lcp_sparse_unknowns(self) * sizeof *self->u);
+	for (uint32_t k = 0; k < count; k++) {
+		sweep(self);
+		double way = way_of(self), next = 0.5 * (1 + scalar_sqrt(1 + 4 * theta * theta));
+		double share = scalar_min(momentum, (theta - 1) / next);
+		bool again = way > LONGER * before;
+		theta = again ? 1 : next;
+		before = way;
+		/* The last one stays as it is: each of its rows held when it was its turn. */
+		if (k + 1 < count)
+			go_on(self, again ? 0 : share);
+	}
+}
