@@ -44,6 +44,9 @@ enum {
 /* Lengths of the problem: INFEASIBLE and UNBOUNDED say that there is nothing within. Less lets rounding of a
  * nearly singular problem pass for a proof; the proofs of contradicting rows reach 1e13 and more. */
 #define SIGHT 1e8
+/* Lengths of the problem: beside an x so far out, rows that contradict each other by 1e-3 are off by
+ * nothing. */
+#define FAR_OUT 1e4
 
 static void carve(struct qp_dual_active_set *self, struct solver_memory *memory, uint32_t variables,
 		  uint32_t rows)
@@ -66,6 +69,7 @@ static void carve(struct qp_dual_active_set *self, struct solver_memory *memory,
 	self->spare = SOLVER_CARVE(memory, double, 2 * n + m);
 	self->unit = SOLVER_CARVE(memory, double, n *n);
 	self->state = SOLVER_CARVE(memory, uint8_t, m);
+	self->state_kept = SOLVER_CARVE(memory, uint8_t, m);
 	void *inner = SOLVER_CARVE(memory, uint8_t, lcp_dantzig_bytes(rows));
 	lcp_dantzig_init(&self->lcp, inner, rows);
 }
@@ -409,6 +413,29 @@ static void close_gap(struct qp_dual_active_set *self, const struct qp_problem *
 	self->with_gap = false;
 }
 
+/* An answer far out may satisfy rows that contradict each other, to rounding of itself; they are then asked
+ * near 0, where it shows. The states of the answer stay. */
+static void doubt_far_out(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			  const struct solver_options *options, const double *x,
+			  struct solver_result *total)
+{
+	uint32_t n = problem->variables;
+	double curve = 0, length = qp_planes_length(problem);
+	for (uint32_t i = 0; i < n; i++)
+		curve = scalar_max(curve, problem->g[(size_t)i * n + i]);
+	if (curve > 0)
+		length = scalar_max(length, dense_max_abs(problem->c, n) / curve);
+	if (!(dense_max_abs(x, n) > FAR_OUT * length))
+		return;
+	for (uint32_t k = 0; k < problem->rows; k++)
+		self->state_kept[k] = self->state[k];
+	look_for_a_point(self, problem, options, total);
+	if (total->status == SOLVER_INFEASIBLE)
+		total->residual = __builtin_inf();
+	for (uint32_t k = 0; k < problem->rows; k++)
+		self->state[k] = self->state_kept[k];
+}
+
 static struct solver_result solve(struct qp_dual_active_set *self, const struct qp_problem *problem,
 				  const struct solver_options *options, double *x, double *lambda)
 {
@@ -429,6 +456,8 @@ static struct solver_result solve(struct qp_dual_active_set *self, const struct 
 		close_gap(self, problem, options, x, lambda, &total);
 	if (total.status != SOLVER_INFEASIBLE && !(total.residual <= options->tolerance))
 		look_for_a_point(self, problem, options, &total);
+	else if (total.status != SOLVER_INFEASIBLE)
+		doubt_far_out(self, problem, options, x, &total);
 	/* Whatever goes out is told of with its gap. */
 	if (total.residual <= SCALAR_MAX)
 		total.residual = qp_residual(problem, x, lambda);

@@ -13,7 +13,7 @@ struct qp_dual_active_set {
 	double *across;        /* L⁻¹ Cᵀ by rows of C */
 	double *a, *b, *low, *high, *step, *gradient, *slack, *lambda, *held, *certificate, *ray;
 	double *unit, *spare; /* the program of the point nearest to 0: its matrix; x, λ and c */
-	uint8_t *state;
+	uint8_t *state, *state_kept;
 	double proximal; /* ρ */
 	bool with_gap;   /* rounds are judged by the gap as well */
 	struct lcp_dantzig lcp;

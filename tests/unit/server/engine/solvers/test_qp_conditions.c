@@ -306,6 +306,35 @@ START_TEST(where_the_gap_is_all_that_is_left_it_is_closed)
 }
 END_TEST
 
+/* Rows that contradict each other by 1e-3, G of rank 1: an x of 1e7 met them to 8e-11 of itself. */
+START_TEST(an_x_far_out_hides_no_contradiction)
+{
+	static const double bend[] = {
+		0.23508822420687428,  -0.26780209748438566,  0.029517805558373963,  0.13069625384639721,
+		-0.26780209748438566, 0.30506829365440957,   -0.033625377316698679, -0.1488833863605892,
+		0.029517805558373963, -0.033625377316698679, 0.0037062717536002166, 0.016410292864567178,
+		0.13069625384639721,  -0.1488833863605892,   0.016410292864567178,  0.072660001695577972
+	};
+	static const double plane[][4] = { { 0.75, 0, -0.5, 0.75 },
+					   { 0.03125, 0.03125, -0.03125, 0.046875 },
+					   { -512, -1024, -1024, -1536 },
+					   { -1, 3, -1, -2 },
+					   { -512, 128, 512, -384 } };
+	static const double far[] = { 2.5, 0.125, -6144, -8, -1151.5 }, pull[] = { -3, -1, 0, 3 };
+	memcpy(g, bend, sizeof bend);
+	memcpy(c, pull, sizeof pull);
+	memcpy(rows, plane, sizeof plane);
+	memcpy(d, far, sizeof far);
+	memset(equal, 0, sizeof equal);
+	equal[0] = true;
+	struct qp_problem problem = { 4, 5, g, c, rows, d, equal };
+	struct solver_result result =
+		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
+	ck_assert_int_eq(result.status, SOLVER_INFEASIBLE);
+	ck_assert_double_ge(qp_infeasibility(&problem, result.certificate), 1e8);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/solvers/qp_conditions");
@@ -318,6 +347,7 @@ static Suite *make(void)
 	tcase_add_test(cases, a_point_outside_a_row_is_told_by_how_far_it_is_outside);
 	tcase_add_test(cases, a_large_multiplier_at_a_row_that_is_nearly_held_is_told);
 	tcase_add_test(cases, where_the_gap_is_all_that_is_left_it_is_closed);
+	tcase_add_test(cases, an_x_far_out_hides_no_contradiction);
 	suite_add_tcase(suite, cases);
 	return suite;
 }
