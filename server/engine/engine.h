@@ -25,7 +25,7 @@
  * with its reason. Two builds make the same tick of the same state where the core's number and
  * that of the method in force are equal. A method of number 0 is experimental: its bits are
  * promised to nobody. */
-#define ENGINE_CORE 1
+#define ENGINE_CORE 2
 
 enum { MOTION_METHODS_MAX = 32, MOTION_TEXT_MAX = 512 };
 struct motion_numbers {

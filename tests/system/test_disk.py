@@ -387,7 +387,7 @@ def spoil(path, how):
     elif how == "other bits":
         with sqlite3.connect(path) as db:
             db.execute("delete from checkpoints where seq > (select min(seq) from checkpoints)")
-            db.execute("update epochs set motion = replace(motion, 'core 1', 'core 999')")
+            db.execute("update epochs set motion = 'core 999' || substr(motion, instr(motion, ','))")
         db.close()
     else:
         path.write_bytes(b"")

@@ -384,7 +384,7 @@ static const struct {
 	  "leads to" },
 	{ "UPDATE hashes SET count = 257", STATUS_CORRUPT, "not what they say" },
 	{ "UPDATE shapes SET canonical = zeroblob(9)", STATUS_CORRUPT, "its name" },
-	{ "UPDATE epochs SET motion = replace(motion, 'core 1', 'core 999')", STATUS_VERSION,
+	{ "UPDATE epochs SET motion = 'core 999' || substr(motion, instr(motion, ','))", STATUS_VERSION,
 	  "of other bits" },
 	{ "PRAGMA user_version = 3", STATUS_VERSION, "version 3" },
 	{ "PRAGMA application_id = 1", STATUS_CORRUPT, "no recording" },
