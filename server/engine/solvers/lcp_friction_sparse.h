@@ -31,7 +31,8 @@ static inline bool lcp_friction_sparse_is_cheaper(uint32_t rows)
  * rounds_max factors, 0: 500): x is the closest of what was tried that adds no energy, within all
  * pyramids; or is without friction, or 0. ½ xᵀA x + bᵀx ≤ 0, to rounding, in every case without joints
  * whose bounds leave out 0. INFEASIBLE: the normals and joints alone have no solution;
- * `certificate` as lcp_sparse's, 0 in tangents. */
+ * `certificate` as lcp_sparse's, 0 in tangents. (Contradictions of less than 1e-2 of the largest b may stay
+ * INEXACT where a warm start's rounds run away.) */
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 					       const struct friction_sparse_problem *problem,
 					       const struct solver_options *options, double *x,
