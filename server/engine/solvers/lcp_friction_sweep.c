@@ -19,7 +19,7 @@
 
 #define LONGER 4 /* of the last way squared: momentum begins anew */
 
-enum { GROUP = 3, PAIRS = LCP_BODY / 2 };
+enum { GROUP = 3 };
 
 typedef double pair __attribute__((vector_size(16)));
 
@@ -75,20 +75,28 @@ static inline double settle(struct lcp_sparse *self, uint32_t i, double w)
 	return self->x[i] - x;
 }
 
+static inline pair pair_load(const double *from)
+{
+	pair v;
+	memcpy(&v, from, sizeof v);
+	return v;
+}
+
 /* The three rows of a contact. */
 static void settle_three(struct lcp_sparse *self, uint32_t i)
 {
 	uint32_t first = self->start[i], entries = self->start[i + 1] - first;
-	const pair *j = __builtin_assume_aligned(self->jacobian[first], 16);
-	const pair *rows[GROUP] = { j, j + PAIRS * entries, j + 2 * PAIRS * entries };
+	const double *j = self->jacobian[first];
+	const double *rows[GROUP] = { j, j + LCP_BODY * (size_t)entries,
+				      j + 2 * LCP_BODY * (size_t)entries };
 	pair w[GROUP] = { { 0, 0 }, { 0, 0 }, { 0, 0 } };
 	double dx[GROUP];
 	for (uint32_t p = 0; p < entries; p++) {
-		const double *from = self->u + LCP_BODY * (size_t)self->at[first + p];
-		const pair *u = __builtin_assume_aligned(from, 16);
+		const double *u = self->u + LCP_BODY * (size_t)self->at[first + p];
 		for (uint32_t k = 0; k < GROUP; k++) {
-			const pair *row = rows[k] + PAIRS * p;
-			w[k] += (row[0] * u[0] + row[1] * u[1]) + row[2] * u[2];
+			const double *row = rows[k] + LCP_BODY * (size_t)p;
+			w[k] += (pair_load(row) * pair_load(u) + pair_load(row + 2) * pair_load(u + 2)) +
+				pair_load(row + 4) * pair_load(u + 4);
 		}
 	}
 	dx[0] = settle(self, i, w[0][0] + w[0][1]);
@@ -99,10 +107,13 @@ static void settle_three(struct lcp_sparse *self, uint32_t i)
 	pair by[GROUP] = { { dx[0], dx[0] }, { dx[1], dx[1] }, { dx[2], dx[2] } };
 	for (uint32_t p = 0; p < entries; p++) {
 		double *to = self->u + LCP_BODY * (size_t)self->at[first + p];
-		pair *u = __builtin_assume_aligned(to, 16);
-		for (uint32_t c = 0; c < PAIRS; c++)
-			u[c] += (by[0] * rows[0][PAIRS * p + c] + by[1] * rows[1][PAIRS * p + c]) +
-				by[2] * rows[2][PAIRS * p + c];
+		for (uint32_t c = 0; c < LCP_BODY; c += 2) {
+			size_t at = LCP_BODY * (size_t)p + c;
+			pair u = pair_load(to + c);
+			u += (by[0] * pair_load(rows[0] + at) + by[1] * pair_load(rows[1] + at)) +
+			     by[2] * pair_load(rows[2] + at);
+			memcpy(to + c, &u, sizeof u);
+		}
 	}
 }
 
