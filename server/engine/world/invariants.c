@@ -16,6 +16,10 @@
 
 /* Where a body may be: its mass centre within LENGTH_MAX, its origin not far from that. */
 #define PLACE_MAX (4 * LENGTH_MAX)
+/* m, between two bodies, each of which has a size as well; and N s, far above the greatest mass at the
+ * greatest speed. */
+#define CONTACT_FAR (4 * PLACE_MAX)
+#define MULTIPLIER_MAX 1e30
 /* A rotation is unit to rounding; many steps may add a little. */
 #define UNIT_TOLERANCE 1e-9
 
@@ -295,19 +299,22 @@ static enum status check_contact(const struct tables *tables, uint32_t row, stru
 	EXPECT(contact->fresh[row] <= 1, TABLE_CONTACT, row, "fresh");
 	EXPECT(contact->point_count[row] <= 4, TABLE_CONTACT, row, "point_count");
 	EXPECT(vector_within(contact->normal[row], 2), TABLE_CONTACT, row, "normal");
+	/* Methods narrow these to float. */
 	for (uint32_t i = 0; i < 12; i++) {
-		EXPECT(scalar_is_finite(contact->anchor[row][i]), TABLE_CONTACT, row, "anchor");
-		EXPECT(scalar_is_finite(contact->multiplier[row][i]), TABLE_CONTACT, row, "multiplier");
+		EXPECT(scalar_abs(contact->anchor[row][i]) <= CONTACT_FAR, TABLE_CONTACT, row, "anchor");
+		EXPECT(scalar_abs(contact->multiplier[row][i]) <= MULTIPLIER_MAX, TABLE_CONTACT, row,
+		       "multiplier");
 	}
 	for (uint32_t i = 0; i < 4; i++) {
-		EXPECT(scalar_is_finite(contact->separation[row][i]), TABLE_CONTACT, row, "separation");
+		EXPECT(scalar_abs(contact->separation[row][i]) <= CONTACT_FAR, TABLE_CONTACT, row,
+		       "separation");
 		EXPECT(scalar_is_finite(contact->normal_impulse[row][i]), TABLE_CONTACT, row,
 		       "normal_impulse");
 	}
-	EXPECT(vec3_is_finite(contact->relative_position[row]), TABLE_CONTACT, row,
+	EXPECT(vector_within(contact->relative_position[row], CONTACT_FAR), TABLE_CONTACT, row,
 	       "relative_position");
-	EXPECT(quat_is_finite(contact->relative_rotation[row]), TABLE_CONTACT, row,
-	       "relative_rotation");
+	EXPECT(quat_dot(contact->relative_rotation[row], contact->relative_rotation[row]) <= 2,
+	       TABLE_CONTACT, row, "relative_rotation");
 	return STATUS_OK;
 }
 
