@@ -103,8 +103,8 @@ START_TEST(walls_that_lean_sideways_stand_cold_and_warm)
 }
 END_TEST
 
-/* Next to all rows are weakly active on the scale of what changed. Larger walls, of the soak, take more factors
- * than a hundred: solved they must be all the same. */
+/* Next to all rows are weakly active on the scale of what changed. Larger walls, of the soak, take more
+ * factors than a hundred: solved they must be all the same. */
 START_TEST(walls_that_only_tremble_are_solved)
 {
 	const char *text = getenv("CAIRN_SOLVER_SIZE");
