@@ -128,8 +128,10 @@ static enum status check_flight(struct question *self, pose *from, struct aabb *
 static enum status make_room(struct question *self, uint32_t a, uint32_t b)
 {
 	self->a = heap_alloc(MAX_OF(a + b, 1u) * sizeof *self->a);
+	if (self->a == NULL)
+		return refuse(self, STATUS_NO_MEMORY, "query", "out of memory");
 	self->b = self->a + a;
-	return self->a != NULL ? STATUS_OK : refuse(self, STATUS_NO_MEMORY, "query", "out of memory");
+	return STATUS_OK;
 }
 
 static enum status look_near(struct question *self, struct aabb box, struct query_filter filter)
