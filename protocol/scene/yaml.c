@@ -82,6 +82,9 @@ static enum status check_key(struct builder *b, const struct level *level, uint3
 		return source_fail(b->source, key->line, STATUS_MALFORMED, "key",
 				   "a key must be text, this is %s", node_kind_text(key));
 	const char *text = d->text + b->text.items[index];
+	if (text[0] == '\0')
+		return source_fail(b->source, key->line, STATUS_MALFORMED, "key",
+				   "a key must be a name, this one is empty");
 	if (level->children / 2 >= YAML_KEYS_MAX)
 		return source_fail(b->source, key->line, STATUS_TOO_LARGE, text,
 				   "a mapping may have %d keys at most", YAML_KEYS_MAX);

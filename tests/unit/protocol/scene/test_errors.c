@@ -37,6 +37,7 @@ static const struct broken BROKEN[] = {
 	{ "bodies: !!seq []\n", STATUS_UNSUPPORTED, 1, "tag", "tags" },
 	{ "a: [[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]\n", STATUS_TOO_DEEP, 1, "scene", "16" },
 	{ "world: {name: a}\nbodies: []\nworld: {}\n", STATUS_EXISTS, 3, "world", "first in line 1" },
+	{ "world:\n  ? \n  seed: 1\n", STATUS_MALFORMED, 2, "key", "empty" },
 	{ "world:\n  seed: 1\n  rate: 60\n  seed: 2\n", STATUS_EXISTS, 4, "seed", "twice" },
 	{ "shapes:\n  a: {kind: box, size: 1}\n  a: {kind: box, size: 2}\n", STATUS_EXISTS, 3, "a",
 	  "twice" },
