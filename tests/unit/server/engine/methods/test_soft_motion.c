@@ -165,6 +165,29 @@ START_TEST(a_contact_that_does_not_act_changes_no_bit)
 }
 END_TEST
 
+/* Turning and moving are damped each at its own rate, also where the ground pushes in every tick. */
+START_TEST(what_lies_on_the_ground_is_damped_at_its_rates)
+{
+	for (uint32_t k = 0; k < COUNT_OF(RATES); k++) {
+		begin_at(RATES[k]);
+		stage_ground(&stage);
+		uint32_t ball = stage_add(&stage, (struct stage_body){
+							  .status = BODY_DYNAMIC,
+							  .shape = stage_shape(&stage, make_sphere(0.5)),
+							  .position = { 0, 0.5, 0 },
+							  .velocity = { 3, 0, 0 },
+							  .spin = { 0, 5, 0 },
+							  .friction = -1 });
+		stage.tables.body.linear_damping[ball] = 0.5;
+		stage.tables.body.angular_damping[ball] = 2;
+		stage_run(&stage, (uint32_t)RATES[k]);
+		ck_assert_double_eq_tol(stage.tables.body.velocity[ball].x, 3 * exp(-0.5), 1e-4);
+		ck_assert_double_eq_tol(stage.tables.body.angular_velocity[ball].y, 5 * exp(-2), 1e-4);
+		stage_release(&stage);
+	}
+}
+END_TEST
+
 /* 5·10⁷ N s on a kilogram: SPEED_MAX from the first tick on, and no farther than that goes. */
 START_TEST(a_body_pushed_beyond_the_limit_goes_no_farther_than_the_limit)
 {
@@ -264,6 +287,7 @@ static Suite *make(void)
 	tcase_add_test(tests, rods_that_tumble_on_the_ground_gain_no_energy);
 	tcase_add_test(tests, a_box_at_rest_holds_up_to_the_angle_of_static_friction_at_any_rate);
 	tcase_add_test(tests, a_contact_that_does_not_act_changes_no_bit);
+	tcase_add_test(tests, what_lies_on_the_ground_is_damped_at_its_rates);
 	tcase_add_test(tests, a_body_pushed_beyond_the_limit_goes_no_farther_than_the_limit);
 	tcase_add_test(tests, a_hit_far_from_the_origin_is_the_same_hit);
 	suite_add_tcase(suite, tests);
