@@ -20,8 +20,6 @@
  */
 #include "server/engine/methods/soft_step.h"
 
-#include "server/engine/dynamics/contact.h"
-
 enum { BODY_GRAIN = 128 };
 
 /* ---- small things ----------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
 #include "server/base/prefetch.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/tuning.h"
+#include "server/engine/geometry/support.h"
 
 #include <string.h>
 
@@ -199,28 +200,13 @@ static void write_shared(const struct prepare *prepare, const struct lane_work *
 	block->bounces |= material.restitution > 0;
 }
 
-/* m: how far its surface is from what of it turns. */
-static double rounding_of(const struct shape *shape)
-{
-	switch (shape->kind) {
-	case SHAPE_SPHERE:
-		return shape->sphere.radius;
-	case SHAPE_CAPSULE:
-		return shape->capsule.radius;
-	case SHAPE_POLYGON:
-		return shape->polygon->radius;
-	default:
-		return 0;
-	}
-}
-
 static void write_rounding(const struct lane_work *w)
 {
 	const struct dynamics *dynamics = w->step->dynamics;
 	const uint32_t *shape = dynamics->tables->placement.shape;
 	const struct shape *a = dynamics->shapes[shape[w->contact->a.placement]];
 	const struct shape *b = dynamics->shapes[shape[w->contact->b.placement]];
-	double rounding_a = rounding_of(a), rounding_b = rounding_of(b);
+	double rounding_a = support_radius(a), rounding_b = support_radius(b);
 	w->block->rounding_a.at[w->lane] = (float)rounding_a;
 	w->block->rounding_b.at[w->lane] = (float)rounding_b;
 	w->block->bend.at[w->lane] = 0;

@@ -77,7 +77,6 @@ static struct soft_step soft_step_of(struct step *step)
 	self.restitution_speed = (float)parameter[PARAMETER_RESTITUTION_SPEED];
 	self.contact_hertz = parameter[PARAMETER_CONTACT_HERTZ];
 	self.contact_damping = parameter[PARAMETER_CONTACT_DAMPING];
-	self.planar = dynamics->tables->world.planar[0];
 	return self;
 }
 

@@ -126,7 +126,6 @@ struct soft_step {
 	float h, h_inv; /* s of a sub-step, and 1/s */
 	float push_speed, restitution_speed; /* m/s */
 	double contact_hertz, contact_damping;
-	bool planar;
 	float time; /* s since the step's start */
 	struct soft_body *bodies; /* body_count + 1; number 0 is the world */
 	struct soft_drive *drives; /* the same */
