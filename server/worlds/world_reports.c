@@ -515,11 +515,17 @@ static void deliver(struct served_world *world, struct reply_report *reply)
  * one order, so the n-th answer may go when the n-th has been written. */
 static bool kept_for_disk(struct served_world *world, struct report *report)
 {
-	const struct reply_report *reply = &report->reply;
+	struct reply_report *reply = &report->reply;
 	if (!world->has_journal || reply->kind != REPLY_SAVED || reply->status != STATUS_OK)
 		return false;
 	if (++world->saves_answered <= world->saves_written)
 		return false;
+	/* The news of a failure may come before the answer; nothing is written after it. */
+	if (world->journal_failure.status != STATUS_OK) {
+		reply->status = world->journal_failure.status;
+		reply->why = world->journal_failure;
+		return false;
+	}
 	struct report **end = &world->waiting_for_disk;
 	while (*end != NULL)
 		end = &(*end)->next;
@@ -572,12 +578,12 @@ static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t ed
 static void on_failed(void *context, enum status status, const char *text)
 {
 	struct served_world *world = context;
-	struct reason why;
+	struct reason *why = &world->journal_failure;
 	log_error("journal_failed", "world=%u name=%s status=%s text=%s",
 		  (unsigned)world->number, world->name, status_name(status), LOG_TEXT(text));
-	reason_set(&why, status, -1, "journal", "%.150s", text);
+	reason_set(why, status, -1, "journal", "%.150s", text);
 	while (world->waiting_for_disk != NULL)
-		release_saved(world, &why);
+		release_saved(world, why);
 	if (!world->stopping)
 		host_journal_failed(world->host);
 }

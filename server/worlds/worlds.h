@@ -40,6 +40,7 @@ struct served_world {
 	uint64_t saves_written, saves_answered; /* named snapshots, both in the order of saving */
 	/* SAVED replies that wait for the disk, oldest first, by their `next`. */
 	struct report *waiting_for_disk;
+	struct reason journal_failure; /* status OK: the file is being written */
 	uint64_t round_at; /* instant at which its fan-out began, 0: it is done */
 	bool whole_asked; /* the mirror is lost, and the host knows */
 	bool contacts_asked; /* the host tells contacts, because somebody watches them */

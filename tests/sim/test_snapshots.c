@@ -1,10 +1,13 @@
 /* SAVE, RESTORE, FORK, epochs; worlds that end while others watch; files that replay and come back. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/store/replay.h"
+#include "tests/lib/bad_disk.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/recorder.h"
 #include "tests/lib/server_sim.h"
@@ -398,6 +401,32 @@ START_TEST(a_second_signal_ends_at_once_and_files_are_whole)
 }
 END_TEST
 
+/* The news that writing failed and the answer to SAVE come to the loop in either order. */
+START_TEST(a_save_whose_writing_fails_is_refused)
+{
+	char directory[RECORDER_PATH];
+	recorder_directory(directory);
+	bad_disk_install();
+	for (uint64_t i = 0; i < 20; i++) {
+		struct server_sim *sim = daemon_of(check_seed() + i, directory);
+		struct sim_client *admin = administrator(sim);
+		char name[16];
+		snprintf(name, sizeof name, "full%u", (unsigned)i);
+		uint32_t world = sim_make_world(admin, name, NULL);
+		server_sim_run(sim, 100 * NS_PER_MS);
+		bad_disk_break(1, ENOSPC);
+		const struct message *answer;
+		ck_assert_int_ne(named(admin, MESSAGE_SAVE, MESSAGE_SAVED, world, "s", "", &answer),
+				 STATUS_OK);
+		ck_assert(wire_slice_is(answer->error.field, "journal"));
+		bad_disk_mend();
+		ck_assert(server_sim_drain(sim, 60 * NS_PER_S));
+		server_sim_destroy(sim);
+	}
+	recorder_remove(directory);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("tests/sim/snapshots");
@@ -416,6 +445,7 @@ static Suite *make(void)
 	TCase *files = tcase_create("files");
 	tcase_set_timeout(files, 30);
 	tcase_add_loop_test(files, a_race_replays_from_its_file_and_goes_on_after_a_restart, 0, 5);
+	tcase_add_test(files, a_save_whose_writing_fails_is_refused);
 	tcase_add_loop_test(files, a_second_signal_ends_at_once_and_files_are_whole, 0, 4);
 	suite_add_tcase(suite, files);
 	return suite;
