@@ -57,7 +57,7 @@ struct shape_source {
 };
 
 struct world_limits {
-	uint32_t bodies, placements, contacts, shapes;
+	uint32_t bodies, placements, contacts, shapes, joints;
 	uint32_t events; /* of one boundary; of more, the last in their order are dropped, which an
 			    EVENT_LIMIT tells */
 	uint64_t memory_bytes, shape_bytes;
@@ -75,7 +75,7 @@ struct world_options {
 	struct shape_source shapes;
 };
 /* 60 Hz, not planar, gravity (0,−9.81,0), seed 1, soft-step and its broad phase, limits 65536 bodies,
- * 131072 placements, 524288 contacts, 16384 shapes, 1048576 events, 4 GiB, 1 GiB; no shape source. */
+ * 131072 placements, 524288 contacts, 16384 shapes, 65536 joints, 1048576 events, 4 GiB, 1 GiB; no shape source. */
 struct world_options world_options_default(void);
 
 /* Errors: RANGE (why names the field), UNKNOWN_METHOD, METHOD_REFUSES, UNSUPPORTED (this machine's
@@ -160,6 +160,8 @@ bool world_stopped(const struct world *world);
 struct world_stats {
 	uint32_t bodies, awake, placements, shapes, contacts, touching, points, islands, colours;
 	uint32_t manifolds_made, manifolds_kept, iterations, fallbacks, quarantined;
+	uint32_t joints, joints_broken; /* there are; broke in the last step */
+	double joint_error; /* m (rad counted as metres): the worst of a locked axis as the last step ended */
 	/* Of the last step: islands solved by which of two solvers, where a method has two; those
 	 * whose impulses are one choice of many. */
 	uint32_t islands_dense, islands_sparse, islands_dependent;
@@ -235,6 +237,54 @@ struct world_changes {
 	uint32_t created_count, moved_count, changed_count, removed_count;
 };
 struct world_changes world_changes(const struct world *world);
+
+/* ---- joints ---------------------------------------------------------------------------------- */
+
+/* What a client may see of a joint. */
+struct joint_view {
+	joint_id id;
+	uint8_t type;  /* enum joint_type */
+	uint8_t flags; /* JOINT_BODIES_PASS */
+	bool asleep;   /* none of its bodies is awake */
+	uint32_t owner;
+	int64_t tag;
+	body_id a, b; /* 0 the world */
+	vec3 point_a, point_b; /* m, from the body's origin in its axes; of the world: world axes */
+	quat frame_a, frame_b; /* the joint's axes to the body's */
+	double break_force, break_torque; /* 0 never */
+	double coordinates[JOINT_AXES];	  /* m, rad; as the bodies stand */
+	vec3 anchor_a, anchor_b;	  /* m, world */
+	vec3 force;  /* N, on b at its anchor, world axes, mean over the last tick it was solved in */
+	vec3 torque; /* N·m, on b about its anchor */
+};
+/* UNKNOWN_JOINT. */
+MUST_CHECK enum status world_joint(const struct world *world, joint_id id, struct joint_view *out);
+/* Ids of all joints, or (body ≠ 0) of a body's, ascending; returns how many there are, writes at most
+ * `capacity`, in no order where that is less. */
+uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, uint32_t capacity);
+/* Bodies that joints link with `body`, itself among them, ascending; not through what is not dynamic. 0 for no
+ * body. O(linked joints). NO_MEMORY. */
+MUST_CHECK enum status world_linked(const struct world *world, body_id body, body_id *ids,
+				    uint32_t capacity, uint32_t *count);
+
+/* What holds for one axis, as JOINT_AXIS tells it. */
+struct joint_axis_view {
+	uint8_t mode, spring, motor, wave;
+	double lower, upper, restitution, friction;
+	double stiffness, damping, rest, spring_limit;
+	double target, motor_limit, amplitude, hertz, phase;
+};
+MUST_CHECK enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
+					struct joint_axis_view *out);
+
+/* What changed of joints between the previous boundary and this one, as world_changes tells of bodies. `moved`:
+ * one of its bodies did, or its force; perhaps more than those. `changed`: anything a command sets. */
+struct world_joint_changes {
+	const joint_id *created, *moved, *changed, *removed;
+	uint32_t created_count, moved_count, changed_count, removed_count;
+};
+/* NO_MEMORY. */
+MUST_CHECK enum status world_joint_changes(const struct world *world, struct world_joint_changes *out);
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 
 typedef uint32_t body_id;
 typedef uint32_t shape_id;
+typedef uint32_t joint_id;
 
 /* The body that carries the walls of BOUNDS_WALLS: static, in the body table while there are walls, in
  * contacts and their events, nowhere else. Its contacts are not filtered. No command may name it. */
@@ -55,6 +56,9 @@ enum bounds_mode {
 #define GRAVITY_MAX 1e4		 /* m/s² */
 #define FRICTION_MAX 10.0	 /* 1 */
 #define DAMPING_MAX 1e3		 /* 1/s */
+#define STIFFNESS_MAX 1e12	 /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
+#define HERTZ_MAX 1e4		 /* 1/s */
+#define TURNS_MAX 1e6		 /* rad: what a joint's angle may be told to be */
 #define INTEGER_MAX 9007199254740991.0 /* 2^53 − 1: what every client's numbers can hold */
 
 /* Flags of a body. */
@@ -71,6 +75,69 @@ struct attachment {
 };
 enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
 
+/* What a joint is: which of its six axes are locked, and how its coordinates are counted.
+ *
+ * A joint has a frame on each of two bodies (one of them may be the world). Axes 0, 1, 2 are x, y, z of
+ * where b's anchor is from a's, along the axes of the frame on a, m; axes 3, 4, 5 are the angles that
+ * turn a's frame into b's, rad, about x, then y, then z (R = Rx Ry Rz), unless told otherwise. */
+enum joint_type {
+	JOINT_SPHERICAL = 1,   /* no axis slides; 3: twist about x, 4: swing, the angle between the
+				  frames' x axes, which has an upper limit only; 5 is not used */
+	JOINT_REVOLUTE = 2,    /* 3 is free: about x */
+	JOINT_PRISMATIC = 3,   /* 0 is free: along x */
+	JOINT_CYLINDRICAL = 4, /* 0 and 3 are free: along and about x */
+	JOINT_UNIVERSAL = 5,   /* 3 and 4 are free: about x of a, and about y of b */
+	JOINT_FIXED = 6,       /* none is free */
+	JOINT_DISTANCE = 7,    /* 0: the distance of the anchors, m; locked at `rest` (a rod), limited
+				  (a rope), or free with a spring; the others are not used */
+	JOINT_SIX_DOF = 8,     /* each axis as it is told; locked at first */
+	JOINT_WHEEL = 9,       /* x stands up: 0 the suspension, 3 steering, 5 the wheel about its
+				  axle z, are free */
+	JOINT_DRAG = 10,       /* body a is the world: 0, 1, 2 are springs to a point that commands move */
+};
+enum { JOINT_AXES = 6, JOINT_TYPES_END = 11 };
+
+enum joint_mode {
+	JOINT_FREE = 0,
+	JOINT_LOCKED = 1,  /* at 0; of a distance at `rest` */
+	JOINT_LIMITED = 2, /* lower ≤ coordinate ≤ upper */
+};
+enum joint_spring {
+	JOINT_SPRING_NONE = 0,
+	JOINT_SPRING_STIFFNESS = 1, /* stiffness N/m (N·m/rad), damping N·s/m (N·m·s/rad) */
+	JOINT_SPRING_HERTZ = 2,	    /* stiffness: Hz, damping: ratio; with the mass along the axis */
+};
+enum joint_motor {
+	JOINT_MOTOR_NONE = 0,
+	JOINT_MOTOR_VELOCITY = 1, /* holds the rate of the coordinate at its target, m/s (rad/s) */
+	JOINT_MOTOR_POSITION = 2, /* holds the coordinate at its target, m (rad) */
+};
+/* How a motor's target goes with the time since it was set. */
+enum joint_wave {
+	JOINT_WAVE_CONSTANT = 0,
+	JOINT_WAVE_SINE = 1,  /* target + amplitude sin(2π hertz t + phase) */
+	JOINT_WAVE_TABLE = 2, /* by the points of JOINT_TABLE, with straight lines between */
+};
+
+/* Flags of a joint. */
+enum {
+	JOINT_BODIES_PASS = 1u << 0, /* its two bodies do not meet each other */
+};
+
+/* What JOINT_TARGETS sets: `joint` is an id, or −k for the k-th command's result. */
+struct joint_target {
+	int64_t joint;
+	uint8_t axis;
+	double value;
+};
+enum { JOINT_TARGETS_MAX = 4096 }; /* of one command */
+/* A point of a motor's table. */
+struct joint_point {
+	double time; /* s since the table was set */
+	double value;
+};
+enum { JOINT_POINTS_MAX = 256 }; /* of one axis */
+
 enum event_kind {
 	EVENT_CONTACT_BEGIN = 1, /* a, b; point, normal a → b; value = normal impulse of the tick, N·s */
 	EVENT_CONTACT_END = 2,	 /* bodies a, b */
@@ -82,7 +149,9 @@ enum event_kind {
 	/* value = the limit. fraction 0: the step was not made, the world pauses; 1: it was made,
 	 * and `child_a` events over the limit of events were dropped */
 	EVENT_LIMIT = 8,
-	EVENT_JOINT_BREAK = 9,	 /* reserved */
+	/* joint `child_a` of bodies a and b (0: the world) broke and is gone; point: its anchor; value:
+	 * what it carried in units of what it may, above 1 */
+	EVENT_JOINT_BREAK = 9,
 	EVENT_BIRTHS = 10,	 /* reserved: particles */
 	EVENT_DEATHS = 11,	 /* reserved: particles */
 };

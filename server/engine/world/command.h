@@ -19,9 +19,19 @@ struct attachment_list {
 	uint32_t count;
 };
 
+struct target_list {
+	const struct joint_target *items; /* borrowed */
+	uint32_t count;
+};
+struct point_list {
+	const struct joint_point *items; /* borrowed */
+	uint32_t count;
+};
+
 enum field_type {
 	FIELD_BODY,
 	FIELD_SHAPE,
+	FIELD_JOINT,
 	FIELD_ENUM,
 	FIELD_U32,
 	FIELD_INTEGER,
@@ -32,9 +42,12 @@ enum field_type {
 	FIELD_NAME,
 	FIELD_SEED,
 	FIELD_ATTACHMENTS,
+	FIELD_TARGETS,
+	FIELD_POINTS,
 };
 typedef int64_t field_c_BODY;
 typedef int64_t field_c_SHAPE;
+typedef int64_t field_c_JOINT;
 typedef uint8_t field_c_ENUM;
 typedef uint32_t field_c_U32;
 typedef int64_t field_c_INTEGER;
@@ -45,6 +58,8 @@ typedef struct text32 field_c_TEXT;
 typedef struct name32 field_c_NAME;
 typedef uint64_t field_c_SEED;
 typedef struct attachment_list field_c_ATTACHMENTS;
+typedef struct target_list field_c_TARGETS;
+typedef struct point_list field_c_POINTS;
 
 /* enum command_op { COMMAND_SPAWN = 10, … } */
 enum command_op {
@@ -88,7 +103,7 @@ struct command {
 	};
 };
 
-enum command_result { RESULT_NOTHING, RESULT_BODY, RESULT_SHAPE };
+enum command_result { RESULT_NOTHING, RESULT_BODY, RESULT_SHAPE, RESULT_JOINT };
 
 struct command_field {
 	const char *name, *unit, *doc;

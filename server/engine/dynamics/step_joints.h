@@ -1,0 +1,39 @@
+/* step_joints.h: the joints of a step: which of them act, their data, and what becomes of them.
+ *
+ * A joint acts where neither of its bodies is inactive and one of them takes part as a dynamic one. Joints are in
+ * the order of their rows, so the list is a function of the tables.
+ */
+#ifndef CAIRN_ENGINE_DYNAMICS_STEP_JOINTS_H
+#define CAIRN_ENGINE_DYNAMICS_STEP_JOINTS_H
+
+#include "server/engine/dynamics/joint.h"
+#include "server/engine/dynamics/step.h"
+
+struct step_joints {
+	struct joint *joints;		/* in the step's scratch */
+	struct constraint *constraints; /* of the kind constraint_joint, source = row of the joint table, data
+					   the joint; slots of the bodies, ROW_NO_BODY for the world and for
+					   what does not take part (its motion is in the data) */
+	uint32_t count;
+};
+
+/* After step_number. Motors' targets are those at `time` seconds from the tick's start. NO_MEMORY: nothing
+ * changed. */
+MUST_CHECK enum status step_joints_make(struct step *self, double time, struct step_joints *out,
+					struct reason *why);
+/* The targets of motors at another time within the tick. */
+void step_joints_at(const struct step *self, struct step_joints *joints, double time);
+
+/* What a method found of a joint. */
+struct joint_result {
+	double multiplier[JOINT_MULTIPLIERS]; /* N·s, N·m·s over the tick, by 5 axis + part */
+	struct spatial on_b; /* N·s, N·m·s over the tick, about b's mass centre (of the world: its origin), of
+				all its rows on b */
+	vec3 point;	     /* m, world: where b's anchor was while it acted; the torque is about it */
+};
+/* results[i] for joints[i]; after step_store_all: multipliers, force and torque (per second of the tick), angles
+ * as the bodies stand now. What carries more than it may breaks: an event, and its row is free. */
+void step_joints_store(struct step *self, const struct step_joints *joints,
+		       const struct joint_result *results);
+
+#endif
