@@ -36,6 +36,24 @@ static void pack_attachments(struct wire_packer *out, const struct attachment_li
 	}
 }
 
+static void pack_targets(struct wire_packer *out, const struct target_list *list)
+{
+	wire_pack_array(out, list->count);
+	for (uint32_t i = 0; i < list->count; i++) {
+		wire_pack_array(out, 3);
+		wire_pack_int(out, list->items[i].joint);
+		wire_pack_uint(out, list->items[i].axis);
+		wire_pack_real(out, list->items[i].value);
+	}
+}
+
+static void pack_points(struct wire_packer *out, const struct point_list *list)
+{
+	wire_pack_array(out, list->count);
+	for (uint32_t i = 0; i < list->count; i++)
+		pack_reals(out, (const double[]){list->items[i].time, list->items[i].value}, 2);
+}
+
 static void pack_seed(struct wire_packer *out, uint64_t seed)
 {
 	uint8_t bytes[8];
@@ -48,6 +66,7 @@ static void pack_field(struct wire_packer *out, const struct command_field *fiel
 	switch (field->type) {
 	case FIELD_BODY:
 	case FIELD_SHAPE:
+	case FIELD_JOINT:
 	case FIELD_INTEGER:
 		wire_pack_int(out, *(const int64_t *)at);
 		return;
@@ -77,6 +96,12 @@ static void pack_field(struct wire_packer *out, const struct command_field *fiel
 		return;
 	case FIELD_ATTACHMENTS:
 		pack_attachments(out, at);
+		return;
+	case FIELD_TARGETS:
+		pack_targets(out, at);
+		return;
+	case FIELD_POINTS:
+		pack_points(out, at);
 		return;
 	}
 }
@@ -112,6 +137,10 @@ static bool field_same(const struct command_field *field, const void *a, const v
 		return memcmp(a, b, sizeof(struct name32)) == 0;
 	case FIELD_ATTACHMENTS:
 		return ((const struct attachment_list *)a)->count == 0;
+	case FIELD_TARGETS:
+		return ((const struct target_list *)a)->count == 0;
+	case FIELD_POINTS:
+		return ((const struct point_list *)a)->count == 0;
 	default: /* eight bytes without padding */
 		return memcmp(a, b, sizeof(uint64_t)) == 0;
 	}
@@ -242,6 +271,67 @@ static enum status take_attachments(struct wire_cursor *in, struct arena *arena,
 	return status;
 }
 
+static enum status take_target(struct wire_cursor *in, struct joint_target *target)
+{
+	uint32_t count;
+	uint64_t axis = 0;
+	enum status status = wire_take_array(in, &count);
+	if (status == STATUS_OK && count < 3)
+		return STATUS_TYPE;
+	if (status == STATUS_OK)
+		status = wire_take_int(in, &target->joint);
+	if (status == STATUS_OK)
+		status = wire_take_uint(in, UINT8_MAX, &axis);
+	target->axis = (uint8_t)axis;
+	if (status == STATUS_OK)
+		status = wire_take_real(in, &target->value);
+	if (status == STATUS_OK && count > 3)
+		status = wire_skip_many(in, count - 3);
+	return status;
+}
+
+static enum status take_targets(struct wire_cursor *in, struct arena *arena,
+				struct target_list *targets)
+{
+	uint32_t count;
+	enum status status = wire_take_array(in, &count);
+	*targets = (struct target_list){NULL, 0};
+	if (status != STATUS_OK || count == 0)
+		return status;
+	if (count > JOINT_TARGETS_MAX)
+		return STATUS_RANGE;
+	struct joint_target *items = ARENA_ARRAY(arena, struct joint_target, count);
+	if (items == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = take_target(in, &items[i]);
+	if (status == STATUS_OK)
+		*targets = (struct target_list){items, count};
+	return status;
+}
+
+static enum status take_points(struct wire_cursor *in, struct arena *arena, struct point_list *points)
+{
+	uint32_t count;
+	enum status status = wire_take_array(in, &count);
+	*points = (struct point_list){NULL, 0};
+	if (status != STATUS_OK || count == 0)
+		return status;
+	if (count > JOINT_POINTS_MAX)
+		return STATUS_RANGE;
+	struct joint_point *items = ARENA_ARRAY(arena, struct joint_point, count);
+	if (items == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+		double values[2] = {0};
+		status = wire_take_tuple(in, values, 2);
+		items[i] = (struct joint_point){values[0], values[1]};
+	}
+	if (status == STATUS_OK)
+		*points = (struct point_list){items, count};
+	return status;
+}
+
 static enum status take_field(struct wire_cursor *in, struct arena *arena,
 			      const struct command_field *field, void *at)
 {
@@ -250,6 +340,7 @@ static enum status take_field(struct wire_cursor *in, struct arena *arena,
 	switch (field->type) {
 	case FIELD_BODY:
 	case FIELD_SHAPE:
+	case FIELD_JOINT:
 	case FIELD_INTEGER:
 		return wire_take_int(in, at);
 	case FIELD_ENUM:
@@ -274,6 +365,10 @@ static enum status take_field(struct wire_cursor *in, struct arena *arena,
 		return take_seed(in, at);
 	case FIELD_ATTACHMENTS:
 		return take_attachments(in, arena, at);
+	case FIELD_TARGETS:
+		return take_targets(in, arena, at);
+	case FIELD_POINTS:
+		return take_points(in, arena, at);
 	}
 	return STATUS_TYPE;
 }
@@ -289,6 +384,7 @@ static void allowed_of(const struct command_field *field, char text[ALLOWED_BYTE
 	switch (field->type) {
 	case FIELD_BODY:
 	case FIELD_SHAPE:
+	case FIELD_JOINT:
 		snprintf(text, ALLOWED_BYTES, "an id, or -k for what the k-th command makes");
 		return;
 	case FIELD_ENUM:
@@ -317,6 +413,12 @@ static void allowed_of(const struct command_field *field, char text[ALLOWED_BYTE
 	case FIELD_ATTACHMENTS:
 		snprintf(text, ALLOWED_BYTES, "an array of at most %d [shape, position, rotation]",
 			 ATTACHMENTS_MAX);
+		return;
+	case FIELD_TARGETS:
+		snprintf(text, ALLOWED_BYTES, "an array of at most %s [joint, axis, value]", max);
+		return;
+	case FIELD_POINTS:
+		snprintf(text, ALLOWED_BYTES, "an array of %s to %s [time, value]", min, max);
 		return;
 	}
 }

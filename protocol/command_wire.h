@@ -4,7 +4,7 @@
  * their order; missing ones at the end hold their defaults, and packing leaves such ones out, so a
  * command has one form. Kinds of fields:
  *
- *   BODY, SHAPE, INTEGER   integer
+ *   BODY, SHAPE, JOINT, INTEGER   integer
  *   ENUM, U32              integer ≥ 0
  *   F64                    float or integer
  *   VEC3, QUAT             array of 3 (x, y, z) or 4 (w, x, y, z) floats or integers
@@ -12,6 +12,8 @@
  *   NAME                   bin of 32
  *   SEED                   bin of 8, big-endian; or an integer ≥ 0
  *   ATTACHMENTS            array of [shape, position?, rotation?]
+ *   TARGETS                array of [joint, axis, value]
+ *   POINTS                 array of [time, value]
  *
  * Types, lengths and finiteness are checked here, ranges by the engine (command_check_values).
  */
@@ -26,7 +28,7 @@
 /* Packs one command; a sticky failure of the packer otherwise. */
 void command_pack(struct wire_packer *out, const struct command *command);
 
-/* Takes one command. Attachments are pushed on `arena`. Items past the fields we know are ignored.
+/* Takes one command. Lists are pushed on `arena`. Items past the fields we know are ignored.
  * After a refusal the cursor stands somewhere within the command.
  *   STATUS_TYPE             not an array, a field is missing or of another type
  *   STATUS_UNKNOWN_COMMAND, STATUS_UNSUPPORTED (reserved), STATUS_RANGE (too long, not in the C

@@ -47,7 +47,7 @@ def default_of(kind, value):
         value = value.replace(name, number)
     if kind == "VEC3":
         return f"[{value}, {value}, {value}]"
-    return {"QUAT": "[1, 0, 0, 0]", "ATTACHMENTS": "[]"}.get(kind, value)
+    return {"QUAT": "[1, 0, 0, 0]", "ATTACHMENTS": "[]", "TARGETS": "[]", "POINTS": "[]"}.get(kind, value)
 
 
 def commands():

@@ -57,7 +57,7 @@ enum bounds_mode {
 #define FRICTION_MAX 10.0	 /* 1 */
 #define DAMPING_MAX 1e3		 /* 1/s */
 #define STIFFNESS_MAX 1e12	 /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
-#define HERTZ_MAX 1e4		 /* 1/s */
+#define JOINT_HERTZ_MAX 1e4		 /* 1/s */
 #define TURNS_MAX 1e6		 /* rad: what a joint's angle may be told to be */
 #define INTEGER_MAX 9007199254740991.0 /* 2^53 − 1: what every client's numbers can hold */
 

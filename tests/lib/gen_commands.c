@@ -55,6 +55,37 @@ static int64_t any_body(struct gen_commands *gen)
 	return count > 0 ? ids[rng_below(&gen->rng, count)] : 1;
 }
 
+static int64_t any_joint(struct gen_commands *gen)
+{
+	joint_id ids[256];
+	uint32_t count = world_joints(gen->world, 0, ids, COUNT_OF(ids));
+	count = count < COUNT_OF(ids) ? count : COUNT_OF(ids);
+	return count > 0 ? ids[rng_below(&gen->rng, count)] : 1;
+}
+
+static struct target_list targets(struct gen_commands *gen)
+{
+	uint32_t count = rng_below(&gen->rng, COUNT_OF(gen->targets));
+	for (uint32_t i = 0; i < count; i++) {
+		gen->targets[i].joint = any_joint(gen);
+		gen->targets[i].axis = (uint8_t)rng_below(&gen->rng, JOINT_AXES);
+		gen->targets[i].value = real(gen);
+	}
+	return (struct target_list){ gen->targets, count };
+}
+
+static struct point_list points(struct gen_commands *gen)
+{
+	uint32_t count = 1 + rng_below(&gen->rng, COUNT_OF(gen->points) - 1);
+	double time = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		gen->points[i].time = time;
+		gen->points[i].value = real(gen);
+		time += rng_range(&gen->rng, 0.01, 1);
+	}
+	return (struct point_list){ gen->points, count };
+}
+
 static struct attachment_list attachments(struct gen_commands *gen)
 {
 	uint32_t count = rng_below(&gen->rng, COUNT_OF(gen->items));
@@ -91,6 +122,9 @@ static void gen_field(struct gen_commands *gen, struct command *command,
 	case FIELD_SHAPE:
 		PUT(int64_t, 1 + rng_below(rng, 6));
 		return;
+	case FIELD_JOINT:
+		PUT(int64_t, any_joint(gen));
+		return;
 	case FIELD_ENUM:
 		PUT(uint8_t, (uint8_t)(low + rng_below(rng, (uint32_t)(high - low) + 1)));
 		return;
@@ -118,6 +152,12 @@ static void gen_field(struct gen_commands *gen, struct command *command,
 		return;
 	case FIELD_ATTACHMENTS:
 		PUT(struct attachment_list, attachments(gen));
+		return;
+	case FIELD_TARGETS:
+		PUT(struct target_list, targets(gen));
+		return;
+	case FIELD_POINTS:
+		PUT(struct point_list, points(gen));
 		return;
 	case FIELD_TEXT:
 		return;
@@ -263,7 +303,11 @@ static bool spoil_id(struct command *command, const struct command_field *field,
 					  INT64_MIN };
 	if (way >= COUNT_OF(values))
 		return false;
-	enum status unknown = field->type == FIELD_BODY ? STATUS_UNKNOWN_BODY : STATUS_UNKNOWN_SHAPE;
+	if (values[way] == 0 && field->max == 1)
+		way++; /* 0 is the world */
+	enum status unknown = field->type == FIELD_BODY	 ? STATUS_UNKNOWN_BODY :
+			      field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE :
+							   STATUS_UNKNOWN_JOINT;
 	*expected = values[way] < 0 ? STATUS_BACK_REFERENCE : unknown;
 	put(command, field, &values[way], sizeof values[way]);
 	return true;
@@ -322,6 +366,70 @@ static bool spoil_attachments(struct command *command, const struct command_fiel
 	return true;
 }
 
+static bool spoil_targets(struct command *command, const struct command_field *field, uint32_t way,
+			  enum status *expected)
+{
+	static struct joint_target items[JOINT_TARGETS_MAX + 1];
+	static const struct {
+		enum status status;
+		struct joint_target item;
+	} bad[] = {
+		{ STATUS_UNKNOWN_JOINT, { 0, 0, 0 } },
+		{ STATUS_UNKNOWN_JOINT, { 77777, 0, 0 } },
+		{ STATUS_BACK_REFERENCE, { -4000, 0, 0 } },
+		{ STATUS_RANGE, { 1, JOINT_AXES, 0 } },
+		{ STATUS_RANGE, { 1, 0, 2e6 } },
+		{ STATUS_NOT_FINITE, { 1, 0, NAN } },
+		{ STATUS_NOT_FINITE, { 1, 0, INFINITY } },
+	};
+	for (uint32_t i = 0; i < COUNT_OF(items); i++)
+		items[i] = (struct joint_target){ 1, 0, 0 };
+	struct target_list list = { items, 1 };
+	*expected = STATUS_RANGE;
+	if (way == COUNT_OF(bad))
+		list.count = JOINT_TARGETS_MAX + 1;
+	else if (way > COUNT_OF(bad))
+		return false;
+	else
+		items[0] = bad[way].item;
+	if (way < COUNT_OF(bad))
+		*expected = bad[way].status;
+	put(command, field, &list, sizeof list);
+	return true;
+}
+
+static bool spoil_points(struct command *command, const struct command_field *field, uint32_t way,
+			 enum status *expected)
+{
+	static struct joint_point items[JOINT_POINTS_MAX + 1];
+	for (uint32_t i = 0; i < COUNT_OF(items); i++)
+		items[i] = (struct joint_point){ .time = i };
+	struct point_list list = { items, 2 };
+	*expected = STATUS_RANGE;
+	switch (way) {
+	case 0:
+		list.count = 0;
+		break;
+	case 1:
+		list.count = JOINT_POINTS_MAX + 1;
+		break;
+	case 2:
+		items[1].time = 0; /* not after the first */
+		break;
+	case 3:
+		items[0].time = -1;
+		break;
+	case 4:
+		items[1].value = NAN;
+		*expected = STATUS_NOT_FINITE;
+		break;
+	default:
+		return false;
+	}
+	put(command, field, &list, sizeof list);
+	return true;
+}
+
 bool gen_spoil(struct command *command, const struct command_field *field, uint32_t way,
 	       enum status *expected)
 {
@@ -334,7 +442,12 @@ bool gen_spoil(struct command *command, const struct command_field *field, uint3
 		return spoil_quat(command, field, way, expected);
 	case FIELD_BODY:
 	case FIELD_SHAPE:
+	case FIELD_JOINT:
 		return spoil_id(command, field, way, expected);
+	case FIELD_TARGETS:
+		return spoil_targets(command, field, way, expected);
+	case FIELD_POINTS:
+		return spoil_points(command, field, way, expected);
 	case FIELD_TEXT:
 		return spoil_text(command, field, way, expected);
 	case FIELD_ATTACHMENTS:

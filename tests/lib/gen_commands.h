@@ -5,12 +5,14 @@
 #include "server/base/rng.h"
 #include "server/engine/engine.h"
 
-/* What commands may refer to. `items` is filled and borrowed by the SPAWN that was made last. */
+/* What commands may refer to. The lists are filled and borrowed by the command that was made last. */
 struct gen_commands {
 	struct rng rng;
 	const struct world *world; /* borrowed */
 	bool planar;
 	struct attachment items[4];
+	struct joint_target targets[6];
+	struct joint_point points[5];
 	double size; /* typical magnitude of vectors, m, m/s, … */
 };
 

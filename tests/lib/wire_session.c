@@ -322,7 +322,8 @@ static void write_command_field(FILE *out, const char *type, const char *name, d
 		fprintf(out, " [%g, %g, %g] |", initial, initial, initial);
 	else if (strcmp(type, "QUAT") == 0)
 		fputs(" [1, 0, 0, 0] |", out);
-	else if (strcmp(type, "ATTACHMENTS") == 0)
+	else if (strcmp(type, "ATTACHMENTS") == 0 || strcmp(type, "TARGETS") == 0 ||
+		 strcmp(type, "POINTS") == 0)
 		fputs(" [] |", out);
 	else
 		fprintf(out, " %.10g |", initial);

@@ -14,11 +14,12 @@
 static const char *type_text(enum field_type type)
 {
 	static const char *const names[] = {
-		[FIELD_BODY] = "body",	   [FIELD_SHAPE] = "shape", [FIELD_ENUM] = "enum",
+		[FIELD_BODY] = "body",	   [FIELD_SHAPE] = "shape", [FIELD_JOINT] = "joint", [FIELD_ENUM] = "enum",
 		[FIELD_U32] = "u32",	   [FIELD_INTEGER] = "int", [FIELD_F64] = "f64",
 		[FIELD_VEC3] = "vec3",	   [FIELD_QUAT] = "quat",   [FIELD_TEXT] = "text",
 		[FIELD_NAME] = "name",	   [FIELD_SEED] = "seed",
 		[FIELD_ATTACHMENTS] = "attachments",
+		[FIELD_TARGETS] = "targets", [FIELD_POINTS] = "points",
 	};
 	return names[type];
 }
@@ -38,6 +39,10 @@ static void say_range(const struct command_field *field)
 	case FIELD_ATTACHMENTS:
 		printf("at most %d", ATTACHMENTS_MAX);
 		return;
+	case FIELD_TARGETS:
+	case FIELD_POINTS:
+		printf("%.10g … %.10g of them", field->min, field->max);
+		return;
 	default:
 		return;
 	}
@@ -54,6 +59,8 @@ static void say_default(const struct command_field *field, bool needed)
 		printf("1, 0, 0, 0");
 		return;
 	case FIELD_ATTACHMENTS:
+	case FIELD_TARGETS:
+	case FIELD_POINTS:
 		printf("none");
 		return;
 	case FIELD_VEC3:
@@ -68,7 +75,8 @@ static void say_default(const struct command_field *field, bool needed)
 
 static void say_command(const struct command_info *info)
 {
-	static const char *const results[] = { "nothing", "a body id", "a shape id" };
+	static const char *const results[] = { "nothing", "a body id", "a shape id",
+					       "a joint id" };
 	printf("\n### %u %s\n\n", info->op, info->name);
 	say_cell(info->doc);
 	printf(". Yields %s.\n\n", results[info->result]);

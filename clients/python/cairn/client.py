@@ -145,7 +145,7 @@ def _pack_field(kind, value):
         return float(value)
     if kind == "ENUM" and isinstance(value, str):
         return STATUSES.index(value)
-    if kind == "ATTACHMENTS":
+    if kind in ("ATTACHMENTS", "TARGETS", "POINTS"):
         return [list(item) if isinstance(item, (list, tuple)) else [item] for item in value]
     return value
 

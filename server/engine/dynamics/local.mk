@@ -23,6 +23,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/integrate.h \
 	server/engine/dynamics/islands.c \
 	server/engine/dynamics/islands.h \
+	server/engine/dynamics/joint.c \
+	server/engine/dynamics/joint.h \
 	server/engine/dynamics/mass_operator.c \
 	server/engine/dynamics/mass_operator.h \
 	server/engine/dynamics/ode.c \
@@ -35,6 +37,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/sleep.c \
 	server/engine/dynamics/step.c \
 	server/engine/dynamics/step.h \
+	server/engine/dynamics/step_joints.c \
+	server/engine/dynamics/step_joints.h \
 	server/engine/dynamics/step_reach.c \
 	server/engine/dynamics/tuning.h
 

@@ -110,6 +110,7 @@ static void field_set(struct command *command, const struct command_field *field
 /* Each command with every field at its default. */
 #define INITIAL_BODY(initial) (int64_t)(initial)
 #define INITIAL_SHAPE(initial) (int64_t)(initial)
+#define INITIAL_JOINT(initial) (int64_t)(initial)
 #define INITIAL_INTEGER(initial) (int64_t)(initial)
 #define INITIAL_ENUM(initial) (uint8_t)(initial)
 #define INITIAL_U32(initial) (uint32_t)(initial)
@@ -120,6 +121,8 @@ static void field_set(struct command *command, const struct command_field *field
 #define INITIAL_NAME(initial) { { 0 } }
 #define INITIAL_SEED(initial) 0
 #define INITIAL_ATTACHMENTS(initial) { NULL, 0 }
+#define INITIAL_TARGETS(initial) { NULL, 0 }
+#define INITIAL_POINTS(initial) { NULL, 0 }
 static const struct command blanks[] = {
 #define COMMAND(number, NAME, name_, needed, result, doc) { .op = number, .name_ = {
 #define FIELD(NAME, TYPE, name_, min, max, initial, unit, doc) .name_ = INITIAL_##TYPE(initial),
@@ -191,7 +194,11 @@ quat command_rotation(quat q)
 static enum status check_id(int64_t id, const struct command_field *field, int64_t index,
 			    struct reason *why)
 {
-	enum status unknown = field->type == FIELD_BODY ? STATUS_UNKNOWN_BODY : STATUS_UNKNOWN_SHAPE;
+	enum status unknown = field->type == FIELD_BODY	 ? STATUS_UNKNOWN_BODY :
+			      field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE :
+							   STATUS_UNKNOWN_JOINT;
+	if (id == 0 && field->type == FIELD_BODY && field->max == 1)
+		return STATUS_OK; /* the world */
 	if (id == 0 || id > (int64_t)UINT32_MAX)
 		return reason_set(why, unknown, index, field->name, "%lld is no id",
 				  (long long)id);
@@ -241,12 +248,61 @@ static enum status check_attachments(const struct attachment_list *list,
 	return STATUS_OK;
 }
 
+static enum status check_targets(const struct target_list *list, const struct command_field *field,
+				 int64_t index, struct reason *why)
+{
+	if (list->count > field->max)
+		return reason_set(why, STATUS_RANGE, index, field->name,
+				  "%u targets in a command, at most %.10g", list->count, field->max);
+	const struct command_field id = { .name = field->name, .type = FIELD_JOINT };
+	const struct command_field value = { .name = field->name,
+					     .min = -LENGTH_MAX,
+					     .max = LENGTH_MAX };
+	const struct command_field axis = { .name = field->name, .max = JOINT_AXES - 1 };
+	for (uint32_t i = 0; i < list->count; i++) {
+		enum status status = check_id(list->items[i].joint, &id, index, why);
+		if (status == STATUS_OK)
+			status = check_number(list->items[i].axis, &axis, index, why);
+		if (status == STATUS_OK)
+			status = check_number(list->items[i].value, &value, index, why);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+static enum status check_points(const struct point_list *list, const struct command_field *field,
+				int64_t index, struct reason *why)
+{
+	if (list->count < field->min || list->count > field->max)
+		return reason_set(why, STATUS_RANGE, index, field->name,
+				  "%u points: a table has %.10g to %.10g", list->count, field->min,
+				  field->max);
+	const struct command_field time = { .name = field->name, .max = LENGTH_MAX };
+	const struct command_field value = { .name = field->name,
+					     .min = -LENGTH_MAX,
+					     .max = LENGTH_MAX };
+	for (uint32_t i = 0; i < list->count; i++) {
+		enum status status = check_number(list->items[i].time, &time, index, why);
+		if (status == STATUS_OK)
+			status = check_number(list->items[i].value, &value, index, why);
+		if (status != STATUS_OK)
+			return status;
+		if (i > 0 && list->items[i].time <= list->items[i - 1].time)
+			return reason_set(why, STATUS_RANGE, index, field->name,
+					  "point %u is at %.10g s, not after the one before it", i,
+					  list->items[i].time);
+	}
+	return STATUS_OK;
+}
+
 static enum status check_field(struct command *command, const struct command_field *field,
 			       int64_t index, struct reason *why)
 {
 	switch (field->type) {
 	case FIELD_BODY:
-	case FIELD_SHAPE: {
+	case FIELD_SHAPE:
+	case FIELD_JOINT: {
 		FIELD_GET(command, field, int64_t, id);
 		return check_id(id, field, index, why);
 	}
@@ -285,6 +341,14 @@ static enum status check_field(struct command *command, const struct command_fie
 		FIELD_GET(command, field, struct attachment_list, list);
 		return check_attachments(&list, field, index, why);
 	}
+	case FIELD_TARGETS: {
+		FIELD_GET(command, field, struct target_list, list);
+		return check_targets(&list, field, index, why);
+	}
+	case FIELD_POINTS: {
+		FIELD_GET(command, field, struct point_list, list);
+		return check_points(&list, field, index, why);
+	}
 	case FIELD_NAME:
 	case FIELD_SEED:
 		return STATUS_OK;
@@ -312,6 +376,30 @@ static enum status check_bounds(const struct command_BOUNDS *bounds, int64_t ind
 			  "maximum must be above minimum on every axis");
 }
 
+/* What an axis needs to be one: limits in order, a spring that is one. */
+static enum status check_axis(const struct command_JOINT_AXIS *axis, int64_t index, struct reason *why)
+{
+	if (axis->mode == JOINT_LIMITED && axis->upper < axis->lower)
+		return reason_set(why, STATUS_RANGE, index, "upper",
+				  "upper is %.10g, below lower %.10g: limits may be equal, not crossed",
+				  axis->upper, axis->lower);
+	if (axis->spring == JOINT_SPRING_HERTZ && axis->stiffness > JOINT_HERTZ_MAX)
+		return reason_set(why, STATUS_RANGE, index, "stiffness",
+				  "stiffness is %.10g Hz: with spring 2 it must be within 0 and %.10g",
+				  axis->stiffness, JOINT_HERTZ_MAX);
+	return STATUS_OK;
+}
+
+static enum status check_table(const struct command_JOINT_TABLE *table, int64_t index,
+			       struct reason *why)
+{
+	double last = table->points.items[table->points.count - 1].time;
+	if (table->period == 0 || (table->period >= last && table->period > 0))
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, index, "period",
+			  "period is %.10g s, before the last point at %.10g s", table->period, last);
+}
+
 enum status command_check_values(struct command *command, int64_t index, struct reason *why)
 {
 	const struct command_info *info = command_info(command->op);
@@ -335,6 +423,10 @@ enum status command_check_values(struct command *command, int64_t index, struct 
 				      command->set_material.static_friction, index, why);
 	case COMMAND_BOUNDS:
 		return check_bounds(&command->bounds, index, why);
+	case COMMAND_JOINT_AXIS:
+		return check_axis(&command->joint_axis, index, why);
+	case COMMAND_JOINT_TABLE:
+		return check_table(&command->joint_table, index, why);
 	default:
 		return STATUS_OK;
 	}
@@ -370,6 +462,23 @@ static void say_attachments(struct line *line, const struct attachment_list *lis
 	say(line, "]");
 }
 
+static void say_targets(struct line *line, const struct target_list *list)
+{
+	say(line, "[");
+	for (uint32_t i = 0; i < list->count; i++)
+		say(line, "%s%lld.%u=%g", i > 0 ? " " : "", (long long)list->items[i].joint,
+		    (unsigned)list->items[i].axis, list->items[i].value);
+	say(line, "]");
+}
+
+static void say_points(struct line *line, const struct point_list *list)
+{
+	say(line, "[");
+	for (uint32_t i = 0; i < list->count; i++)
+		say(line, "%s(%g,%g)", i > 0 ? " " : "", list->items[i].time, list->items[i].value);
+	say(line, "]");
+}
+
 static void say_field(struct line *line, const struct command *command,
 		      const struct command_field *field)
 {
@@ -381,9 +490,12 @@ static void say_field(struct line *line, const struct command *command,
 	uint32_t u32;
 	double number;
 	struct attachment_list list;
+	struct target_list targets;
+	struct point_list points;
 	switch (field->type) {
 	case FIELD_BODY:
 	case FIELD_SHAPE:
+	case FIELD_JOINT:
 	case FIELD_INTEGER:
 		memcpy(&integer, at, sizeof integer);
 		say(line, "%lld", (long long)integer);
@@ -421,6 +533,14 @@ static void say_field(struct line *line, const struct command *command,
 	case FIELD_ATTACHMENTS:
 		memcpy(&list, at, sizeof list);
 		say_attachments(line, &list);
+		return;
+	case FIELD_TARGETS:
+		memcpy(&targets, at, sizeof targets);
+		say_targets(line, &targets);
+		return;
+	case FIELD_POINTS:
+		memcpy(&points, at, sizeof points);
+		say_points(line, &points);
 		return;
 	}
 }

@@ -1,7 +1,7 @@
 /* command.h: commands.def as C: one struct per command, their union, and the table that describes them.
  *
- * A `struct command` is a plain value except for the attachment list of SPAWN, which borrows memory
- * from whoever decoded it. Absent optional fields hold their defaults (command_defaults).
+ * A `struct command` is a plain value except for lists (shapes of SPAWN, targets, points), which borrow
+ * memory from whoever decoded it. Absent optional fields hold their defaults (command_defaults).
  */
 #ifndef CAIRN_ENGINE_WORLD_COMMAND_H
 #define CAIRN_ENGINE_WORLD_COMMAND_H

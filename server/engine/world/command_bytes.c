@@ -46,6 +46,25 @@ static void write_attachments(struct writer *writer, const struct attachment_lis
 	}
 }
 
+static void write_targets(struct writer *writer, const struct target_list *list)
+{
+	write_u32(writer, list->count);
+	for (uint32_t i = 0; i < list->count; i++) {
+		write_i64(writer, list->items[i].joint);
+		write_u8(writer, list->items[i].axis);
+		write_f64(writer, list->items[i].value);
+	}
+}
+
+static void write_points(struct writer *writer, const struct point_list *list)
+{
+	write_u32(writer, list->count);
+	for (uint32_t i = 0; i < list->count; i++) {
+		write_f64(writer, list->items[i].time);
+		write_f64(writer, list->items[i].value);
+	}
+}
+
 static void write_field(struct writer *writer, const struct command *command,
 			const struct command_field *field)
 {
@@ -53,6 +72,7 @@ static void write_field(struct writer *writer, const struct command *command,
 	switch (field->type) {
 	case FIELD_BODY:
 	case FIELD_SHAPE:
+	case FIELD_JOINT:
 	case FIELD_INTEGER:
 		write_i64(writer, *(const int64_t *)at);
 		return;
@@ -80,6 +100,12 @@ static void write_field(struct writer *writer, const struct command *command,
 		return;
 	case FIELD_ATTACHMENTS:
 		write_attachments(writer, at);
+		return;
+	case FIELD_TARGETS:
+		write_targets(writer, at);
+		return;
+	case FIELD_POINTS:
+		write_points(writer, at);
 		return;
 	}
 }
@@ -113,6 +139,41 @@ static enum status read_attachments(struct reader *reader, struct arena *arena,
 	return STATUS_OK;
 }
 
+static enum status read_targets(struct reader *reader, struct arena *arena, struct target_list *list)
+{
+	list->count = read_u32(reader);
+	list->items = NULL;
+	if (reader->failed || list->count > JOINT_TARGETS_MAX)
+		return STATUS_MALFORMED;
+	struct joint_target *items = ARENA_ARRAY(arena, struct joint_target, list->count);
+	if (items == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < list->count; i++) {
+		items[i].joint = read_i64(reader);
+		items[i].axis = read_u8(reader);
+		items[i].value = read_f64(reader);
+	}
+	list->items = items;
+	return STATUS_OK;
+}
+
+static enum status read_points(struct reader *reader, struct arena *arena, struct point_list *list)
+{
+	list->count = read_u32(reader);
+	list->items = NULL;
+	if (reader->failed || list->count > JOINT_POINTS_MAX)
+		return STATUS_MALFORMED;
+	struct joint_point *items = ARENA_ARRAY(arena, struct joint_point, list->count);
+	if (items == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < list->count; i++) {
+		items[i].time = read_f64(reader);
+		items[i].value = read_f64(reader);
+	}
+	list->items = items;
+	return STATUS_OK;
+}
+
 static enum status read_field(struct reader *reader, struct arena *arena, struct command *command,
 			      const struct command_field *field)
 {
@@ -120,6 +181,7 @@ static enum status read_field(struct reader *reader, struct arena *arena, struct
 	switch (field->type) {
 	case FIELD_BODY:
 	case FIELD_SHAPE:
+	case FIELD_JOINT:
 	case FIELD_INTEGER:
 		*(int64_t *)at = read_i64(reader);
 		return STATUS_OK;
@@ -147,6 +209,10 @@ static enum status read_field(struct reader *reader, struct arena *arena, struct
 		return STATUS_OK;
 	case FIELD_ATTACHMENTS:
 		return read_attachments(reader, arena, at);
+	case FIELD_TARGETS:
+		return read_targets(reader, arena, at);
+	case FIELD_POINTS:
+		return read_points(reader, arena, at);
 	}
 	return STATUS_MALFORMED;
 }

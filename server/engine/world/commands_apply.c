@@ -7,17 +7,12 @@
 #include "server/base/rng.h"
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/drives.h"
+#include "server/engine/world/joints.h"
 #include "server/engine/world/parameters.h"
 #include "server/engine/world/plan.h"
 #include "server/engine/world/walls.h"
 
 #include <string.h>
-
-struct doing {
-	struct world *world;
-	const struct plan *plan;
-	uint32_t index;
-};
 
 /* Row of a body that the check found. */
 static uint32_t body_row(const struct doing *doing, int64_t id)

@@ -16,6 +16,7 @@
  *              dislikes and switch in one go) and never wrong.
  */
 #include "server/engine/world/command_bytes.h"
+#include "server/engine/world/joints.h"
 #include "server/engine/world/parameters.h"
 #include "server/engine/world/plan_find.h"
 #include "server/engine/world/walls.h"

@@ -23,6 +23,10 @@ libengine_a_SOURCES += \
 	server/engine/world/image_read.c \
 	server/engine/world/invariants.c \
 	server/engine/world/motion.c \
+	server/engine/world/joints.h \
+	server/engine/world/joints.c \
+	server/engine/world/joints_apply.c \
+	server/engine/world/joints_check.c \
 	server/engine/world/parameters.h \
 	server/engine/world/parameters.c \
 	server/engine/world/pending.h \

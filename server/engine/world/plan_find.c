@@ -77,7 +77,9 @@ static enum status resolve(struct check *check, int64_t *id, enum command_result
 	if (command_info(check->plan->commands[earlier].op)->result != kind)
 		return REFUSE(check, STATUS_BACK_REFERENCE, field,
 			      "%lld names a command that makes no %s", (long long)*id,
-			      kind == RESULT_BODY ? "body" : "shape");
+			      kind == RESULT_BODY  ? "body" :
+			      kind == RESULT_SHAPE ? "shape" :
+						     "joint");
 	*id = check->plan->values[earlier];
 	return STATUS_OK;
 }

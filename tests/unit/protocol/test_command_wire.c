@@ -11,6 +11,8 @@
 static struct arena arena;
 static uint8_t data[1 << 16], again[1 << 16];
 static struct attachment attachments[ATTACHMENTS_MAX];
+static struct joint_target targets[JOINT_TARGETS_MAX];
+static struct joint_point points[JOINT_POINTS_MAX];
 
 static void set_up(void)
 {
@@ -39,11 +41,36 @@ static struct attachment_list gen_attachments(struct rng *rng)
 	return (struct attachment_list){count > 0 ? attachments : NULL, count};
 }
 
+/* Few or, now and then, as many as may be. */
+static uint32_t gen_count(struct rng *rng, uint32_t most)
+{
+	return rng_below(rng, 40) == 0 ? most : rng_below(rng, 4);
+}
+
+static struct target_list gen_targets(struct rng *rng)
+{
+	uint32_t count = gen_count(rng, JOINT_TARGETS_MAX);
+	for (uint32_t i = 0; i < count; i++)
+		targets[i] = (struct joint_target){ .joint = (int64_t)rng_u32(rng) - 1000,
+						    .axis = (uint8_t)rng_u32(rng),
+						    .value = gen_real(rng) };
+	return (struct target_list){count > 0 ? targets : NULL, count};
+}
+
+static struct point_list gen_points(struct rng *rng)
+{
+	uint32_t count = gen_count(rng, JOINT_POINTS_MAX);
+	for (uint32_t i = 0; i < count; i++)
+		points[i] = (struct joint_point){ .time = gen_real(rng), .value = gen_real(rng) };
+	return (struct point_list){count > 0 ? points : NULL, count};
+}
+
 static void gen_field(struct rng *rng, enum field_type type, void *at)
 {
 	switch (type) {
 	case FIELD_BODY:
 	case FIELD_SHAPE:
+	case FIELD_JOINT:
 	case FIELD_INTEGER:
 		*(int64_t *)at = (int64_t)(rng_u64(rng) >> 10) - (INT64_C(1) << 53);
 		return;
@@ -75,6 +102,12 @@ static void gen_field(struct rng *rng, enum field_type type, void *at)
 	case FIELD_ATTACHMENTS:
 		*(struct attachment_list *)at = gen_attachments(rng);
 		return;
+	case FIELD_TARGETS:
+		*(struct target_list *)at = gen_targets(rng);
+		return;
+	case FIELD_POINTS:
+		*(struct point_list *)at = gen_points(rng);
+		return;
 	}
 }
 
@@ -96,20 +129,47 @@ static bool attachments_same(const struct attachment_list *a, const struct attac
 	       (a->count == 0 || memcmp(a->items, b->items, a->count * sizeof *a->items) == 0);
 }
 
-static bool same(const struct command_info *info, const struct command *a, const struct command *b)
+static bool targets_same(const struct target_list *a, const struct target_list *b)
+{
+	bool equal = a->count == b->count;
+	for (uint32_t i = 0; i < a->count && equal; i++)
+		equal = a->items[i].joint == b->items[i].joint &&
+			a->items[i].axis == b->items[i].axis &&
+			memcmp(&a->items[i].value, &b->items[i].value, sizeof(double)) == 0;
+	return equal;
+}
+
+static bool points_same(const struct point_list *a, const struct point_list *b)
+{
+	return a->count == b->count &&
+	       (a->count == 0 || memcmp(a->items, b->items, a->count * sizeof *a->items) == 0);
+}
+
+static bool fields_same(enum field_type type, const void *a, const void *b)
 {
 	static const size_t BYTES[] = {
-		[FIELD_BODY] = 8,    [FIELD_SHAPE] = 8, [FIELD_ENUM] = 1,  [FIELD_U32] = 4,
-		[FIELD_INTEGER] = 8, [FIELD_F64] = 8,   [FIELD_VEC3] = 24, [FIELD_QUAT] = 32,
-		[FIELD_TEXT] = 32,   [FIELD_NAME] = 32, [FIELD_SEED] = 8,
+		[FIELD_BODY] = 8,    [FIELD_SHAPE] = 8, [FIELD_JOINT] = 8, [FIELD_ENUM] = 1,
+		[FIELD_U32] = 4,     [FIELD_INTEGER] = 8, [FIELD_F64] = 8, [FIELD_VEC3] = 24,
+		[FIELD_QUAT] = 32,   [FIELD_TEXT] = 32, [FIELD_NAME] = 32, [FIELD_SEED] = 8,
 	};
+	switch (type) {
+	case FIELD_ATTACHMENTS:
+		return attachments_same(a, b);
+	case FIELD_TARGETS:
+		return targets_same(a, b);
+	case FIELD_POINTS:
+		return points_same(a, b);
+	default:
+		return memcmp(a, b, BYTES[type]) == 0;
+	}
+}
+
+static bool same(const struct command_info *info, const struct command *a, const struct command *b)
+{
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		const void *at = (const uint8_t *)a + info->fields[i].offset;
 		const void *bt = (const uint8_t *)b + info->fields[i].offset;
-		bool equal = info->fields[i].type == FIELD_ATTACHMENTS
-				     ? attachments_same(at, bt)
-				     : memcmp(at, bt, BYTES[info->fields[i].type]) == 0;
-		if (!equal)
+		if (!fields_same(info->fields[i].type, at, bt))
 			return false;
 	}
 	return a->op == b->op;

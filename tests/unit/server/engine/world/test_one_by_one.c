@@ -96,9 +96,12 @@ static void refer_back(struct gen_commands *gen, struct row *row)
 	uint32_t last = row->count - 1;
 	struct command *command = &row->commands[last];
 	const struct command_field *field = &command_info(command->op)->fields[0];
-	if (field->type != FIELD_BODY && field->type != FIELD_SHAPE)
+	if (field->type > FIELD_JOINT)
 		return;
-	enum command_result wanted = field->type == FIELD_BODY ? RESULT_BODY : RESULT_SHAPE;
+	static const enum command_result makes[] = { [FIELD_BODY] = RESULT_BODY,
+						     [FIELD_SHAPE] = RESULT_SHAPE,
+						     [FIELD_JOINT] = RESULT_JOINT };
+	enum command_result wanted = makes[field->type];
 	for (uint32_t k = last; k-- > 0;) {
 		if (result_of(&row->commands[k]) != wanted || rng_below(&gen->rng, 3) == 0)
 			continue;
@@ -112,8 +115,7 @@ static void refer_back(struct gen_commands *gen, struct row *row)
 static void resolve_back(struct command *command, const uint32_t *made)
 {
 	const struct command_info *info = command_info(command->op);
-	if (info->field_count == 0 ||
-	    (info->fields[0].type != FIELD_BODY && info->fields[0].type != FIELD_SHAPE))
+	if (info->field_count == 0 || info->fields[0].type > FIELD_JOINT)
 		return;
 	char *at = (char *)command + info->fields[0].offset;
 	int64_t id;

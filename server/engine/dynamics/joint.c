@@ -1,0 +1,2 @@
+/* joint.c: a joint's coordinates, errors and rows. */
+#include "server/engine/dynamics/joint.h"

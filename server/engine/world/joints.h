@@ -1,0 +1,30 @@
+/* joints.h: commands about joints, for the tables of commands_check.c and commands_apply.c. */
+#ifndef CAIRN_ENGINE_WORLD_JOINTS_H
+#define CAIRN_ENGINE_WORLD_JOINTS_H
+
+#include "server/engine/world/plan_find.h"
+
+/* A planned command being done. */
+struct doing {
+	struct world *world;
+	const struct plan *plan;
+	uint32_t index;
+};
+
+enum status check_joint_create(struct check *check, struct command *command);
+enum status check_joint_remove(struct check *check, struct command *command);
+enum status check_joint_set(struct check *check, struct command *command);
+enum status check_joint_axis(struct check *check, struct command *command);
+enum status check_joint_targets(struct check *check, struct command *command);
+enum status check_joint_table(struct check *check, struct command *command);
+enum status check_joint_move(struct check *check, struct command *command);
+
+void apply_joint_create(const struct doing *doing, const struct command *command);
+void apply_joint_remove(const struct doing *doing, const struct command *command);
+void apply_joint_set(const struct doing *doing, const struct command *command);
+void apply_joint_axis(const struct doing *doing, const struct command *command);
+void apply_joint_targets(const struct doing *doing, const struct command *command);
+void apply_joint_table(const struct doing *doing, const struct command *command);
+void apply_joint_move(const struct doing *doing, const struct command *command);
+
+#endif
