@@ -171,6 +171,7 @@ enum wire_method_abilities {
 	WIRE_METHOD_SLEEP = 4,
 	WIRE_METHOD_PLANAR = 8,
 	WIRE_METHOD_SPATIAL = 16,
+	WIRE_METHOD_JOINTS = 32,
 };
 /* Texts and lists are borrowed from the bytes of the answer. */
 struct wire_method {

@@ -26,6 +26,7 @@ static uint32_t pack_limits(struct wire_packer *out, const struct scene_world *s
 		{ "placements_max", scene->placements_max },
 		{ "contacts_max", scene->contacts_max },
 		{ "shapes_max", scene->shapes_max },
+		{ "joints_max", scene->joints_max },
 		{ "events_max", scene->events_max },
 	};
 	uint32_t count = 0;

@@ -112,6 +112,7 @@ static enum status compile_limits(struct compile *self, const struct node *node,
 	out->placements_max = KEY_GIVEN(&limits, LIMITS, placements) ? limits.placements : 0;
 	out->contacts_max = KEY_GIVEN(&limits, LIMITS, contacts) ? limits.contacts : 0;
 	out->shapes_max = KEY_GIVEN(&limits, LIMITS, shapes) ? limits.shapes : 0;
+	out->joints_max = KEY_GIVEN(&limits, LIMITS, joints) ? limits.joints : 0;
 	out->events_max = KEY_GIVEN(&limits, LIMITS, events) ? limits.events : 0;
 	return STATUS_OK;
 }

@@ -31,7 +31,8 @@ struct scene_world {
 	bool seed_given;
 	char method[32]; /* "": default */
 	char broad_phase[16]; /* "": default */
-	uint32_t bodies_max, placements_max, contacts_max, shapes_max, events_max; /* 0: default */
+	uint32_t bodies_max, placements_max, contacts_max, shapes_max; /* 0: default */
+	uint32_t joints_max, events_max;
 };
 
 struct scene {

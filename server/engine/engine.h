@@ -432,7 +432,7 @@ struct method_info {
 	const char *name, *summary;
 	uint32_t motion; /* the number of its motion */
 	uint32_t shapes; /* bit per enum shape_kind */
-	bool friction, restitution, sleep, planar, three_d;
+	bool friction, restitution, sleep, planar, three_d, joints;
 };
 uint32_t world_methods(struct method_info *out, uint32_t capacity);
 /* Other names of methods, from their sources. Taken wherever a method is named; what such a name

@@ -45,7 +45,8 @@ enum status host_answer_methods(struct host *host, struct bytes *out)
 				     (list[i].restitution ? WIRE_METHOD_RESTITUTION : 0u) |
 				     (list[i].sleep ? WIRE_METHOD_SLEEP : 0u) |
 				     (list[i].planar ? WIRE_METHOD_PLANAR : 0u) |
-				     (list[i].three_d ? WIRE_METHOD_SPATIAL : 0u),
+				     (list[i].three_d ? WIRE_METHOD_SPATIAL : 0u) |
+				     (list[i].joints ? WIRE_METHOD_JOINTS : 0u),
 			.code = (uint32_t)status,
 			.name = wire_text(list[i].name),
 			.why = wire_text(status == STATUS_OK ? "" : why.text),

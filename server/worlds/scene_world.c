@@ -31,6 +31,8 @@ static struct world_options options_of(const struct scene_world *scene, const ch
 		options.limits.contacts = scene->contacts_max;
 	if (scene->shapes_max != 0)
 		options.limits.shapes = scene->shapes_max;
+	if (scene->joints_max != 0)
+		options.limits.joints = scene->joints_max;
 	if (scene->events_max != 0)
 		options.limits.events = scene->events_max;
 	return options;

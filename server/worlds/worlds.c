@@ -84,6 +84,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 		{ "shapes", stats->shapes },
 		{ "placements", stats->placements },
 		{ "contacts", stats->contacts },
+		{ "joints", stats->joints },
 		{ "fallbacks", stats->fallbacks_total },
 		{ "quarantined", stats->quarantined_total },
 		{ "islands", stats->islands },
@@ -102,6 +103,8 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	wire_pack_real(&counts, stats->residual);
 	wire_pack_string(&counts, "push_work");
 	wire_pack_real(&counts, stats->push_work_total);
+	wire_pack_string(&counts, "joint_error");
+	wire_pack_real(&counts, stats->joint_error);
 	ASSERT(wire_packer_status(&counts) == STATUS_OK);
 	message_init(message, MESSAGE_WORLD_INFO);
 	struct msg_world_info *info = &message->world_info;
@@ -118,7 +121,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	memcpy(info->bounds.max, &world->info.bounds_max, sizeof info->bounds.max);
 	info->bodies = stats->bodies;
 	info->name = wire_text(world->name);
-	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) + 2 };
+	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) + 3 };
 }
 
 enum { SLICE_WORK = 64 }; /* of a slice beside its watched changes */

@@ -240,6 +240,8 @@ static enum status take_option(struct wire_slice key, struct wire_cursor *in,
 		return take_u32(in, &options->limits.contacts);
 	if (wire_slice_is(key, "shapes_max"))
 		return take_u32(in, &options->limits.shapes);
+	if (wire_slice_is(key, "joints_max"))
+		return take_u32(in, &options->limits.joints);
 	if (wire_slice_is(key, "events_max"))
 		return take_u32(in, &options->limits.events);
 	if (wire_slice_is(key, "memory_max"))
@@ -264,6 +266,7 @@ static const char *allowed_of(struct wire_slice key)
 		{ "placements_max", "an integer within 1 and 16777216" },
 		{ "contacts_max", "an integer within 1 and 16777216" },
 		{ "shapes_max", "an integer within 1 and 16777216" },
+		{ "joints_max", "an integer within 1 and 16777216" },
 		{ "events_max", "an integer within 1 and 16777216" },
 		{ "memory_max", "an integer within 65536 and 9007199254740991" },
 	};

@@ -132,17 +132,17 @@ static void say_methods(void)
 	       "with the reason.\n\n| method |");
 	for (int kind = 1; kind < SHAPE_KINDS; kind++)
 		printf(" %s |", shape_kind_name((enum shape_kind)kind));
-	printf(" friction | restitution | sleep | planar | spatial | |\n|---|");
+	printf(" friction | restitution | sleep | planar | spatial | joints | |\n|---|");
 	for (int kind = 1; kind < SHAPE_KINDS; kind++)
 		printf("---|");
-	printf("---|---|---|---|---|---|\n");
+	printf("---|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < count && i < COUNT_OF(list); i++) {
 		printf("| `%s` |", list[i].name);
 		for (int kind = 1; kind < SHAPE_KINDS; kind++)
 			printf(" %s |", yes(list[i].shapes >> kind & 1));
-		printf(" %s | %s | %s | %s | %s | ", yes(list[i].friction),
-			yes(list[i].restitution),
-		       yes(list[i].sleep), yes(list[i].planar), yes(list[i].three_d));
+		printf(" %s | %s | %s | %s | %s | %s | ", yes(list[i].friction),
+		       yes(list[i].restitution), yes(list[i].sleep), yes(list[i].planar),
+		       yes(list[i].three_d), yes(list[i].joints));
 		say_cell(list[i].summary);
 		printf(" |\n");
 	}

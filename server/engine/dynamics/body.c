@@ -17,6 +17,7 @@
 #include "server/engine/dynamics/body.h"
 
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/step.h"
 
 vec3 dynamics_centre(const struct tables *tables, uint32_t body)
@@ -205,6 +206,16 @@ void body_wake_touched(struct dynamics *self, uint32_t body)
 	     e = self->edges.items[e].next)
 		if (tables->contact.touching[edge_row(e)])
 			dynamics_wake(self, edge_other(tables, e));
+	joints_wake_neighbours(self, body);
+}
+
+void body_ask_pairs(struct dynamics *self, uint32_t body)
+{
+	const struct tables *tables = self->tables;
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1])
+		if (tables->placement.active[p - 1])
+			placement_moved(self, p - 1);
 }
 
 /* ---- what commands do ------------------------------------------------------------------------- */
@@ -229,6 +240,7 @@ void dynamics_body_moved(struct dynamics *self, uint32_t body)
 	body_wake_touched(self, body);
 	dynamics_wake(self, body);
 	body_cache_pose(self, body);
+	joints_note_moved(self, body);
 	body_contacts_stale(self, body);
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1]) {
@@ -250,6 +262,7 @@ void dynamics_body_changed(struct dynamics *self, uint32_t body)
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1])
 		placement_refresh_box(self, body, p - 1, self->ahead, true);
+	joints_note_moved(self, body);
 	if (!body_is_solid(tables, body))
 		body_contacts_drop(self, body);
 	body_contacts_stale(self, body);
@@ -263,6 +276,7 @@ void dynamics_body_removed(struct dynamics *self, uint32_t body)
 	body_wake_touched(self, body);
 	dynamics_wake(self, body);
 	body_contacts_drop(self, body);
+	dynamics_joints_drop(self, body);
 	for (uint32_t p = tables->body.first_placement[body], next; p != 0; p = next) {
 		next = tables->placement.next[p - 1];
 		if (broad_phase_has(self->broad_phase, p - 1))

@@ -45,7 +45,9 @@ void body_refresh_proxies(struct dynamics *self, uint32_t body);
 void body_contacts_stale(struct dynamics *self, uint32_t body);
 /* Drops all contacts of a body. */
 void body_contacts_drop(struct dynamics *self, uint32_t body);
-/* Wakes the sets of the sleepers it touches. */
+/* All its pairs are asked again in the next step. */
+void body_ask_pairs(struct dynamics *self, uint32_t body);
+/* Wakes the sets of the sleepers it touches or is joined to. */
 void body_wake_touched(struct dynamics *self, uint32_t body);
 
 #endif

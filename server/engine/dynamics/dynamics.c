@@ -5,6 +5,7 @@
 #include "server/base/heap.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/joint_list.h"
 
 #include <string.h>
 
@@ -26,6 +27,10 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	bitset_init(&self->placement_used);
 	bitset_init(&self->contact_used);
 	bitset_init(&self->moved);
+	table_init(&self->joint_index);
+	bitset_init(&self->joint_used);
+	bitset_init(&self->joint_notes.moved);
+	bitset_init(&self->joint_notes.changed);
 	enum status status = arena_init(&self->scratch, 0);
 	if (status == STATUS_OK)
 		status = broad_phase_create(tables->world.broad_phase[0], &self->broad_phase);
@@ -47,6 +52,7 @@ void dynamics_release(struct dynamics *self)
 	bitset_release(&self->placement_used);
 	bitset_release(&self->contact_used);
 	bitset_release(&self->moved);
+	joints_release(self);
 	ARRAY_RELEASE(&self->bodies);
 	ARRAY_RELEASE(&self->edges);
 	ARRAY_RELEASE(&self->near_pairs);
@@ -77,7 +83,7 @@ uint64_t dynamics_memory(const struct dynamics *self)
 	       (uint64_t)self->edges.capacity * sizeof *self->edges.items +
 	       (uint64_t)self->near_pairs.capacity * 8 +
 	       (uint64_t)self->new_pairs.capacity * sizeof *self->new_pairs.items +
-	       (uint64_t)self->sort_scratch.capacity * 8 +
+	       (uint64_t)self->sort_scratch.capacity * 8 + joints_memory(self) +
 	       (uint64_t)self->events.capacity * sizeof *self->events.items + self->scratch.peak;
 }
 
@@ -234,6 +240,9 @@ enum status dynamics_rebuild(struct dynamics *self)
 	if (status != STATUS_OK)
 		return status;
 	rebuild_reset(self);
+	status = joints_rebuild(self);
+	if (status != STATUS_OK)
+		return status;
 	rebuild_bodies(self);
 	for (uint32_t row = 0; row < self->tables->contact.count; row++)
 		if (self->tables->contact.used[row])

@@ -51,6 +51,8 @@ struct step_report {
 	double residual;    /* the method's own measure; its documentation names it */
 	double penetration_max, penetration_mean; /* m, over points with separation < 0 */
 	uint32_t quarantined;
+	uint32_t joints_broken;
+	double joint_error; /* m, rad: the worst of any joint as the step leaves it */
 };
 
 /* Events of the boundary, in the order they happened; the world sorts them, and then holds them
@@ -99,7 +101,17 @@ struct dynamics {
 	struct contact_index contact_index; /* pair of pieces → contact row */
 	struct bitset awake, live;
 	struct bitset parted; /* rows of bodies that lost contact points; whoever reads it empties it */
-	struct bitset body_used, placement_used, contact_used;
+	struct bitset body_used, placement_used, contact_used, joint_used;
+	struct table joint_index; /* joint id → row */
+	/* What the boundary is to tell of joints (joint_list.h). */
+	struct {
+		struct bitset moved, changed; /* rows */
+		struct {
+			joint_id *items; /* in no order */
+			uint32_t count, capacity;
+		} removed;
+		uint32_t first_new; /* ids from here on were made since the boundary opened */
+	} joint_notes;
 	struct bitset moved; /* placement rows */
 	struct {
 		uint32_t *items; /* rows of bodies that fell asleep in the last step, as sets,

@@ -25,6 +25,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/islands.h \
 	server/engine/dynamics/joint.c \
 	server/engine/dynamics/joint.h \
+	server/engine/dynamics/joint_list.c \
+	server/engine/dynamics/joint_list.h \
 	server/engine/dynamics/mass_operator.c \
 	server/engine/dynamics/mass_operator.h \
 	server/engine/dynamics/ode.c \

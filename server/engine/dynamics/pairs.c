@@ -1,7 +1,7 @@
 /* pairs.c: which pieces are near.
  *
  * Whether two placements are `wanted` as a pair is a function of their bodies' columns and fat boxes:
- * different solid bodies, one of them dynamic; not filtered out; kinds that can meet; boxes that
+ * different solid bodies, one of them dynamic; not filtered out, and not passing by a joint; kinds that can meet; boxes that
  * overlap; and, for a plane, whose box may be everything, a box that reaches into its half-space.
  *
  * Shapes of several pieces (meshes, solids of parts) make a pair for each piece that is near, in one frame:
@@ -25,6 +25,7 @@
 #include "server/engine/collision/manifold.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/tuning.h"
 #include "server/engine/geometry/mesh.h"
 
@@ -62,7 +63,7 @@ static bool placements_may_meet(const struct dynamics *self, uint32_t a, uint32_
 	if (body_a == body_b || (tables->body.status[body_a] != BODY_DYNAMIC &&
 				 tables->body.status[body_b] != BODY_DYNAMIC))
 		return false;
-	if (!filter_allows(&tables->body, body_a, body_b))
+	if (!filter_allows(&tables->body, body_a, body_b) || dynamics_bodies_pass(self, body_a, body_b))
 		return false;
 	return collide_supported(placement_shape(self, a)->kind, placement_shape(self, b)->kind);
 }

@@ -7,10 +7,11 @@
  * `awake`, its contacts `live`, and no step sees them until one of them is woken, which wakes the set.
  *
  * The speed counts what the body moved, correction of penetration included, as well as its velocity. An
- * animated body that moves keeps what it touches awake. A body that may not sleep keeps its island awake.
+ * animated body that moves keeps what it touches or is joined to awake, and so does a motor that runs. A body that may not sleep keeps its island awake.
  */
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/step.h"
 #include "server/engine/world/parameters.h"
 
@@ -82,6 +83,45 @@ static void link_touching(struct dynamics *self, struct islands *islands)
 			continue;
 		}
 		if (is_awake_dynamic(self, a) && is_awake_dynamic(self, b))
+			join(islands->parent, a, b);
+	}
+}
+
+/* A motor that turns something, or follows a wave, is at work; one that holds a place may rest there. */
+static bool motor_runs(const struct joint_table *joint, uint32_t row)
+{
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		if (joint->motor[row][axis] != JOINT_MOTOR_NONE &&
+		    (joint->wave[row][axis] != JOINT_WAVE_CONSTANT ||
+		     (joint->motor[row][axis] == JOINT_MOTOR_VELOCITY &&
+		      joint->target[row][axis] != 0)))
+			return true;
+	return false;
+}
+
+static void stay_awake(struct tables *tables, uint32_t body)
+{
+	if (body != DYNAMICS_NONE)
+		tables->body.sleep_time[body] = 0;
+}
+
+static void link_joined(struct dynamics *self, struct islands *islands)
+{
+	struct tables *tables = self->tables;
+	for (uint32_t row = bitset_next(&self->joint_used, 0); row != BITSET_NONE;
+	     row = bitset_next(&self->joint_used, row + 1)) {
+		uint32_t a = joint_body(tables, row, 0), b = joint_body(tables, row, 1);
+		bool awake_a = a != DYNAMICS_NONE && bitset_get(&self->awake, a);
+		bool awake_b = b != DYNAMICS_NONE && bitset_get(&self->awake, b);
+		if ((!awake_a && !awake_b) || !joint_may_act(tables, row))
+			continue;
+		bool script = (awake_a && is_moving_script(self, a)) ||
+			      (awake_b && is_moving_script(self, b));
+		if (script || motor_runs(&tables->joint, row)) {
+			stay_awake(tables, a);
+			stay_awake(tables, b);
+		}
+		if (awake_a && awake_b && is_awake_dynamic(self, a) && is_awake_dynamic(self, b))
 			join(islands->parent, a, b);
 	}
 }
@@ -159,6 +199,7 @@ void step_sleep(struct step *step)
 		islands.parent[body] = body;
 	measure(self, step->dt);
 	link_touching(self, &islands);
+	link_joined(self, &islands);
 	settle(self, &islands);
 	arena_rewind(&self->scratch, mark);
 }
@@ -173,6 +214,7 @@ void dynamics_wake(struct dynamics *self, uint32_t body)
 		return;
 	for (uint32_t at = body, next;; at = next) {
 		next = tables->body.sleep_next[at];
+		joints_note_moved(self, at);
 		tables->body.sleep_set[at] = 0;
 		tables->body.sleep_time[at] = 0;
 		tables->body.sleep_next[at] = at;

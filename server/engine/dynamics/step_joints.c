@@ -1,17 +1,267 @@
-/* step_joints.c: joints of the tables as data of a step, and back. */
+/* step_joints.c: joints of the tables as data of a step, and what the step made of them back into the tables. */
 #include "server/engine/dynamics/step_joints.h"
+
+#include "server/engine/dynamics/joint_list.h"
+#include "server/engine/math/trig.h"
+
+#include <string.h>
+
+/* ---- motors ----------------------------------------------------------------------------------- */
+
+struct target {
+	double value, rate;
+};
+
+static struct target sine_target(const struct joint_table *table, uint32_t row, uint32_t axis, double time)
+{
+	double turn = 2 * PI * table->hertz[row][axis];
+	double angle = turn * time + table->phase[row][axis], amplitude = table->amplitude[row][axis];
+	return (struct target){ table->target[row][axis] + amplitude * trig_sin(angle),
+				amplitude * turn * trig_cos(angle) };
+}
+
+/* Straight lines between the points; before the first and after the last one their values hold. */
+static struct target table_target(const struct tables *tables, uint32_t row, uint32_t axis, double time)
+{
+	const struct joint_point_table *points = &tables->joint_point;
+	uint32_t count, first = joint_points_find(tables, row, axis, &count);
+	double frequency = tables->joint.hertz[row][axis];
+	if (count == 0)
+		return (struct target){ tables->joint.target[row][axis], 0 };
+	if (frequency > 0)
+		time -= scalar_floor(time * frequency) / frequency;
+	uint32_t low = 0, high = count; /* points not after `time` */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (points->time[first + middle] <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || low == count)
+		return (struct target){ points->value[first + (low == 0 ? 0 : count - 1)], 0 };
+	uint32_t at = first + low;
+	double span = points->time[at] - points->time[at - 1];
+	double slope = (points->value[at] - points->value[at - 1]) / span;
+	return (struct target){ points->value[at - 1] + slope * (time - points->time[at - 1]), slope };
+}
+
+/* What the motor of an axis wants `time` seconds after the tick's start. */
+static void set_target(const struct tables *tables, uint32_t row, uint32_t axis, double time,
+		       struct joint_axis *out)
+{
+	const struct joint_table *table = &tables->joint;
+	uint64_t ticks = tables->world.tick[0] - table->since[row][axis];
+	double tick = (double)tables->world.rate_den[0] / (double)tables->world.rate_num[0];
+	double since = (double)ticks * tick + time;
+	struct target target = { table->target[row][axis], 0 };
+	if (out->motor == JOINT_MOTOR_NONE)
+		return;
+	if (table->wave[row][axis] == JOINT_WAVE_SINE)
+		target = sine_target(table, row, axis, since);
+	else if (table->wave[row][axis] == JOINT_WAVE_TABLE)
+		target = table_target(tables, row, axis, since);
+	out->target = target.value;
+	out->rate = out->motor == JOINT_MOTOR_VELOCITY ? target.value : target.rate;
+}
+
+/* ---- data ------------------------------------------------------------------------------------- */
+
+static void fill_axis(const struct tables *tables, uint32_t row, uint32_t axis, double time,
+		      struct joint_axis *out)
+{
+	const struct joint_table *table = &tables->joint;
+	*out = (struct joint_axis){
+		.mode = table->mode[row][axis],
+		.spring = table->spring[row][axis],
+		.motor = table->motor[row][axis],
+		.lower = table->lower[row][axis],
+		.upper = table->upper[row][axis],
+		.restitution = table->restitution[row][axis],
+		.friction = table->friction[row][axis],
+		.stiffness = table->stiffness[row][axis],
+		.damping = table->damping[row][axis],
+		.rest = table->rest[row][axis],
+		.spring_limit = table->spring_limit[row][axis],
+		.motor_limit = table->motor_limit[row][axis],
+	};
+	set_target(tables, row, axis, time, out);
+}
+
+/* From the mass centre; of the world as it is. */
+static vec3 point_of(const struct tables *tables, uint32_t body, vec3 point)
+{
+	return body == DYNAMICS_NONE ? point : vec3_sub(point, tables->body.centre[body]);
+}
+
+static struct body_motion motion_of(const struct dynamics *dynamics, uint32_t body)
+{
+	if (body == DYNAMICS_NONE)
+		return (struct body_motion){ .rotation = quat_identity() };
+	return dynamics_motion(dynamics, body);
+}
+
+void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time, struct joint *out)
+{
+	const struct tables *tables = dynamics->tables;
+	const struct joint_table *table = &tables->joint;
+	uint32_t a = joint_body(tables, row, 0), b = joint_body(tables, row, 1);
+	out->type = table->type[row];
+	out->row = row;
+	out->point_a = point_of(tables, a, table->point_a[row]);
+	out->point_b = point_of(tables, b, table->point_b[row]);
+	out->frame_a = table->frame_a[row];
+	out->frame_b = table->frame_b[row];
+	out->a = motion_of(dynamics, a);
+	out->b = motion_of(dynamics, b);
+	memcpy(out->angle, table->angle[row], sizeof out->angle);
+	memcpy(out->multiplier, table->multiplier[row], sizeof out->multiplier);
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		fill_axis(tables, row, axis, time, &out->axes[axis]);
+}
+
+/* ---- which of them act ------------------------------------------------------------------------ */
+
+static bool is_moved(const struct step *self, uint32_t body)
+{
+	return body != DYNAMICS_NONE && step_takes_part(self, body);
+}
+
+static bool acts(const struct step *self, uint32_t row)
+{
+	const struct tables *tables = self->dynamics->tables;
+	bool moves = false;
+	for (uint32_t side = 0; side < 2; side++) {
+		uint32_t body = joint_body(tables, row, side);
+		moves |= is_moved(self, body) && tables->body.status[body] == BODY_DYNAMIC;
+	}
+	return moves && joint_may_act(tables, row);
+}
+
+static uint32_t slot_of(const struct step *self, uint32_t body)
+{
+	return is_moved(self, body) ? self->dynamics->bodies.items[body].slot : ROW_NO_BODY;
+}
 
 enum status step_joints_make(struct step *self, double time, struct step_joints *out, struct reason *why)
 {
-	UNUSED(self); UNUSED(time); UNUSED(why);
+	struct dynamics *dynamics = self->dynamics;
+	const struct tables *tables = dynamics->tables;
+	const struct bitset *used = &dynamics->joint_used;
 	*out = (struct step_joints){ 0 };
+	if (used->count == 0)
+		return STATUS_OK;
+	out->joints = ARENA_ARRAY(&dynamics->scratch, struct joint, used->count);
+	out->constraints = ARENA_ARRAY(&dynamics->scratch, struct constraint, used->count);
+	if (out->joints == NULL || out->constraints == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u joints",
+				  used->count);
+	for (uint32_t row = bitset_next(used, 0); row != BITSET_NONE; row = bitset_next(used, row + 1)) {
+		if (!acts(self, row))
+			continue;
+		struct joint *joint = &out->joints[out->count];
+		joint_from_tables(dynamics, row, time, joint);
+		out->constraints[out->count++] = (struct constraint){
+			.kind = &constraint_joint,
+			.body_a = slot_of(self, joint_body(tables, row, 0)),
+			.body_b = slot_of(self, joint_body(tables, row, 1)),
+			.source = row,
+			.data = joint,
+		};
+	}
 	return STATUS_OK;
 }
+
 void step_joints_at(const struct step *self, struct step_joints *joints, double time)
 {
-	UNUSED(self); UNUSED(joints); UNUSED(time);
+	for (uint32_t i = 0; i < joints->count; i++)
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			set_target(self->dynamics->tables, joints->joints[i].row, axis, time,
+				   &joints->joints[i].axes[axis]);
 }
-void step_joints_store(struct step *self, const struct step_joints *joints, const struct joint_result *results)
+
+/* ---- back ------------------------------------------------------------------------------------- */
+
+static bool is_good(const struct joint_result *result)
 {
-	UNUSED(self); UNUSED(joints); UNUSED(results);
+	bool good = vec3_is_finite(result->on_b.linear) && vec3_is_finite(result->on_b.angular) &&
+		    vec3_is_finite(result->point);
+	for (uint32_t i = 0; i < JOINT_MULTIPLIERS && good; i++)
+		good = scalar_abs(result->multiplier[i]) <= JOINT_MULTIPLIER_MAX;
+	return good;
+}
+
+/* How much of what it may it carries; 0 for one that does not break. */
+static double load_of(const struct joint_table *table, uint32_t row)
+{
+	double load = 0;
+	if (table->break_force[row] > 0)
+		load = vec3_length(table->force[row]) / table->break_force[row];
+	if (table->break_torque[row] > 0)
+		load = scalar_max(load, vec3_length(table->torque[row]) / table->break_torque[row]);
+	return load;
+}
+
+static void break_joint(struct dynamics *dynamics, uint32_t row, vec3 point, double load)
+{
+	const struct tables *tables = dynamics->tables;
+	body_id ids[2] = { 0, 0 };
+	for (uint32_t side = 0; side < 2; side++)
+		if (joint_body(tables, row, side) != DYNAMICS_NONE)
+			ids[side] = tables->body.id[joint_body(tables, row, side)];
+	dynamics_event(dynamics, (struct event){ .kind = EVENT_JOINT_BREAK,
+						 .a = ids[0],
+						 .b = ids[1],
+						 .child_a = tables->joint.id[row],
+						 .fraction = 1,
+						 .point = point,
+						 .value = load });
+	dynamics->report.joints_broken++;
+	dynamics_joint_removed(dynamics, row);
+}
+
+/* The columns of a joint that the step leaves behind. */
+static void store_result(struct step *self, struct joint *joint, const struct joint_result *result)
+{
+	struct dynamics *dynamics = self->dynamics;
+	struct joint_table *table = &dynamics->tables->joint;
+	uint32_t row = joint->row;
+	memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
+	table->force[row] = table->torque[row] = vec3_zero();
+	/* What is not a number has put its bodies into quarantine. */
+	if (is_good(result)) {
+		vec3 arm = vec3_sub(result->point, joint->b.centre);
+		vec3 turning = vec3_sub(result->on_b.angular, vec3_cross(arm, result->on_b.linear));
+		memcpy(table->multiplier[row], result->multiplier, sizeof result->multiplier);
+		table->force[row] = vec3_scale(result->on_b.linear, 1 / self->dt);
+		table->torque[row] = vec3_scale(turning, 1 / self->dt);
+	}
+	double coordinates[JOINT_AXES];
+	joint_coordinates(joint, &joint->a, &joint->b, coordinates);
+	for (uint32_t i = 0; i < 3; i++)
+		table->angle[row][i] = coordinates[3 + i];
+}
+
+void step_joints_store(struct step *self, const struct step_joints *joints,
+		       const struct joint_result *results)
+{
+	struct dynamics *dynamics = self->dynamics;
+	const struct tables *tables = dynamics->tables;
+	for (uint32_t i = 0; i < joints->count; i++) {
+		struct joint *joint = &joints->joints[i];
+		uint32_t row = joint->row;
+		joint->a = motion_of(dynamics, joint_body(tables, row, 0));
+		joint->b = motion_of(dynamics, joint_body(tables, row, 1));
+		store_result(self, joint, &results[i]);
+		bitset_set(&dynamics->joint_notes.moved, row);
+		struct joint_error error = joint_error(joint, &joint->a, &joint->b);
+		dynamics->report.joint_error = scalar_max(dynamics->report.joint_error,
+							  scalar_max(error.along, error.about));
+	}
+	/* Breaking changes lists; only what has its columns is looked at. */
+	for (uint32_t i = 0; i < joints->count; i++) {
+		double load = load_of(&tables->joint, joints->joints[i].row);
+		if (load > 1)
+			break_joint(dynamics, joints->joints[i].row, results[i].point, load);
+	}
 }

@@ -9,6 +9,13 @@
 #include "server/engine/dynamics/joint.h"
 #include "server/engine/dynamics/step.h"
 
+/* Far above what any joint of the heaviest bodies carries: N·s, N·m·s. */
+#define JOINT_MULTIPLIER_MAX 1e30
+
+/* The data of a row of the joint table, its bodies where the tables have them, its motors' targets at `time`
+ * seconds from the tick's start. */
+void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time, struct joint *out);
+
 struct step_joints {
 	struct joint *joints;		/* in the step's scratch */
 	struct constraint *constraints; /* of the kind constraint_joint, source = row of the joint table, data

@@ -24,4 +24,5 @@ const struct method method_lcp = {
 	.sleep = true,
 	.planar = true,
 	.three_d = true,
+	.joints = true,
 };

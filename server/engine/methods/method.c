@@ -60,6 +60,10 @@ const struct method *method_by_number(uint16_t number)
 enum status method_supports(const struct method *method, const struct dynamics *dynamics,
 			    struct reason *why)
 {
+	if (!method->joints && dynamics->joint_used.count > 0)
+		return reason_set(why, STATUS_METHOD_REFUSES, -1, "method",
+				  "%s knows no joints, and the world has %u", method->name,
+				  dynamics->joint_used.count);
 	return method->supports != NULL ? method->supports(dynamics, why) : STATUS_OK;
 }
 
@@ -67,6 +71,9 @@ enum status method_admit(const struct method *method, const struct dynamics *dyn
 			 const struct command *command, const struct shape *const *spawn_shapes,
 			 uint32_t spawn_shape_count, struct reason *why)
 {
+	if (!method->joints && command->op == COMMAND_JOINT_CREATE)
+		return reason_set(why, STATUS_METHOD_REFUSES, -1, "op", "%s knows no joints",
+				  method->name);
 	return method->admit != NULL ? method->admit(dynamics, command, spawn_shapes,
 						     spawn_shape_count, why)
 				     : STATUS_OK;

@@ -54,7 +54,7 @@ struct method {
 	void (*slept)(void *state, const struct dynamics *dynamics, const uint32_t *bodies, uint32_t count);
 	/* What it can do, for the generated table of methods. */
 	uint32_t shapes; /* bit per enum shape_kind */
-	bool friction, restitution, sleep, planar, three_d;
+	bool friction, restitution, sleep, planar, three_d, joints;
 	enum broad_phase_kind broad_phase; /* of worlds made with it that do not name one */
 };
 

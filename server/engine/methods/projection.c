@@ -26,4 +26,5 @@ const struct method method_projection = {
 	.sleep = true,
 	.planar = true,
 	.three_d = true,
+	.joints = true,
 };

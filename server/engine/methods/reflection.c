@@ -32,4 +32,5 @@ const struct method method_reflection = {
 	.sleep = true,
 	.planar = true,
 	.three_d = true,
+	.joints = true,
 };

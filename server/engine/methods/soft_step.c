@@ -137,4 +137,5 @@ const struct method method_soft_step = {
 	.sleep = true,
 	.planar = true,
 	.three_d = true,
+	.joints = true,
 };

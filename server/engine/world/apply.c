@@ -7,6 +7,7 @@
  */
 #include "server/base/array.h"
 #include "server/base/sort.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "server/engine/world/pending.h"
 #include "server/engine/world/plan.h"
 
@@ -156,6 +157,13 @@ static enum status reserve_rows(struct applying *self)
 	if (status == STATUS_OK)
 		status = tables_reserve(tables, TABLE_DRIVE,
 					tables->drive.count + (uint32_t)size->drives);
+	uint32_t joints = room_left(size->joints, limits->joints_max[0],
+				    world->dynamics.joint_used.count);
+	if (status == STATUS_OK)
+		status = dynamics_joint_reserve(&world->dynamics, joints);
+	if (status == STATUS_OK && size->points > 0)
+		status = tables_reserve(tables, TABLE_JOINT_POINT,
+					tables->joint_point.count + (uint32_t)size->points);
 	if (status == STATUS_OK)
 		status = pending_reserve(world, self->to_keep, world->encoded.count);
 	if (status == STATUS_OK)
@@ -179,7 +187,8 @@ static enum status reserve(struct applying *self)
 		status = ARRAY_RESERVE(&world->values, given);
 	if (status == STATUS_OK)
 		status = table_reserve(&world->plan_index,
-				       self->size.shapes_known + 2 * self->size.commands);
+				       self->size.shapes_known + 3 * self->size.commands +
+					       self->size.targets);
 	if (status == STATUS_OK)
 		status = plan_init(&self->plan, &world->dynamics.scratch, &self->size);
 	return status;

@@ -25,5 +25,13 @@ struct checking {
 
 /* low ≤ value ≤ high; false for NaN. */
 bool check_within(double value, double low, double high);
+/* Each component within ±most. */
+bool check_vector_within(vec3 v, double most);
+/* Unit to rounding. */
+bool check_unit(quat q);
+
+/* joints_invariants.c: joints and their tables. */
+MUST_CHECK enum status joints_check_tables(const struct tables *tables, struct checking *work,
+					   struct reason *why);
 
 #endif

@@ -223,7 +223,11 @@ static enum status check_spawn(struct check *check, struct command *command)
 				       .spawn = check->index,
 				       .owner = spawn->owner,
 				       .status = spawn->status,
-				       .flags = (uint8_t)spawn->flags };
+				       .flags = (uint8_t)spawn->flags,
+				       .position = spawn->position,
+				       .rotation = spawn->rotation,
+				       .velocity = spawn->velocity,
+				       .angular_velocity = spawn->angular_velocity };
 	enum status status = check_spawn_limits(check, spawn);
 	if (status == STATUS_OK)
 		status = check_spawn_motion(check, spawn);
@@ -283,7 +287,11 @@ static enum status check_set_pose(struct check *check, struct command *command)
 		status = check_in_plane(check, command->set_pose.position, "position");
 	if (status == STATUS_OK)
 		status = check_rotation_plane(check, command->set_pose.rotation, "rotation");
-	return status;
+	if (status != STATUS_OK)
+		return status;
+	body->position = command->set_pose.position;
+	body->rotation = command->set_pose.rotation;
+	return STATUS_OK;
 }
 
 static enum status check_set_velocity(struct check *check, struct command *command)
@@ -297,7 +305,11 @@ static enum status check_set_velocity(struct check *check, struct command *comma
 		status = check_about_z(check, set->angular_velocity, "angular_velocity");
 	if (status == STATUS_OK)
 		status = check_spin(check, body->flags, set->angular_velocity);
-	return status;
+	if (status != STATUS_OK)
+		return status;
+	body->velocity = set->velocity;
+	body->angular_velocity = set->angular_velocity;
+	return STATUS_OK;
 }
 
 static enum status check_set_status(struct check *check, struct command *command)
@@ -310,6 +322,8 @@ static enum status check_set_status(struct check *check, struct command *command
 		return status;
 	body->status = command->set_status.status;
 	body->quarantined = false;
+	if (body->status == BODY_STATIC)
+		body->velocity = body->angular_velocity = vec3_zero();
 	return STATUS_OK;
 }
 
@@ -500,6 +514,10 @@ static void plan_start(struct plan *plan, const struct world *world, const struc
 	plan->session = batch->session;
 	plan->restricted = batch->restricted;
 	plan->attachment_count = plan->body_count = plan->shape_count = 0;
+	plan->joint_count = plan->target_count = 0;
+	plan->next_joint = world->tables.world.next_joint[0];
+	plan->joints_after = world->dynamics.joint_used.count;
+	plan->made_joints = plan->made_points = 0;
 	plan->next_body = world->tables.world.next_body[0];
 	plan->next_shape = world->tables.world.next_shape[0];
 	plan->bodies_after = world_body_count(world);
@@ -520,8 +538,10 @@ static enum status check_memory(const struct plan *plan, const struct world *wor
 	bytes += (uint64_t)plan->made_placements * table_row_charge(TABLE_PLACEMENT);
 	bytes += (uint64_t)plan->made_shapes * table_row_charge(TABLE_SHAPE);
 	bytes += (uint64_t)plan->made_drives * table_row_charge(TABLE_DRIVE);
+	bytes += (uint64_t)plan->made_joints * table_row_charge(TABLE_JOINT);
+	bytes += (uint64_t)plan->made_points * table_row_charge(TABLE_JOINT_POINT);
 	bool grows = plan->made_bodies + plan->made_placements + plan->made_shapes +
-			     plan->made_drives > 0;
+			     plan->made_drives + plan->made_joints + plan->made_points > 0;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;
 	return reason_set(why, STATUS_LIMIT, -1, "memory", "the world's tables may take %llu bytes",
@@ -563,5 +583,7 @@ enum status plan_check(struct plan *plan, struct world *world, const struct batc
 		table_remove(&world->plan_index, plan_body_key(plan->bodies[i].id));
 	for (uint32_t i = 0; i < plan->shape_count; i++)
 		table_remove(&world->plan_index, plan_shape_key(plan->shapes[i].id));
+	for (uint32_t i = 0; i < plan->joint_count; i++)
+		table_remove(&world->plan_index, plan_joint_key(plan->joints[i].id));
 	return status;
 }

@@ -28,13 +28,13 @@ bool check_within(double value, double low, double high)
 	return value >= low && value <= high; /* false for NaN */
 }
 
-static bool vector_within(vec3 v, double most)
+bool check_vector_within(vec3 v, double most)
 {
 	return check_within(v.x, -most, most) && check_within(v.y, -most, most) &&
 	       check_within(v.z, -most, most);
 }
 
-static bool is_unit(quat q)
+bool check_unit(quat q)
 {
 	return check_within(quat_dot(q, q), 1 - UNIT_TOLERANCE, 1 + UNIT_TOLERANCE);
 }
@@ -51,10 +51,10 @@ static enum status check_world(const struct tables *tables, struct reason *why)
 	EXPECT(t->planar[0] <= 1, TABLE_WORLD, 0, "planar");
 	EXPECT(t->broad_phase[0] < BROAD_PHASE_KINDS, TABLE_WORLD, 0, "broad_phase");
 	EXPECT(t->stopped[0] <= 1, TABLE_WORLD, 0, "stopped");
-	EXPECT(vector_within(t->gravity[0], GRAVITY_MAX), TABLE_WORLD, 0, "gravity");
+	EXPECT(check_vector_within(t->gravity[0], GRAVITY_MAX), TABLE_WORLD, 0, "gravity");
 	EXPECT(t->bounds_mode[0] <= BOUNDS_WALLS, TABLE_WORLD, 0, "bounds_mode");
-	EXPECT(vector_within(t->bounds_min[0], LENGTH_MAX), TABLE_WORLD, 0, "bounds_min");
-	EXPECT(vector_within(t->bounds_max[0], LENGTH_MAX), TABLE_WORLD, 0, "bounds_max");
+	EXPECT(check_vector_within(t->bounds_min[0], LENGTH_MAX), TABLE_WORLD, 0, "bounds_min");
+	EXPECT(check_vector_within(t->bounds_max[0], LENGTH_MAX), TABLE_WORLD, 0, "bounds_max");
 	vec3 span = vec3_sub(t->bounds_max[0], t->bounds_min[0]);
 	EXPECT(vec3_min_component(span) > 0, TABLE_WORLD, 0, "bounds_max");
 	EXPECT(method_by_number(t->method[0]) != NULL, TABLE_WORLD, 0, "method");
@@ -67,6 +67,8 @@ static enum status check_world(const struct tables *tables, struct reason *why)
 	EXPECT(t->contacts_max[0] >= 1, TABLE_WORLD, 0, "contacts_max");
 	EXPECT(t->shapes_max[0] >= 1, TABLE_WORLD, 0, "shapes_max");
 	EXPECT(t->events_max[0] >= 1, TABLE_WORLD, 0, "events_max");
+	EXPECT(t->next_joint[0] >= 1 && t->next_joint[0] <= IDS_END, TABLE_WORLD, 0, "next_joint");
+	EXPECT(t->joints_max[0] >= 1, TABLE_WORLD, 0, "joints_max");
 	return STATUS_OK;
 }
 
@@ -120,12 +122,12 @@ static enum status check_body_motion(const struct tables *tables, uint32_t row, 
 	double spin = ANGULAR_SPEED_MAX, speed = SPEED_MAX;
 	bool pushed = body->status[row] == BODY_DYNAMIC;
 	/* Until the next step a push may have made a dynamic body faster than it will go. */
-	EXPECT(vector_within(body->velocity[row], pushed ? SCALAR_MAX : speed), TABLE_BODY, row,
+	EXPECT(check_vector_within(body->velocity[row], pushed ? SCALAR_MAX : speed), TABLE_BODY, row,
 	       "velocity");
-	EXPECT(vector_within(body->angular_velocity[row], pushed ? SCALAR_MAX : spin), TABLE_BODY,
+	EXPECT(check_vector_within(body->angular_velocity[row], pushed ? SCALAR_MAX : spin), TABLE_BODY,
 	       row, "angular_velocity");
-	EXPECT(vector_within(body->position[row], PLACE_MAX), TABLE_BODY, row, "position");
-	EXPECT(is_unit(body->rotation[row]), TABLE_BODY, row, "rotation");
+	EXPECT(check_vector_within(body->position[row], PLACE_MAX), TABLE_BODY, row, "position");
+	EXPECT(check_unit(body->rotation[row]), TABLE_BODY, row, "rotation");
 	if (body->status[row] == BODY_STATIC) {
 		EXPECT(vec3_equal(body->velocity[row], vec3_zero()), TABLE_BODY, row, "velocity");
 		EXPECT(vec3_equal(body->angular_velocity[row], vec3_zero()), TABLE_BODY, row,
@@ -149,7 +151,7 @@ static enum status check_body_mass(const struct tables *tables, uint32_t row, st
 	bool dynamic = body->status[row] == BODY_DYNAMIC, planar = tables->world.planar[0] != 0;
 	EXPECT(check_within(body->mass[row], dynamic ? MASS_MIN : 0, SCALAR_MAX), TABLE_BODY, row,
 	       "mass");
-	EXPECT(vector_within(body->centre[row], PLACE_MAX), TABLE_BODY, row, "centre");
+	EXPECT(check_vector_within(body->centre[row], PLACE_MAX), TABLE_BODY, row, "centre");
 	EXPECT(body->mass_inv[row] == (dynamic ? 1.0 / body->mass[row] : 0.0), TABLE_BODY, row,
 	       "mass_inv");
 	for (uint32_t i = 0; i < 6; i++)
@@ -223,9 +225,9 @@ static enum status check_placements(const struct tables *tables, struct checking
 			continue;
 		EXPECT(work->counts[row] == 1, TABLE_PLACEMENT, row, "body");
 		EXPECT(tables->shape.id[placement->shape[row]] != 0, TABLE_PLACEMENT, row, "shape");
-		EXPECT(vector_within(placement->position[row], PLACE_MAX), TABLE_PLACEMENT, row,
+		EXPECT(check_vector_within(placement->position[row], PLACE_MAX), TABLE_PLACEMENT, row,
 		       "position");
-		EXPECT(is_unit(placement->rotation[row]), TABLE_PLACEMENT, row, "rotation");
+		EXPECT(check_unit(placement->rotation[row]), TABLE_PLACEMENT, row, "rotation");
 		vec3 size = vec3_sub(placement->fat_max[row], placement->fat_min[row]);
 		EXPECT(vec3_is_finite(size) && vec3_min_component(size) >= 0, TABLE_PLACEMENT, row,
 		       "fat_min");
@@ -298,7 +300,7 @@ static enum status check_contact(const struct tables *tables, uint32_t row, stru
 	EXPECT(contact->touching[row] <= 1, TABLE_CONTACT, row, "touching");
 	EXPECT(contact->fresh[row] <= 1, TABLE_CONTACT, row, "fresh");
 	EXPECT(contact->point_count[row] <= 4, TABLE_CONTACT, row, "point_count");
-	EXPECT(vector_within(contact->normal[row], 2), TABLE_CONTACT, row, "normal");
+	EXPECT(check_vector_within(contact->normal[row], 2), TABLE_CONTACT, row, "normal");
 	/* Methods narrow these to float. */
 	for (uint32_t i = 0; i < 12; i++) {
 		EXPECT(scalar_abs(contact->anchor[row][i]) <= CONTACT_FAR, TABLE_CONTACT, row, "anchor");
@@ -311,7 +313,7 @@ static enum status check_contact(const struct tables *tables, uint32_t row, stru
 		EXPECT(scalar_is_finite(contact->normal_impulse[row][i]), TABLE_CONTACT, row,
 		       "normal_impulse");
 	}
-	EXPECT(vector_within(contact->relative_position[row], CONTACT_FAR), TABLE_CONTACT, row,
+	EXPECT(check_vector_within(contact->relative_position[row], CONTACT_FAR), TABLE_CONTACT, row,
 	       "relative_position");
 	EXPECT(quat_dot(contact->relative_rotation[row], contact->relative_rotation[row]) <= 2,
 	       TABLE_CONTACT, row, "relative_rotation");
@@ -338,9 +340,9 @@ static enum status check_drives(const struct tables *tables, struct reason *why)
 		EXPECT(drive->body[row] < tables->body.count &&
 			       tables->body.id[drive->body[row]] != 0,
 		       TABLE_DRIVE, row, "body");
-		EXPECT(vector_within(drive->force[row], FORCE_MAX), TABLE_DRIVE, row, "force");
-		EXPECT(vector_within(drive->point[row], LENGTH_MAX), TABLE_DRIVE, row, "point");
-		EXPECT(vector_within(drive->torque[row], FORCE_MAX), TABLE_DRIVE, row, "torque");
+		EXPECT(check_vector_within(drive->force[row], FORCE_MAX), TABLE_DRIVE, row, "force");
+		EXPECT(check_vector_within(drive->point[row], LENGTH_MAX), TABLE_DRIVE, row, "point");
+		EXPECT(check_vector_within(drive->torque[row], FORCE_MAX), TABLE_DRIVE, row, "torque");
 		EXPECT(drive->ticks[row] > 0, TABLE_DRIVE, row, "ticks");
 	}
 	return STATUS_OK;
@@ -400,6 +402,8 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 	if (status == STATUS_OK)
 		status = check_drives(tables, why);
 	if (status == STATUS_OK)
+		status = joints_check_tables(tables, work, why);
+	if (status == STATUS_OK)
 		status = check_pending(tables, work, why);
 	return status;
 }
@@ -409,7 +413,8 @@ enum status tables_check(const struct tables *tables, struct reason *why)
 	struct checking work = { 0 };
 	uint32_t most = MAX_OF(MAX_OF(tables->body.count, tables->placement.count),
 			       MAX_OF(tables->shape.count, 1u));
-	uint64_t keys = (uint64_t)tables->body.count * 2 + tables->shape.count;
+	most = MAX_OF(most, 2 * tables->joint.count);
+	uint64_t keys = (uint64_t)tables->body.count * 2 + MAX_OF(tables->shape.count, tables->joint.count);
 	enum status status = arena_init(&work.arena, 0);
 	work.counts = ARENA_ARRAY(&work.arena, uint32_t, most);
 	if (status == STATUS_OK)

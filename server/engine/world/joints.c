@@ -1,30 +1,244 @@
-/* joints.c: what may be seen of joints. */
-#include "server/engine/world/world.h"
+/* joints.c: what may be seen of joints, and what a boundary changed of them. */
+#include "server/engine/world/joints.h"
+
+#include "server/base/array.h"
+#include "server/base/heap.h"
+#include "server/base/sort.h"
+
+#include <string.h>
+
+static body_id id_of(const struct tables *tables, uint32_t row, uint32_t side)
+{
+	uint32_t body = joint_body(tables, row, side);
+	return body == DYNAMICS_NONE ? 0 : tables->body.id[body];
+}
+
+/* Nothing it binds may move now. */
+static bool is_asleep(const struct world *world, uint32_t row)
+{
+	for (uint32_t side = 0; side < 2; side++) {
+		uint32_t body = joint_body(&world->tables, row, side);
+		if (body != DYNAMICS_NONE && bitset_get(&world->dynamics.awake, body))
+			return false;
+	}
+	return true;
+}
 
 enum status world_joint(const struct world *world, joint_id id, struct joint_view *out)
 {
-	UNUSED(world); UNUSED(id); UNUSED(out);
-	return STATUS_UNKNOWN_JOINT;
-}
-uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, uint32_t capacity)
-{
-	UNUSED(world); UNUSED(body); UNUSED(ids); UNUSED(capacity);
-	return 0;
-}
-enum status world_linked(const struct world *world, body_id body, body_id *ids, uint32_t capacity, uint32_t *count)
-{
-	UNUSED(world); UNUSED(body); UNUSED(ids); UNUSED(capacity);
-	*count = 0;
+	const struct tables *tables = &world->tables;
+	const struct joint_table *table = &tables->joint;
+	uint32_t row = dynamics_find_joint(&world->dynamics, id);
+	if (row == ROW_NONE)
+		return STATUS_UNKNOWN_JOINT;
+	struct joint joint;
+	joint_from_tables(&world->dynamics, row, 0, &joint);
+	*out = (struct joint_view){
+		.id = id,
+		.type = table->type[row],
+		.flags = table->flags[row],
+		.asleep = is_asleep(world, row),
+		.owner = table->owner[row],
+		.tag = table->tag[row],
+		.a = id_of(tables, row, 0),
+		.b = id_of(tables, row, 1),
+		.point_a = table->point_a[row],
+		.point_b = table->point_b[row],
+		.frame_a = table->frame_a[row],
+		.frame_b = table->frame_b[row],
+		.break_force = table->break_force[row],
+		.break_torque = table->break_torque[row],
+		.anchor_a = joint_anchor_a(&joint, &joint.a),
+		.anchor_b = joint_anchor_b(&joint, &joint.b),
+		.force = table->force[row],
+		.torque = table->torque[row],
+	};
+	joint_coordinates(&joint, &joint.a, &joint.b, out->coordinates);
 	return STATUS_OK;
 }
-enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis, struct joint_axis_view *out)
+
+enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
+			     struct joint_axis_view *out)
 {
-	UNUSED(world); UNUSED(id); UNUSED(axis); UNUSED(out);
-	return STATUS_UNKNOWN_JOINT;
+	const struct joint_table *table = &world->tables.joint;
+	uint32_t row = dynamics_find_joint(&world->dynamics, id);
+	if (row == ROW_NONE)
+		return STATUS_UNKNOWN_JOINT;
+	if (axis >= JOINT_AXES)
+		return STATUS_RANGE;
+	*out = (struct joint_axis_view){
+		.mode = table->mode[row][axis],
+		.spring = table->spring[row][axis],
+		.motor = table->motor[row][axis],
+		.wave = table->wave[row][axis],
+		.lower = table->lower[row][axis],
+		.upper = table->upper[row][axis],
+		.restitution = table->restitution[row][axis],
+		.friction = table->friction[row][axis],
+		.stiffness = table->stiffness[row][axis],
+		.damping = table->damping[row][axis],
+		.rest = table->rest[row][axis],
+		.spring_limit = table->spring_limit[row][axis],
+		.target = table->target[row][axis],
+		.motor_limit = table->motor_limit[row][axis],
+		.amplitude = table->amplitude[row][axis],
+		.hertz = table->hertz[row][axis],
+		.phase = table->phase[row][axis],
+	};
+	return STATUS_OK;
 }
+
+/* Ids are unique, so ascending is a total order. */
+static int compare_ids(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void sort_ids(uint32_t *ids, uint32_t *scratch, uint32_t count)
+{
+	sort_items(ids, scratch, count, sizeof *ids, compare_ids, NULL);
+}
+
+static uint32_t joints_of(const struct world *world, uint32_t body, joint_id *ids, uint32_t capacity)
+{
+	const struct tables *tables = &world->tables;
+	uint32_t count = 0;
+	for (uint32_t e = joint_first(tables, body); e != DYNAMICS_NONE; e = joint_next(tables, e), count++)
+		if (count < capacity)
+			ids[count] = tables->joint.id[e / 2];
+	return count;
+}
+
+uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, uint32_t capacity)
+{
+	const struct bitset *used = &world->dynamics.joint_used;
+	uint32_t count = 0, row = body != 0 ? dynamics_find_body(&world->dynamics, body) : ROW_NONE;
+	if (body != 0)
+		count = row == ROW_NONE ? 0 : joints_of(world, row, ids, capacity);
+	for (row = bitset_next(used, 0); body == 0 && row != BITSET_NONE;
+	     row = bitset_next(used, row + 1), count++)
+		if (count < capacity)
+			ids[count] = world->tables.joint.id[row];
+	if (count > capacity || count < 2)
+		return count;
+	/* Without memory to merge in, by insertion: the same order, slower. */
+	uint32_t *scratch = heap_alloc(count * sizeof *scratch);
+	if (scratch != NULL)
+		sort_ids(ids, scratch, count);
+	for (uint32_t i = 1; scratch == NULL && i < count; i++) {
+		joint_id id = ids[i];
+		uint32_t at = i;
+		for (; at > 0 && ids[at - 1] > id; at--)
+			ids[at] = ids[at - 1];
+		ids[at] = id;
+	}
+	heap_free(scratch);
+	return count;
+}
+
+/* ---- what is linked ---------------------------------------------------------------------------- */
+
+enum status world_linked(const struct world *world, body_id body, body_id *ids, uint32_t capacity,
+			 uint32_t *count)
+{
+	const struct tables *tables = &world->tables;
+	uint32_t first = body < IDS_END ? dynamics_find_body(&world->dynamics, body) : ROW_NONE;
+	*count = 0;
+	if (first == ROW_NONE)
+		return STATUS_OK;
+	/* Rows in the order they are reached, then room to sort in. */
+	uint32_t bodies = tables->body.count;
+	uint32_t *reached = heap_alloc(2 * (size_t)bodies * sizeof *reached);
+	uint64_t *seen = heap_alloc_zero(((size_t)bodies + 63) / 64 * sizeof *seen);
+	if (reached == NULL || seen == NULL) {
+		heap_free(reached);
+		heap_free(seen);
+		return STATUS_NO_MEMORY;
+	}
+	uint32_t found = 0;
+	reached[found++] = first;
+	seen[first / 64] |= UINT64_C(1) << (first % 64);
+	for (uint32_t i = 0; i < found; i++) {
+		if (i > 0 && tables->body.status[reached[i]] != BODY_DYNAMIC)
+			continue; /* it belongs to the group, and the group ends at it */
+		for (uint32_t e = joint_first(tables, reached[i]); e != DYNAMICS_NONE;
+		     e = joint_next(tables, e)) {
+			uint32_t other = joint_other(tables, e);
+			if (other == DYNAMICS_NONE || (seen[other / 64] >> (other % 64) & 1))
+				continue;
+			seen[other / 64] |= UINT64_C(1) << (other % 64);
+			reached[found++] = other;
+		}
+	}
+	for (uint32_t i = 0; i < found; i++)
+		reached[i] = tables->body.id[reached[i]];
+	sort_ids(reached, reached + bodies, found);
+	memcpy(ids, reached, MIN_OF(found, capacity) * sizeof *ids);
+	*count = found;
+	heap_free(reached);
+	heap_free(seen);
+	return STATUS_OK;
+}
+
+/* ---- what changed ------------------------------------------------------------------------------ */
+
+enum { LIST_CREATED, LIST_MOVED, LIST_CHANGED, LIST_REMOVED, LISTS };
+
+static enum status list_rows(const struct world *world, const struct bitset *rows, struct joint_ids *lists,
+			     uint32_t kind)
+{
+	joint_id first_new = world->dynamics.joint_notes.first_new;
+	for (uint32_t row = bitset_next(rows, 0); row != BITSET_NONE; row = bitset_next(rows, row + 1)) {
+		joint_id id = world->tables.joint.id[row];
+		bool created = id >= first_new;
+		if (created && kind != LIST_CHANGED)
+			continue; /* a new one is in both sets, or in the other alone */
+		struct joint_ids *list = &lists[created ? LIST_CREATED : kind];
+		if (ARRAY_RESERVE(list, list->count + 1u) != STATUS_OK)
+			return STATUS_NO_MEMORY;
+		list->items[list->count++] = id;
+	}
+	return STATUS_OK;
+}
+
+/* The lists are made when somebody looks; that is no change of the world. */
 enum status world_joint_changes(const struct world *world, struct world_joint_changes *out)
 {
-	UNUSED(world);
+	struct joint_ids *lists = ((struct world *)world)->joint_lists;
+	const struct dynamics *dynamics = &world->dynamics;
+	uint32_t gone = dynamics->joint_notes.removed.count, most = gone;
 	*out = (struct world_joint_changes){ 0 };
+	for (uint32_t i = 0; i < LISTS; i++)
+		lists[i].count = 0;
+	enum status status = list_rows(world, &dynamics->joint_notes.moved, lists, LIST_MOVED);
+	if (status == STATUS_OK)
+		status = list_rows(world, &dynamics->joint_notes.changed, lists, LIST_CHANGED);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&lists[LIST_REMOVED], gone);
+	for (uint32_t i = 0; i < LISTS; i++)
+		most = MAX_OF(most, lists[i].count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&lists[LISTS], most);
+	if (status != STATUS_OK)
+		return status;
+	if (gone > 0)
+		memcpy(lists[LIST_REMOVED].items, dynamics->joint_notes.removed.items,
+		       gone * sizeof(joint_id));
+	lists[LIST_REMOVED].count = gone;
+	for (uint32_t i = 0; i < LISTS; i++)
+		if (lists[i].count > 1)
+			sort_ids(lists[i].items, lists[LISTS].items, lists[i].count);
+	*out = (struct world_joint_changes){
+		.created = lists[LIST_CREATED].items,
+		.moved = lists[LIST_MOVED].items,
+		.changed = lists[LIST_CHANGED].items,
+		.removed = lists[LIST_REMOVED].items,
+		.created_count = lists[LIST_CREATED].count,
+		.moved_count = lists[LIST_MOVED].count,
+		.changed_count = lists[LIST_CHANGED].count,
+		.removed_count = gone,
+	};
 	return STATUS_OK;
 }

@@ -2,7 +2,19 @@
 #ifndef CAIRN_ENGINE_WORLD_JOINTS_H
 #define CAIRN_ENGINE_WORLD_JOINTS_H
 
+#include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/step_joints.h"
 #include "server/engine/world/plan_find.h"
+
+/* What JOINT_CREATE does about bodies that do not stand or move as the joint wants. */
+enum joint_violated {
+	JOINT_VIOLATED_PLACE = 0,  /* refuses what stands otherwise */
+	JOINT_VIOLATED_STRICT = 1, /* and what moves otherwise */
+	JOINT_VIOLATED_PROJECT = 2,
+};
+
+/* "revolute"; "" for none. */
+const char *joint_type_name(uint8_t type);
 
 /* A planned command being done. */
 struct doing {

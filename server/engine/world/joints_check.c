@@ -1,6 +1,357 @@
-/* joints_check.c: commands about joints, checked. */
+/* joints_check.c: is this command about a joint possible, as the batch will have left the world by then?
+ *
+ * A joint may be made by whoever may command both its bodies (the world is everybody's), and belongs to that session; its
+ * further commands are for its owner alone, whoever has the bodies by then. One of its bodies must be dynamic when it
+ * is made; it may cease to be so, and the joint does nothing while one is inactive.
+ */
 #include "server/engine/world/joints.h"
-#include "server/engine/world/plan_find.h"
 
-#define STUB(name) enum status check_##name(struct check *check, struct command *command) { UNUSED(command); return REFUSE(check, STATUS_UNSUPPORTED, "op", "not yet"); }
-STUB(joint_create) STUB(joint_remove) STUB(joint_set) STUB(joint_axis) STUB(joint_targets) STUB(joint_table) STUB(joint_move)
+#include <string.h>
+
+/* m or rad, m/s or rad/s: more is a violated joint; and what a projection must come below. */
+#define VIOLATED 1e-3
+#define PROJECTED 1e-9
+
+const char *joint_type_name(uint8_t type)
+{
+	static const char *const names[JOINT_TYPES_END] = { "",	      "spherical", "revolute", "prismatic",
+							    "cylindrical", "universal", "fixed", "distance",
+							    "six_dof",     "wheel",	"drag" };
+	return names[type < JOINT_TYPES_END ? type : 0];
+}
+
+/* ---- its two sides ----------------------------------------------------------------------------- */
+
+/* One side of a joint about to be made; NULL for the world. */
+struct side {
+	struct planned_body *body;
+};
+
+static struct body_motion motion_of(const struct planned_body *body)
+{
+	if (body == NULL)
+		return (struct body_motion){ .rotation = quat_identity() };
+	return (struct body_motion){
+		vec3_add(body->position, quat_rotate(body->rotation, body->mass.centre)),
+		body->rotation, body->velocity, body->angular_velocity };
+}
+
+static struct mass_body mass_of(const struct check *check, const struct planned_body *body)
+{
+	if (body == NULL || body->status != BODY_DYNAMIC)
+		return (struct mass_body){ .locks = UINT32_MAX };
+	double inverse[6] = { 0 };
+	bool turns = !(body->flags & BODY_FIXED_ROTATION) &&
+		     body_inertia_inverse(body->mass.inertia, check->planar, inverse);
+	return mass_body_make(body->mass.mass, 1 / body->mass.mass, sym3_load(body->mass.inertia),
+			      turns ? sym3_load(inverse) : (sym3){ 0 }, body->rotation,
+			      check->planar ? MASS_LOCK_PLANAR : 0);
+}
+
+static enum status find_side(struct check *check, int64_t *id, const char *field,
+			     struct planned_body **out)
+{
+	*out = NULL;
+	return *id == 0 ? STATUS_OK : plan_find_named_body(check, id, out, field);
+}
+
+static enum status check_sides(struct check *check, const struct command_JOINT_CREATE *create,
+			       const struct planned_body *a, const struct planned_body *b)
+{
+	if (a == NULL && b == NULL)
+		return REFUSE(check, STATUS_RANGE, "body_b",
+			      "both sides are the world: a joint needs a body");
+	if (a == b)
+		return REFUSE(check, STATUS_RANGE, "body_b",
+			      "body %u is on both sides: it cannot be joined to itself", a->id);
+	bool moves = (a != NULL && a->status == BODY_DYNAMIC) ||
+		     (b != NULL && b->status == BODY_DYNAMIC);
+	if (!moves)
+		return REFUSE(check, STATUS_STATUS_WRONG, "body_b",
+			      "neither side is dynamic: a joint would move nothing");
+	if (create->type == JOINT_DRAG && a != NULL)
+		return REFUSE(check, STATUS_RANGE, "body_a",
+			      "body_a is %u: a drag pulls towards the world, 0", a->id);
+	return STATUS_OK;
+}
+
+/* ---- where it is ------------------------------------------------------------------------------- */
+
+static vec3 point_in(const struct planned_body *body, vec3 point)
+{
+	return body == NULL ? point :
+			      quat_rotate_inverse(body->rotation, vec3_sub(point, body->position));
+}
+
+static quat frame_in(const struct planned_body *body, quat frame)
+{
+	return body == NULL ? frame : quat_normalize(quat_mul(quat_conjugate(body->rotation), frame));
+}
+
+/* A place in the world becomes places in both bodies' axes. */
+static void take_place(struct command_JOINT_CREATE *create, const struct planned_body *a,
+		       const struct planned_body *b)
+{
+	if (create->place == 0)
+		return;
+	bool apart = create->type == JOINT_DISTANCE || create->type == JOINT_DRAG;
+	vec3 at_b = apart ? create->point_b : create->point_a;
+	quat frame = create->frame_a;
+	create->point_a = point_in(a, create->point_a);
+	create->point_b = point_in(b, at_b);
+	create->frame_a = frame_in(a, frame);
+	create->frame_b = frame_in(b, frame);
+	create->place = 0;
+}
+
+static vec3 axis_of(const struct planned_body *body, quat frame)
+{
+	vec3 axis = quat_rotate(frame, vec3_make(1, 0, 0));
+	return body == NULL ? axis : quat_rotate(body->rotation, axis);
+}
+
+/* In a planar world a joint works in the plane: hinges are along z, slides across it. */
+static enum status check_plane(struct check *check, const struct command_JOINT_CREATE *create,
+			       const struct planned_body *a)
+{
+	if (!check->planar)
+		return STATUS_OK;
+	if (create->point_a.z != 0 || create->point_b.z != 0)
+		return REFUSE(check, STATUS_PLANAR, create->point_a.z != 0 ? "point_a" : "point_b",
+			      "anchors must have z = 0 in a planar world");
+	double along_z = scalar_abs(axis_of(a, create->frame_a).z);
+	if (create->type == JOINT_REVOLUTE && along_z < 1 - 1e-9)
+		return REFUSE(check, STATUS_PLANAR, "frame_a",
+			      "a hinge's x axis must be along z in a planar world");
+	if (create->type == JOINT_PRISMATIC && along_z > 1e-9)
+		return REFUSE(check, STATUS_PLANAR, "frame_a",
+			      "a slide's x axis must have z = 0 in a planar world");
+	if (create->type == JOINT_UNIVERSAL || create->type == JOINT_CYLINDRICAL ||
+	    create->type == JOINT_WHEEL)
+		return REFUSE(check, STATUS_PLANAR, "type", "a %s joint needs three dimensions",
+			      joint_type_name(create->type));
+	return STATUS_OK;
+}
+
+static struct joint joint_of(const struct command_JOINT_CREATE *create, const struct planned_body *a,
+			     const struct planned_body *b)
+{
+	struct joint joint = {
+		.type = create->type,
+		.point_a = a == NULL ? create->point_a : vec3_sub(create->point_a, a->mass.centre),
+		.point_b = b == NULL ? create->point_b : vec3_sub(create->point_b, b->mass.centre),
+		.frame_a = create->frame_a,
+		.frame_b = create->frame_b,
+		.a = motion_of(a),
+		.b = motion_of(b),
+	};
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		joint.axes[axis].mode = joint_axis_kind((enum joint_type)create->type, axis).mode;
+	if (create->type == JOINT_DISTANCE)
+		joint.axes[0].rest = vec3_distance(joint_anchor_a(&joint, &joint.a),
+						   joint_anchor_b(&joint, &joint.b));
+	return joint;
+}
+
+/* The bodies as a projection leaves them; commands after this one find them there. */
+static void move_body(struct planned_body *body, const struct body_motion *motion)
+{
+	if (body == NULL || body->status != BODY_DYNAMIC)
+		return;
+	body->rotation = motion->rotation;
+	body->position = vec3_sub(motion->centre, quat_rotate(motion->rotation, body->mass.centre));
+	body->velocity = motion->velocity;
+	body->angular_velocity = motion->angular_velocity;
+}
+
+static enum status project(struct check *check, const struct joint *joint, struct planned_body *a,
+			   struct planned_body *b)
+{
+	const struct mass_body masses[2] = { mass_of(check, a), mass_of(check, b) };
+	struct body_motion at_a = joint->a, at_b = joint->b;
+	struct joint_error left = joint_project(joint, masses, &at_a, &at_b);
+	if (!(left.along <= PROJECTED * (1 + vec3_length(at_b.centre)) && left.about <= PROJECTED))
+		return REFUSE(check, STATUS_RANGE, "violated",
+			      "the bodies cannot be brought together: %.3g m and %.3g rad are left",
+			      left.along, left.about);
+	move_body(a, &at_a);
+	move_body(b, &at_b);
+	return STATUS_OK;
+}
+
+static enum status check_place(struct check *check, const struct command_JOINT_CREATE *create,
+			       struct planned_body *a, struct planned_body *b)
+{
+	struct joint joint = joint_of(create, a, b);
+	if (create->violated == JOINT_VIOLATED_PROJECT)
+		return project(check, &joint, a, b);
+	struct joint_error error = joint_error(&joint, &joint.a, &joint.b);
+	if (error.along > VIOLATED || error.about > VIOLATED)
+		return REFUSE(check, STATUS_RANGE, error.along > VIOLATED ? "point_b" : "frame_b",
+			      "the bodies do not stand so: axis %u is %.3g m or %.3g rad off, at most "
+			      "%.10g; place 1 or violated 2 would help", error.axis, error.along,
+			      error.about, VIOLATED);
+	if (create->violated == JOINT_VIOLATED_STRICT &&
+	    (error.along_speed > VIOLATED || error.about_speed > VIOLATED))
+		return REFUSE(check, STATUS_RANGE, "violated",
+			      "the bodies do not move so: %.3g m/s and %.3g rad/s, at most %.10g; "
+			      "violated 2 changes their velocities", error.along_speed,
+			      error.about_speed, VIOLATED);
+	return STATUS_OK;
+}
+
+/* ---- the commands ------------------------------------------------------------------------------ */
+
+static enum status check_limits(struct check *check)
+{
+	const struct plan *plan = check->plan;
+	uint32_t most = check->world->tables.world.joints_max[0];
+	if (plan->joints_after >= most)
+		return REFUSE(check, STATUS_LIMIT, "joints", "the world may hold %u joints", most);
+	if (plan->next_joint >= IDS_END)
+		return REFUSE(check, STATUS_LIMIT, "joints", "all joint ids were given out");
+	return STATUS_OK;
+}
+
+enum status check_joint_create(struct check *check, struct command *command)
+{
+	struct plan *plan = check->plan;
+	struct command_JOINT_CREATE *create = &command->joint_create;
+	struct planned_body *a, *b;
+	if (plan->restricted)
+		create->owner = plan->session;
+	enum status status = check_limits(check);
+	if (status == STATUS_OK)
+		status = find_side(check, &create->body_a, "body_a", &a);
+	if (status == STATUS_OK)
+		status = find_side(check, &create->body_b, "body_b", &b);
+	if (status == STATUS_OK)
+		status = check_sides(check, create, a, b);
+	if (status == STATUS_OK)
+		status = check_plane(check, create, a);
+	if (status != STATUS_OK)
+		return status;
+	take_place(create, a, b);
+	status = check_place(check, create, a, b);
+	if (status != STATUS_OK)
+		return status;
+	struct planned_joint *joint = &plan->joints[plan->joint_count];
+	*joint = (struct planned_joint){ .id = plan->next_joint++,
+					 .row = ROW_NONE,
+					 .owner = create->owner,
+					 .type = create->type,
+					 .a = (body_id)create->body_a,
+					 .b = (body_id)create->body_b };
+	plan_index_put(check, plan_joint_key(joint->id), plan->joint_count++);
+	plan->values[check->index] = joint->id;
+	plan->joints_after++;
+	plan->made_joints++;
+	return STATUS_OK;
+}
+
+enum status check_joint_remove(struct check *check, struct command *command)
+{
+	struct planned_joint *joint;
+	enum status status = plan_find_joint(check, &command->joint_remove.joint, &joint, "joint");
+	if (status != STATUS_OK)
+		return status;
+	joint->removed = true;
+	check->plan->joints_after--;
+	return STATUS_OK;
+}
+
+enum status check_joint_set(struct check *check, struct command *command)
+{
+	struct planned_joint *joint;
+	struct command_JOINT_SET *set = &command->joint_set;
+	enum status status = plan_find_joint(check, &set->joint, &joint, "joint");
+	if (status != STATUS_OK)
+		return status;
+	if (check->plan->restricted)
+		set->owner = check->plan->session;
+	joint->owner = set->owner;
+	return STATUS_OK;
+}
+
+enum status check_joint_axis(struct check *check, struct command *command)
+{
+	struct planned_joint *joint;
+	const struct command_JOINT_AXIS *set = &command->joint_axis;
+	enum status status = plan_find_joint(check, &command->joint_axis.joint, &joint, "joint");
+	if (status != STATUS_OK)
+		return status;
+	struct joint_axis_kind kind = joint_axis_kind((enum joint_type)joint->type, set->axis);
+	const char *type = joint_type_name(joint->type);
+	if (!kind.told)
+		return REFUSE(check, STATUS_RANGE, "axis",
+			      "axis %u of a %s joint is not free; a six_dof may have it as one likes",
+			      set->axis, type);
+	if (set->mode == JOINT_LOCKED && !kind.locks)
+		return REFUSE(check, STATUS_RANGE, "mode",
+			      "axis %u of a %s joint cannot be locked; equal limits hold it", set->axis,
+			      type);
+	if (set->mode == JOINT_LIMITED && !kind.limits && set->lower != 0)
+		return REFUSE(check, STATUS_RANGE, "lower",
+			      "axis %u of a %s joint has no lower limit: lower must be 0", set->axis, type);
+	bool distance = joint->type == JOINT_DISTANCE;
+	if (distance && (set->rest < 0 || (set->mode == JOINT_LIMITED && set->lower < 0)))
+		return REFUSE(check, STATUS_RANGE, set->rest < 0 ? "rest" : "lower",
+			      "a distance is not below 0");
+	joint->motor[set->axis] = set->motor;
+	return STATUS_OK;
+}
+
+static enum status check_motor(struct check *check, const struct planned_joint *joint, uint32_t axis,
+			       const char *field)
+{
+	if (joint->motor[axis] != JOINT_MOTOR_NONE)
+		return STATUS_OK;
+	return REFUSE(check, STATUS_RANGE, field,
+		      "axis %u of joint %u has no motor; joint_axis gives it one", axis, joint->id);
+}
+
+enum status check_joint_targets(struct check *check, struct command *command)
+{
+	struct plan *plan = check->plan;
+	struct target_list *list = &command->joint_targets.targets;
+	struct joint_target *items = &plan->targets[plan->target_count];
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct planned_joint *joint;
+		items[i] = list->items[i];
+		enum status status = plan_find_joint(check, &items[i].joint, &joint, "targets");
+		if (status == STATUS_OK)
+			status = check_motor(check, joint, items[i].axis, "targets");
+		if (status != STATUS_OK)
+			return status;
+	}
+	list->items = items;
+	plan->target_count += list->count;
+	return STATUS_OK;
+}
+
+enum status check_joint_table(struct check *check, struct command *command)
+{
+	struct planned_joint *joint;
+	struct command_JOINT_TABLE *table = &command->joint_table;
+	enum status status = plan_find_joint(check, &table->joint, &joint, "joint");
+	if (status == STATUS_OK)
+		status = check_motor(check, joint, table->axis, "axis");
+	check->plan->made_points += table->points.count;
+	return status;
+}
+
+enum status check_joint_move(struct check *check, struct command *command)
+{
+	struct planned_joint *joint;
+	struct command_JOINT_MOVE *move = &command->joint_move;
+	enum status status = plan_find_joint(check, &move->joint, &joint, "joint");
+	if (status != STATUS_OK)
+		return status;
+	if (joint->a != 0)
+		return REFUSE(check, STATUS_STATUS_WRONG, "joint",
+			      "body a of joint %u is body %u: only an anchor in the world is moved",
+			      joint->id, joint->a);
+	if (check->planar && move->point.z != 0)
+		return REFUSE(check, STATUS_PLANAR, "point", "point must have z = 0 in a planar world");
+	return STATUS_OK;
+}

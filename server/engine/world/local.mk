@@ -27,6 +27,7 @@ libengine_a_SOURCES += \
 	server/engine/world/joints.c \
 	server/engine/world/joints_apply.c \
 	server/engine/world/joints_check.c \
+	server/engine/world/joints_invariants.c \
 	server/engine/world/parameters.h \
 	server/engine/world/parameters.c \
 	server/engine/world/pending.h \

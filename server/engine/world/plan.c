@@ -4,7 +4,7 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 {
 	if (batch->count > BATCH_COMMANDS_MAX)
 		return; /* will be refused */
-	uint64_t attachments = 0;
+	uint64_t attachments = 0, targets = 0;
 	for (uint32_t i = 0; i < batch->count; i++) {
 		const struct command *command = &batch->commands[i];
 		switch (command->op) {
@@ -22,6 +22,17 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 		case COMMAND_TORQUE:
 			size->drives++;
 			break;
+		case COMMAND_JOINT_CREATE:
+			size->joints++;
+			break;
+		case COMMAND_JOINT_TARGETS:
+			targets += MIN_OF(command->joint_targets.targets.count,
+					  (uint32_t)JOINT_TARGETS_MAX);
+			break;
+		case COMMAND_JOINT_TABLE:
+			size->points += MIN_OF(command->joint_table.points.count,
+					       (uint32_t)JOINT_POINTS_MAX);
+			break;
 		case COMMAND_BOUNDS:
 			size->walls |= command->bounds.mode == BOUNDS_WALLS;
 			break;
@@ -32,6 +43,7 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 	size->placements += attachments;
 	size->commands = MAX_OF(size->commands, batch->count);
 	size->attachments = (uint32_t)MAX_OF(size->attachments, attachments);
+	size->targets = (uint32_t)MAX_OF(size->targets, targets);
 }
 
 enum status plan_init(struct plan *plan, struct arena *arena, const struct plan_size *size)
@@ -42,9 +54,13 @@ enum status plan_init(struct plan *plan, struct arena *arena, const struct plan_
 	plan->added = ARENA_ARRAY(arena, const struct shape *, commands);
 	plan->attachments = ARENA_ARRAY(arena, struct attachment, attachments);
 	plan->attached = ARENA_ARRAY(arena, const struct shape *, attachments);
-	plan->bodies = ARENA_ARRAY(arena, struct planned_body, commands);
+	/* A joint's command may name two bodies. */
+	plan->bodies = ARENA_ARRAY(arena, struct planned_body, 2 * (uint64_t)commands);
 	plan->shapes = ARENA_ARRAY(arena, struct planned_shape, (uint64_t)size->shapes_known + commands);
-	bool good = plan->commands != NULL && plan->values != NULL && plan->added != NULL &&
+	plan->joints = ARENA_ARRAY(arena, struct planned_joint, (uint64_t)commands + size->targets);
+	plan->targets = ARENA_ARRAY(arena, struct joint_target, size->targets);
+	bool good = plan->joints != NULL && plan->targets != NULL;
+	good = good && plan->commands != NULL && plan->values != NULL && plan->added != NULL &&
 		    plan->attachments != NULL && plan->attached != NULL && plan->bodies != NULL &&
 		    plan->shapes != NULL;
 	return good ? STATUS_OK : STATUS_NO_MEMORY;

@@ -20,6 +20,20 @@ struct planned_body {
 	uint8_t status, flags;
 	bool quarantined, removed, static_only;
 	struct body_mass mass;
+	/* As it will stand and move, without what impulses of the batch will have done. */
+	vec3 position, velocity, angular_velocity;
+	quat rotation;
+};
+
+/* A joint as it will be. */
+struct planned_joint {
+	joint_id id;
+	uint32_t row; /* ROW_NONE: an earlier command makes it */
+	uint32_t owner;
+	uint8_t type;
+	uint8_t motor[JOINT_AXES];
+	body_id a, b; /* 0 the world */
+	bool removed;
 };
 
 struct planned_shape {
@@ -48,21 +62,26 @@ struct plan {
 
 	struct planned_body *bodies;
 	struct planned_shape *shapes;
-	uint32_t body_count, shape_count;
+	struct planned_joint *joints;
+	/* Targets of all JOINT_TARGETS, resolved. */
+	struct joint_target *targets;
+	uint32_t body_count, shape_count, joint_count, target_count;
 
 	/* The world as it will be. */
-	uint32_t next_body, next_shape;
+	uint32_t next_body, next_shape, next_joint;
+	uint32_t joints_after; /* at most: joints that go with a body are not counted off */
 	uint32_t bodies_after, placements_after, shapes_after; /* without the walls' */
 	uint64_t shape_bytes_after;
 	uint32_t made_bodies, made_placements, made_shapes, made_drives; /* rows at most */
+	uint32_t made_joints, made_points;
 	const struct method *method;
 };
 
 /* The most a batch of these commands can need, for reserving before anything is checked. */
 struct plan_size {
-	uint32_t commands, attachments; /* of the largest batch */
+	uint32_t commands, attachments, targets; /* of the largest batch */
 	uint32_t shapes_known;		/* usable before; set by the caller */
-	uint64_t bodies, placements, shapes, drives, removes; /* of all batches */
+	uint64_t bodies, placements, shapes, drives, removes, joints, points; /* of all batches */
 	bool walls;
 };
 void plan_size_add(struct plan_size *size, const struct batch *batch);

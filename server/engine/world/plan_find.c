@@ -1,5 +1,7 @@
 #include "server/engine/world/plan_find.h"
 
+#include "server/engine/dynamics/joint_list.h"
+
 #include <string.h>
 
 uint64_t plan_body_key(body_id id)
@@ -10,6 +12,11 @@ uint64_t plan_body_key(body_id id)
 uint64_t plan_shape_key(shape_id id)
 {
 	return (uint64_t)1 << 32 | id;
+}
+
+uint64_t plan_joint_key(joint_id id)
+{
+	return (uint64_t)2 << 32 | id;
 }
 
 void plan_index_put(struct check *check, uint64_t key, uint32_t value)
@@ -36,6 +43,10 @@ static struct planned_body *plan_body(struct check *check, body_id id)
 				       .status = table->status[row],
 				       .flags = table->flags[row],
 				       .quarantined = table->quarantined[row] != 0,
+				       .position = table->position[row],
+				       .rotation = table->rotation[row],
+				       .velocity = table->velocity[row],
+				       .angular_velocity = table->angular_velocity[row],
 				       .mass.mass = table->mass[row],
 				       .mass.centre = table->centre[row] };
 	memcpy(body->mass.inertia, table->inertia[row], sizeof body->mass.inertia);
@@ -84,18 +95,81 @@ static enum status resolve(struct check *check, int64_t *id, enum command_result
 	return STATUS_OK;
 }
 
-enum status plan_find_body(struct check *check, int64_t *id, struct planned_body **body)
+enum status plan_find_named_body(struct check *check, int64_t *id, struct planned_body **body,
+				 const char *field)
 {
-	enum status status = resolve(check, id, RESULT_BODY, "body");
+	enum status status = resolve(check, id, RESULT_BODY, field);
 	if (status != STATUS_OK)
 		return status;
 	*body = plan_body(check, (body_id)*id);
 	if (*body == NULL)
-		return REFUSE(check, STATUS_UNKNOWN_BODY, "body", "there is no body %lld",
+		return REFUSE(check, STATUS_UNKNOWN_BODY, field, "there is no body %lld",
 			      (long long)*id);
 	if (check->plan->restricted && (*body)->owner != check->plan->session)
-		return REFUSE(check, STATUS_NOT_OWNER, "body",
+		return REFUSE(check, STATUS_NOT_OWNER, field,
 			      "body %u does not belong to session %u", (*body)->id,
+			      check->plan->session);
+	return STATUS_OK;
+}
+
+enum status plan_find_body(struct check *check, int64_t *id, struct planned_body **body)
+{
+	return plan_find_named_body(check, id, body, "body");
+}
+
+/* Whether the batch has removed it. */
+static bool body_is_gone(const struct check *check, body_id id)
+{
+	uint32_t at;
+	return id != 0 && table_find(&check->world->plan_index, plan_body_key(id), &at) &&
+	       check->plan->bodies[at].removed;
+}
+
+static body_id body_of(const struct tables *tables, uint32_t row, uint32_t side)
+{
+	uint32_t body = joint_body(tables, row, side);
+	return body == DYNAMICS_NONE ? 0 : tables->body.id[body];
+}
+
+static struct planned_joint *plan_joint(struct check *check, joint_id id)
+{
+	struct plan *plan = check->plan;
+	uint32_t at;
+	struct planned_joint *joint;
+	if (table_find(&check->world->plan_index, plan_joint_key(id), &at)) {
+		joint = &plan->joints[at];
+	} else {
+		uint32_t row = dynamics_find_joint(&check->world->dynamics, id);
+		if (row == ROW_NONE)
+			return NULL;
+		const struct tables *tables = &check->world->tables;
+		joint = &plan->joints[plan->joint_count];
+		*joint = (struct planned_joint){ .id = id,
+						 .row = row,
+						 .owner = tables->joint.owner[row],
+						 .type = tables->joint.type[row],
+						 .a = body_of(tables, row, 0),
+						 .b = body_of(tables, row, 1) };
+		memcpy(joint->motor, tables->joint.motor[row], sizeof joint->motor);
+		plan_index_put(check, plan_joint_key(id), plan->joint_count++);
+	}
+	bool gone = joint->removed || body_is_gone(check, joint->a) || body_is_gone(check, joint->b);
+	return gone ? NULL : joint;
+}
+
+enum status plan_find_joint(struct check *check, int64_t *id, struct planned_joint **joint,
+			    const char *field)
+{
+	enum status status = resolve(check, id, RESULT_JOINT, field);
+	if (status != STATUS_OK)
+		return status;
+	*joint = plan_joint(check, (joint_id)*id);
+	if (*joint == NULL)
+		return REFUSE(check, STATUS_UNKNOWN_JOINT, field, "there is no joint %lld",
+			      (long long)*id);
+	if (check->plan->restricted && (*joint)->owner != check->plan->session)
+		return REFUSE(check, STATUS_NOT_OWNER, field,
+			      "joint %u does not belong to session %u", (*joint)->id,
 			      check->plan->session);
 	return STATUS_OK;
 }

@@ -16,17 +16,22 @@ struct check {
 #define REFUSE(check, status, field, ...) \
 	reason_set((check)->why, (status), (check)->index, (field), __VA_ARGS__)
 
-/* Keys of the plan's index: bodies and shapes have ids of their own. */
+/* Keys of the plan's index: bodies, shapes and joints have ids of their own. */
 uint64_t plan_body_key(body_id id);
 uint64_t plan_shape_key(shape_id id);
+uint64_t plan_joint_key(joint_id id);
 void plan_index_put(struct check *check, uint64_t key, uint32_t value);
 
 /* A shape by its id as it will be by then, or NULL; borrowed from the plan. */
 struct planned_shape *plan_shape(struct check *check, shape_id id);
 
 /* Each makes *id the id that is meant, of a back reference too, and finds it. BACK_REFERENCE,
- * UNKNOWN_BODY, UNKNOWN_SHAPE, NOT_OWNER. */
+ * UNKNOWN_BODY, UNKNOWN_SHAPE, UNKNOWN_JOINT, NOT_OWNER. */
 MUST_CHECK enum status plan_find_body(struct check *check, int64_t *id, struct planned_body **body);
+MUST_CHECK enum status plan_find_named_body(struct check *check, int64_t *id,
+					    struct planned_body **body, const char *field);
+MUST_CHECK enum status plan_find_joint(struct check *check, int64_t *id, struct planned_joint **joint,
+				       const char *field);
 MUST_CHECK enum status plan_find_shape(struct check *check, int64_t *id,
 				       struct planned_shape **shape, const char *field);
 /* A body that may be given velocity, or, if `dynamic`, force. Also QUARANTINED, STATUS_WRONG. */

@@ -25,6 +25,7 @@ struct world_info world_info(const struct world *world)
 			    .placements = t->placements_max[0],
 			    .contacts = t->contacts_max[0],
 			    .shapes = t->shapes_max[0],
+			    .joints = t->joints_max[0],
 			    .events = t->events_max[0],
 			    .memory_bytes = t->memory_max[0],
 			    .shape_bytes = t->shape_bytes_max[0] },
@@ -68,6 +69,9 @@ struct world_stats world_stats(const struct world *world)
 		.islands_dense = report->islands_dense,
 		.islands_sparse = report->islands_sparse,
 		.islands_dependent = report->islands_dependent,
+		.joints = world->dynamics.joint_used.count,
+		.joints_broken = report->joints_broken,
+		.joint_error = report->joint_error,
 		.push_work = report->push_work,
 		.push_work_total = world->push_work_total,
 		.fallbacks_total = world->fallbacks_total,
@@ -182,7 +186,8 @@ uint32_t world_methods(struct method_info *out, uint32_t capacity)
 					       .restitution = list[i]->restitution,
 					       .sleep = list[i]->sleep,
 					       .planar = list[i]->planar,
-					       .three_d = list[i]->three_d };
+					       .three_d = list[i]->three_d,
+					       .joints = list[i]->joints };
 	return count;
 }
 

@@ -6,6 +6,7 @@
 #include "server/base/rng.h"
 #include "server/base/sort.h"
 #include "server/engine/math/float_environment.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "server/engine/world/parameters.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ struct world_options world_options_default(void)
 			    .placements = 131072,
 			    .contacts = 524288,
 			    .shapes = 16384,
+			    .joints = 65536,
 			    .events = 1048576,
 			    .memory_bytes = UINT64_C(4) << 30,
 			    .shape_bytes = UINT64_C(1) << 30 },
@@ -51,6 +53,8 @@ static enum status check_limits(const struct world_limits *limits, struct reason
 		status = check_count(limits->contacts, "contacts_max", why);
 	if (status == STATUS_OK)
 		status = check_count(limits->shapes, "shapes_max", why);
+	if (status == STATUS_OK)
+		status = check_count(limits->joints, "joints_max", why);
 	if (status == STATUS_OK)
 		status = check_count(limits->events, "events_max", why);
 	if (status != STATUS_OK)
@@ -142,6 +146,7 @@ static enum status fill_tables(struct tables *tables, const struct world_options
 	world->placements_max[0] = options->limits.placements;
 	world->contacts_max[0] = options->limits.contacts;
 	world->shapes_max[0] = options->limits.shapes;
+	world->joints_max[0] = options->limits.joints;
 	world->events_max[0] = options->limits.events;
 	world->memory_max[0] = options->limits.memory_bytes;
 	world->shape_bytes_max[0] = options->limits.shape_bytes;
@@ -182,6 +187,7 @@ enum status world_make(struct tables *tables, struct shape_source source, struct
 	}
 	changes_rebuild(&world->changes, &world->tables);
 	changes_open(&world->changes, world->tables.world.next_body[0]);
+	dynamics_joints_open(&world->dynamics, world->tables.world.next_joint[0]);
 	*out = world;
 	return STATUS_OK;
 }
@@ -225,6 +231,8 @@ void world_destroy(struct world *world)
 	ARRAY_RELEASE(&world->kept_results);
 	ARRAY_RELEASE(&world->kept_values);
 	ARRAY_RELEASE(&world->values);
+	for (uint32_t i = 0; i < COUNT_OF(world->joint_lists); i++)
+		ARRAY_RELEASE(&world->joint_lists[i]);
 	table_release(&world->plan_index);
 	bytes_release(&world->encoded);
 	tables_release(&world->tables);
@@ -243,6 +251,7 @@ void world_open_boundary(struct world *world)
 	world->kept_values.count = 0;
 	bitset_reset(&world->dynamics.parted);
 	changes_open(&world->changes, world->tables.world.next_body[0]);
+	dynamics_joints_open(&world->dynamics, world->tables.world.next_joint[0]);
 }
 
 void world_told(struct world *world)

@@ -34,6 +34,11 @@ struct value_list {
 	uint32_t count, capacity;
 };
 
+struct joint_ids {
+	joint_id *items; /* owned */
+	uint32_t count, capacity;
+};
+
 struct world {
 	struct tables tables;
 	struct dynamics dynamics;
@@ -55,6 +60,9 @@ struct world {
 	struct changes changes;
 	struct result_list kept_results;
 	struct value_list kept_values, values;
+
+	/* What world_joint_changes lists: created, moved, changed, removed, and room to sort in. */
+	struct joint_ids joint_lists[5];
 
 	/* Work of world_apply, empty between calls. */
 	struct table plan_index;

@@ -1,0 +1,244 @@
+/* joint_list.c: joints hung on their bodies, and what is noted of them for whoever looks. */
+#include "server/engine/dynamics/joint_list.h"
+
+#include "server/base/array.h"
+#include "server/engine/dynamics/body.h"
+
+/* ---- room ------------------------------------------------------------------------------------- */
+
+enum status dynamics_joint_reserve(struct dynamics *self, uint32_t joints)
+{
+	uint64_t rows = (uint64_t)self->tables->joint.count + joints;
+	if (rows >= BITSET_NONE / 2) /* ends are numbered, too */
+		return STATUS_NO_MEMORY;
+	enum status status = tables_reserve(self->tables, TABLE_JOINT, (uint32_t)rows);
+	uint32_t room = self->tables->joint.capacity;
+	if (status == STATUS_OK)
+		status = table_reserve(&self->joint_index, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->joint_used, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->joint_notes.moved, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->joint_notes.changed, room);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->joint_notes.removed, room);
+	return status;
+}
+
+enum status joints_rebuild(struct dynamics *self)
+{
+	enum status status = dynamics_joint_reserve(self, 0);
+	if (status != STATUS_OK)
+		return status;
+	table_reset(&self->joint_index);
+	bitset_reset(&self->joint_used);
+	tables_find_rows(self->tables, TABLE_JOINT, &self->joint_used, &self->joint_index);
+	return STATUS_OK;
+}
+
+void joints_release(struct dynamics *self)
+{
+	table_release(&self->joint_index);
+	bitset_release(&self->joint_used);
+	bitset_release(&self->joint_notes.moved);
+	bitset_release(&self->joint_notes.changed);
+	ARRAY_RELEASE(&self->joint_notes.removed);
+}
+
+uint64_t joints_memory(const struct dynamics *self)
+{
+	return (uint64_t)self->joint_index.capacity * 16 + 3 * (uint64_t)self->joint_used.size / 8 +
+	       (uint64_t)self->joint_notes.removed.capacity * sizeof(joint_id);
+}
+
+uint32_t dynamics_find_joint(const struct dynamics *self, joint_id id)
+{
+	uint32_t row = DYNAMICS_NONE;
+	if (id != 0)
+		(void)table_find(&self->joint_index, id, &row);
+	return row;
+}
+
+/* ---- lists of bodies -------------------------------------------------------------------------- */
+
+static void hang(struct tables *tables, uint32_t end)
+{
+	uint32_t body = joint_body(tables, end / 2, end % 2);
+	if (body == DYNAMICS_NONE)
+		return;
+	uint32_t first = joint_first(tables, body);
+	tables->joint.next[end / 2][end % 2] = first + 1;
+	tables->joint.previous[end / 2][end % 2] = 0;
+	if (first != DYNAMICS_NONE)
+		tables->joint.previous[first / 2][first % 2] = end + 1;
+	tables->body.first_joint[body] = end + 1;
+}
+
+static void unhang(struct tables *tables, uint32_t end)
+{
+	uint32_t body = joint_body(tables, end / 2, end % 2);
+	if (body == DYNAMICS_NONE)
+		return;
+	uint32_t next = joint_next(tables, end),
+		 previous = tables->joint.previous[end / 2][end % 2] - 1;
+	if (next != DYNAMICS_NONE)
+		tables->joint.previous[next / 2][next % 2] = previous + 1;
+	if (previous != DYNAMICS_NONE)
+		tables->joint.next[previous / 2][previous % 2] = next + 1;
+	else
+		tables->body.first_joint[body] = next + 1;
+}
+
+bool dynamics_bodies_pass(const struct dynamics *self, uint32_t a, uint32_t b)
+{
+	const struct tables *tables = self->tables;
+	uint32_t at_a = joint_first(tables, a), at_b = joint_first(tables, b);
+	/* Both lists side by side: the shorter one decides. */
+	while (at_a != DYNAMICS_NONE && at_b != DYNAMICS_NONE) {
+		if ((joint_other(tables, at_a) == b &&
+		     (tables->joint.flags[at_a / 2] & JOINT_BODIES_PASS)) ||
+		    (joint_other(tables, at_b) == a &&
+		     (tables->joint.flags[at_b / 2] & JOINT_BODIES_PASS)))
+			return true;
+		at_a = joint_next(tables, at_a);
+		at_b = joint_next(tables, at_b);
+	}
+	return false;
+}
+
+/* ---- what changes ----------------------------------------------------------------------------- */
+
+/* An animated body and one that stands still have no sleep to be woken from. */
+void joints_wake_neighbours(struct dynamics *self, uint32_t body)
+{
+	const struct tables *tables = self->tables;
+	for (uint32_t e = joint_first(tables, body); e != DYNAMICS_NONE; e = joint_next(tables, e))
+		if (joint_other(tables, e) != DYNAMICS_NONE)
+			dynamics_wake(self, joint_other(tables, e));
+}
+
+void joints_note_moved(struct dynamics *self, uint32_t body)
+{
+	const struct tables *tables = self->tables;
+	for (uint32_t e = joint_first(tables, body); e != DYNAMICS_NONE; e = joint_next(tables, e))
+		bitset_set(&self->joint_notes.moved, e / 2);
+}
+
+static void wake_bodies(struct dynamics *self, uint32_t row)
+{
+	for (uint32_t side = 0; side < 2; side++)
+		if (joint_body(self->tables, row, side) != DYNAMICS_NONE)
+			dynamics_wake(self, joint_body(self->tables, row, side));
+}
+
+/* Both bodies' pairs are asked again in the next step. */
+static void ask_pairs(struct dynamics *self, uint32_t row)
+{
+	for (uint32_t side = 0; side < 2; side++)
+		if (joint_body(self->tables, row, side) != DYNAMICS_NONE)
+			body_ask_pairs(self, joint_body(self->tables, row, side));
+}
+
+uint32_t dynamics_joint_take(struct dynamics *self)
+{
+	return tables_take_row(self->tables, TABLE_JOINT, &self->joint_used);
+}
+
+void dynamics_joint_added(struct dynamics *self, uint32_t row)
+{
+	struct tables *tables = self->tables;
+	enum status status = table_insert(&self->joint_index, tables->joint.id[row], row);
+	ASSERT(status == STATUS_OK);
+	hang(tables, 2 * row);
+	hang(tables, 2 * row + 1);
+	bitset_set(&self->joint_notes.changed, row);
+	dynamics_joint_changed(self, row, (tables->joint.flags[row] & JOINT_BODIES_PASS) != 0);
+}
+
+void dynamics_joint_changed(struct dynamics *self, uint32_t row, bool pairs)
+{
+	bitset_set(&self->joint_notes.changed, row);
+	wake_bodies(self, row);
+	if (pairs)
+		ask_pairs(self, row);
+}
+
+void dynamics_joint_removed(struct dynamics *self, uint32_t row)
+{
+	struct tables *tables = self->tables;
+	joint_id id = tables->joint.id[row];
+	wake_bodies(self, row);
+	if (tables->joint.flags[row] & JOINT_BODIES_PASS)
+		ask_pairs(self, row);
+	unhang(tables, 2 * row);
+	unhang(tables, 2 * row + 1);
+	for (uint32_t axis = 0; axis < JOINT_AXES && tables->joint_point.count > 0; axis++)
+		joint_points_set(tables, row, axis, NULL, 0);
+	/* What came and went between two boundaries was never seen. */
+	if (id < self->joint_notes.first_new) {
+		ASSERT(self->joint_notes.removed.count < self->joint_notes.removed.capacity);
+		self->joint_notes.removed.items[self->joint_notes.removed.count++] = id;
+	}
+	bitset_clear(&self->joint_notes.moved, row);
+	bitset_clear(&self->joint_notes.changed, row);
+	tables_free_row(tables, TABLE_JOINT, row, &self->joint_used, &self->joint_index);
+}
+
+void dynamics_joints_drop(struct dynamics *self, uint32_t body)
+{
+	while (joint_first(self->tables, body) != DYNAMICS_NONE)
+		dynamics_joint_removed(self, joint_first(self->tables, body) / 2);
+}
+
+void dynamics_joints_open(struct dynamics *self, uint32_t next_joint)
+{
+	bitset_reset(&self->joint_notes.moved);
+	bitset_reset(&self->joint_notes.changed);
+	self->joint_notes.removed.count = 0;
+	self->joint_notes.first_new = next_joint;
+}
+
+/* ---- motors' tables --------------------------------------------------------------------------- */
+
+/* First row not before (joint row, axis). */
+static uint32_t points_from(const struct joint_point_table *table, uint64_t row, uint32_t axis)
+{
+	uint32_t low = 0, high = table->count;
+	uint64_t key = row * JOINT_AXES + axis;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if ((uint64_t)table->joint[middle] * JOINT_AXES + table->axis[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t joint_points_find(const struct tables *tables, uint32_t row, uint32_t axis, uint32_t *count)
+{
+	uint32_t first = points_from(&tables->joint_point, row, axis);
+	*count = points_from(&tables->joint_point, row, axis + 1) - first;
+	return first;
+}
+
+void joint_points_set(struct tables *tables, uint32_t row, uint32_t axis, const struct joint_point *points,
+		      uint32_t count)
+{
+	struct joint_point_table *table = &tables->joint_point;
+	uint32_t had, first = joint_points_find(tables, row, axis, &had);
+	if (count > had) {
+		tables_insert(tables, TABLE_JOINT_POINT, first + had, count - had);
+	} else if (count < had) {
+		for (uint32_t at = first + had; at < table->count; at++)
+			tables_copy_row(tables, TABLE_JOINT_POINT, at - (had - count), at);
+		tables_truncate(tables, TABLE_JOINT_POINT, table->count - (had - count));
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		table->joint[first + i] = row;
+		table->axis[first + i] = (uint8_t)axis;
+		table->time[first + i] = points[i].time;
+		table->value[first + i] = points[i].value;
+	}
+}
