@@ -183,6 +183,69 @@ static void choose_parameter(struct gen_commands *gen, struct command *out)
 	out->parameter.value = rng_below(&gen->rng, 2) ? one->initial : one->min;
 }
 
+/* Kinds of joints that a planar world takes in any frame about z, and all. */
+static uint8_t joint_type(struct gen_commands *gen)
+{
+	static const uint8_t planar[] = { JOINT_SPHERICAL, JOINT_FIXED, JOINT_DISTANCE, JOINT_SIX_DOF,
+					  JOINT_DRAG };
+	return gen->planar ? planar[rng_below(&gen->rng, COUNT_OF(planar))] :
+			     (uint8_t)(1 + rng_below(&gen->rng, JOINT_TYPES_END - 1));
+}
+
+static void reconcile_joint(struct gen_commands *gen, struct command_JOINT_CREATE *create)
+{
+	create->type = joint_type(gen);
+	create->place = 1;
+	create->violated = (uint8_t)(rng_below(&gen->rng, 2) * 2);
+	if (create->type == JOINT_DRAG || rng_below(&gen->rng, 4) == 0)
+		create->body_a = 0;
+	if (rng_below(&gen->rng, 4) != 0)
+		create->break_force = create->break_torque = 0;
+}
+
+/* An axis of the joint that may be told of, or 3. */
+static uint32_t told_axis(struct gen_commands *gen, int64_t joint)
+{
+	static const uint8_t axes[JOINT_TYPES_END][2] = {
+		[JOINT_SPHERICAL] = { 3, 4 },	[JOINT_REVOLUTE] = { 3, 3 },
+		[JOINT_PRISMATIC] = { 0, 0 },	[JOINT_CYLINDRICAL] = { 0, 3 },
+		[JOINT_UNIVERSAL] = { 3, 4 },	[JOINT_FIXED] = { 3, 3 },
+		[JOINT_DISTANCE] = { 0, 0 },	[JOINT_SIX_DOF] = { 1, 5 },
+		[JOINT_WHEEL] = { 0, 5 },	[JOINT_DRAG] = { 0, 2 },
+	};
+	struct joint_view view;
+	if (world_joint(gen->world, (joint_id)joint, &view) != STATUS_OK)
+		return 3;
+	return axes[view.type][rng_below(&gen->rng, 2)];
+}
+
+static void reconcile_axis(struct gen_commands *gen, struct command_JOINT_AXIS *axis)
+{
+	axis->axis = told_axis(gen, axis->joint);
+	if (axis->mode == JOINT_LOCKED)
+		axis->mode = JOINT_FREE;
+	axis->upper = axis->lower = 0;
+	if (axis->mode == JOINT_LIMITED)
+		axis->upper = rng_range(&gen->rng, 0.1, 2);
+	axis->rest = axis->rest < 0 ? -axis->rest : axis->rest;
+}
+
+static bool has_motor(struct gen_commands *gen, int64_t joint, uint32_t axis)
+{
+	struct joint_axis_view view;
+	return world_joint_axis(gen->world, (joint_id)joint, axis, &view) == STATUS_OK &&
+	       view.motor != JOINT_MOTOR_NONE;
+}
+
+static void reconcile_targets(struct gen_commands *gen, struct target_list *list)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < list->count; i++)
+		if (has_motor(gen, gen->targets[i].joint, gen->targets[i].axis))
+			gen->targets[count++] = gen->targets[i];
+	list->count = count;
+}
+
 /* What fields must agree on. */
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
@@ -211,6 +274,19 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 	case COMMAND_ANGULAR_IMPULSE:
 		if (gen->planar)
 			out->angular_impulse.impulse = vec3_make(0, 0, real(gen));
+		return;
+	case COMMAND_JOINT_CREATE:
+		reconcile_joint(gen, &out->joint_create);
+		return;
+	case COMMAND_JOINT_AXIS:
+		reconcile_axis(gen, &out->joint_axis);
+		return;
+	case COMMAND_JOINT_TARGETS:
+		reconcile_targets(gen, &out->joint_targets.targets);
+		return;
+	case COMMAND_JOINT_TABLE:
+		out->joint_table.axis = told_axis(gen, out->joint_table.joint);
+		out->joint_table.period = rng_below(&gen->rng, 2) * 10.0;
 		return;
 	case COMMAND_BOUNDS:
 		out->bounds.minimum = vec3_make(-20, -20, -20);

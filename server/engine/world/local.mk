@@ -54,6 +54,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_batches \
 	tests/unit/server/engine/world/test_command \
 	tests/unit/server/engine/world/test_commands \
+	tests/unit/server/engine/world/test_joints \
 	tests/unit/server/engine/world/test_one_by_one \
 	tests/unit/server/engine/world/test_queries \
 	tests/unit/server/engine/world/test_slots \
