@@ -1,2 +1,485 @@
-/* joint.c: a joint's coordinates, errors and rows. */
+/* joint.c: a joint's axes, coordinates and rows.
+ *
+ * What an axis has follows from its data alone (struct plan), so that rows, their number and their places
+ * are counted the same way. Angles are joint_turn.c's; here they become rows: J of a function of how b is
+ * turned in a is its rate, in world axes, on b, and the negative of it on a.
+ *
+ * Along an axis e of a, with d = p_b − p_a:
+ *
+ *   q = e·d      q' = e·(d' − w_a × d)      q'' = e·(d'' − 2 w_a × d' + w_a × (w_a × d)) and J's part
+ */
 #include "server/engine/dynamics/joint.h"
+
+#include "server/engine/dynamics/joint_turn.h"
+#include "server/engine/math/trig.h"
+
+/* ---- what an axis is and has -------------------------------------------------------------------------- */
+
+#define KIND_UNUSED { false, false, false, false, JOINT_FREE }
+#define KIND_LOCKED { true, false, false, true, JOINT_LOCKED }
+#define KIND_FREE { true, true, false, true, JOINT_FREE }
+#define KIND_SWING { true, true, false, false, JOINT_FREE }
+#define KIND_ANY { true, true, true, true, JOINT_LOCKED }
+
+static const struct joint_axis_kind KINDS[JOINT_TYPES_END][JOINT_AXES] = {
+	[JOINT_SPHERICAL] = { KIND_LOCKED, KIND_LOCKED, KIND_LOCKED, KIND_FREE, KIND_SWING,
+			      KIND_UNUSED },
+	[JOINT_REVOLUTE] = { KIND_LOCKED, KIND_LOCKED, KIND_LOCKED, KIND_FREE, KIND_LOCKED,
+			     KIND_LOCKED },
+	[JOINT_PRISMATIC] = { KIND_FREE, KIND_LOCKED, KIND_LOCKED, KIND_LOCKED, KIND_LOCKED,
+			      KIND_LOCKED },
+	[JOINT_CYLINDRICAL] = { KIND_FREE, KIND_LOCKED, KIND_LOCKED, KIND_FREE, KIND_LOCKED,
+				KIND_LOCKED },
+	[JOINT_UNIVERSAL] = { KIND_LOCKED, KIND_LOCKED, KIND_LOCKED, KIND_FREE, KIND_FREE,
+			      KIND_LOCKED },
+	[JOINT_FIXED] = { KIND_LOCKED, KIND_LOCKED, KIND_LOCKED, KIND_LOCKED, KIND_LOCKED,
+			  KIND_LOCKED },
+	[JOINT_DISTANCE] = { KIND_ANY, KIND_UNUSED, KIND_UNUSED, KIND_UNUSED, KIND_UNUSED,
+			     KIND_UNUSED },
+	[JOINT_SIX_DOF] = { KIND_ANY, KIND_ANY, KIND_ANY, KIND_ANY, KIND_ANY, KIND_ANY },
+	[JOINT_WHEEL] = { KIND_FREE, KIND_LOCKED, KIND_LOCKED, KIND_FREE, KIND_LOCKED, KIND_FREE },
+	[JOINT_DRAG] = { KIND_FREE, KIND_FREE, KIND_FREE, KIND_UNUSED, KIND_UNUSED, KIND_UNUSED },
+};
+
+struct joint_axis_kind joint_axis_kind(enum joint_type type, uint32_t axis)
+{
+	ASSERT((uint32_t)type < JOINT_TYPES_END && axis < JOINT_AXES);
+	return KINDS[type][axis];
+}
+
+/* What the data make of a joint. */
+struct plan {
+	uint32_t locked;	   /* axes, a bit each; */
+	uint8_t parts[JOINT_AXES]; /* what else they have: bits of enum joint_part */
+	uint8_t fold[3]; /* of a locked angle θ whose gap is f tan(θ/f): f, 4 or 2; else 0: it is θ */
+	bool angles;	 /* any */
+	enum joint_counting counting;
+};
+
+static double locked_at(const struct joint *self, uint32_t axis)
+{
+	const struct joint_axis *data = &self->axes[axis];
+	if (data->mode == JOINT_LIMITED)
+		return data->lower;
+	return self->type == JOINT_DISTANCE ? data->rest : 0;
+}
+
+static uint32_t parts_of(const struct joint_axis *axis, bool lower)
+{
+	uint32_t parts = 0;
+	if (axis->mode == JOINT_LIMITED)
+		parts |= (lower ? 1u << JOINT_HOLD : 0) | 1u << JOINT_UPPER;
+	if (axis->spring != JOINT_SPRING_NONE)
+		parts |= 1u << JOINT_PULL;
+	if (axis->motor != JOINT_MOTOR_NONE)
+		parts |= 1u << JOINT_DRIVE;
+	if (axis->friction > 0)
+		parts |= 1u << JOINT_RUB;
+	return parts;
+}
+
+/* How the angles are counted, and which of those that are locked at 0 go together. */
+static void plan_angles(const struct joint *self, struct plan *plan)
+{
+	uint32_t zero = 0;
+	if (self->type == JOINT_SPHERICAL) {
+		plan->counting = JOINT_COUNTS_SWING;
+		return;
+	}
+	for (uint32_t k = 0; k < 3; k++)
+		if (plan->locked >> (3 + k) & 1 && locked_at(self, 3 + k) == 0)
+			zero |= 1u << k;
+	if ((zero & 6) == 4)
+		plan->counting = JOINT_COUNTS_XZY;
+	uint32_t middle = joint_turn_middle(plan->counting);
+	bool single = (zero & (zero - 1)) == 0;
+	for (uint32_t k = 0; k < 3; k++)
+		if (zero >> k & 1 && (!single || k == middle))
+			plan->fold[k] = single ? 2 : 4;
+}
+
+static struct plan plan_of(const struct joint *self)
+{
+	struct plan plan = { .counting = JOINT_COUNTS_XYZ };
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		const struct joint_axis_kind *kind = &KINDS[self->type][axis];
+		const struct joint_axis *data = &self->axes[axis];
+		if (!kind->used)
+			continue;
+		if (data->mode == JOINT_LOCKED || (data->mode == JOINT_LIMITED && kind->limits &&
+						   data->lower == data->upper))
+			plan.locked |= 1u << axis;
+		else
+			plan.parts[axis] = (uint8_t)parts_of(data, kind->limits);
+		plan.angles |= axis >= 3 && (plan.locked >> axis & 1 || plan.parts[axis] != 0);
+	}
+	plan_angles(self, &plan);
+	return plan;
+}
+
+uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
+{
+	struct plan plan = plan_of(self);
+	uint32_t count = 0;
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		if (plan.locked >> axis & 1)
+			places[count++] = (uint8_t)(JOINT_PARTS * axis + JOINT_HOLD);
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		for (uint32_t part = 0; part < JOINT_PARTS; part++)
+			if (plan.parts[axis] >> part & 1)
+				places[count++] = (uint8_t)(JOINT_PARTS * axis + part);
+	return count;
+}
+
+/* ---- a joint where its bodies are ----------------------------------------------------------------------- */
+
+struct joint_at {
+	const struct joint *joint;
+	const struct body_motion *a, *b;
+	mat3 axes;		    /* a's, world */
+	quat frame_a;		    /* the same */
+	vec3 arm_a, arm_b, reach;   /* p_a − r_a, p_b − r_b, p_b − r_a */
+	vec3 apart;		    /* d */
+	vec3 speed;		    /* d' − w_a × d */
+	vec3 point_speed, turning;  /* d'; d'' without the bodies' own accelerations */
+	vec3 bend;		    /* d'' − 2 w_a × d' + w_a × (w_a × d), likewise */
+	struct joint_turn turn;
+};
+
+static vec3 twice(vec3 spin, vec3 arm)
+{
+	return vec3_cross(spin, vec3_cross(spin, arm));
+}
+
+vec3 joint_anchor_a(const struct joint *self, const struct body_motion *a)
+{
+	return vec3_add(a->centre, quat_rotate(a->rotation, self->point_a));
+}
+
+vec3 joint_anchor_b(const struct joint *self, const struct body_motion *b)
+{
+	return vec3_add(b->centre, quat_rotate(b->rotation, self->point_b));
+}
+
+static void see_along(struct joint_at *at, enum constraint_level level)
+{
+	const struct body_motion *a = at->a, *b = at->b;
+	at->frame_a = quat_mul(a->rotation, at->joint->frame_a);
+	at->axes = mat3_from_quat(at->frame_a);
+	at->arm_a = quat_rotate(a->rotation, at->joint->point_a);
+	at->arm_b = quat_rotate(b->rotation, at->joint->point_b);
+	at->reach = vec3_add(vec3_sub(b->centre, a->centre), at->arm_b);
+	at->apart = vec3_sub(at->reach, at->arm_a);
+	if (level == CONSTRAINT_POSITION)
+		return;
+	vec3 wa = a->angular_velocity, wb = b->angular_velocity;
+	at->point_speed = vec3_sub(vec3_add(b->velocity, vec3_cross(wb, at->arm_b)),
+				   vec3_add(a->velocity, vec3_cross(wa, at->arm_a)));
+	vec3 carried = vec3_cross(wa, at->apart);
+	at->speed = vec3_sub(at->point_speed, carried);
+	if (level != CONSTRAINT_ACCELERATION)
+		return;
+	at->turning = vec3_sub(twice(wb, at->arm_b), twice(wa, at->arm_a));
+	vec3 falls = vec3_mul_sub(carried, at->point_speed, 2);
+	at->bend = vec3_add(at->turning, vec3_cross(wa, falls));
+}
+
+static void see_turn(struct joint_at *at, enum constraint_level level)
+{
+	quat frame_b = quat_mul(at->b->rotation, at->joint->frame_b);
+	quat turn = quat_mul(quat_conjugate(at->frame_a), frame_b);
+	at->turn.turn = turn.w < 0 ? quat_negate(turn) : turn;
+	at->turn.axes = mat3_from_quat(turn);
+	if (level == CONSTRAINT_POSITION)
+		return;
+	vec3 wa = at->a->angular_velocity;
+	vec3 spin = vec3_sub(at->b->angular_velocity, wa);
+	at->turn.spin = mat3_transposed_mul_vec(at->axes, spin);
+	at->turn.bends = level == CONSTRAINT_ACCELERATION;
+	if (at->turn.bends)
+		at->turn.spin_rate = mat3_transposed_mul_vec(at->axes, vec3_cross(spin, wa));
+}
+
+/* ---- a coordinate, its J and what there is to be said of it ------------------------------------------------ */
+
+struct coordinate {
+	double value, speed, bend;
+	struct spatial on_a, on_b;
+};
+
+static struct coordinate distance(const struct joint_at *at)
+{
+	struct coordinate q = { .value = 0 };
+	vec3 along = vec3_normalize_length(at->apart, &q.value);
+	if (!(q.value > 0))
+		along = at->axes.x;
+	q.on_a = spatial_negate(spatial_along(at->arm_a, along));
+	q.on_b = spatial_along(at->arm_b, along);
+	q.speed = vec3_dot(along, at->point_speed);
+	q.bend = vec3_dot(along, at->turning);
+	vec3 across = vec3_mul_sub(at->point_speed, along, q.speed);
+	if (q.value > 0)
+		q.bend += vec3_length_squared(across) / q.value;
+	return q;
+}
+
+static struct coordinate along(const struct joint_at *at, uint32_t axis)
+{
+	if (at->joint->type == JOINT_DISTANCE)
+		return distance(at);
+	vec3 e = axis == 0 ? at->axes.x : axis == 1 ? at->axes.y : at->axes.z;
+	return (struct coordinate){ vec3_dot(e, at->apart), vec3_dot(e, at->speed),
+				    vec3_dot(e, at->bend),
+				    spatial_negate(spatial_along(at->reach, e)),
+				    spatial_along(at->arm_b, e) };
+}
+
+static struct coordinate about(const struct joint_at *at, const struct joint_angle *angle)
+{
+	vec3 axis = mat3_mul_vec(at->axes, angle->rate);
+	return (struct coordinate){ angle->value, vec3_dot(angle->rate, at->turn.spin), angle->bend,
+				    spatial_about(vec3_negate(axis)), spatial_about(axis) };
+}
+
+/* With whole turns. */
+static double angle_value(const struct joint_at *at, enum joint_counting counting, uint32_t angle)
+{
+	double value = joint_turn_value(&at->turn, counting, angle);
+	if (counting == JOINT_COUNTS_SWING && angle == 1)
+		return value;
+	return value + TWO_PI * scalar_round((at->joint->angle[angle] - value) / TWO_PI);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------- */
+
+struct writer {
+	const struct constraint *constraint;
+	uint32_t index;
+	enum constraint_level level;
+	struct row_list *out;
+};
+
+/* The row of a coordinate, or of the negative of it. */
+static struct constraint_row *add_row(const struct writer *to, const struct coordinate *q, bool negative)
+{
+	struct constraint_row *row = row_list_row(to->out);
+	row_list_part(to->out, to->constraint->body_a, negative ? q->on_b : q->on_a);
+	row_list_part(to->out, to->constraint->body_b, negative ? q->on_a : q->on_b);
+	if (to->level != CONSTRAINT_POSITION)
+		row->approach = negative ? -q->speed : q->speed;
+	if (to->level == CONSTRAINT_ACCELERATION)
+		row->bias = negative ? -q->bend : q->bend;
+	return row;
+}
+
+static void lock_angles(const struct joint_at *at, const struct plan *plan, const struct writer *to)
+{
+	struct joint_angle angle[3];
+	uint32_t together = 0, alone = 0;
+	for (uint32_t k = 0; k < 3; k++)
+		if (plan->fold[k] == 4)
+			together++;
+		else
+			alone = k;
+	if (together == 3)
+		joint_turn_weld(&at->turn, angle);
+	if (together == 2) {
+		struct joint_angle lean[2];
+		joint_turn_lean(&at->turn, alone, lean);
+		angle[(alone + 1) % 3] = lean[0];
+		angle[(alone + 2) % 3] = lean[1];
+	}
+	for (uint32_t k = 0; k < 3; k++) {
+		if (!(plan->locked >> (3 + k) & 1))
+			continue;
+		double at_rest = 0;
+		if (plan->fold[k] == 2)
+			angle[k] = joint_turn_square(&at->turn, plan->counting);
+		if (plan->fold[k] == 0) {
+			angle[k] = joint_turn_angle(&at->turn, plan->counting, k);
+			angle[k].value = angle_value(at, plan->counting, k);
+			at_rest = locked_at(at->joint, 3 + k);
+		}
+		struct coordinate q = about(at, &angle[k]);
+		add_row(to, &q, false)->gap = q.value - at_rest;
+	}
+}
+
+static void add_locked(const struct joint_at *at, const struct plan *plan, const struct writer *to)
+{
+	row_list_block(to->out, to->index, (struct row_key){ 0, 0, 0 });
+	for (uint32_t axis = 0; axis < 3; axis++)
+		if (plan->locked >> axis & 1) {
+			struct coordinate q = along(at, axis);
+			add_row(to, &q, false)->gap = q.value - locked_at(at->joint, axis);
+		}
+	if (plan->locked >> 3 != 0)
+		lock_angles(at, plan, to);
+}
+
+static void bound_box(struct constraint_row *row, double limit)
+{
+	row->set = ROW_BOX;
+	row->lower = -limit;
+	row->upper = limit;
+}
+
+static void add_part(const struct writer *to, const struct joint_axis *axis, enum joint_part part,
+		     const struct coordinate *q)
+{
+	struct constraint_row *row = add_row(to, q, part == JOINT_UPPER);
+	switch (part) {
+	case JOINT_HOLD:
+	case JOINT_UPPER:
+		row->set = ROW_POSITIVE;
+		row->upper = __builtin_inf();
+		row->gap = part == JOINT_HOLD ? q->value - axis->lower : axis->upper - q->value;
+		break;
+	case JOINT_PULL:
+		row->softness = axis->spring == JOINT_SPRING_HERTZ ? ROW_FREQUENCY : ROW_SPRING;
+		row->stiffness = axis->stiffness;
+		row->damping = axis->damping;
+		row->gap = q->value - axis->rest;
+		if (axis->spring_limit > 0)
+			bound_box(row, axis->spring_limit);
+		break;
+	case JOINT_DRIVE:
+		bound_box(row, axis->motor_limit > 0 ? axis->motor_limit : __builtin_inf());
+		row->wanted = axis->rate;
+		if (axis->motor == JOINT_MOTOR_POSITION)
+			row->gap = q->value - axis->target;
+		break;
+	case JOINT_RUB:
+		bound_box(row, axis->friction);
+		break;
+	case JOINT_PARTS:
+		break;
+	}
+}
+
+/* Whether anything that an axis has asks where it is, not only how it moves. */
+static bool asks_where(const struct joint_axis *axis, uint32_t parts)
+{
+	return parts & (1u << JOINT_HOLD | 1u << JOINT_UPPER | 1u << JOINT_PULL) ||
+	       (parts >> JOINT_DRIVE & 1 && axis->motor == JOINT_MOTOR_POSITION);
+}
+
+static void add_parts(const struct joint_at *at, const struct plan *plan, uint32_t axis,
+		      const struct writer *to)
+{
+	const struct joint_axis *data = &at->joint->axes[axis];
+	uint32_t parts = plan->parts[axis];
+	struct coordinate q;
+	if (axis < 3) {
+		q = along(at, axis);
+	} else {
+		struct joint_angle angle = joint_turn_angle(&at->turn, plan->counting, axis - 3);
+		if (asks_where(data, parts))
+			angle.value = angle_value(at, plan->counting, axis - 3);
+		q = about(at, &angle);
+	}
+	for (uint32_t part = 0; part < JOINT_PARTS; part++)
+		if (parts >> part & 1) {
+			struct row_key key = { 0, 0, 1 + JOINT_PARTS * axis + part };
+			struct row_block *block = row_list_block(to->out, to->index, key);
+			if (part == JOINT_HOLD || part == JOINT_UPPER)
+				block->restitution = data->restitution;
+			add_part(to, data, (enum joint_part)part, &q);
+		}
+}
+
+static struct constraint_room joint_room(const struct constraint *self,
+					 const struct constraint_options *options)
+{
+	UNUSED(options);
+	struct plan plan = plan_of(self->data);
+	struct constraint_room room = { 0, plan.locked != 0, 0 };
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		uint32_t parts = (uint32_t)__builtin_popcount(plan.parts[axis]);
+		room.rows += parts + (plan.locked >> axis & 1);
+		room.blocks += parts;
+	}
+	room.parts = 2 * room.rows;
+	return room;
+}
+
+static void joint_rows(const struct constraint *self, uint32_t index, const struct body_motion *a,
+		       const struct body_motion *b, const struct constraint_options *options,
+		       struct row_list *out)
+{
+	const struct joint *joint = self->data;
+	struct writer to = { self, index, options->level, out };
+	struct joint_at at = { .joint = joint,
+			       .a = a != NULL ? a : &joint->a,
+			       .b = b != NULL ? b : &joint->b };
+	struct plan plan = plan_of(joint);
+	see_along(&at, options->level);
+	if (plan.angles)
+		see_turn(&at, options->level);
+	if (plan.locked != 0)
+		add_locked(&at, &plan, &to);
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		if (plan.parts[axis] != 0)
+			add_parts(&at, &plan, axis, &to);
+}
+
+const struct constraint_kind constraint_joint = {
+	.name = "joint",
+	.room = joint_room,
+	.rows = joint_rows,
+};
+
+/* ---- where it stands, and how well -------------------------------------------------------------------------- */
+
+void joint_coordinates(const struct joint *self, const struct body_motion *a, const struct body_motion *b,
+		       double out[JOINT_AXES])
+{
+	struct joint_at at = { .joint = self, .a = a, .b = b };
+	struct plan plan = plan_of(self);
+	see_along(&at, CONSTRAINT_POSITION);
+	see_turn(&at, CONSTRAINT_POSITION);
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		if (!KINDS[self->type][axis].used)
+			out[axis] = 0;
+		else
+			out[axis] = axis < 3 ? along(&at, axis).value :
+					       angle_value(&at, plan.counting, axis - 3);
+}
+
+struct joint_error joint_error(const struct joint *self, const struct body_motion *a,
+			       const struct body_motion *b)
+{
+	struct constraint_row rows[JOINT_ROWS_MAX];
+	struct row_block blocks[JOINT_ROWS_MAX];
+	struct row_part parts[2 * JOINT_ROWS_MAX];
+	struct row_list list = { rows, blocks, parts, 0, 0, 0, JOINT_ROWS_MAX, JOINT_ROWS_MAX,
+				 2 * JOINT_ROWS_MAX };
+	struct constraint constraint = { &constraint_joint, 0, 1, 0, self };
+	struct constraint_options options = { CONSTRAINT_VELOCITY, CONSTRAINT_SMOOTH, 0 };
+	uint8_t places[JOINT_ROWS_MAX];
+	uint32_t count = joint_places(self, places);
+	struct plan plan = plan_of(self);
+	struct joint_error error = { 0, 0, 0, 0, 0 };
+	double worst = 0;
+	joint_rows(&constraint, 0, a, b, &options, &list);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t axis = places[i] / JOINT_PARTS, part = places[i] % JOINT_PARTS;
+		bool locked = plan.locked >> axis & 1;
+		if (part > JOINT_UPPER || (!locked && rows[i].gap >= 0))
+			continue;
+		double off = scalar_abs(rows[i].gap), fold = axis < 3 ? 0 : plan.fold[axis - 3];
+		if (locked && fold > 0)
+			off = fold * trig_atan(off / fold);
+		double leaves = locked ? scalar_abs(rows[i].approach) :
+					 scalar_max(0, -rows[i].approach);
+		double *distance = axis < 3 ? &error.along : &error.about;
+		double *speed = axis < 3 ? &error.along_speed : &error.about_speed;
+		*distance = scalar_max(*distance, off);
+		*speed = scalar_max(*speed, leaves);
+		if (off > worst) {
+			worst = off;
+			error.axis = axis;
+		}
+	}
+	return error;
+}

@@ -27,6 +27,9 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/joint.h \
 	server/engine/dynamics/joint_list.c \
 	server/engine/dynamics/joint_list.h \
+	server/engine/dynamics/joint_project.c \
+	server/engine/dynamics/joint_turn.c \
+	server/engine/dynamics/joint_turn.h \
 	server/engine/dynamics/mass_operator.c \
 	server/engine/dynamics/mass_operator.h \
 	server/engine/dynamics/ode.c \

@@ -1,0 +1,230 @@
+/* joint_turn.c: angles between two frames, and what stands for them where they are locked. */
+#include "server/engine/dynamics/joint_turn.h"
+
+#include "server/engine/math/trig.h"
+
+/* Below, an order's first and last axes count as parallel (the sine of what parts them), */
+#define GIMBAL 1e-3
+/* two axes as opposite (half of what is missing), */
+#define OPPOSITE 1e-5
+/* and as parallel where a normal to both is asked to turn smoothly. */
+#define PARALLEL 1e-6
+
+static vec3 axis_of(const mat3 *axes, uint32_t axis)
+{
+	return axis == 0 ? axes->x : axis == 1 ? axes->y : axes->z;
+}
+
+/* ---- angles in an order ------------------------------------------------------------------------------ */
+
+/* The axes about which the last angle is counted, and which way the middle one is: its axis is l × x_a or
+ * the negative of it. */
+static vec3 last_axis(const struct joint_turn *self, enum joint_counting counting)
+{
+	return counting == JOINT_COUNTS_XZY ? self->axes.y : self->axes.z;
+}
+
+static double middle_side(enum joint_counting counting)
+{
+	return counting == JOINT_COUNTS_XZY ? -1 : 1;
+}
+
+/* The angle of `other` about `axis`, one of them b's. At gimbal lock, where that is not to be seen, the
+ * turning about the axis itself. */
+static struct joint_angle end_angle(const struct joint_turn *self, vec3 axis, vec3 other,
+				    bool axis_of_b)
+{
+	double along = vec3_dot(axis, other), across = 1 - along * along;
+	if (across < GIMBAL * GIMBAL)
+		return (struct joint_angle){
+			0, axis, self->bends ? vec3_dot(axis, self->spin_rate) : 0
+		};
+	double over = 1 / across;
+	struct joint_angle angle = { .rate = vec3_scale(vec3_mul_sub(axis, other, along), over) };
+	if (!self->bends)
+		return angle;
+	double along_rate = vec3_triple(self->spin, axis, other);
+	if (!axis_of_b)
+		along_rate = -along_rate;
+	double speed = vec3_dot(angle.rate, self->spin);
+	angle.bend = along_rate * (2 * along * speed - vec3_dot(other, self->spin)) * over +
+		     vec3_dot(angle.rate, self->spin_rate);
+	return angle;
+}
+
+/* The middle angle; its sine and cosine. */
+static struct joint_angle middle_angle(const struct joint_turn *self, enum joint_counting counting,
+				       double *sine, double *cosine)
+{
+	vec3 first = vec3_axis(0), last = last_axis(self, counting);
+	double side = middle_side(counting);
+	vec3 normal = vec3_normalize_length(vec3_cross(last, first), cosine);
+	*sine = side * last.x;
+	struct joint_angle angle = { .rate = vec3_scale(normal, side) };
+	if (*cosine == 0)
+		angle.rate = counting == JOINT_COUNTS_XZY ? self->axes.z : self->axes.y;
+	if (!self->bends)
+		return angle;
+	vec3 normal_rate = vec3_cross(vec3_cross(self->spin, last), first);
+	double speed = vec3_dot(angle.rate, self->spin);
+	double turning = side * vec3_dot(normal_rate, self->spin) + *sine * speed * speed;
+	angle.bend = turning / scalar_max(*cosine, GIMBAL) +
+		     vec3_dot(angle.rate, self->spin_rate);
+	return angle;
+}
+
+/* ---- twist and swing --------------------------------------------------------------------------------- */
+
+static struct joint_angle twist(const struct joint_turn *self)
+{
+	quat r = self->turn;
+	double both = 2 * (r.w * r.w + r.x * r.x); /* 1 + x_a · x_b */
+	vec3 x = self->axes.x;
+	if (both < OPPOSITE * OPPOSITE)
+		return (struct joint_angle){ .rate = vec3_axis(0) };
+	double over = 1 / both;
+	struct joint_angle angle = { .rate = vec3_scale(vec3_add(vec3_axis(0), x), over) };
+	if (!self->bends)
+		return angle;
+	double both_rate = self->spin.y * x.z - self->spin.z * x.y;
+	angle.bend = vec3_dot(angle.rate, self->spin_rate) -
+		     vec3_dot(angle.rate, self->spin) * both_rate * over;
+	return angle;
+}
+
+static struct joint_angle swing(const struct joint_turn *self)
+{
+	vec3 x = self->axes.x;
+	double sine;
+	vec3 normal = vec3_normalize_length(vec3_make(0, -x.z, x.y), &sine);
+	struct joint_angle angle = { .rate = sine > 0 ? normal : vec3_axis(1) };
+	if (!self->bends)
+		return angle;
+	vec3 normal_rate = vec3_cross(vec3_axis(0), vec3_cross(self->spin, x));
+	double speed = vec3_dot(angle.rate, self->spin);
+	double turning = vec3_dot(normal_rate, self->spin) - x.x * speed * speed;
+	angle.bend = turning / scalar_max(sine, PARALLEL) + vec3_dot(angle.rate, self->spin_rate);
+	return angle;
+}
+
+/* ---- any of them ------------------------------------------------------------------------------------- */
+
+double joint_turn_value(const struct joint_turn *self, enum joint_counting counting, uint32_t angle)
+{
+	const mat3 *r = &self->axes;
+	if (counting == JOINT_COUNTS_SWING)
+		return angle == 0 ? 2 * trig_atan2(self->turn.x, self->turn.w) :
+				    trig_atan2(scalar_sqrt(r->x.y * r->x.y + r->x.z * r->x.z), r->x.x);
+	vec3 last = last_axis(self, counting);
+	bool swapped = counting == JOINT_COUNTS_XZY;
+	if (angle == joint_turn_middle(counting))
+		return trig_atan2(middle_side(counting) * last.x,
+				  scalar_sqrt(last.y * last.y + last.z * last.z));
+	if (angle == 0)
+		return swapped ? trig_atan2(last.z, last.y) : trig_atan2(-last.y, last.z);
+	return swapped ? trig_atan2(r->z.x, r->x.x) : trig_atan2(-r->y.x, r->x.x);
+}
+
+struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_counting counting,
+				    uint32_t angle)
+{
+	double sine, cosine;
+	if (counting == JOINT_COUNTS_SWING)
+		return angle == 0 ? twist(self) : swing(self);
+	if (angle == joint_turn_middle(counting))
+		return middle_angle(self, counting, &sine, &cosine);
+	vec3 first = vec3_axis(0), last = last_axis(self, counting);
+	return angle == 0 ? end_angle(self, first, last, false) : end_angle(self, last, first, true);
+}
+
+/* ---- what stands for locked angles -------------------------------------------------------------------- */
+
+/* With σ = v/(1 + w) of the quaternion: 4 σ' = (1 − σ²) w + 2 w × σ + 2 σ (σ · w). */
+void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3])
+{
+	vec3 s = vec3_scale(quat_vector(self->turn), 1 / (1 + self->turn.w));
+	vec3 spin = self->spin, rate = vec3_zero(), bend = vec3_zero();
+	double even = 1 - vec3_length_squared(s);
+	for (uint32_t k = 0; k < 3; k++) {
+		vec3 e = vec3_axis(k);
+		vec3 along = vec3_mul_add(vec3_cross(s, e), s, vec3_get(s, k));
+		along = vec3_mul_add(vec3_scale(e, even), along, 2);
+		out[k] = (struct joint_angle){ 4 * vec3_get(s, k), along, 0 };
+		vec3_set(&rate, k, 0.25 * vec3_dot(along, spin));
+	}
+	if (!self->bends)
+		return;
+	bend = vec3_mul_add(vec3_cross(spin, rate), rate, vec3_dot(s, spin));
+	bend = vec3_mul_add(bend, s, vec3_dot(rate, spin));
+	bend = vec3_mul_sub(bend, spin, vec3_dot(s, rate));
+	for (uint32_t k = 0; k < 3; k++)
+		out[k].bend = 2 * vec3_get(bend, k) + vec3_dot(out[k].rate, self->spin_rate);
+}
+
+/* e · f of an axis e of a and f of b: its gradient, rate and bend. */
+struct cosine {
+	double value, rate, bend;
+	vec3 gradient;
+};
+
+static struct cosine cosine_of(const struct joint_turn *self, vec3 e, vec3 f)
+{
+	struct cosine c = { .value = vec3_dot(e, f), .gradient = vec3_cross(f, e) };
+	if (!self->bends)
+		return c;
+	vec3 spin = self->spin;
+	c.rate = vec3_dot(c.gradient, spin);
+	c.bend = vec3_dot(c.gradient, self->spin_rate) + vec3_dot(e, spin) * vec3_dot(f, spin) -
+		 c.value * vec3_length_squared(spin);
+	return c;
+}
+
+/* With c the cosine of θ, h = cos(θ/2) and the two sines P: 4 tan(θ/4) P / sin θ = s P, where s = 2 / (h +
+ * h²), ds/dc = −(1 + 2 h) / (2 h u²), u = h + h². */
+void joint_turn_lean(const struct joint_turn *self, uint32_t axis, struct joint_angle out[2])
+{
+	uint32_t next[2] = { (axis + 1) % 3, (axis + 2) % 3 };
+	vec3 e = vec3_axis(axis);
+	struct cosine c = cosine_of(self, e, axis_of(&self->axes, axis));
+	struct cosine p[2] = { cosine_of(self, e, axis_of(&self->axes, next[1])),
+			       cosine_of(self, vec3_negate(e), axis_of(&self->axes, next[0])) };
+	double sine2 = p[0].value * p[0].value + p[1].value * p[1].value;
+	double h = scalar_sqrt(c.value < 0 ? 0.5 * sine2 / (1 - c.value) : 0.5 * (1 + c.value));
+	if (h < OPPOSITE) {
+		/* Which way they lean is anyone's choice: turning about the axis across what there is to
+		 * see of it, and as steep as at a half turn. */
+		double sine = scalar_sqrt(sine2);
+		for (uint32_t k = 0; k < 2; k++)
+			out[k] = (struct joint_angle){
+				sine > 0 ? 4 * (p[k].value / sine) : k == 0 ? 4 : 0,
+				vec3_scale(axis_of(&self->axes, next[k]), 2), 0
+			};
+		return;
+	}
+	double over = 1 / (h + h * h), over_h = (1 + h) * over;
+	double s = 2 * over, slope = -0.5 * (1 + 2 * h) * over * over * over_h;
+	for (uint32_t k = 0; k < 2; k++)
+		out[k] = (struct joint_angle){ s * p[k].value,
+					       vec3_mul_add(vec3_scale(p[k].gradient, s), c.gradient,
+							    slope * p[k].value),
+					       0 };
+	if (!self->bends)
+		return;
+	/* d²s/dc² by the logarithm of ds/dc, and dh/dc = 1 / (4 h). */
+	double curve = 0.25 * slope * over_h * (2 / (1 + 2 * h) - 3 * over_h - 2 / (1 + h));
+	for (uint32_t k = 0; k < 2; k++)
+		out[k].bend = s * p[k].bend + 2 * slope * c.rate * p[k].rate +
+			      (slope * c.bend + curve * c.rate * c.rate) * p[k].value;
+}
+
+struct joint_angle joint_turn_square(const struct joint_turn *self, enum joint_counting counting)
+{
+	double sine, cosine;
+	struct joint_angle angle = middle_angle(self, counting, &sine, &cosine);
+	double slope = 2 / (1 + cosine), speed = vec3_dot(angle.rate, self->spin);
+	angle.value = sine * slope;
+	angle.rate = vec3_scale(angle.rate, slope);
+	if (self->bends)
+		angle.bend = slope * (angle.bend + 0.5 * angle.value * speed * speed);
+	return angle;
+}
