@@ -130,7 +130,7 @@ struct joint_target {
 	uint8_t axis;
 	double value;
 };
-enum { JOINT_TARGETS_MAX = 4096 }; /* of one command */
+enum { JOINT_TARGETS_MAX = 2048 }; /* of one command: they fit into a frame */
 /* A point of a motor's table. */
 struct joint_point {
 	double time; /* s since the table was set */

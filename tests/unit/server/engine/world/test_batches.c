@@ -161,23 +161,40 @@ START_TEST(a_player_commands_only_what_is_his)
 	ck_assert_int_eq(result.status, STATUS_OK);
 	body_id own = result.values[0];
 	ck_assert_uint_eq(test_body(world, own).owner, 9);
+	struct command method = test_command(COMMAND_METHOD);
+	method.method.name = test_text("soft-step"); /* which knows joints */
+	test_do(world, &method);
+	struct command hold = test_command(COMMAND_JOINT_CREATE);
+	hold.joint_create.body_b = other;
+	joint_id others = test_do(world, &hold);
+	struct joint_target target = { .joint = others };
+	struct joint_point point = { 0, 0 };
 
 	uint32_t count;
 	const struct command_info *list = command_list(&count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (list[i].reserved || list[i].op == COMMAND_SPAWN || list[i].op == COMMAND_SHAPE_USE)
 			continue;
-		bool body = list[i].fields[0].type == FIELD_BODY;
-		struct command command = body ? about((enum command_op)list[i].op, other) :
+		enum field_type first = list[i].fields[0].type;
+		bool owned = first == FIELD_BODY || strncmp(list[i].name, "joint_", 6) == 0;
+		struct command command = first == FIELD_BODY ? about((enum command_op)list[i].op, other) :
 						test_command((enum command_op)list[i].op);
 		if (list[i].op == COMMAND_SHAPE_DROP)
 			command.shape_drop.shape = 1;
+		if (list[i].op == COMMAND_JOINT_CREATE)
+			command.joint_create.body_b = other;
+		if (first == FIELD_JOINT)
+			command.joint_remove.joint = others;
+		if (list[i].op == COMMAND_JOINT_TARGETS)
+			command.joint_targets.targets = (struct target_list){ &target, 1 };
+		if (list[i].op == COMMAND_JOINT_TABLE)
+			command.joint_table.points = (struct point_list){ &point, 1 };
 		if (list[i].fields[0].type == FIELD_TEXT)
 			command.method.name = test_text("free");
 		batch.commands = &command;
 		batch.number++;
 		ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
-		ck_assert_msg(result.status == (body ? STATUS_NOT_OWNER : STATUS_FORBIDDEN),
+		ck_assert_msg(result.status == (owned ? STATUS_NOT_OWNER : STATUS_FORBIDDEN),
 			      "%s: %s", list[i].name, status_name(result.status));
 	}
 	struct command tag = about(COMMAND_SET_TAG, own);
