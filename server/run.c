@@ -22,6 +22,7 @@ struct run {
 	struct parallel_pool *pool;
 	double *ms; /* of every tick */
 	uint64_t ticks;
+	double joint_error; /* m, rad: the worst after any tick */
 };
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
@@ -82,6 +83,7 @@ static enum status step_all(struct run *run, struct reason *why)
 		uint64_t begun = instant_now();
 		enum status status = world_step(run->world, parallel, why);
 		run->ms[run->ticks] = (double)(instant_now() - begun) / (double)NS_PER_MS;
+		run->joint_error = MAX_OF(run->joint_error, world_stats(run->world).joint_error);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -185,6 +187,8 @@ static void report(struct run *run)
 	       (unsigned)stats.islands, (unsigned)stats.islands_dense,
 	       (unsigned)stats.islands_sparse, (unsigned)stats.islands_dependent,
 	       stats.push_work_total);
+	printf("\"joints\": {\"count\": %u, \"broken\": %" PRIu64 ", \"error\": %.9g}, ",
+	       (unsigned)stats.joints, stats.joints_broken_total, run->joint_error);
 	printf("\"quarantined\": %" PRIu64 ", \"workers\": %" PRIu64 ", ", stats.quarantined_total,
 	       run->options->run_workers);
 	printf("\"method\": \"%s\"}\n", info.method);

@@ -160,7 +160,8 @@ bool world_stopped(const struct world *world);
 struct world_stats {
 	uint32_t bodies, awake, placements, shapes, contacts, touching, points, islands, colours;
 	uint32_t manifolds_made, manifolds_kept, iterations, fallbacks, quarantined;
-	uint32_t joints, joints_broken; /* there are; broke in the last step */
+	uint32_t joints;
+	uint64_t joints_broken_total;
 	double joint_error; /* m (rad counted as metres): the worst of a locked axis as the last step ended */
 	/* Of the last step: islands solved by which of two solvers, where a method has two; those
 	 * whose impulses are one choice of many. */

@@ -68,7 +68,7 @@ struct world {
 	struct table plan_index;
 	struct bytes encoded;
 
-	uint64_t fallbacks_total, quarantined_total;
+	uint64_t fallbacks_total, quarantined_total, joints_broken_total;
 	double push_work_total;
 };
 

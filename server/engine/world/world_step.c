@@ -91,6 +91,7 @@ static void note_report(struct world *world)
 	const struct step_report *report = &world->dynamics.report;
 	world->fallbacks_total += report->fallbacks;
 	world->quarantined_total += report->quarantined;
+	world->joints_broken_total += report->joints_broken;
 	world->push_work_total += report->push_work;
 	if (report->fallbacks > 0)
 		dynamics_event(&world->dynamics,
