@@ -263,8 +263,8 @@ struct writer {
 static struct constraint_row *add_row(const struct writer *to, const struct coordinate *q, bool negative)
 {
 	struct constraint_row *row = row_list_row(to->out);
-	row_list_part(to->out, to->constraint->body_a, negative ? q->on_b : q->on_a);
-	row_list_part(to->out, to->constraint->body_b, negative ? q->on_a : q->on_b);
+	row_list_part(to->out, to->constraint->body_a, negative ? spatial_negate(q->on_a) : q->on_a);
+	row_list_part(to->out, to->constraint->body_b, negative ? spatial_negate(q->on_b) : q->on_b);
 	if (to->level != CONSTRAINT_POSITION)
 		row->approach = negative ? -q->speed : q->speed;
 	if (to->level == CONSTRAINT_ACCELERATION)
