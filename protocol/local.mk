@@ -41,6 +41,10 @@ libcairnproto_a_SOURCES += \
 	protocol/block_quantised.c \
 	protocol/delta.h \
 	protocol/delta.c \
+	protocol/joint_rows.h \
+	protocol/joint_rows.c \
+	protocol/mirror_joints.h \
+	protocol/mirror_joints.c \
 	protocol/mirror.h \
 	protocol/mirror.c \
 	protocol/command_wire.h \

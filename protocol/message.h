@@ -124,10 +124,12 @@ enum wire_want {
 	WIRE_WANT_EXACT = 8,
 };
 
-/* SNAPSHOT.flags and DELTA.flags */
+/* Flags of SNAPSHOT, DELTA and ROWS. */
 enum wire_frame_flags {
 	WIRE_FRAME_ABSOLUTE = 1,  /* columns are values, not differences to the base */
 	WIRE_FRAME_TICK_HASH = 2, /* `hash` is the tick hash; else the view hash */
+	WIRE_FRAME_ROWS = 4,	  /* ROWS of the same state follow the last part, and complete the frame */
+	WIRE_FRAME_WHOLE = 8,	  /* of ROWS: part 0 empties the set; what follows is all of it */
 	WIRE_FRAME_PARTIAL = 64,  /* the budget did not let everything through; the rest follows */
 };
 

@@ -19,6 +19,13 @@ void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask field
 	self->body_max = body_max;
 }
 
+void mirror_watch_joints(struct mirror *self, wire_mask columns, uint32_t joint_max)
+{
+	self->joints.profile = self->profile;
+	self->joints.columns = columns & WIRE_JOINT_COLUMNS_ALL;
+	self->joints.max = joint_max;
+}
+
 static void shapes_free(struct wire_body *body)
 {
 	heap_free((void *)(uintptr_t)body->shapes);
@@ -52,6 +59,7 @@ void mirror_release(struct mirror *self)
 	heap_free(self->bodies);
 	heap_free(self->quantised);
 	heap_free(self->scratch);
+	mirror_joints_release(&self->joints);
 	memset(self, 0, sizeof *self);
 }
 
@@ -342,26 +350,49 @@ static enum status arrive(struct mirror *self, enum message_type type, uint64_t 
 	return STATUS_OK;
 }
 
-static enum status depart(struct mirror *self, uint64_t tick, const struct wire_hash *hash,
-			  uint64_t flags, bool *last)
+/* The frame is whole. */
+static enum status complete(struct mirror *self, uint64_t tick, bool *last)
 {
-	bool done = self->next_part == self->of;
 	if (last != NULL)
-		*last = done;
-	if (!done)
-		return STATUS_OK;
+		*last = true;
 	self->arriving = MESSAGE_NONE;
 	self->tick = tick;
 	self->edit = self->arriving_edit;
+	self->complete = true;
+	return STATUS_OK;
+}
+
+static enum status diverge(struct mirror *self, uint64_t tick, bool *last)
+{
+	self->arriving = MESSAGE_NONE;
+	self->tick = tick;
+	self->edit = self->arriving_edit;
+	self->checked = false;
+	if (last != NULL)
+		*last = true;
+	return STATUS_DIVERGED;
+}
+
+static enum status depart(struct mirror *self, uint64_t tick, const struct wire_hash *hash,
+			  uint64_t flags, bool *last)
+{
+	if (self->next_part != self->of)
+		return STATUS_OK;
 	self->checked = hash->set;
 	if (hash->set) {
 		uint64_t own = flags & WIRE_FRAME_TICK_HASH ? mirror_tick_hash(self, tick)
 							    : mirror_view_hash(self, tick);
-		self->checked = own == hash->value;
-		if (!self->checked)
-			return STATUS_DIVERGED;
+		if (own != hash->value)
+			return diverge(self, tick, last);
 	}
-	self->complete = true;
+	if ((flags & WIRE_FRAME_ROWS) == 0)
+		return complete(self, tick, last);
+	if (self->joints.columns == 0) {
+		self->arriving = MESSAGE_NONE;
+		return STATUS_MALFORMED;
+	}
+	self->arriving = MESSAGE_ROWS;
+	self->next_part = self->of = 0;
 	return STATUS_OK;
 }
 
@@ -374,6 +405,7 @@ enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *fram
 				    frame->of);
 	if (status == STATUS_OK && frame->part == 0) {
 		clear(self);
+		self->joints.count = 0;
 		self->epoch = frame->epoch;
 	}
 	if (status == STATUS_OK && self->epoch != frame->epoch)
@@ -417,4 +449,49 @@ enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, boo
 		return depart(self, frame->tick, &frame->hash, frame->flags, last);
 	self->arriving = MESSAGE_NONE;
 	return status;
+}
+
+/* Parts of ROWS go on with the frame whose bodies have come. */
+static bool rows_follow(const struct mirror *self, const struct msg_rows *frame)
+{
+	return self->arriving == MESSAGE_ROWS && frame->epoch == self->epoch &&
+	       frame->tick == self->arriving_tick && frame->edit == self->arriving_edit &&
+	       frame->part == self->next_part && (frame->part == 0 || frame->of == self->of);
+}
+
+enum status mirror_rows(struct mirror *self, const struct msg_rows *frame, bool *last)
+{
+	if (last != NULL)
+		*last = false;
+	enum status status = STATUS_OK;
+	self->complete = false;
+	if (!rows_follow(self, frame))
+		status = STATUS_SEQUENCE;
+	else if (frame->kind != WIRE_VISIBLE_JOINT || frame->part >= frame->of)
+		status = STATUS_MALFORMED;
+	if (status == STATUS_OK)
+		status = mirror_joints_apply(&self->joints, frame);
+	if (status != STATUS_OK) {
+		self->arriving = MESSAGE_NONE;
+		return status;
+	}
+	self->of = (uint32_t)frame->of;
+	if (++self->next_part < self->of)
+		return STATUS_OK;
+	if (frame->hash.set && mirror_joints_hash(&self->joints, frame->tick) != frame->hash.value)
+		return diverge(self, frame->tick, last);
+	return complete(self, frame->tick, last);
+}
+
+enum status mirror_take(struct mirror *self, const struct message *message, bool *last)
+{
+	switch (message->type) {
+	case MESSAGE_SNAPSHOT:
+		return mirror_snapshot(self, &message->snapshot, last);
+	case MESSAGE_DELTA:
+		return mirror_delta(self, &message->delta, last);
+	default:
+		ASSERT(message->type == MESSAGE_ROWS);
+		return mirror_rows(self, &message->rows, last);
+	}
 }

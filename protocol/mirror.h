@@ -1,14 +1,15 @@
-/* mirror.h: a subscription's bodies as a client sees them; applies frames and checks hashes.
+/* mirror.h: a subscription's bodies and joints as a client sees them; applies frames and checks hashes.
  *
  * Bodies stand in ascending order of ids. A frame in several parts is applied as it arrives, but
- * `complete` is false from its first part to its last: only then is the mirror a state of the
- * world. After any refusal the mirror stays incomplete until the next SNAPSHOT (ask for it with
+ * `complete` is false from its first part to its last (that of ROWS, where the frame says that they
+ * follow): only then is the mirror a state of the world. After any refusal the mirror stays incomplete until the next SNAPSHOT (ask for it with
  * RESYNC).
  */
 #ifndef CAIRN_PROTOCOL_MIRROR_H
 #define CAIRN_PROTOCOL_MIRROR_H
 
 #include "protocol/block.h"
+#include "protocol/mirror_joints.h"
 
 struct mirror {
 	enum wire_profile profile;
@@ -17,15 +18,16 @@ struct mirror {
 	uint64_t tick; /* of the last complete frame */
 	uint32_t edit; /* of it */
 	bool complete;
-	bool checked; /* the last complete frame carried a hash, and it was right */
+	bool checked; /* the last complete frame carried hashes, and they were right */
 	uint32_t count, capacity;
 	struct wire_body *bodies; /* owned; shapes and contacts of each as well (contacts.h reads them) */
 	/* Profiles `view` and `sim`: what the bodies are shown from, one each; else NULL. Owned. */
 	struct wire_quantised *quantised;
 	uint32_t body_max;        /* a server that sends more than this many is refused */
+	struct mirror_joints joints; /* `columns` is 0 until mirror_watch_joints */
 
 	/* The frame that is arriving. */
-	enum message_type arriving; /* MESSAGE_NONE between frames */
+	enum message_type arriving; /* MESSAGE_NONE between frames; ROWS once its bodies have come */
 	uint64_t arriving_tick;
 	uint32_t arriving_edit;
 	uint32_t next_part, of;
@@ -35,17 +37,22 @@ struct mirror {
 };
 
 void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask fields, uint32_t body_max);
+/* Before the first frame: the subscription is to these columns of joints (JOINT_COLUMN) as well. */
+void mirror_watch_joints(struct mirror *self, wire_mask columns, uint32_t joint_max);
 void mirror_release(struct mirror *self);
 
 /* Applies one message. `last` (may be NULL) tells whether it completed its frame: ACK is due.
- *   STATUS_MALFORMED  contents do not decode, an id is missing or twice
+ *   STATUS_MALFORMED  contents do not decode, an id is missing or twice, rows that nobody asked for
  *   STATUS_SEQUENCE   parts out of order, or another base or epoch than the mirror's
  *   STATUS_DIVERGED   the hash it carried is not the mirror's
- *   STATUS_LIMIT      more than body_max bodies
+ *   STATUS_LIMIT      more than body_max bodies or joint_max joints
  *   STATUS_NO_MEMORY */
 enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *frame,
 			    bool *last) MUST_CHECK;
 enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, bool *last) MUST_CHECK;
+enum status mirror_rows(struct mirror *self, const struct msg_rows *frame, bool *last) MUST_CHECK;
+/* Whichever of the three it is. */
+enum status mirror_take(struct mirror *self, const struct message *message, bool *last) MUST_CHECK;
 
 /* NULL when there is none. Borrowed until the next frame. */
 const struct wire_body *mirror_find(const struct mirror *self, uint32_t id);

@@ -190,9 +190,10 @@ struct cairn_subscription {
 	uint32_t divisor; /* 0: 1 */
 	uint64_t events;  /* mask of kinds */
 	uint64_t budget;  /* bytes a second; 0: no limit */
+	uint16_t joints;  /* columns of joints (protocol/joint_rows.h); 0: none */
 	const struct cairn_sight *sight; /* NULL: the whole world */
 };
-enum { CAIRN_SUBSCRIPTIONS_MAX = 64, CAIRN_BODIES_MAX = 1 << 20 };
+enum { CAIRN_SUBSCRIPTIONS_MAX = 64, CAIRN_BODIES_MAX = 1 << 20, CAIRN_JOINTS_MAX = 1 << 20 };
 /* Does not wait: a refusal comes out of cairn_poll's status, the first frame as a callback. */
 MUST_CHECK enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,
 				       struct reason *why);

@@ -65,21 +65,33 @@ static enum status resync(struct cairn *self, struct watched *watched, enum stat
 	return cairn_send(self, &ask, why);
 }
 
+/* Which subscription a part of a frame is for, and the tick it shows. */
+static uint64_t frame_sub(const struct message *message, uint64_t *tick)
+{
+	switch (message->type) {
+	case MESSAGE_SNAPSHOT:
+		*tick = message->snapshot.tick;
+		return message->snapshot.sub;
+	case MESSAGE_DELTA:
+		*tick = message->delta.tick;
+		return message->delta.sub;
+	default:
+		*tick = message->rows.tick;
+		return message->rows.sub;
+	}
+}
+
 static enum status take_frame(struct cairn *self, const struct message *message,
 			      struct reason *why)
 {
-	bool is_snapshot = message->type == MESSAGE_SNAPSHOT;
-	struct watched *watched =
-		client_watched(self, is_snapshot ? message->snapshot.sub : message->delta.sub);
+	uint64_t tick;
+	struct watched *watched = client_watched(self, frame_sub(message, &tick));
 	if (watched == NULL)
 		return STATUS_OK; /* on its way when it was unsubscribed */
 	bool last = false;
-	enum status status =
-		is_snapshot ? mirror_snapshot(&watched->mirror, &message->snapshot, &last)
-			    : mirror_delta(&watched->mirror, &message->delta, &last);
+	enum status status = mirror_take(&watched->mirror, message, &last);
 	if (status != STATUS_OK)
-		return resync(self, watched, status,
-			      is_snapshot ? message->snapshot.tick : message->delta.tick, why);
+		return resync(self, watched, status, tick, why);
 	if (!last)
 		return STATUS_OK;
 	self->frames++;
@@ -164,6 +176,7 @@ static enum status take_unasked(struct cairn *self, const struct message *messag
 	switch (message->type) {
 	case MESSAGE_SNAPSHOT:
 	case MESSAGE_DELTA:
+	case MESSAGE_ROWS:
 		return take_frame(self, message, why);
 	case MESSAGE_EVENTS:
 		take_events(self, &message->events);

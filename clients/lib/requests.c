@@ -405,6 +405,7 @@ enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription 
 	subscribe->divisor = MAX_OF(ask->divisor, 1u);
 	subscribe->events = ask->events;
 	subscribe->budget = ask->budget;
+	subscribe->joints = ask->joints;
 	struct packed_sight sight;
 	enum status status = pack_sight(ask->sight, &sight, why);
 	subscribe->areas = sight.area_list;
@@ -416,6 +417,7 @@ enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription 
 	struct watched *watched = &self->watched[self->watched_count++];
 	*watched = (struct watched){ .sub = ask->sub };
 	mirror_init(&watched->mirror, ask->profile, (wire_mask)subscribe->fields, CAIRN_BODIES_MAX);
+	mirror_watch_joints(&watched->mirror, ask->joints, CAIRN_JOINTS_MAX);
 	return STATUS_OK;
 }
 

@@ -142,6 +142,8 @@ MUST_CHECK enum status host_report_whole(struct host *host);
 /* Whether reports tell contacts from now on; the first that does tells those of all bodies. NO_MEMORY: ask
  * again. */
 MUST_CHECK enum status host_watch_contacts(struct host *host, bool wanted);
+/* The same of joints. */
+MUST_CHECK enum status host_watch_joints(struct host *host, bool wanted);
 
 struct host_counters {
 	uint64_t ticks, late, dropped, stalls, batches, refused, fallbacks;

@@ -457,7 +457,7 @@ static enum status report(struct host *host)
 		status = host_report_tick(host, boundary);
 	if (status != STATUS_OK)
 		return status;
-	host->whole_due = host->contacts_due = false;
+	host->whole_due = host->contacts_due = host->joints_due = false;
 	note_told(host);
 	host->tell_due = false;
 	if (host->restorer.report != NULL)

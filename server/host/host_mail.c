@@ -162,6 +162,28 @@ enum status host_watch_contacts(struct host *host, bool wanted)
 	return STATUS_OK;
 }
 
+static void open_watch_joints(struct runnable *runnable, void *context)
+{
+	struct host *host = (struct host *)runnable;
+	struct letter *letter = context;
+	bool wanted = letter->action != 0;
+	host->joints_due = wanted && (host->joints_due || !host->joints_wanted);
+	host->joints_wanted = wanted;
+	letter_destroy(letter);
+	if (wanted)
+		host_tell(host);
+}
+
+enum status host_watch_joints(struct host *host, bool wanted)
+{
+	struct letter *note = note_new(0, open_watch_joints);
+	if (note == NULL)
+		return STATUS_NO_MEMORY;
+	note->action = wanted;
+	post_note(host, note);
+	return STATUS_OK;
+}
+
 static void open_journal_failed(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;

@@ -364,6 +364,8 @@ enum status host_report_tick(struct host *host, const struct boundary *boundary)
 	ticked->contacts_all = host->contacts_wanted && (host->contacts_due || ticked->whole);
 	if (ticked->whole || ticked->contacts_all || boundary->stepping)
 		status = add_bodies(host, boundary->stepping, ticked);
+	if (status == STATUS_OK)
+		status = host_report_joints(host, boundary->stepping, ticked);
 	arena_rewind(&host->scratch, mark);
 	if (status == STATUS_OK && boundary->stepping)
 		status = add_news(host, boundary, ticked);

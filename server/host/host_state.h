@@ -145,6 +145,8 @@ struct host {
 	bool pace_due;		  /* and a record of it */
 	bool contacts_wanted;	  /* reports tell contacts */
 	bool contacts_due;	  /* the next one those of all bodies */
+	bool joints_wanted;	  /* reports tell joints */
+	bool joints_due;	  /* the next one all of them */
 	bool waiting_for_loop;	  /* reports full: not due until the loop has taken some */
 	bool journal_failed;
 	struct boundary boundary;
@@ -244,6 +246,10 @@ void host_players_release(struct host *host);
 /* Reports what the boundary changed; without a step only what control did. NO_MEMORY: nothing is
  * lost, try again. */
 MUST_CHECK enum status host_report_tick(struct host *host, const struct boundary *boundary);
+/* ---- host_report_joints.c ---- */
+/* What it changed of joints, while they are watched; `whole` is set. NO_MEMORY. */
+MUST_CHECK enum status host_report_joints(struct host *host, bool stepping,
+					  struct tick_report *ticked);
 
 /* ---- host_modes.c ---- */
 void host_set_mode(struct host *host, enum wire_mode mode);

@@ -10,6 +10,7 @@ libcairnd_a_SOURCES += \
 	server/host/host_query.c \
 	server/host/host_question.c \
 	server/host/host_report.c \
+	server/host/host_report_joints.c \
 	server/host/host_snapshots.c \
 	server/host/host_state.h \
 	server/host/report.h \

@@ -38,6 +38,10 @@ struct report_body {
 	uint64_t first_contact;
 	uint32_t contact_bytes;
 };
+struct report_joint {
+	struct joint_view view;
+	uint8_t why; /* CREATED; else perhaps nothing of it has changed */
+};
 /* A batch was applied or refused, perhaps because its commands could not even be decoded; or it is kept for
  * later (WAITING): then tick is the one it is kept for, values are none, and another result follows
  * when it is applied. */
@@ -61,6 +65,8 @@ struct tick_report {
 	bool step;	/* a step was made; false: only commands, control or a restore */
 	bool contacts;	/* contacts are told: of all bodies at first, then of those where they changed */
 	bool contacts_all; /* of all */
+	bool joints;	 /* joints are told: all at first, then those that may have changed */
+	bool joints_all; /* all, as created */
 	uint32_t contacts_cut; /* points that were not told: beyond WIRE_BODY_CONTACTS of a body */
 	struct reason failure; /* with mode FAILED: why */
 	uint64_t stalls; /* boundaries that had to wait so far: for the loop, the journal or memory */
@@ -70,10 +76,13 @@ struct tick_report {
 	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
 	/* Room in each of the lists below, which a report keeps when it is used again. */
 	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;
+	uint32_t joint_count, joint_room, joint_removed_count, joint_removed_room;
 	struct report_body *bodies; /* ascending ids */
 	struct report_shape *shapes;
 	struct bytes contacts_packed;
 	body_id *removed; /* ascending */
+	struct report_joint *joints_told; /* ascending ids */
+	joint_id *joints_removed;	  /* ascending */
 	struct event *events;
 	struct report_result *results; /* in the order they were applied */
 	uint32_t *values;

@@ -9,6 +9,8 @@ void report_release(struct report *report)
 		heap_free(report->ticked.shapes);
 		bytes_release(&report->ticked.contacts_packed);
 		heap_free(report->ticked.removed);
+		heap_free(report->ticked.joints_told);
+		heap_free(report->ticked.joints_removed);
 		heap_free(report->ticked.events);
 		heap_free(report->ticked.results);
 		heap_free(report->ticked.values);
@@ -85,10 +87,14 @@ struct report *report_queue_tick(struct report_queue *self)
 		.event_room = ticked->event_room,
 		.result_room = ticked->result_room,
 		.value_room = ticked->value_room,
+		.joint_room = ticked->joint_room,
+		.joint_removed_room = ticked->joint_removed_room,
 		.bodies = ticked->bodies,
 		.shapes = ticked->shapes,
 		.contacts_packed = ticked->contacts_packed,
 		.removed = ticked->removed,
+		.joints_told = ticked->joints_told,
+		.joints_removed = ticked->joints_removed,
 		.events = ticked->events,
 		.results = ticked->results,
 		.values = ticked->values,

@@ -48,7 +48,7 @@ void handle_subscribe(struct session *self, const struct message *message)
 	self->subscriptions.items[self->subscriptions.count++] =
 		(struct session_subscription){ .world = membership->world,
 					       .subscription = subscription };
-	worlds_watch_contacts(membership->world);
+	worlds_watch(membership->world);
 }
 
 /* The subscription a message is about; refuses and returns NULL where there is none. */
@@ -67,7 +67,7 @@ void handle_unsubscribe(struct session *self, const struct message *message)
 	if (entry == NULL)
 		return;
 	fanout_unsubscribe(entry->world->fanout, entry->subscription);
-	worlds_watch_contacts(entry->world);
+	worlds_watch(entry->world);
 	*entry = self->subscriptions.items[--self->subscriptions.count];
 	session_done(self, message);
 }

@@ -45,6 +45,8 @@ void fanout_destroy(struct fanout *self)
 	ARRAY_RELEASE(&self->subscriptions);
 	interest_map_release(&self->interests);
 	view_delta_release(&self->delta);
+	ARRAY_RELEASE(&self->joint_delta.rows);
+	ARRAY_RELEASE(&self->joint_delta.removed);
 	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++)
 		quantised_release(&self->quantised[i]);
 	view_release(&self->view);
@@ -172,7 +174,8 @@ static void turn_to_focus(struct fanout *self, struct subscription *sub)
 
 uint64_t fanout_work(const struct fanout *self)
 {
-	return self->interests.looked + self->counters.rows + self->rows_hashed + self->counters.heard;
+	return self->interests.looked + self->counters.rows + self->rows_hashed +
+	       self->joints_looked + self->counters.heard;
 }
 
 /* The next report is shown to its interest if that can be afforded (plan_interests); one that was shown
@@ -186,6 +189,14 @@ static void wake_perhaps(struct fanout *self, struct subscription *sub, uint64_t
 		interest_wake(&self->interests, &self->view, interest);
 	else
 		interest->cost -= interest->cost / 16 + 1;
+}
+
+static struct frame_parts parts_of(const struct group *group)
+{
+	return (struct frame_parts){ .items = group->tails.items,
+				     .count = group->tails.count,
+				     .bodies = group->body_tails,
+				     .snapshot = group->base == 0 };
 }
 
 static void make_frame(struct fanout *self, struct subscription *sub, uint64_t now, bool may_wait)
@@ -202,9 +213,12 @@ static void make_frame(struct fanout *self, struct subscription *sub, uint64_t n
 	}
 	if (group != NULL && group->empty && fanout_encode_empty(self, group) != STATUS_OK)
 		group = NULL;
-	if (group == NULL ||
-	    subscription_take(sub, &self->view, group->next, group->base == 0, group->tails.items,
-			      group->tails.count, now) != STATUS_OK) {
+	enum status status = STATUS_NO_MEMORY;
+	if (group != NULL) {
+		struct frame_parts parts = parts_of(group);
+		status = subscription_take(sub, &self->view, group->next, &parts, now);
+	}
+	if (status != STATUS_OK) {
 		/* What a budget chose has been noted as sent. */
 		sub->snapshot_due = sub->snapshot_due || sub->ration != NULL;
 		fail(sub);
@@ -222,6 +236,8 @@ static void serve(struct fanout *self, struct subscription *sub, uint64_t now, b
 {
 	/* The host has been asked to tell them: its next report does. */
 	if ((sub->fields & WIRE_COLUMN_CONTACTS) && !self->view.contacts)
+		return;
+	if (sub->joints != 0 && !self->view.joints.told)
 		return;
 	if (!allowance_may(sub->allowance, now)) {
 		subscription_fall_short(sub);
@@ -557,6 +573,7 @@ enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *as
 	}
 	self->subscriptions.items[self->subscriptions.count++] = sub;
 	fanout_use_profile(self, sub->profile, sub->fields, 1);
+	self->joint_users += sub->joints != 0;
 	*out = sub;
 	if (self->standing)
 		serve(self, sub, now, false);
@@ -589,6 +606,7 @@ void fanout_unsubscribe(struct fanout *self, struct subscription *subscription)
 			continue;
 		self->counters.events_lost += subscription->lost_total;
 		fanout_use_profile(self, subscription->profile, subscription->fields, -1);
+		self->joint_users -= subscription->joints != 0;
 		self->subscriptions.count--;
 		memmove(&self->subscriptions.items[i], &self->subscriptions.items[i + 1],
 			(self->subscriptions.count - i) * sizeof *self->subscriptions.items);
@@ -645,6 +663,11 @@ bool fanout_wants_contacts(const struct fanout *self)
 	for (uint32_t i = 0; i < WIRE_PROFILES; i++)
 		users += self->contact_users[i];
 	return users > 0;
+}
+
+bool fanout_wants_joints(const struct fanout *self)
+{
+	return self->joint_users > 0;
 }
 
 bool fanout_stands(const struct fanout *self)

@@ -6,8 +6,9 @@
  * share one SNAPSHOT; a world has at most two different ones on their way in parts, and who comes then
  * waits for the next. A subscription with a budget (ration.h) is a group of its own.
  *
- * Contacts are told by the host while fanout_wants_contacts; the first SNAPSHOT of a subscription to
- * them waits for the first report that does.
+ * Contacts are told by the host while fanout_wants_contacts, joints while fanout_wants_joints; the first
+ * SNAPSHOT of a subscription to them waits for the first report that does. What a subscription to joints
+ * is to be told of them follows the bodies of the same state in ROWS (fanout_joints.c).
  *
  * A report begins a round: subscriptions are served a slice at a time, which ends after so many of them or
  * so much work, and between two slices the loop does what else there is to do (fanout_continue). Who has
@@ -87,6 +88,8 @@ void fanout_show(struct fanout *self, struct subscription *subscription, uint64_
 void fanout_look_after(struct fanout *self, uint64_t now);
 /* Whether a subscription is to show contacts: the host must tell them (host_watch_contacts). */
 bool fanout_wants_contacts(const struct fanout *self);
+/* The same of joints (host_watch_joints). */
+bool fanout_wants_joints(const struct fanout *self);
 /* Whether the mirror is good. */
 bool fanout_stands(const struct fanout *self);
 

@@ -99,23 +99,27 @@ static struct wire_hash hash_of(struct fanout *self, const struct group *group, 
 
 /* ---- encoding ---------------------------------------------------------------------------------- */
 
-static enum status encode_part(struct fanout *self, struct group *group,
-			       const struct delta_frame *frame, uint32_t count, uint32_t index)
+enum status fanout_keep_part(struct fanout *self, struct group *group, uint32_t bytes)
 {
+	struct frame *tail;
 	if (ARRAY_RESERVE(&group->tails, group->tails.count + 1u) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	struct frame *tail;
-	uint32_t bytes;
-	enum status status = delta_pack_tail(frame, self->parts, count, index, self->scratch,
-					     WIRE_FRAME_DOWN + WIRE_FRAME_HEADER, &bytes);
-	if (status == STATUS_OK)
-		status = frame_create(self->pool, bytes, &tail);
+	enum status status = frame_create(self->pool, bytes, &tail);
 	if (status != STATUS_OK)
 		return status;
 	memcpy(tail->data, self->scratch, bytes);
 	tail->bytes = bytes;
 	group->tails.items[group->tails.count++] = tail;
 	return STATUS_OK;
+}
+
+static enum status encode_part(struct fanout *self, struct group *group,
+			       const struct delta_frame *frame, uint32_t count, uint32_t index)
+{
+	uint32_t bytes;
+	enum status status = delta_pack_tail(frame, self->parts, count, index, self->scratch,
+					     WIRE_FRAME_DOWN + WIRE_FRAME_HEADER, &bytes);
+	return status == STATUS_OK ? fanout_keep_part(self, group, bytes) : status;
 }
 
 /* In small parts, or where those would be too many in the client's largest. */
@@ -154,7 +158,8 @@ static enum status encode(struct fanout *self, struct group *group, uint8_t flag
 		.profile = group->profile,
 		.fields = group->fields,
 		.flags = (uint8_t)(flags | (self->delta.absolute ? WIRE_FRAME_ABSOLUTE : 0) |
-				   (is_tick_hash ? WIRE_FRAME_TICK_HASH : 0)),
+				   (is_tick_hash ? WIRE_FRAME_TICK_HASH : 0) |
+				   (self->joint_delta.due ? WIRE_FRAME_ROWS : 0)),
 		.epoch = view->epoch,
 		.tick = view->tick,
 		.base = group->base_tick,
@@ -170,6 +175,9 @@ static enum status encode(struct fanout *self, struct group *group, uint8_t flag
 	enum status status = plan(self, group, &frame, &count);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
 		status = encode_part(self, group, &frame, count, i);
+	group->body_tails = group->tails.count;
+	if (status == STATUS_OK && self->joint_delta.due)
+		status = fanout_encode_joints(self, group, flags);
 	self->counters.encoded += status == STATUS_OK;
 	self->counters.rows += self->delta.rows.count;
 	return status;
@@ -180,6 +188,7 @@ enum status fanout_encode_empty(struct fanout *self, struct group *group)
 	group->empty = false;
 	self->delta.rows.count = self->delta.removed.count = 0;
 	self->delta.absolute = true;
+	fanout_no_joints(self);
 	return encode(self, group, 0);
 }
 
@@ -246,6 +255,7 @@ static void describe(const struct fanout *self, const struct subscription *sub, 
 		stand_on_nothing(out);
 	out->profile = sub->profile;
 	out->fields = sub->fields;
+	out->joints = sub->joints;
 	out->frame_max = sub->frame_max;
 	out->hashed = subscription_is_hashed(sub);
 }
@@ -256,7 +266,8 @@ static bool serves(const struct group *group, const struct group *wanted)
 	       group->base_edit == wanted->base_edit &&
 	       group->mark.turns == wanted->mark.turns &&
 	       group->mark.changes == wanted->mark.changes && group->profile == wanted->profile &&
-	       group->fields == wanted->fields && group->hashed == wanted->hashed &&
+	       group->fields == wanted->fields && group->joints == wanted->joints &&
+	       group->hashed == wanted->hashed &&
 	       group->frame_max == wanted->frame_max;
 }
 
@@ -321,8 +332,11 @@ struct group *fanout_group(struct fanout *self, const struct subscription *sub)
 	if (group == NULL)
 		return NULL;
 	status = refine(self, group);
+	if (status == STATUS_OK)
+		status = fanout_collect_joints(self, group);
 	group->empty = group->base != 0 && group->interest != NULL &&
-		       self->delta.rows.count == 0 && self->delta.removed.count == 0;
+		       self->delta.rows.count == 0 && self->delta.removed.count == 0 &&
+		       !self->joint_delta.due;
 	if (status == STATUS_OK && !group->empty)
 		status = encode(self, group, 0);
 	if (status != STATUS_OK) {
@@ -351,11 +365,13 @@ struct group *fanout_ration(struct fanout *self, struct subscription *sub, bool 
 		status = ration_collect(sub->ration, &self->interests, &self->view, sub->interest,
 					quantised, group->base == 0, group->profile, group->fields,
 					&self->delta, partial);
+	if (status == STATUS_OK)
+		status = fanout_collect_joints(self, group);
 	if (quantised == NULL)
 		self->delta.absolute = true;
 	group->hashed = group->hashed && !*partial;
 	group->empty = status == STATUS_OK && group->base != 0 && self->delta.rows.count == 0 &&
-		       self->delta.removed.count == 0;
+		       self->delta.removed.count == 0 && !self->joint_delta.due;
 	group->next = interest_mark(sub->interest);
 	if (status == STATUS_OK && !group->empty)
 		status = encode(self, group, *partial ? WIRE_FRAME_PARTIAL : 0);

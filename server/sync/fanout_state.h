@@ -22,12 +22,21 @@ struct group {
 	struct interest_mark mark; /* of the members' last frame */
 	struct interest_mark next; /* of this one */
 	enum wire_profile profile;
-	wire_mask fields;
+	wire_mask fields, joints;
 	bool hashed;
 	bool empty; /* nothing has changed; not encoded yet */
 	uint32_t frame_max;
 	uint32_t following; /* the next group of the same interest, index + 1 */
 	ARRAY_OF(struct frame *) tails; /* references */
+	uint32_t body_tails; /* the first ones, of SNAPSHOT or DELTA; the others are of ROWS */
+};
+
+/* What a group is to be told of joints. */
+struct joint_delta {
+	ARRAY_OF(struct joint_row) rows; /* ascending ids; borrowed from the view */
+	ARRAY_OF(uint32_t) removed;	 /* ascending */
+	bool due;			 /* there is something to tell: ROWS follow */
+	bool whole;			 /* the rows are all there are */
 };
 
 #define FANOUT_RUNNING_REST_NS (UINT64_C(200) * NS_PER_MS)
@@ -47,6 +56,7 @@ struct fanout {
 	uint32_t world_groups; /* the first group of the whole world, index + 1 */
 	uint64_t round;	       /* grows with each report: groups of another round are void */
 	struct view_delta delta;
+	struct joint_delta joint_delta;
 	/* From the first frame on: a world that nobody watches needs neither. */
 	struct delta_part *parts;
 	uint8_t *scratch; /* one part, before it is copied into a frame of its size */
@@ -63,6 +73,8 @@ struct fanout {
 	bool rest_due; /* a step was made that may be the last one for long */
 	bool short_of; /* somebody was passed over in this round for want of allowance */
 	uint64_t rows_hashed;
+	uint64_t joints_looked; /* held against interests, packed, hashed */
+	uint32_t joint_users;	/* subscriptions to joints */
 	bool told_contacts; /* the last report told them */
 	uint64_t stepped_at; /* instant of the last step's report */
 	struct fanout_counters counters;
@@ -78,6 +90,18 @@ MUST_CHECK enum status fanout_encode_empty(struct fanout *self, struct group *gr
 struct group *fanout_ration(struct fanout *self, struct subscription *sub, bool *partial);
 /* One user of a profile, and perhaps of its contacts, more or less. */
 void fanout_use_profile(struct fanout *self, enum wire_profile profile, wire_mask fields, int users);
+/* Puts the part that stands in `scratch` behind the group's tails. */
+MUST_CHECK enum status fanout_keep_part(struct fanout *self, struct group *group, uint32_t bytes);
+
+/* fanout_joints.c */
+/* What the group is to be told, in joint_delta; after its bodies have been collected. */
+MUST_CHECK enum status fanout_collect_joints(struct fanout *self, const struct group *group);
+/* Nothing. */
+void fanout_no_joints(struct fanout *self);
+/* Encodes what has been collected behind the group's other parts. */
+MUST_CHECK enum status fanout_encode_joints(struct fanout *self, struct group *group, uint8_t flags);
+
+/* fanout_encode.c */
 /* The quantised columns follow the view. */
 void fanout_follow_view(struct fanout *self);
 

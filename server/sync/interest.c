@@ -611,6 +611,30 @@ static enum status first_turns(struct interest_map *self, const struct interest 
 	return STATUS_OK;
 }
 
+enum status interest_look_back(struct interest_map *self, const struct interest *interest,
+			       struct interest_mark mark)
+{
+	if (!self->standing || interest->stale || mark.turns < interest->turn_first)
+		return STATUS_MISSING;
+	return first_turns(self, interest, mark.turns);
+}
+
+bool interest_saw(const struct interest_map *self, const struct interest *interest, uint32_t id)
+{
+	uint32_t low = 0, high = self->sorted.count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->sorted.items[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* The first turn after the mark is away from how it was; without one it is as it was. */
+	if (low < self->sorted.count && self->sorted.items[low].id == id)
+		return !self->sorted.items[low].entered;
+	return interest_sees(interest, id);
+}
+
 static enum status take_turns(struct interest_map *self, const struct view *view,
 			      const struct interest *interest, uint64_t base, wire_mask fields,
 			      struct view_delta *delta)

@@ -166,6 +166,13 @@ static inline struct interest_mark interest_mark(const struct interest *self)
 	return (struct interest_mark){ self->turn_next, self->change_next };
 }
 bool interest_sees(const struct interest *self, uint32_t id);
+/* Makes interest_saw tell of a subscription that stands at `mark`, until something else is collected. MISSING:
+ * the log does not reach back to it. */
+MUST_CHECK enum status interest_look_back(struct interest_map *self,
+					  const struct interest *interest,
+					  struct interest_mark mark);
+/* Whether it had that body then. */
+bool interest_saw(const struct interest_map *self, const struct interest *interest, uint32_t id);
 /* What a subscription that stands at `mark` and serial `base` needs to know. MISSING: only a SNAPSHOT
  * will do. */
 MUST_CHECK enum status interest_collect(struct interest_map *self, struct view *view,

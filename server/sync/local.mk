@@ -4,6 +4,7 @@ libcairnd_a_SOURCES += \
 	server/sync/fanout.c \
 	server/sync/fanout.h \
 	server/sync/fanout_encode.c \
+	server/sync/fanout_joints.c \
 	server/sync/fanout_state.h \
 	server/sync/interest.c \
 	server/sync/interest.h \
@@ -16,7 +17,9 @@ libcairnd_a_SOURCES += \
 	server/sync/subscription.c \
 	server/sync/subscription.h \
 	server/sync/view.c \
-	server/sync/view.h
+	server/sync/view.h \
+	server/sync/view_joints.c \
+	server/sync/view_joints.h
 
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/gen_reports.h \

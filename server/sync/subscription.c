@@ -21,6 +21,10 @@ static enum status check(const struct msg_subscribe *ask, uint32_t frame_max, st
 		return reason_set(why, STATUS_RANGE, -1, "fields",
 				  "fields is %llu: it must be a sum of bits of %d, not 0",
 				  (unsigned long long)ask->fields, WIRE_COLUMNS_SERVED);
+	if ((ask->joints & ~(uint64_t)WIRE_JOINT_COLUMNS_ALL) != 0)
+		return reason_set(why, STATUS_RANGE, -1, "joints",
+				  "joints is %llu: it must be a sum of bits of %d, or 0 for none",
+				  (unsigned long long)ask->joints, WIRE_JOINT_COLUMNS_ALL);
 	if ((ask->fields & WIRE_COLUMN_CONTACTS) && frame_max < WIRE_FRAME_CONTACTS)
 		return reason_set(why, STATUS_TOO_LARGE, -1, "fields",
 				  "contacts need limits.frame_down of at least %d, it is %u",
@@ -50,6 +54,7 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 	self->outbox = outbox;
 	self->profile = (enum wire_profile)ask->profile;
 	self->fields = (wire_mask)ask->fields;
+	self->joints = (wire_mask)ask->joints;
 	self->frame_max = frame_max;
 	self->event_mask = ask->events;
 	self->divisor_asked = self->divisor = (uint32_t)ask->divisor;
@@ -178,24 +183,25 @@ static enum status reserve_unacked(struct subscription *self)
 }
 
 enum status subscription_take(struct subscription *self, const struct view *view,
-			      struct interest_mark mark, bool snapshot,
-			      struct frame *const parts[], uint32_t count, uint64_t now)
+			      struct interest_mark mark, const struct frame_parts *parts,
+			      uint64_t now)
 {
 	ASSERT(!subscription_is_busy(self));
 	self->pending.count = self->pending_next = 0;
-	if (ARRAY_RESERVE(&self->pending, count) != STATUS_OK ||
+	if (ARRAY_RESERVE(&self->pending, parts->count) != STATUS_OK ||
 	    reserve_unacked(self) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (uint32_t i = 0; i < count; i++) {
-		self->pending.items[i] = frame_retain(parts[i]);
-		self->pending_bytes += parts[i]->bytes;
+	for (uint32_t i = 0; i < parts->count; i++) {
+		self->pending.items[i] = frame_retain(parts->items[i]);
+		self->pending_bytes += parts->items[i]->bytes;
 	}
-	self->pending.count = count;
+	self->pending.count = parts->count;
+	self->pending_bodies = parts->bodies;
 	self->pending_serial = view->serial;
 	self->pending_tick = view->tick;
 	self->pending_edit = view->edit;
 	self->pending_epoch = view->epoch;
-	self->pending_snapshot = snapshot;
+	self->pending_snapshot = parts->snapshot;
 	self->pending_moved_at = now;
 	self->base = view->serial;
 	self->base_tick = view->tick;
@@ -224,8 +230,10 @@ static enum status put_part(struct subscription *self, struct frame *tail, uint6
 					  WIRE_HEAD_MAX + (small ? tail->bytes : 0), &head);
 	if (status != STATUS_OK)
 		return status;
-	head->bytes = message_pack_head(self->pending_snapshot ? MESSAGE_SNAPSHOT : MESSAGE_DELTA,
-					self->sub, tail->bytes, true, head->data);
+	enum message_type type = self->pending_snapshot ? MESSAGE_SNAPSHOT : MESSAGE_DELTA;
+	if (self->pending_next >= self->pending_bodies)
+		type = MESSAGE_ROWS;
+	head->bytes = message_pack_head(type, self->sub, tail->bytes, true, head->data);
 	*bytes += head->bytes + tail->bytes;
 	if (small) {
 		memcpy(head->data + head->bytes, tail->data, tail->bytes);

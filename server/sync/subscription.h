@@ -47,12 +47,21 @@ struct event_run {
 	uint32_t edit, epoch, count, bytes;
 };
 
+/* The parts of a frame (borrowed), without their heads. */
+struct frame_parts {
+	struct frame *const *items;
+	uint32_t count;
+	uint32_t bodies; /* the first ones, of SNAPSHOT or DELTA; the others are of ROWS */
+	bool snapshot;
+};
+
 struct subscription {
 	uint64_t sub; /* the client's number */
 	struct outbox *outbox; /* borrowed */
 	struct allowance *allowance; /* borrowed; what its frames cost is taken from; NULL: without bound */
 	enum wire_profile profile;
 	wire_mask fields;
+	wire_mask joints; /* columns of joints, 0 none */
 	uint32_t frame_max;	     /* content bytes of a frame this client takes */
 	uint64_t event_mask;	     /* bit k: kind k */
 	uint32_t divisor_asked, divisor; /* in force: asked × a power of two */
@@ -75,7 +84,7 @@ struct subscription {
 
 	/* The frame that is on its way: parts not yet in the outbox (owned references). */
 	ARRAY_OF(struct frame *) pending;
-	uint32_t pending_next;
+	uint32_t pending_next, pending_bodies; /* those before are of SNAPSHOT or DELTA, then ROWS */
 	uint64_t pending_bytes;	   /* of those left */
 	uint64_t pending_serial, pending_tick, pending_moved_at;
 	uint32_t pending_epoch, pending_edit;
@@ -129,8 +138,8 @@ static inline bool subscription_is_busy(const struct subscription *self)
 /* Takes references to the parts of a frame of the view's state, which is the subscription's base from now
  * on. NO_MEMORY: nothing has changed. */
 MUST_CHECK enum status subscription_take(struct subscription *self, const struct view *view,
-					 struct interest_mark mark, bool snapshot,
-					 struct frame *const parts[], uint32_t count, uint64_t now);
+					 struct interest_mark mark,
+					 const struct frame_parts *parts, uint64_t now);
 /* Nothing has changed: it stands at the view's state without a frame; the client's tick stays. */
 void subscription_pass(struct subscription *self, const struct view *view,
 		       struct interest_mark mark);

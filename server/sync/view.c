@@ -42,6 +42,7 @@ void view_release(struct view *self)
 	heap_free(self->rows);
 	heap_free(self->removals);
 	table_release(&self->index);
+	view_joints_release(&self->joints);
 	memset(self, 0, sizeof *self);
 }
 
@@ -276,6 +277,8 @@ enum status view_apply(struct view *self, const struct tick_report *report)
 	if (status == STATUS_OK &&
 	    body_hash_finish(self->tick, self->tick_sum, self->live_count) != report->tick_hash)
 		status = STATUS_CORRUPT; /* V4 */
+	if (status == STATUS_OK)
+		status = view_joints_apply(&self->joints, report, self->serial);
 	if (status == STATUS_OK) {
 		self->steps += report->step;
 		compact(self);

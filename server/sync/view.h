@@ -22,6 +22,7 @@
 #include "server/base/array.h"
 #include "server/base/table.h"
 #include "server/host/report.h"
+#include "server/sync/view_joints.h"
 
 enum { VIEW_REMOVALS_MAX = 65536 };
 
@@ -64,6 +65,7 @@ struct view {
 	uint64_t stamp;
 	uint64_t tick_sum;
 	bool contacts; /* those of the rows are the world's: the last report told them */
+	struct view_joints joints;
 };
 
 /* Columns of a row that changed after `base`. */

@@ -118,11 +118,14 @@ void world_reports_ask(struct served_world *world)
 		world->whole_asked = host_report_whole(world->host) == STATUS_OK;
 }
 
-void worlds_watch_contacts(struct served_world *world)
+void worlds_watch(struct served_world *world)
 {
 	bool wanted = fanout_wants_contacts(world->fanout);
 	if (wanted != world->contacts_asked && host_watch_contacts(world->host, wanted) == STATUS_OK)
 		world->contacts_asked = wanted;
+	wanted = fanout_wants_joints(world->fanout);
+	if (wanted != world->joints_asked && host_watch_joints(world->host, wanted) == STATUS_OK)
+		world->joints_asked = wanted;
 }
 
 /* Once for all that may come to rest meanwhile. */
@@ -157,7 +160,7 @@ static void show(struct served_world *world, const struct tick_report *report)
 {
 	if (report->whole)
 		world->whole_asked = false;
-	worlds_watch_contacts(world);
+	worlds_watch(world);
 	struct server *server = world->server;
 	bool watched = fanout_is_watched(world->fanout);
 	uint64_t now = watched ? io_now(server->io) : 0, before = fanout_work(world->fanout);

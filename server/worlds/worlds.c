@@ -334,7 +334,7 @@ void worlds_look_after(struct server *server, uint64_t now)
 		if (world->stopping)
 			continue;
 		host_look_after(world->host);
-		worlds_watch_contacts(world);
+		worlds_watch(world);
 		fanout_look_after(world->fanout, now);
 		if (fanout_is_serving(world->fanout))
 			executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);

@@ -44,6 +44,7 @@ struct served_world {
 	uint64_t round_at; /* instant at which its fan-out began, 0: it is done */
 	bool whole_asked; /* the mirror is lost, and the host knows */
 	bool contacts_asked; /* the host tells contacts, because somebody watches them */
+	bool joints_asked;   /* and joints */
 	/* Who asked for its end; 0 nobody. */
 	uint32_t destroyed_by;
 	uint64_t destroyed_ref;
@@ -86,7 +87,7 @@ MUST_CHECK enum status worlds_open(struct server *server, const char *name, stru
 /* Now and then: frames that were held back, news that could not be told. */
 void worlds_look_after(struct server *server, uint64_t now);
 /* The host learns whether contacts are to be told; for whoever changes who watches what. */
-void worlds_watch_contacts(struct served_world *world);
+void worlds_watch(struct served_world *world);
 /* Takes reports of those worlds that have some, one of each at a time, until none are left or the turn's
  * work is done; then it rings itself. `context` is the server. */
 void worlds_take_reports(void *context);

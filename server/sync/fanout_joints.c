@@ -1,0 +1,189 @@
+/* fanout_joints.c: the ROWS behind a group's SNAPSHOT or DELTA: which joints it sees, what of them is news.
+ *
+ * A joint is seen by whoever sees one of its bodies, so it comes and goes with them: the interest's log of
+ * turns tells whether a subscription saw it at its base. Nothing is looked at where neither a joint has
+ * changed since nor a body come or gone; otherwise every joint is, and whoever asked pays for it as for
+ * bodies. Joints are not rationed: a budget weighs bodies, and what joints take of it is spent first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/body_hash.h"
+#include "server/sync/fanout_state.h"
+
+enum { PARTS_MAX = WIRE_PARTS_MAX, PART_BYTES = 64 << 10 };
+
+static bool sees(const struct interest *interest, const struct wire_joint *joint)
+{
+	return interest == NULL || interest_sees(interest, joint->a) ||
+	       interest_sees(interest, joint->b);
+}
+
+/* Whether whoever stands on the group's base has a joint of these bodies, if it was there then. */
+static bool saw(const struct fanout *self, const struct group *group, uint32_t a, uint32_t b)
+{
+	return group->interest == NULL || interest_saw(&self->interests, group->interest, a) ||
+	       interest_saw(&self->interests, group->interest, b);
+}
+
+static enum status take_row(struct joint_delta *delta, const struct wire_joint *joint, wire_mask mask)
+{
+	if (mask == 0)
+		return STATUS_OK;
+	if (ARRAY_RESERVE(&delta->rows, delta->rows.count + 1u) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	delta->rows.items[delta->rows.count++] = (struct joint_row){ joint, mask };
+	return STATUS_OK;
+}
+
+static enum status take_removed(struct joint_delta *delta, uint32_t id)
+{
+	if (ARRAY_RESERVE(&delta->removed, delta->removed.count + 1u) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	delta->removed.items[delta->removed.count++] = id;
+	return STATUS_OK;
+}
+
+static enum status collect_all(struct fanout *self, const struct group *group)
+{
+	const struct view_joints *joints = &self->view.joints;
+	struct joint_delta *delta = &self->joint_delta;
+	enum status status = STATUS_OK;
+	delta->whole = true;
+	for (uint32_t i = 0; i < joints->rows.count && status == STATUS_OK; i++) {
+		const struct wire_joint *joint = &joints->rows.items[i].joint;
+		if (sees(group->interest, joint))
+			status = take_row(delta, joint, group->joints);
+	}
+	self->joints_looked += joints->rows.count;
+	/* A SNAPSHOT empties the set by itself. */
+	delta->due = delta->rows.count > 0 || group->base != 0;
+	return status;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Joints that are no more, if they were there at the base and seen. */
+static enum status collect_removals(struct fanout *self, const struct group *group)
+{
+	const struct view_joints *joints = &self->view.joints;
+	enum status status = STATUS_OK;
+	uint64_t oldest = joints->removal_count > VIEW_JOINT_REMOVALS_MAX
+				  ? joints->removal_count - VIEW_JOINT_REMOVALS_MAX
+				  : 0;
+	for (uint64_t i = joints->removal_count; i > oldest && status == STATUS_OK; i--) {
+		const struct view_joint_removal *removal =
+			&joints->removals[(i - 1) % joints->removal_capacity];
+		if (removal->serial <= group->base)
+			break;
+		self->joints_looked++;
+		if (removal->created <= group->base &&
+		    saw(self, group, removal->a, removal->b))
+			status = take_removed(&self->joint_delta, removal->id);
+	}
+	return status;
+}
+
+static enum status collect_since(struct fanout *self, const struct group *group)
+{
+	const struct view_joints *joints = &self->view.joints;
+	struct joint_delta *delta = &self->joint_delta;
+	enum status status = collect_removals(self, group);
+	for (uint32_t i = 0; i < joints->rows.count && status == STATUS_OK; i++) {
+		const struct view_joint *row = &joints->rows.items[i];
+		bool had = row->created <= group->base &&
+			   saw(self, group, row->joint.a, row->joint.b);
+		if (!sees(group->interest, &row->joint))
+			status = had ? take_removed(delta, row->joint.id) : STATUS_OK;
+		else
+			status = take_row(delta, &row->joint,
+					  had ? view_joint_since(row, group->base) & group->joints
+					      : group->joints);
+	}
+	self->joints_looked += joints->rows.count;
+	/* Ids are unique: a total order. */
+	if (delta->removed.count > 1)
+		qsort(delta->removed.items, delta->removed.count, sizeof *delta->removed.items,
+		      by_number);
+	delta->due = delta->rows.count > 0 || delta->removed.count > 0;
+	return status;
+}
+
+void fanout_no_joints(struct fanout *self)
+{
+	struct joint_delta *delta = &self->joint_delta;
+	delta->rows.count = delta->removed.count = 0;
+	delta->due = delta->whole = false;
+}
+
+enum status fanout_collect_joints(struct fanout *self, const struct group *group)
+{
+	const struct view_joints *joints = &self->view.joints;
+	fanout_no_joints(self);
+	if (group->joints == 0)
+		return STATUS_OK;
+	if (group->base == 0)
+		return collect_all(self, group);
+	bool turned = group->interest != NULL && group->interest->turn_next != group->mark.turns;
+	if (!turned && joints->changed <= group->base)
+		return STATUS_OK;
+	enum status status = view_joints_reach(joints, group->base) ? STATUS_OK : STATUS_MISSING;
+	if (status == STATUS_OK && group->interest != NULL)
+		status = interest_look_back(&self->interests, group->interest, group->mark);
+	if (status == STATUS_OK)
+		return collect_since(self, group);
+	return status == STATUS_MISSING ? collect_all(self, group) : status;
+}
+
+static struct wire_hash hash_of(struct fanout *self, const struct group *group)
+{
+	const struct view_joints *joints = &self->view.joints;
+	uint64_t sum = 0;
+	uint32_t count = 0;
+	if (!group->hashed)
+		return (struct wire_hash){ 0 };
+	for (uint32_t i = 0; i < joints->rows.count; i++) {
+		const struct wire_joint *joint = &joints->rows.items[i].joint;
+		if (!sees(group->interest, joint))
+			continue;
+		sum += wire_joint_hash(group->profile, joint, group->joints);
+		count++;
+	}
+	self->joints_looked += count;
+	return (struct wire_hash){ true, body_hash_finish(self->view.tick, sum, count) };
+}
+
+enum status fanout_encode_joints(struct fanout *self, struct group *group, uint8_t flags)
+{
+	const struct joint_delta *delta = &self->joint_delta;
+	struct joint_frame frame = {
+		.profile = group->profile,
+		.columns = group->joints,
+		.flags = (uint8_t)(flags | (delta->whole ? WIRE_FRAME_WHOLE : 0)),
+		.epoch = self->view.epoch,
+		.tick = self->view.tick,
+		.edit = self->view.edit,
+		.hash = hash_of(self, group),
+		.removed = delta->removed.items,
+		.removed_count = delta->removed.count,
+		.rows = delta->rows.items,
+		.row_count = delta->rows.count,
+	};
+	uint32_t count, bytes;
+	uint32_t small = MIN_OF(group->frame_max, (uint32_t)PART_BYTES);
+	enum status status = joint_rows_plan(&frame, small, self->parts, PARTS_MAX, &count);
+	if (status == STATUS_FULL)
+		status = joint_rows_plan(&frame, group->frame_max, self->parts, PARTS_MAX, &count);
+	for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
+		status = joint_rows_pack_tail(&frame, self->parts, count, i, self->scratch,
+					      WIRE_FRAME_DOWN + WIRE_FRAME_HEADER, &bytes);
+		if (status == STATUS_OK)
+			status = fanout_keep_part(self, group, bytes);
+	}
+	self->joints_looked += delta->rows.count;
+	return status;
+}

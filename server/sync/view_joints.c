@@ -1,0 +1,172 @@
+#include "server/sync/view_joints.h"
+
+#include <string.h>
+
+#include "server/base/heap.h"
+
+void view_joints_release(struct view_joints *self)
+{
+	ARRAY_RELEASE(&self->rows);
+	heap_free(self->removals);
+	memset(self, 0, sizeof *self);
+}
+
+static struct wire_joint joint_of_view(const struct joint_view *from)
+{
+	struct wire_joint to = {
+		.id = from->id,
+		.a = from->a,
+		.b = from->b,
+		.owner = from->owner,
+		.tag = from->tag,
+		.type = from->type,
+		.flags = (uint8_t)((from->flags & JOINT_BODIES_PASS ? WIRE_JOINT_BODIES_PASS : 0) |
+				   (from->asleep ? WIRE_JOINT_ASLEEP : 0)),
+		.breaks = { from->break_force, from->break_torque },
+	};
+	memcpy(to.point_a, &from->point_a, sizeof to.point_a);
+	memcpy(to.frame_a, &from->frame_a, sizeof to.frame_a);
+	memcpy(to.point_b, &from->point_b, sizeof to.point_b);
+	memcpy(to.frame_b, &from->frame_b, sizeof to.frame_b);
+	memcpy(to.coordinates, from->coordinates, sizeof to.coordinates);
+	memcpy(to.force, &from->force, sizeof to.force);
+	memcpy(to.torque, &from->torque, sizeof to.torque);
+	return to;
+}
+
+/* The first row whose id is not below `id`. */
+static uint32_t lower_bound(const struct view_joints *self, uint32_t id)
+{
+	uint32_t low = 0, high = self->rows.count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->rows.items[middle].joint.id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static enum status append(struct view_joints *self, const struct joint_view *from, uint64_t serial)
+{
+	uint32_t count = self->rows.count;
+	if (from->id == 0 || (count > 0 && from->id <= self->rows.items[count - 1].joint.id))
+		return STATUS_CORRUPT;
+	if (ARRAY_RESERVE(&self->rows, count + 1u) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	struct view_joint *row = &self->rows.items[self->rows.count++];
+	row->joint = joint_of_view(from);
+	row->created = serial;
+	for (uint32_t i = 0; i < WIRE_JOINT_COLUMN_COUNT; i++)
+		row->changed[i] = serial;
+	self->changed = serial;
+	return STATUS_OK;
+}
+
+static enum status update(struct view_joints *self, const struct joint_view *from, uint64_t serial)
+{
+	uint32_t at = lower_bound(self, from->id);
+	if (at == self->rows.count || self->rows.items[at].joint.id != from->id)
+		return STATUS_CORRUPT;
+	struct view_joint *row = &self->rows.items[at];
+	struct wire_joint joint = joint_of_view(from);
+	/* Who saw which of its bodies is known for as long as it has these. */
+	if (joint.a != row->joint.a || joint.b != row->joint.b)
+		return STATUS_CORRUPT;
+	wire_mask mask = wire_joint_differs(&row->joint, &joint);
+	row->joint = joint;
+	for (uint32_t i = 0; i < WIRE_JOINT_COLUMN_COUNT; i++)
+		if (mask >> i & 1)
+			row->changed[i] = serial;
+	if (mask != 0)
+		self->changed = serial;
+	return STATUS_OK;
+}
+
+/* A ring that has never gone round may simply be longer: no entry changes its place. */
+static enum status make_room_for_removal(struct view_joints *self)
+{
+	if (self->removal_count < self->removal_capacity ||
+	    self->removal_capacity == VIEW_JOINT_REMOVALS_MAX)
+		return STATUS_OK;
+	uint32_t capacity = MAX_OF(2 * self->removal_capacity, 64u);
+	void *longer = heap_realloc(self->removals, capacity * sizeof *self->removals);
+	if (longer == NULL)
+		return STATUS_NO_MEMORY;
+	self->removals = longer;
+	self->removal_capacity = capacity;
+	return STATUS_OK;
+}
+
+/* Ids and rows both ascend: one walk closes all gaps. */
+static enum status remove_rows(struct view_joints *self, const struct tick_report *report,
+			       uint64_t serial)
+{
+	uint32_t read, write;
+	enum status status = STATUS_OK;
+	if (report->joint_removed_count == 0)
+		return STATUS_OK;
+	read = write = lower_bound(self, report->joints_removed[0]);
+	for (uint32_t i = 0; i < report->joint_removed_count && status == STATUS_OK; i++) {
+		uint32_t id = report->joints_removed[i];
+		while (read < self->rows.count && self->rows.items[read].joint.id < id)
+			self->rows.items[write++] = self->rows.items[read++];
+		if (read == self->rows.count || self->rows.items[read].joint.id != id)
+			return STATUS_CORRUPT;
+		status = make_room_for_removal(self);
+		if (status != STATUS_OK)
+			return status;
+		const struct view_joint *row = &self->rows.items[read++];
+		self->removals[self->removal_count++ % self->removal_capacity] =
+			(struct view_joint_removal){ serial, row->created, id, row->joint.a,
+						     row->joint.b };
+	}
+	while (read < self->rows.count)
+		self->rows.items[write++] = self->rows.items[read++];
+	self->rows.count = write;
+	self->changed = serial;
+	return STATUS_OK;
+}
+
+enum status view_joints_apply(struct view_joints *self, const struct tick_report *report,
+			      uint64_t serial)
+{
+	if (!report->joints) {
+		view_joints_release(self);
+		return STATUS_OK;
+	}
+	if (report->joints_all) {
+		self->rows.count = 0;
+		self->removal_count = 0;
+		self->told = true;
+		self->since = self->changed = serial;
+	}
+	if (!self->told)
+		return STATUS_OK; /* nobody knows what they are until all are told */
+	enum status status = remove_rows(self, report, serial);
+	for (uint32_t i = 0; i < report->joint_count && status == STATUS_OK; i++) {
+		const struct report_joint *joint = &report->joints_told[i];
+		status = joint->why & REPORT_CREATED ? append(self, &joint->view, serial)
+						     : update(self, &joint->view, serial);
+	}
+	return status;
+}
+
+bool view_joints_reach(const struct view_joints *self, uint64_t base)
+{
+	if (base < self->since)
+		return false;
+	if (self->removal_count <= VIEW_JOINT_REMOVALS_MAX)
+		return true;
+	/* The oldest that is left; of those before it some may be behind the base. */
+	return self->removals[self->removal_count % self->removal_capacity].serial <= base;
+}
+
+wire_mask view_joint_since(const struct view_joint *row, uint64_t base)
+{
+	uint32_t mask = 0;
+	for (uint32_t i = 0; i < WIRE_JOINT_COLUMN_COUNT; i++)
+		mask |= (uint32_t)(row->changed[i] > base) << i;
+	return (wire_mask)mask;
+}
