@@ -686,6 +686,7 @@ void fanout_counters(const struct fanout *self, struct fanout_counters *out)
 	out->subscriptions = self->subscriptions.count;
 	out->interests = self->interests.interests.count;
 	out->looked = self->interests.looked;
+	out->joints = self->joints_looked;
 	for (uint32_t i = 0; i < self->subscriptions.count; i++)
 		out->events_lost += self->subscriptions.items[i]->lost_total;
 }

@@ -37,6 +37,7 @@ struct fanout_counters {
 	uint64_t encoded;		       /* groups encoded: the work done once */
 	uint64_t looked;		       /* bodies held against interests */
 	uint64_t rows;			       /* of bodies, in the groups encoded */
+	uint64_t joints;		       /* looked at, packed, hashed */
 	uint64_t heard;			       /* events held against subscriptions */
 	uint64_t contacts_cut;		       /* points that the host did not tell, over all reports */
 	uint64_t short_of;		       /* frames not made for want of allowance */

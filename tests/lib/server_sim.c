@@ -71,6 +71,7 @@ static void state_release(struct sim_state *state)
 	for (uint32_t i = 0; i < state->count; i++)
 		heap_free((void *)(uintptr_t)state->bodies[i].contacts);
 	heap_free(state->bodies);
+	heap_free(state->joints);
 }
 
 static bool is_dynamic(const struct sim_state *state, uint32_t id)
@@ -188,6 +189,43 @@ static void see_body(const struct world *world, body_id id, struct wire_body *to
 	see_shapes(world, to);
 }
 
+static void see_joint(const struct world *world, joint_id id, struct wire_joint *to)
+{
+	struct joint_view view;
+	if (world_joint(world, id, &view) != STATUS_OK)
+		sim_fail("a listed joint is not there", NULL);
+	*to = (struct wire_joint){
+		.id = id,
+		.a = view.a,
+		.b = view.b,
+		.owner = view.owner,
+		.tag = view.tag,
+		.type = view.type,
+		.flags = (uint8_t)(view.flags | (view.asleep ? WIRE_JOINT_ASLEEP : 0)),
+		.breaks = { view.break_force, view.break_torque },
+	};
+	memcpy(to->point_a, &view.point_a, sizeof to->point_a);
+	memcpy(to->frame_a, &view.frame_a, sizeof to->frame_a);
+	memcpy(to->point_b, &view.point_b, sizeof to->point_b);
+	memcpy(to->frame_b, &view.frame_b, sizeof to->frame_b);
+	memcpy(to->coordinates, view.coordinates, sizeof to->coordinates);
+	memcpy(to->force, &view.force, sizeof to->force);
+	memcpy(to->torque, &view.torque, sizeof to->torque);
+}
+
+static void see_joints(const struct world *world, struct sim_state *state)
+{
+	uint32_t count = world_joints(world, 0, NULL, 0);
+	if (count == 0)
+		return;
+	joint_id *ids = sim_memory(heap_alloc(count * sizeof *ids));
+	state->joints = sim_memory(heap_alloc(count * sizeof *state->joints));
+	state->joint_count = world_joints(world, 0, ids, count);
+	for (uint32_t i = 0; i < count; i++)
+		see_joint(world, ids[i], &state->joints[i]);
+	heap_free(ids);
+}
+
 static struct sim_truth *truth_of(struct server_sim *self, uint32_t world)
 {
 	for (uint32_t i = 0; i < self->truths.count; i++)
@@ -224,6 +262,7 @@ static void see_world(struct server_sim *self, const struct host *host)
 	for (uint32_t i = 0; i < state->count; i++)
 		see_body(world, ids[i], &state->bodies[i]);
 	see_contacts(world, state);
+	see_joints(world, state);
 	heap_free(ids);
 }
 
@@ -279,6 +318,28 @@ static bool shows_body(const struct mirror *mirror, uint32_t index, const struct
 	       (wire_columns_differ(&mirror->bodies[index], &shown) & mirror->fields) == 0;
 }
 
+/* Does it show the joints of its bodies (of a part of the world), or all? Each as its profile writes it. While a
+ * budget holds bodies back, joints may have come before them. */
+static bool shows_joints(const struct mirror *mirror, const struct sim_state *state, bool part,
+			 bool partial)
+{
+	const struct mirror_joints *joints = &mirror->joints;
+	uint32_t next = 0;
+	for (uint32_t i = 0; i < state->joint_count && joints->columns != 0; i++) {
+		const struct wire_joint *real = &state->joints[i];
+		bool seen = !part || mirror_find(mirror, real->a) != NULL ||
+			    mirror_find(mirror, real->b) != NULL;
+		bool here = next < joints->count && joints->items[next].id == real->id;
+		if (here != seen && !(here && partial))
+			return false;
+		if (here && wire_joint_hash(joints->profile, &joints->items[next++],
+					    joints->columns) !=
+				    wire_joint_hash(joints->profile, real, joints->columns))
+			return false;
+	}
+	return next == joints->count;
+}
+
 /* Does the mirror show this state? */
 static bool shows(const struct mirror *mirror, const struct sim_state *state)
 {
@@ -287,7 +348,7 @@ static bool shows(const struct mirror *mirror, const struct sim_state *state)
 	for (uint32_t i = 0; i < state->count; i++)
 		if (!shows_body(mirror, i, &state->bodies[i]))
 			return false;
-	return true;
+	return shows_joints(mirror, state, false, false);
 }
 
 /* A RESTORE and the tick or the RESTORE after it may fall into one event: the state between them is not
@@ -352,7 +413,7 @@ static bool shows_part(const struct sim_subscription *subscription, const struct
 		    !is_watched(subscription, state, real, 2.0001))
 			return false;
 	}
-	return seen == mirror->count;
+	return seen == mirror->count && shows_joints(mirror, state, true, subscription->partial);
 }
 
 void server_sim_compare(struct server_sim *self, const struct sim_subscription *subscription)

@@ -50,6 +50,8 @@ struct sim_state {
 	uint64_t tick, tick_hash;
 	uint32_t epoch, edit, count;
 	struct wire_body *bodies; /* owned, with their shapes */
+	uint32_t joint_count;
+	struct wire_joint *joints; /* owned */
 };
 struct sim_truth {
 	uint32_t world;
@@ -129,6 +131,7 @@ struct sim_client_options {
 	bool raw;		/* says nothing by itself, not even HELLO */
 	bool no_acks;
 	bool resumes;		/* has the capability to come back */
+	wire_mask joints;	/* columns of joints that its subscriptions ask for from now on */
 };
 struct sim_client_options sim_client_options_default(void);
 
@@ -137,6 +140,7 @@ struct sim_subscription {
 	uint32_t world;
 	struct mirror mirror;
 	bool lost; /* RESYNC is asked */
+	bool snapshot; /* the frame that came last, or is coming, is one */
 	uint64_t frames, snapshots, events, event_kinds, last_at;
 	uint64_t skipped, events_lost; /* as NOTICE says */
 	uint32_t divisor;

@@ -125,14 +125,16 @@ static void ask_again(struct sim_client *self, struct sim_subscription *subscrip
 
 static void take_state(struct sim_client *self, const struct message *message)
 {
-	bool snapshot = message->type == MESSAGE_SNAPSHOT, last = false;
-	struct sim_subscription *subscription =
-		sim_subscription(self, snapshot ? message->snapshot.sub : message->delta.sub);
-	if (subscription == NULL || (subscription->lost && !snapshot))
-		return; /* ended, or of no use until the SNAPSHOT comes */
-	enum status status =
-		snapshot ? mirror_snapshot(&subscription->mirror, &message->snapshot, &last)
-			 : mirror_delta(&subscription->mirror, &message->delta, &last);
+	bool rows = message->type == MESSAGE_ROWS, last = false;
+	/* `sub` stands first in each of them. */
+	struct sim_subscription *subscription = sim_subscription(self, message->snapshot.sub);
+	if (subscription == NULL)
+		return; /* ended */
+	if (!rows)
+		subscription->snapshot = message->type == MESSAGE_SNAPSHOT;
+	if (subscription->lost && !subscription->snapshot)
+		return; /* of no use until the SNAPSHOT comes */
+	enum status status = mirror_take(&subscription->mirror, message, &last);
 	if (status != STATUS_OK) {
 		ask_again(self, subscription, status);
 		return;
@@ -141,9 +143,11 @@ static void take_state(struct sim_client *self, const struct message *message)
 		return;
 	subscription->lost = false;
 	subscription->frames++;
-	subscription->snapshots += snapshot;
+	subscription->snapshots += subscription->snapshot;
 	subscription->last_at = io_now(self->io);
-	uint64_t flags = snapshot ? message->snapshot.flags : message->delta.flags;
+	uint64_t flags = rows ? message->rows.flags
+			 : subscription->snapshot ? message->snapshot.flags
+						  : message->delta.flags;
 	subscription->partial = flags & WIRE_FRAME_PARTIAL;
 	subscription->focus_frames += subscription->focus_t == 0;
 	server_sim_compare(self->owner, subscription);
@@ -290,6 +294,7 @@ static void take_message(struct sim_client *self, const struct message *message)
 		break;
 	case MESSAGE_SNAPSHOT:
 	case MESSAGE_DELTA:
+	case MESSAGE_ROWS:
 		take_state(self, message);
 		break;
 	case MESSAGE_EVENTS:
@@ -327,8 +332,8 @@ static void take_message(struct sim_client *self, const struct message *message)
 
 static bool is_kept(enum message_type type)
 {
-	return type != MESSAGE_SNAPSHOT && type != MESSAGE_DELTA && type != MESSAGE_EVENTS &&
-	       type != MESSAGE_PING && type != MESSAGE_RESULT && type != MESSAGE_DURABLE;
+	return type != MESSAGE_SNAPSHOT && type != MESSAGE_DELTA && type != MESSAGE_ROWS &&
+	       type != MESSAGE_EVENTS && type != MESSAGE_PING && type != MESSAGE_RESULT && type != MESSAGE_DURABLE;
 }
 
 static void take_content(struct sim_client *self, struct wire_slice content)
@@ -576,10 +581,12 @@ static struct sim_subscription *begin(struct sim_client *self, struct message *a
 	subscription->sub = sub;
 	subscription->world = world;
 	mirror_init(&subscription->mirror, profile, fields, BODIES_MAX);
+	mirror_watch_joints(&subscription->mirror, self->options.joints, BODIES_MAX);
 	message_init(ask, MESSAGE_SUBSCRIBE);
 	ask->subscribe.sub = sub;
 	ask->subscribe.world = world;
 	ask->subscribe.fields = fields;
+	ask->subscribe.joints = self->options.joints;
 	ask->subscribe.profile = profile;
 	ask->subscribe.events = events;
 	return subscription;

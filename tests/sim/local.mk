@@ -21,6 +21,7 @@ UNIT_TESTS += \
 	tests/sim/test_flow \
 	tests/sim/test_grants \
 	tests/sim/test_hostile \
+	tests/sim/test_joints \
 	tests/sim/test_memory \
 	tests/sim/test_random \
 	tests/sim/test_resume \
