@@ -155,6 +155,20 @@ static float narrowed(double value)
 	return (float)value;
 }
 
+void wire_joint_show(enum wire_profile profile, struct wire_joint *joint)
+{
+	for (uint32_t i = 0; i < WIRE_JOINT_COLUMN_COUNT && wire_profile_quantised(profile); i++) {
+		if ((REALS >> i & 1) == 0)
+			continue;
+		const struct spans *spans = spans_of((wire_mask)(1u << i));
+		for (uint32_t k = 0; k < spans->count; k++)
+			for (uint32_t n = 0; n < spans->items[k].count; n++) {
+				double *value = &span_of(joint, spans, k)[n];
+				*value = (double)narrowed(*value);
+			}
+	}
+}
+
 static uint8_t *put_reals(uint8_t *at, const struct wire_joint *joint, wire_mask bit, bool narrow)
 {
 	const struct spans *spans = spans_of(bit);

@@ -62,6 +62,8 @@ uint32_t wire_joint_bytes(enum wire_profile profile, wire_mask mask);
 wire_mask wire_joint_differs(const struct wire_joint *a, const struct wire_joint *b);
 /* Copies the columns of `mask`. */
 void wire_joint_copy(struct wire_joint *to, const struct wire_joint *from, wire_mask mask);
+/* Makes its numbers those that the profile shows. */
+void wire_joint_show(enum wire_profile profile, struct wire_joint *joint);
 /* A joint's share of the hash of what is seen: XXH3-64 (seed 0) of u32 id and the columns of `mask` as the
  * profile writes them, `plain` as `exact`. The sum over all is finished by body_hash_finish. */
 uint64_t wire_joint_hash(enum wire_profile profile, const struct wire_joint *joint, wire_mask mask);

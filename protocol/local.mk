@@ -83,6 +83,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/test_area \
 	tests/unit/protocol/test_contacts \
 	tests/unit/protocol/test_quantise \
+	tests/unit/protocol/test_joint_rows \
 	tests/unit/protocol/test_mirror \
 	tests/unit/protocol/test_vectors \
 	tests/unit/protocol/test_streams \

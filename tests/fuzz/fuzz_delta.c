@@ -1,5 +1,5 @@
-/* A mirror under frames of bodies: the first byte chooses the profile, the second the fields, then
- * frames follow. Whatever arrives, the mirror's ids ascend and its size is bounded; after a frame
+/* A mirror under frames of bodies and joints: the first byte chooses the profile and (bits 3 to 7, and 8 with the
+ * highest) the columns of joints, the second the fields, then frames follow. Whatever arrives, the mirror's ids ascend and its size is bounded; after a frame
  * that was taken whole, its state makes a snapshot that another mirror takes, with the same hash; in
  * the quantised profiles all of its integers are in range, and what is shown is finite.
  */
@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count);
 
 enum { BODIES_MAX = 2000 };
 static struct block_row rows[BODIES_MAX];
+static struct joint_row joint_rows[BODIES_MAX];
 static uint8_t again[WIRE_FRAME_DOWN];
 
 static void check_order(const struct mirror *mirror)
@@ -19,6 +20,9 @@ static void check_order(const struct mirror *mirror)
 	ASSERT(mirror->count <= BODIES_MAX);
 	for (uint32_t i = 1; i < mirror->count; i++)
 		ASSERT(mirror->bodies[i].id > mirror->bodies[i - 1].id);
+	ASSERT(mirror->joints.count <= BODIES_MAX);
+	for (uint32_t i = 1; i < mirror->joints.count; i++)
+		ASSERT(mirror->joints.items[i].id > mirror->joints.items[i - 1].id);
 }
 
 static void check_steps(const struct mirror *mirror)
@@ -53,6 +57,31 @@ static void check_contacts(const struct mirror *mirror)
 			       touch.normal[0] - touch.normal[0] == 0);
 		ASSERT(!touches.broken && touches.left == 0);
 	}
+}
+
+/* What is shown of joints is finite, and packs to rows that another mirror takes, with the same hash. */
+static void check_joints(const struct mirror *mirror)
+{
+	const struct mirror_joints *joints = &mirror->joints;
+	struct mirror_joints copy = { .profile = joints->profile, .columns = joints->columns,
+				      .max = BODIES_MAX };
+	struct msg_rows frame = { .of = 1, .flags = WIRE_FRAME_WHOLE };
+	struct wire_packer out = wire_packer_over(again, sizeof again);
+	for (uint32_t i = 0; i < joints->count; i++) {
+		const struct wire_joint *joint = &joints->items[i];
+		for (int k = 0; k < 6; k++)
+			ASSERT(joint->coordinates[k] - joint->coordinates[k] == 0);
+		joint_rows[i] = (struct joint_row){ joint, joints->columns };
+	}
+	if (joints->columns == 0)
+		return;
+	joint_rows_pack(&out, joints->profile, joints->columns, joint_rows, joints->count);
+	if (out.status != STATUS_OK)
+		return; /* a tag beyond 2^53 has no plain form; or it is larger than a frame */
+	frame.columns = wire_packer_slice(&out);
+	ASSERT(mirror_joints_apply(&copy, &frame) == STATUS_OK);
+	ASSERT(mirror_joints_hash(&copy, 1) == mirror_joints_hash(joints, 1));
+	mirror_joints_release(&copy);
 }
 
 static void check_copy(const struct mirror *mirror)
@@ -93,6 +122,9 @@ static void apply(struct mirror *mirror, struct wire_slice content, bool hashed)
 	} else if (message.type == MESSAGE_DELTA) {
 		message.delta.hash.set = message.delta.hash.set && hashed;
 		status = mirror_delta(mirror, &message.delta, &last);
+	} else if (message.type == MESSAGE_ROWS) {
+		message.rows.hash.set = message.rows.hash.set && hashed;
+		status = mirror_rows(mirror, &message.rows, &last);
 	} else {
 		return;
 	}
@@ -102,6 +134,8 @@ static void apply(struct mirror *mirror, struct wire_slice content, bool hashed)
 	ASSERT(mirror->complete == (status == STATUS_OK && last));
 	if (mirror->complete)
 		check_copy(mirror);
+	if (mirror->complete)
+		check_joints(mirror);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
@@ -115,7 +149,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 	wire_mask fields = data[1] & WIRE_COLUMNS_ALL;
 	fields |= data[1] & 0x80 ? WIRE_COLUMN_CONTACTS : 0;
 	bool hashed = (data[0] & 4) != 0;
+	wire_mask joints = data[0] >> 3;
+	joints |= (wire_mask)((joints & 16) << 1);
 	mirror_init(&mirror, (enum wire_profile)(data[0] & 3), fields, BODIES_MAX);
+	mirror_watch_joints(&mirror, joints, BODIES_MAX);
 	data += 2;
 	count -= 2;
 	while (frame_split(data, count, WIRE_FRAME_DOWN, &content, &bytes) == STATUS_OK) {

@@ -1,5 +1,5 @@
 /* wire_streams.h: recorded streams of state, which every client reads: a world of a few bodies that
- * move, turn, come and go, told in each profile by frames of every kind: snapshots, differences to the
+ * move, turn, come and go, and joints between them, told in each profile by frames of every kind: snapshots, differences to the
  * last frame, differences that join several ticks, absolute frames in between (after which differences
  * go on), and frames in parts. Everything is drawn from a fixed seed, so the bytes are the same in
  * every run. / */
@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
-#include "protocol/block.h"
+#include "protocol/joint_rows.h"
 #include "protocol/message.h"
 
-enum { WIRE_STREAM_BODIES = 8, WIRE_STREAM_PARTS = 3, WIRE_STREAM_BYTES = 4096 };
+enum { WIRE_STREAM_BODIES = 8, WIRE_STREAM_PARTS = 6, WIRE_STREAM_JOINTS_MAX = 6, WIRE_STREAM_BYTES = 4096 };
 
 struct wire_stream_frame {
 	const char *kind; /* snapshot, difference, joined, absolute */
@@ -24,10 +24,12 @@ struct wire_stream_frame {
 	struct wire_body bodies[WIRE_STREAM_BODIES];
 	struct wire_quantised steps[WIRE_STREAM_BODIES]; /* in view and sim */
 	uint32_t count;
+	struct wire_joint joints[WIRE_STREAM_JOINTS_MAX];
+	uint32_t joint_count;
 };
 
 /* The columns all streams have. */
-extern const wire_mask WIRE_STREAM_FIELDS;
+extern const wire_mask WIRE_STREAM_FIELDS, WIRE_STREAM_JOINTS;
 /* Tells the stream of one profile, frame by frame. */
 void wire_stream_tell(enum wire_profile profile,
 		      void (*take)(const struct wire_stream_frame *frame, void *context), void *context);

@@ -26,10 +26,7 @@ static bool give(struct mirror *mirror, const uint8_t *data, uint32_t bytes)
 	ck_assert_int_eq(frame_split(data, bytes, WIRE_FRAME_DOWN, &content, &whole), STATUS_OK);
 	ck_assert_uint_eq(whole, bytes);
 	ck_assert_int_eq(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, NULL), STATUS_OK);
-	if (message.type == MESSAGE_SNAPSHOT)
-		ck_assert_int_eq(mirror_snapshot(mirror, &message.snapshot, &last), STATUS_OK);
-	else
-		ck_assert_int_eq(mirror_delta(mirror, &message.delta, &last), STATUS_OK);
+	ck_assert_int_eq(mirror_take(mirror, &message, &last), STATUS_OK);
 	return last;
 }
 
@@ -56,6 +53,12 @@ static void take(const struct wire_stream_frame *frame, void *context)
 		self->turned += self->frames > 0 && *largest != frame->steps[i].largest;
 		*largest = frame->steps[i].largest;
 	}
+	const struct mirror_joints *joints = &self->mirror.joints;
+	ck_assert_uint_eq(joints->count, frame->joint_count);
+	for (uint32_t i = 0; i < frame->joint_count; i++) {
+		ck_assert_uint_eq(joints->items[i].id, frame->joints[i].id);
+		ck_assert_uint_eq(wire_joint_differs(&joints->items[i], &frame->joints[i]), 0);
+	}
 	self->absolute += strcmp(frame->kind, "absolute") == 0;
 	self->frames++;
 }
@@ -64,6 +67,7 @@ START_TEST(a_mirror_shows_the_world_after_frames_of_every_kind)
 {
 	static struct reading reading;
 	mirror_init(&reading.mirror, (enum wire_profile)_i, WIRE_STREAM_FIELDS, 100);
+	mirror_watch_joints(&reading.mirror, WIRE_STREAM_JOINTS, 100);
 	wire_stream_tell((enum wire_profile)_i, take, &reading);
 	ck_assert_uint_gt(reading.frames, 12);
 	ck_assert_uint_gt(reading.absolute, 3);
