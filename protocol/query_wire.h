@@ -16,6 +16,10 @@
  *     MASS      [mass, centre, [xx, yy, zz, xy, xz, yz], moments, axes, radius, bodies]
  *     MOVE      [position, left, flags, iterations, climbed, ground or nil, [contact, …]], ground and
  *                contacts as in CAST
+ *     JOINT     [id, type, flags, a, b, owner, tag, point a, frame a, point b, frame b, coordinates, force,
+ *                torque, anchor a, anchor b, [break force, break torque], [axis × 6]], an axis as JOINT_AXIS
+ *     JOINTS    [[id, type, flags, a, b, coordinates, force, torque, anchor a, anchor b, owner, tag], …]
+ *     LINKED    [id, …], ascending
  *     REGIONS   [[placement, other's placement, depth, volume, point, other's point, normal, contours], …],
  *                deepest first
  *
@@ -40,6 +44,7 @@
 
 #include "protocol/columns.h"
 #include "protocol/cursor.h"
+#include "protocol/joint_rows.h"
 #include "protocol/packer.h"
 
 enum wire_query_kind {
@@ -192,6 +197,20 @@ struct wire_parameter {
 	struct wire_list methods, old; /* texts */
 };
 
+/* One axis of a joint, as JOINT_AXIS tells it. */
+struct wire_joint_axis {
+	uint8_t mode, spring, motor, wave;
+	double lower, upper, restitution, friction;
+	double stiffness, damping, rest, spring_limit;
+	double target, motor_limit, amplitude, hertz, phase;
+};
+enum { WIRE_JOINT_AXES = 6 };
+struct wire_joint_facts {
+	struct wire_joint joint;
+	double anchor_a[3], anchor_b[3]; /* m, world */
+	struct wire_joint_axis axes[WIRE_JOINT_AXES]; /* of JOINT only */
+};
+
 struct wire_geometry {
 	uint32_t part, of;
 	struct wire_slice data; /* borrowed */
@@ -208,6 +227,12 @@ void answer_pack_cast_hit(struct wire_packer *out, const struct wire_cast_hit *h
 void answer_pack_closest(struct wire_packer *out, const struct wire_closest *closest);
 void answer_pack_mass(struct wire_packer *out, const struct wire_mass *mass);
 void answer_pack_move(struct wire_packer *out, const struct wire_move *move);
+void answer_pack_joint(struct wire_packer *out, const struct wire_joint_facts *facts);
+void answer_pack_joints_item(struct wire_packer *out, const struct wire_joint_facts *facts);
+enum status answer_take_joint(struct wire_cursor *in, struct wire_joint_facts *facts) MUST_CHECK;
+/* Leaves all of it 0 that the list does not tell. */
+enum status answer_take_joints_item(struct wire_cursor *in,
+				    struct wire_joint_facts *facts) MUST_CHECK;
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
 /* The lists of a method and of a parameter are given as items that are packed already. */
 void answer_pack_method(struct wire_packer *out, const struct wire_method *method);

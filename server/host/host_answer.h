@@ -61,4 +61,12 @@ struct host;
 enum status host_answer_methods(struct host *host, struct bytes *out) MUST_CHECK;
 enum status host_answer_parameters(struct host *host, struct bytes *out) MUST_CHECK;
 
+/* host_joints.c */
+enum status host_answer_joint(struct host *host, const struct wire_query *query, struct bytes *out,
+			      struct reason *why) MUST_CHECK;
+enum status host_answer_joints(struct host *host, const struct wire_query *query,
+			       struct bytes *out) MUST_CHECK;
+enum status host_answer_linked(struct host *host, const struct wire_query *query,
+			       struct bytes *out) MUST_CHECK;
+
 #endif

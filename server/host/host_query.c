@@ -143,6 +143,12 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 		return host_answer_methods(host, out);
 	case WIRE_QUERY_PARAMETERS:
 		return host_answer_parameters(host, out);
+	case WIRE_QUERY_JOINT:
+		return host_answer_joint(host, query, out, why);
+	case WIRE_QUERY_JOINTS:
+		return host_answer_joints(host, query, out);
+	case WIRE_QUERY_LINKED:
+		return host_answer_linked(host, query, out);
 	default: /* host_question.c */
 		return STATUS_UNSUPPORTED;
 	}
@@ -154,6 +160,8 @@ static uint64_t work_of(const struct host *host, const struct wire_query *query,
 {
 	struct world_stats stats = world_stats(host->world);
 	uint64_t looked = query->kind == WIRE_QUERY_TOTALS     ? stats.bodies
+			  : query->kind == WIRE_QUERY_LINKED   ? stats.bodies
+			  : query->kind == WIRE_QUERY_JOINTS   ? stats.joints
 			  : query->kind == WIRE_QUERY_CONTACTS ? stats.contacts
 							       : 1;
 	return looked + out->count / 64;

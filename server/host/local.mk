@@ -2,6 +2,7 @@ libcairnd_a_SOURCES += \
 	server/host/host.c \
 	server/host/host.h \
 	server/host/host_boundary.c \
+	server/host/host_joints.c \
 	server/host/host_lists.c \
 	server/host/host_mail.c \
 	server/host/host_modes.c \

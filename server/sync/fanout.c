@@ -308,7 +308,10 @@ static bool hears(const struct subscription *sub, const struct event *event)
 {
 	if (!(sub->event_mask >> event->kind & 1))
 		return false;
-	return sub->interest == NULL || event->a == 0 || interest_sees(sub->interest, event->a) ||
+	if (sub->interest == NULL || (event->a == 0 && event->b == 0))
+		return true;
+	/* Body a of a joint may be the world. */
+	return (event->a != 0 && interest_sees(sub->interest, event->a)) ||
 	       (event->b != 0 && interest_sees(sub->interest, event->b));
 }
 

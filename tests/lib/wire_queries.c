@@ -26,6 +26,7 @@ static struct wire_query question(uint32_t kind)
 	query.shape = kind == WIRE_QUERY_MOVE ? (struct wire_slice){ NAME, sizeof NAME } :
 						(struct wire_slice){ SPHERE, sizeof SPHERE };
 	query.body = 1;
+	query.joint = 4;
 	query.other = kind == WIRE_QUERY_REGIONS ? 2 : 0;
 	query.step = 0.25;
 	memcpy(query.name.bytes, NAME, sizeof NAME);
@@ -140,6 +141,27 @@ static void pack_parameter(struct wire_packer *out)
 	answer_pack_parameter(out, &parameter);
 }
 
+static void pack_joint(struct wire_packer *out, bool alone)
+{
+	struct wire_joint_facts facts = {
+		.joint = { .id = 4, .type = 2, .flags = 3, .a = 1, .b = 300, .owner = 7, .tag = -9,
+			   .frame_a = { 1 }, .frame_b = { 0, 1 }, .coordinates = { 0, 0, 0, 0.5 },
+			   .breaks = { 1000, 0 } },
+		.axes = { [3] = { .mode = 2, .motor = 1, .lower = -1, .upper = 1, .target = 0.25,
+				  .motor_limit = 50 } },
+	};
+	set3(facts.joint.point_b, -0.5, 0, 0);
+	set3(facts.joint.force, 0, 9.75, 0);
+	set3(facts.anchor_a, 1, 2, 3);
+	set3(facts.anchor_b, 1, 2, 3);
+	if (alone) {
+		answer_pack_joint(out, &facts);
+		return;
+	}
+	wire_pack_array(out, 1);
+	answer_pack_joints_item(out, &facts);
+}
+
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
 	static const struct wire_totals totals = { .kinetic = 2, .potential = -3, .linear = { 1, 0, 0 } };
@@ -148,6 +170,11 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 	case WIRE_QUERY_RAY:
 		pack_hits(out, false);
 		return;
+	case WIRE_QUERY_JOINT:
+	case WIRE_QUERY_JOINTS:
+		pack_joint(out, kind == WIRE_QUERY_JOINT);
+		return;
+	case WIRE_QUERY_LINKED:
 	case WIRE_QUERY_OVERLAP:
 		wire_pack_array(out, 2);
 		wire_pack_uint(out, 1);
@@ -208,7 +235,7 @@ void wire_vectors_queries(FILE *out)
 	for (uint32_t kind = 1; kind <= kinds; kind++) {
 		if (query_info(kind)->reserved)
 			continue;
-		uint8_t items[1024], packed[1024];
+		uint8_t items[1024], packed[4096];
 		struct wire_query query = question(kind);
 		struct wire_packer list = wire_packer_over(items, sizeof items);
 		uint32_t count = query_pack(&list, &query);

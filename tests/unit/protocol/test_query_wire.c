@@ -118,7 +118,8 @@ START_TEST(queries_keep_their_numbers)
 	static const char *const NAMES[] = {"ray",     "overlap", "contacts", "totals", "body",
 					    "geometry", "cast",	   "closest",  "mass",	 "move",
 					    "regions", "methods", "parameters", "joint", "particles",
-					    "framework", "stability", "field", "recordings"};
+					    "framework", "stability", "field", "recordings",
+					    "joints", "linked"};
 	uint32_t count;
 	const struct query_info *list = query_list(&count);
 	ck_assert_uint_ge(count, COUNT_OF(NAMES));
@@ -283,6 +284,48 @@ START_TEST(facts_of_a_body_come_back_with_its_shapes)
 }
 END_TEST
 
+START_TEST(joints_come_back_with_their_axes)
+{
+	struct rng rng = rng_seeded(check_seed());
+	for (uint32_t round = 0; round < ROUNDS / 10; round++) {
+		struct wire_joint_facts facts = {
+			.joint = {.id = rng_u32(&rng), .type = 8, .flags = 3, .a = 1, .b = rng_u32(&rng),
+				  .owner = rng_u32(&rng), .tag = -4}}, got;
+		reals(&rng, facts.joint.point_a, 3);
+		reals(&rng, facts.joint.frame_a, 4);
+		reals(&rng, facts.joint.point_b, 3);
+		reals(&rng, facts.joint.frame_b, 4);
+		reals(&rng, facts.joint.coordinates, 6);
+		reals(&rng, facts.joint.force, 3);
+		reals(&rng, facts.joint.torque, 3);
+		reals(&rng, facts.joint.breaks, 2);
+		reals(&rng, facts.anchor_a, 3);
+		reals(&rng, facts.anchor_b, 3);
+		for (uint32_t i = 0; i < WIRE_JOINT_AXES; i++) {
+			facts.axes[i] = (struct wire_joint_axis){.mode = (uint8_t)(i % 3), .spring = 1,
+								 .motor = 2, .wave = (uint8_t)(i / 2)};
+			reals(&rng, &facts.axes[i].lower, 13);
+		}
+		struct wire_packer out = wire_packer_over(data, sizeof data);
+		answer_pack_joint(&out, &facts);
+		ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
+		EXPECT_CUT_REFUSED(out, answer_take_joint(&in, &got));
+		struct wire_cursor whole = wire_cursor_over(data, out.bytes);
+		ck_assert_int_eq(answer_take_joint(&whole, &got), STATUS_OK);
+		ck_assert_uint_eq(wire_joint_differs(&facts.joint, &got.joint), 0);
+		ck_assert_mem_eq(got.anchor_a, facts.anchor_a, 6 * sizeof(double));
+		ck_assert_mem_eq(got.axes, facts.axes, sizeof got.axes);
+		out = wire_packer_over(data, sizeof data);
+		answer_pack_joints_item(&out, &facts);
+		EXPECT_CUT_REFUSED(out, answer_take_joints_item(&in, &got));
+		whole = wire_cursor_over(data, out.bytes);
+		ck_assert_int_eq(answer_take_joints_item(&whole, &got), STATUS_OK);
+		ck_assert_uint_eq(wire_joint_differs(&facts.joint, &got.joint),
+				  WIRE_JOINT_FRAMES | WIRE_JOINT_BREAK);
+	}
+}
+END_TEST
+
 START_TEST(results_come_back_and_give_their_values)
 {
 	static const uint32_t VALUES[] = {0, 17, UINT32_MAX};
@@ -323,7 +366,7 @@ START_TEST(events_come_back_however_much_of_their_end_is_zero)
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct event sent, got;
 		memset(&sent, 0, sizeof sent);
-		sent.kind = (uint8_t)(1 + rng_below(&rng, 8));
+		sent.kind = (uint8_t)(1 + rng_below(&rng, EVENT_JOINT_BREAK));
 		sent.a = rng_u32(&rng);
 		sent.b = rng_below(&rng, 2) ? 0 : rng_u32(&rng);
 		sent.value = rng_below(&rng, 2) ? 0 : 1.5;
@@ -414,6 +457,7 @@ static Suite *make(void)
 	tcase_add_test(answers, hits_contacts_and_totals_come_back);
 	tcase_add_test(answers, methods_and_parameters_come_back_with_their_lists);
 	tcase_add_test(answers, facts_of_a_body_come_back_with_its_shapes);
+	tcase_add_test(answers, joints_come_back_with_their_axes);
 	suite_add_tcase(suite, answers);
 	TCase *items = tcase_create("items");
 	tcase_add_test(items, results_come_back_and_give_their_values);

@@ -1,0 +1,141 @@
+/* host_joints.c: questions about joints, answered between two ticks. */
+#include <string.h>
+
+#include "server/host/host_answer.h"
+#include "server/host/host_state.h"
+
+/* Bytes of an item of JOINTS, and of all of one joint, packed at most. */
+enum { ITEM_BYTES_MAX = 256, JOINT_BYTES_MAX = 512 + WIRE_JOINT_AXES * 160 };
+
+/* The neutral form of a joint, without its axes. */
+static enum status facts_of(const struct world *world, joint_id id, struct wire_joint_facts *facts)
+{
+	struct joint_view view;
+	enum status status = world_joint(world, id, &view);
+	if (status != STATUS_OK)
+		return status;
+	*facts = (struct wire_joint_facts){ .joint = {
+		.id = view.id,
+		.a = view.a,
+		.b = view.b,
+		.owner = view.owner,
+		.tag = view.tag,
+		.type = view.type,
+		.flags = (uint8_t)((view.flags & JOINT_BODIES_PASS ? WIRE_JOINT_BODIES_PASS : 0) |
+				   (view.asleep ? WIRE_JOINT_ASLEEP : 0)),
+		.breaks = { view.break_force, view.break_torque },
+	} };
+	put3(facts->joint.point_a, view.point_a);
+	put4(facts->joint.frame_a, view.frame_a);
+	put3(facts->joint.point_b, view.point_b);
+	put4(facts->joint.frame_b, view.frame_b);
+	memcpy(facts->joint.coordinates, view.coordinates, sizeof facts->joint.coordinates);
+	put3(facts->joint.force, view.force);
+	put3(facts->joint.torque, view.torque);
+	put3(facts->anchor_a, view.anchor_a);
+	put3(facts->anchor_b, view.anchor_b);
+	return STATUS_OK;
+}
+
+static struct wire_joint_axis axis_of(const struct joint_axis_view *view)
+{
+	return (struct wire_joint_axis){
+		.mode = view->mode,
+		.spring = view->spring,
+		.motor = view->motor,
+		.wave = view->wave,
+		.lower = view->lower,
+		.upper = view->upper,
+		.restitution = view->restitution,
+		.friction = view->friction,
+		.stiffness = view->stiffness,
+		.damping = view->damping,
+		.rest = view->rest,
+		.spring_limit = view->spring_limit,
+		.target = view->target,
+		.motor_limit = view->motor_limit,
+		.amplitude = view->amplitude,
+		.hertz = view->hertz,
+		.phase = view->phase,
+	};
+}
+
+enum status host_answer_joint(struct host *host, const struct wire_query *query, struct bytes *out,
+			      struct reason *why)
+{
+	struct wire_joint_facts facts;
+	enum status status = facts_of(host->world, query->joint, &facts);
+	for (uint32_t i = 0; i < WIRE_JOINT_AXES && status == STATUS_OK; i++) {
+		struct joint_axis_view view;
+		status = world_joint_axis(host->world, query->joint, i, &view);
+		if (status == STATUS_OK)
+			facts.axes[i] = axis_of(&view);
+	}
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "joint", "there is no joint %u",
+				  (unsigned)query->joint);
+	struct wire_packer packer = packer_into(out, JOINT_BYTES_MAX);
+	answer_pack_joint(&packer, &facts);
+	return packed(out, &packer);
+}
+
+/* Ids from `first` on, at most `limit`: moves them to the front and returns their number. */
+static uint32_t cut(uint32_t *ids, uint32_t count, uint32_t first, uint32_t limit)
+{
+	uint32_t from = 0;
+	while (from < count && ids[from] < first)
+		from++;
+	count = MIN_OF(count - from, limit);
+	if (count > 0)
+		memmove(ids, ids + from, count * sizeof *ids);
+	return count;
+}
+
+enum status host_answer_joints(struct host *host, const struct wire_query *query, struct bytes *out)
+{
+	const struct world *world = host->world;
+	struct body_view body;
+	/* A body that is not there is a mistake, and none of its joints is an answer. */
+	if (query->body != 0 && world_body(world, query->body, &body) != STATUS_OK)
+		return STATUS_UNKNOWN_BODY;
+	uint32_t count = world_joints(world, query->body, NULL, 0);
+	joint_id *ids = ARENA_ARRAY(&host->scratch, joint_id, MAX_OF(count, 1u));
+	if (ids == NULL)
+		return STATUS_NO_MEMORY;
+	world_joints(world, query->body, ids, count);
+	count = cut(ids, count, query->first, query->limit);
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_joint_facts facts;
+		enum status status = facts_of(world, ids[i], &facts);
+		if (status != STATUS_OK)
+			return status;
+		answer_pack_joints_item(&packer, &facts);
+	}
+	return packed(out, &packer);
+}
+
+enum status host_answer_linked(struct host *host, const struct wire_query *query, struct bytes *out)
+{
+	const struct world *world = host->world;
+	uint32_t count;
+	enum status status = world_linked(world, query->body, NULL, 0, &count);
+	if (status == STATUS_OK && count == 0)
+		status = STATUS_UNKNOWN_BODY;
+	if (status != STATUS_OK)
+		return status;
+	uint32_t room = count;
+	body_id *ids = ARENA_ARRAY(&host->scratch, body_id, room);
+	if (ids == NULL)
+		return STATUS_NO_MEMORY;
+	status = world_linked(world, query->body, ids, room, &count);
+	if (status != STATUS_OK)
+		return status;
+	count = cut(ids, count, query->first, query->limit);
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * 5);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++)
+		wire_pack_uint(&packer, ids[i]);
+	return packed(out, &packer);
+}
