@@ -138,6 +138,7 @@ static void fall_asleep(struct dynamics *self, uint32_t body, uint32_t set, uint
 	}
 	*last = body;
 	body_refresh_awake(self, body);
+	joints_note_moved(self, body);
 	self->slept.items[self->slept.count++] = body; /* room for all who take part */
 	dynamics_event(self, (struct event){
 				     .kind = EVENT_SLEEP, .a = tables->body.id[body], .fraction = 1 });
