@@ -89,6 +89,8 @@ struct joint_frame {
 	uint32_t row_count;
 };
 
+/* Bytes of a row of profile `plain`, at most. */
+enum { JOINT_ROW_PLAIN_MAX = 3 + 9 * (1 + 4 + 14 + 6 + 6 + 2 + 2) };
 /* As delta_plan; there is always at least one part, and every row fits into the least of frames. */
 MUST_CHECK enum status joint_rows_plan(const struct joint_frame *frame, uint32_t content_max,
 				       struct delta_part *parts, uint32_t capacity,

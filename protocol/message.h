@@ -114,14 +114,15 @@ enum wire_profile {
 	WIRE_PROFILES = 4,
 };
 
-/* STEP.want. The observation is nil without any of BODIES, TOTALS, EXACT, else the array
+/* STEP.want. The observation is nil without any of BODIES, TOTALS, EXACT, JOINTS, else the array
  * [bodies as `plain` rows or nil, totals as ANSWER(totals) or nil, bodies as an `exact` block or
- * nil]. */
+ * nil]; with JOINTS it has a fourth item, all joints as `plain` rows with all their columns. */
 enum wire_want {
 	WIRE_WANT_HASH = 1,
 	WIRE_WANT_BODIES = 2,
 	WIRE_WANT_TOTALS = 4,
 	WIRE_WANT_EXACT = 8,
+	WIRE_WANT_JOINTS = 16,
 };
 
 /* Flags of SNAPSHOT, DELTA and ROWS. */

@@ -2,6 +2,7 @@
 PYTHON_TESTS += \
 	clients/python/tests/test_aio.py \
 	clients/python/tests/test_client.py \
+	clients/python/tests/test_joints.py \
 	clients/python/tests/test_manifest.py \
 	clients/python/tests/test_streams.py
 EXTRA_DIST += \
@@ -12,6 +13,7 @@ EXTRA_DIST += \
 	clients/python/cairn/aio.py \
 	clients/python/cairn/client.py \
 	clients/python/cairn/columns.py \
+	clients/python/cairn/joints.py \
 	clients/python/cairn/manifest.py \
 	clients/python/cairn/shapes.py \
 	clients/python/cairn/testing.py \

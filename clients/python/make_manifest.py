@@ -21,6 +21,24 @@ def calls(path, names):
         yield match.group(1), [word.strip() for word in words]
 
 
+# Named bounds that stand as defaults in commands.def.
+NUMBERS = {"LENGTH_MAX": "1e6"}
+WHOLE = ("BODY", "SHAPE", "JOINT", "ENUM", "U32", "INTEGER", "SEED")
+EMPTY = {"ATTACHMENTS": [], "TARGETS": [], "POINTS": [], "QUAT": (1.0, 0.0, 0.0, 0.0), "TEXT": "", "NAME": b""}
+
+
+def default_of(kind, value):
+    """The default of a command's field, as Python packs it."""
+    for name, number in NUMBERS.items():
+        value = value.replace(name, number)
+    if kind in EMPTY:
+        return EMPTY[kind]
+    number = float(value)
+    if kind == "VEC3":
+        return (number,) * 3
+    return int(number) if kind in WHOLE else number
+
+
 def lines():
     yield '"""Numbers and fields of the wire. Written by make_manifest.py; do not edit."""'
     yield ""
@@ -50,6 +68,23 @@ def lines():
             yield "    ]),"
     yield "}"
     yield ""
+    yield "# What is written for a field that is left out before one that is given; a field that is not here must be given."
+    yield "DEFAULTS = {"
+    for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD", "END"]):
+        if macro == "COMMAND":
+            head, needed, defaults = words[2], int(words[3]), {}
+            place = 0
+        elif macro == "FIELD":
+            if place >= needed:
+                defaults[words[2]] = default_of(words[1], words[5])
+            place += 1
+        elif defaults:
+            yield f'    "{head}": {{'
+            for name, value in defaults.items():
+                yield f'        "{name}": {value!r},'
+            yield "    },"
+    yield "}"
+    yield ""
     yield "# Numbers of questions by name."
     yield "QUERY = {"
     for _, words in calls("protocol/queries.def", ["QUERY"]):
@@ -58,6 +93,12 @@ def lines():
     yield ""
     yield "COLUMN = {"
     for _, words in calls("protocol/columns.def", ["COLUMN"]):
+        yield f'    "{words[2]}": {1 << int(words[0])},'
+    yield "}"
+    yield ""
+    yield "# Of joints."
+    yield "JOINT_COLUMN = {"
+    for _, words in calls("protocol/columns.def", ["JOINT_COLUMN"]):
         yield f'    "{words[2]}": {1 << int(words[0])},'
     yield "}"
 

@@ -68,5 +68,7 @@ enum status host_answer_joints(struct host *host, const struct wire_query *query
 			       struct bytes *out) MUST_CHECK;
 enum status host_answer_linked(struct host *host, const struct wire_query *query,
 			       struct bytes *out) MUST_CHECK;
+/* All joints as rows of profile `plain`, with all columns. */
+enum status host_observe_joints(struct host *host, struct bytes *out) MUST_CHECK;
 
 #endif

@@ -139,3 +139,31 @@ enum status host_answer_linked(struct host *host, const struct wire_query *query
 		wire_pack_uint(&packer, ids[i]);
 	return packed(out, &packer);
 }
+
+enum status host_observe_joints(struct host *host, struct bytes *out)
+{
+	const struct world *world = host->world;
+	uint32_t count = world_joints(world, 0, NULL, 0);
+	struct arena_mark mark = arena_mark(&host->scratch);
+	joint_id *ids = ARENA_ARRAY(&host->scratch, joint_id, MAX_OF(count, 1u));
+	struct wire_joint *joints = ARENA_ARRAY(&host->scratch, struct wire_joint, MAX_OF(count, 1u));
+	struct joint_row *rows = ARENA_ARRAY(&host->scratch, struct joint_row, MAX_OF(count, 1u));
+	enum status status =
+		ids != NULL && joints != NULL && rows != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		world_joints(world, 0, ids, count);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+		struct wire_joint_facts facts;
+		status = facts_of(world, ids[i], &facts);
+		joints[i] = facts.joint;
+		rows[i] = (struct joint_row){ &joints[i], WIRE_JOINT_COLUMNS_ALL };
+	}
+	if (status == STATUS_OK) {
+		size_t room = BLOCK_HEADER_BYTES_MAX + (size_t)count * JOINT_ROW_PLAIN_MAX;
+		struct wire_packer packer = packer_into(out, room);
+		joint_rows_pack(&packer, WIRE_PROFILE_PLAIN, WIRE_JOINT_COLUMNS_ALL, rows, count);
+		status = packed(out, &packer);
+	}
+	arena_rewind(&host->scratch, mark);
+	return status;
+}

@@ -243,10 +243,10 @@ static enum status observe_nil(struct bytes *out)
 
 enum status host_observe(struct host *host, uint8_t want, struct bytes *out)
 {
-	if (!(want & (WIRE_WANT_BODIES | WIRE_WANT_TOTALS | WIRE_WANT_EXACT)))
+	if (!(want & (WIRE_WANT_BODIES | WIRE_WANT_TOTALS | WIRE_WANT_EXACT | WIRE_WANT_JOINTS)))
 		return STATUS_OK; /* nothing is nil on the wire */
 	struct wire_packer packer = packer_into(out, 1);
-	wire_pack_array(&packer, 3);
+	wire_pack_array(&packer, want & WIRE_WANT_JOINTS ? 4 : 3);
 	enum status status = packed(out, &packer);
 	if (status == STATUS_OK)
 		status = want & WIRE_WANT_BODIES
@@ -258,5 +258,7 @@ enum status host_observe(struct host *host, uint8_t want, struct bytes *out)
 		status = want & WIRE_WANT_EXACT
 				 ? observe_bodies(host->world, WIRE_PROFILE_EXACT, out)
 				 : observe_nil(out);
+	if (status == STATUS_OK && (want & WIRE_WANT_JOINTS))
+		status = host_observe_joints(host, out);
 	return status;
 }

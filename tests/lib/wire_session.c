@@ -5,6 +5,7 @@
 #include "protocol/capabilities.h"
 #include "protocol/delta.h"
 #include "protocol/handshake.h"
+#include "protocol/joint_rows.h"
 #include "protocol/pack.h"
 #include "server/base/body_hash.h"
 #include "server/engine/engine.h"
@@ -279,10 +280,21 @@ void wire_vectors_columns(FILE *out)
 #define BLOCKS "by blocks of 1024"
 #define KIND(number, NAME, name, layout, doc)                                                      \
 	fprintf(out, "| %u | %s | %s | %s%s |\n", number, #name, layout, doc,                      \
-		(int)WIRE_VISIBLE_##NAME == WIRE_VISIBLE_BODY ? "" : "; not shown yet");
+		(int)WIRE_VISIBLE_##NAME <= WIRE_VISIBLE_JOINT ? "" : "; not shown yet");
 #include "protocol/columns.def"
 #undef ROWS
 #undef BLOCKS
+}
+
+void wire_vectors_joint_columns(FILE *out)
+{
+	fputs("| bit | name | bytes: plain, exact; view, sim | content |\n|---|---|---|---|\n", out);
+	for (uint32_t i = 0; i < WIRE_JOINT_COLUMN_COUNT; i++) {
+		wire_mask bit = (wire_mask)(1u << i);
+		fprintf(out, "| %u (%u) | %s | %u; %u | %s |\n", i, bit, wire_joint_column_name(i),
+			wire_joint_bytes(WIRE_PROFILE_EXACT, bit),
+			wire_joint_bytes(WIRE_PROFILE_VIEW, bit), wire_joint_column_doc(i));
+	}
 }
 
 void wire_vectors_statuses(FILE *out)
@@ -421,6 +433,10 @@ void wire_vectors_numbers(FILE *out)
 		 "columns are values, not differences to the mirror"},
 		{WIRE_FRAME_TICK_HASH, "tick hash",
 		 "`hash` is the tick hash; without it the view hash"},
+		{WIRE_FRAME_ROWS, "rows",
+		 "ROWS of the same state follow the last part; the frame is whole with theirs"},
+		{WIRE_FRAME_WHOLE, "whole",
+		 "of ROWS: part 0 empties the set; what follows is all of it"},
 		{WIRE_FRAME_PARTIAL, "partial",
 		 "the budget did not let everything through; there is no hash, the rest follows"},
 	};
@@ -429,12 +445,13 @@ void wire_vectors_numbers(FILE *out)
 		{WIRE_WANT_BODIES, "bodies", "observation: rows of profile plain, fields 31"},
 		{WIRE_WANT_TOTALS, "totals", "observation: as the answer to QUERY 4"},
 		{WIRE_WANT_EXACT, "exact", "observation: a bin of profile exact, fields 31"},
+		{WIRE_WANT_JOINTS, "joints", "observation: rows of joints, profile plain, all columns"},
 	};
 	write_numbers(out, "WORLD_INFO.mode", MODES, COUNT_OF(MODES));
 	write_numbers(out, "CONTROL.action, with what CONTROL.value is", CONTROLS, COUNT_OF(CONTROLS));
 	write_numbers(out, "COMMANDS.late: what to do where `at` has passed", LATE, COUNT_OF(LATE));
 	write_numbers(out, "SUBSCRIBE.profile", PROFILES, COUNT_OF(PROFILES));
-	write_numbers(out, "SNAPSHOT.flags, DELTA.flags: a sum", FLAGS, COUNT_OF(FLAGS));
+	write_numbers(out, "SNAPSHOT.flags, DELTA.flags, ROWS.flags: a sum", FLAGS, COUNT_OF(FLAGS));
 	write_numbers(out, "STEP.want: a sum", WANTS, COUNT_OF(WANTS));
 }
 
@@ -479,6 +496,7 @@ const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
 	{"columns", wire_vectors_columns},
 	{"statuses", wire_vectors_statuses},
 	{"capabilities", wire_vectors_capabilities},
+	{"joint_columns", wire_vectors_joint_columns},
 	{"numbers", wire_vectors_numbers},
 	{"parameters", wire_vectors_parameters},
 	{"queries", wire_vectors_query_table},

@@ -26,6 +26,7 @@ void wire_vectors_session(FILE *out); /* a short session in hex, with what each 
 void wire_vectors_tables(FILE *out);  /* every message with its fields */
 void wire_vectors_commands(FILE *out);
 void wire_vectors_columns(FILE *out);
+void wire_vectors_joint_columns(FILE *out);
 void wire_vectors_statuses(FILE *out);
 void wire_vectors_capabilities(FILE *out);
 void wire_vectors_numbers(FILE *out); /* modes, actions, profiles, flags, wants */

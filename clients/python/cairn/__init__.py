@@ -15,7 +15,8 @@ refuses is raised as cairn.Refused with its status, field and text.
 """
 from . import areas
 from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, connect)
+from .joints import Joint
 from .shapes import box, capsule, hull, mesh, plane, polygon, solid, sphere
 
-__all__ = ["Body", "Client", "Closed", "Frame", "Refused", "Result", "State", "Stepped", "World",
+__all__ = ["Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "State", "Stepped", "World",
            "areas", "box", "capsule", "connect", "hull", "mesh", "plane", "polygon", "solid", "sphere"]

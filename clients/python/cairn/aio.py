@@ -38,10 +38,11 @@ import struct
 import msgpack
 
 from . import shapes as shape_bytes
-from .client import MODES, PART, WANT_BODIES, WANT_HASH, WANT_TOTALS, Refused, Result, Session, State
+from .client import MODES, PAGE, PART, STATE, Refused, Result, Session, State
 from .client import World as _World
 from .client import _hash, command
-from .manifest import MESSAGE
+from .joints import of_list
+from .manifest import MESSAGE, QUERY
 from .wire import FRAME_MAX, NAMES, Closed
 
 __all__ = ["Client", "Closed", "Refused", "World", "connect"]
@@ -211,7 +212,7 @@ class Client(Session):
             self._write("pong", fields[0])
         elif kind == "goodbye":
             raise self._left(fields)
-        elif kind in ("snapshot", "delta", "events", "notice"):
+        elif kind in STATE:
             for world in self.worlds.values():
                 world.take_state(kind, fields)
         elif kind == "result" and fields[0] in self.worlds:
@@ -383,12 +384,12 @@ class World(_World):
 
     # ---- harness ---------------------------------------------------------------------------------
 
-    async def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None):
+    async def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False):
         """One round trip: commands, n ticks, the state's hash and what is wanted of it."""
         self.request += 1
         request = self.request
         if want is None:
-            want = WANT_HASH | (WANT_BODIES if bodies else 0) | (WANT_TOTALS if totals else 0)
+            want = self._want(bodies, totals, joints)
         return self._stepped(await self.client._ask_for(
             ["stepped"], lambda f: f[0] == self.number and f[1] == request, request,
             "step", self.number, request, from_tick, n, list(commands), want))
@@ -426,14 +427,32 @@ class World(_World):
             data, part = data + more, part + 1
         return data
 
+    async def joints(self, body=0):
+        """The joints of a body, or of all, as dicts: id, type, a, b, coordinates, force, torque, anchors …"""
+        return [of_list(item) for item in await self._pages("joints", body, lambda item: item[0])]
+
+    async def linked(self, body):
+        """Ids of the bodies that joints link with one, itself among them."""
+        return await self._pages("linked", body, lambda item: item)
+
+    async def _pages(self, name, body, id_of):
+        found, first = [], 0
+        while True:
+            items = await self.query(QUERY[name], body, PAGE, first)
+            found += items
+            if len(items) < PAGE:
+                return found
+            first = id_of(items[-1]) + 1
+
     # ---- watching --------------------------------------------------------------------------------
 
     async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(),
-                        follow=(), budget=0):
+                        follow=(), budget=0, joints=0):
         """Begins to watch, as cairn.World.subscribe, and waits for the first frame; frames() then yields."""
         known = set(self.subscriptions)
         try:
-            message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget)
+            message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget,
+                                         joints)
             await self.client._ask_for(["snapshot", "delta"], lambda f: f[0] == sub, sub, "subscribe", *message)
             while not self.subscriptions[sub].frames:
                 await self._wait(self.client.timeout)
@@ -495,5 +514,5 @@ def _questioned(method):
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
-              "methods", "parameters"):
+              "methods", "parameters", "joint"):
     setattr(World, _name, _questioned(getattr(_World, _name)))

@@ -4,20 +4,25 @@ import hashlib
 import time
 from dataclasses import dataclass, field, replace
 
-from . import columns
+from . import columns, joints
 from . import shapes as shape_bytes
-from .manifest import COLUMN, COMMAND, QUERY, STATUS
+from .manifest import COLUMN, COMMAND, DEFAULTS, QUERY, STATUS
 from .wire import Closed, Wire
 
 PART = 57344
+PAGE = 1024  # items of a list that is asked for page by page
 EXPIRED = 35
 RESULTS_KEPT = 1024
 WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
-WANT_HASH, WANT_BODIES, WANT_TOTALS = 1, 2, 4
+WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_JOINTS = 1, 2, 4, 16
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
 STATUSES = ["inactive", "static", "dynamic", "animated"]
 EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
           "limit", "joint_break", "births", "deaths"]
+
+
+# Messages that mirrors take.
+STATE = ("snapshot", "delta", "rows", "events", "notice")
 
 
 class Refused(Exception):
@@ -126,6 +131,7 @@ class Stepped:
     angular: tuple = None
     values: list = field(default_factory=list)  # ids the commands made
     edit: int = 0
+    joints: dict = None  # id -> Joint
 
 
 @dataclass
@@ -136,15 +142,30 @@ class Frame:
     bodies: dict
     events: list
     edit: int = 0
+    joints: dict = field(default_factory=dict)  # id -> Joint, of a subscription to joints
 
 
-def _pack_field(kind, value):
+# Words for numbers, by command and field.
+WORDS = {
+    ("spawn", "status"): STATUSES, ("set_status", "status"): STATUSES, ("joint_create", "type"): joints.TYPES,
+    ("joint_axis", "mode"): joints.MODES, ("joint_axis", "spring"): joints.SPRINGS,
+    ("joint_axis", "motor"): joints.MOTORS, ("joint_axis", "wave"): joints.WAVES,
+}
+
+
+# A body is dynamic, at the origin, where nobody says otherwise.
+FALLBACKS = DEFAULTS | {"spawn": {"status": 2, "position": (0, 0, 0)} | DEFAULTS["spawn"]}
+
+
+def _pack_field(kind, value, words):
     if kind in ("VEC3", "QUAT"):
         return [float(v) for v in value]
     if kind == "F64":
         return float(value)
     if kind == "ENUM" and isinstance(value, str):
-        return STATUSES.index(value)
+        if value not in words:
+            raise ValueError(f"{value!r} is none of {', '.join(word for word in words if word)}")
+        return words.index(value)
     if kind in ("ATTACHMENTS", "TARGETS", "POINTS"):
         return [list(item) if isinstance(item, (list, tuple)) else [item] for item in value]
     return value
@@ -161,32 +182,11 @@ def command(name, *values, **named):
     last = max((names.index(n) for n in given), default=-1)
     packed = [number]
     for field_name, kind in fields[:last + 1]:
-        if field_name not in given:
-            given[field_name] = DEFAULTS[name][field_name]
-        packed.append(_pack_field(kind, given[field_name]))
+        if field_name not in given and field_name not in FALLBACKS.get(name, ()):
+            raise TypeError(f"{name} needs {field_name}")
+        value = given[field_name] if field_name in given else FALLBACKS[name][field_name]
+        packed.append(_pack_field(kind, value, WORDS.get((name, field_name), ())))
     return packed
-
-
-# What to write for a field that is left out before one that is given.
-DEFAULTS = {
-    name: {field_name: _default for field_name, _default in values.items()}
-    for name, values in {
-        "spawn": {
-            "status": 2, "position": (0, 0, 0), "shapes": [], "rotation": (1, 0, 0, 0),
-            "velocity": (0, 0, 0), "angular_velocity": (0, 0, 0), "density": 1000.0, "mass": 0.0,
-            "static_friction": 0.6, "dynamic_friction": 0.6, "restitution": 0.0, "friction_rule": 4,
-            "restitution_rule": 3, "category": 1, "mask": 0xFFFFFFFF, "group": 0, "owner": 0, "tag": 0,
-            "linear_damping": 0.0, "angular_damping": 0.0, "flags": 1,
-        },
-        "set_pose": {"rotation": (1, 0, 0, 0)},
-        "set_velocity": {"angular_velocity": (0, 0, 0)},
-        "force": {"point": (0, 0, 0), "ticks": 1},
-        "torque": {"ticks": 1},
-        "impulse": {"point": (0, 0, 0)},
-        "set_material": {"friction_rule": 4, "restitution_rule": 3},
-        "bounds": {"minimum": (-1e6,) * 3, "maximum": (1e6,) * 3},
-    }.items()
-}
 
 
 class Session:
@@ -296,7 +296,7 @@ class Client(Session):
             self.wire.send("pong", fields[0])
         elif kind == "goodbye":
             raise self._left(fields)
-        elif kind in ("snapshot", "delta", "events", "notice"):
+        elif kind in STATE:
             for world in self.worlds.values():
                 world.take_state(kind, fields)
         elif kind == "result" and fields[0] in self.worlds:
@@ -502,16 +502,21 @@ class World:
 
     # ---- harness ---------------------------------------------------------------------------------
 
-    def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None):
+    def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False):
         """One round trip: commands, n ticks, the state's hash and what is wanted of it."""
         self.request += 1
         if want is None:
-            want = WANT_HASH | (WANT_BODIES if bodies else 0) | (WANT_TOTALS if totals else 0)
+            want = self._want(bodies, totals, joints)
         request = self.request
         self.client.wire.send("step", self.number, request, from_tick, n, list(commands), want)
         fields = self.client.wait(["stepped"], lambda f: f[0] == request or
                                   (f[0] == self.number and f[1] == request))
         return self._stepped(fields)
+
+    @staticmethod
+    def _want(bodies, totals, with_joints):
+        return (WANT_HASH | (WANT_BODIES if bodies else 0) | (WANT_TOTALS if totals else 0) |
+                (WANT_JOINTS if with_joints else 0))
 
     def _stepped(self, fields):
         _, _, tick, state_hash, observation, results, epoch, tick_hash = fields[:8]
@@ -524,6 +529,8 @@ class World:
         if observation is not None and observation[1] is not None:
             stepped.kinetic, stepped.potential = observation[1][:2]
             stepped.linear, stepped.angular = (tuple(v) for v in observation[1][2:4])
+        if observation is not None and len(observation) > 3:
+            stepped.joints = {row[0]: joints.Joint.from_row(row, joints.mask_of(True)) for row in observation[3]}
         for item in results:
             stepped.values = Result.take(item).values
         return stepped
@@ -634,6 +641,28 @@ class World:
         words = ("number", "name", "value", "initial", "least", "most", "whole", "unit", "methods", "old", "meaning")
         return {row[1]: dict(zip(words, row[:6] + [bool(row[6])] + row[7:])) for row in self.query(QUERY["parameters"])}
 
+    def joint(self, joint):
+        """All of one joint, as a dict; `axes` as dicts with the fields of the command joint_axis."""
+        return joints.of_answer(self.query(QUERY["joint"], joint))
+
+    def joints(self, body=0):
+        """The joints of a body, or of all, as dicts: id, type, a, b, coordinates, force, torque, anchors …"""
+        return [joints.of_list(item) for item in self._pages("joints", body, lambda item: item[0])]
+
+    def linked(self, body):
+        """Ids of the bodies that joints link with one, itself among them."""
+        return self._pages("linked", body, lambda item: item)
+
+    def _pages(self, name, body, id_of):
+        """A list that is asked for page by page."""
+        found, first = [], 0
+        while True:
+            items = self.query(QUERY[name], body, PAGE, first)
+            found += items
+            if len(items) < PAGE:
+                return found
+            first = id_of(items[-1]) + 1
+
     def totals(self):
         """(kinetic, potential, linear momentum, angular momentum)"""
         kinetic, potential, linear, angular = self.query(4)
@@ -642,21 +671,24 @@ class World:
     # ---- watching --------------------------------------------------------------------------------
 
     def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(), follow=(),
-                  budget=0):
+                  budget=0, joints=0):
         """Begins to watch; frames() then yields. `fields`: a mask, or names of columns (manifest.COLUMN).
         `events`: mask of event kinds. `profile`: plain, exact (needs capability exact), or view and sim,
         which show poses and velocities in whole steps and cost a tenth. `areas` (module areas) and `follow` (ids)
-        choose a part of the world; `budget` is in bytes a second."""
+        choose a part of the world; `budget` is in bytes a second. `joints`: columns of joints (manifest.JOINT_COLUMN) as a
+        mask or names, True for all: frames then have the joints of the bodies that are seen."""
         self.client.wire.send("subscribe", *self._subscription(sub, fields, divisor, events, profile, hash_every, areas,
-                                                               follow, budget))
+                                                               follow, budget, joints))
 
-    def _subscription(self, sub, fields, divisor, events, profile, hash_every, areas, follow, budget):
+    def _subscription(self, sub, fields, divisor, events, profile, hash_every, areas, follow, budget, joint_columns):
         """The fields of SUBSCRIBE, and an empty mirror."""
         if not isinstance(fields, int):
             fields = sum(COLUMN[name] for name in fields)
-        self.subscriptions[sub] = _Mirror(fields, profile)
-        return (sub, self.number, fields, None, list(follow), divisor, columns.PROFILES[profile], events, budget,
-                list(areas), hash_every)
+        joint_columns = joints.mask_of(joint_columns)
+        self.subscriptions[sub] = _Mirror(fields, profile, joint_columns)
+        asked = (sub, self.number, fields, None, list(follow), divisor, columns.PROFILES[profile], events, budget,
+                 list(areas), hash_every)
+        return (*asked, joint_columns) if joint_columns else asked
 
     def focus(self, sub=1, areas=(), follow=()):
         """Sees something else from now on, as often as a camera moves."""
@@ -685,13 +717,14 @@ class World:
 
 
 class _Mirror:
-    """Bodies of one subscription, kept from SNAPSHOT and DELTA."""
+    """Bodies and joints of one subscription, kept from SNAPSHOT, DELTA and ROWS."""
 
-    def __init__(self, fields, profile="plain"):
+    def __init__(self, fields, profile="plain", joint_columns=0):
         self.fields = fields
         self.profile = profile
         self.bodies = {}
         self.steps = {}  # id -> columns.Steps, in view and sim
+        self.joints = joints.Joints(joint_columns, profile)
         self.events = []
         self.frames = []
         self.skipped = self.lost = 0
@@ -711,12 +744,16 @@ class _Mirror:
             self.event_count += len(items)
             self.events += [(tick, EVENTS[item[0]], *item[1:]) for item in items]
             return False
+        if kind == "rows":
+            self.joints.take(fields)
+            return self._took(fields[2], fields[4], fields[5], 0, fields[10] if len(fields) > 10 else 0)
         if kind == "snapshot":
             _, self.epoch, tick, part, of, rows = fields[:6]
+            flags = fields[7] if len(fields) > 7 else 0
             edit = fields[8] if len(fields) > 8 else 0
             absolute = True
             if part == 0:
-                self.bodies, self.steps = {}, {}
+                self.bodies, self.steps, self.joints.items = {}, {}, {}
         else:
             _, self.epoch, tick, _, part, of, _, removed, rows, _, flags = fields[:11]
             edit = fields[11] if len(fields) > 11 else 0
@@ -729,11 +766,15 @@ class _Mirror:
                 self.bodies[row[0]] = Body.from_row(row, self.fields)
         else:
             self.take_block(rows, absolute)
-        self.whole = part + 1 == of
+        return self._took(tick, part, of, flags, edit)
+
+    def _took(self, tick, part, of, flags, edit):
+        """After a part: the frame is whole with its last one, or with that of the ROWS that it announced."""
+        self.whole = part + 1 == of and not flags & joints.ROWS
         if not self.whole:
             return False
         self.tick, self.edit = tick, edit
-        self.frames.append(Frame(self.epoch, tick, dict(self.bodies), self.events, edit))
+        self.frames.append(Frame(self.epoch, tick, dict(self.bodies), self.events, edit, dict(self.joints.items)))
         self.events = []
         return True
 

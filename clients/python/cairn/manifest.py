@@ -292,6 +292,97 @@ COMMAND = {
     ]),
 }
 
+# What is written for a field that is left out before one that is given; a field that is not here must be given.
+DEFAULTS = {
+    "spawn": {
+        "shapes": [],
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "velocity": (0.0, 0.0, 0.0),
+        "angular_velocity": (0.0, 0.0, 0.0),
+        "density": 1000.0,
+        "mass": 0.0,
+        "static_friction": 0.6,
+        "dynamic_friction": 0.6,
+        "restitution": 0.0,
+        "friction_rule": 4,
+        "restitution_rule": 3,
+        "category": 1,
+        "mask": 4294967295,
+        "group": 0,
+        "owner": 0,
+        "tag": 0,
+        "linear_damping": 0.0,
+        "angular_damping": 0.0,
+        "flags": 1,
+    },
+    "set_pose": {
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+    },
+    "set_velocity": {
+        "angular_velocity": (0.0, 0.0, 0.0),
+    },
+    "force": {
+        "point": (0.0, 0.0, 0.0),
+        "ticks": 1,
+    },
+    "torque": {
+        "ticks": 1,
+    },
+    "impulse": {
+        "point": (0.0, 0.0, 0.0),
+    },
+    "set_material": {
+        "friction_rule": 4,
+        "restitution_rule": 3,
+    },
+    "bounds": {
+        "minimum": (-1000000.0, -1000000.0, -1000000.0),
+        "maximum": (1000000.0, 1000000.0, 1000000.0),
+    },
+    "joint_create": {
+        "point_a": (0.0, 0.0, 0.0),
+        "frame_a": (1.0, 0.0, 0.0, 0.0),
+        "point_b": (0.0, 0.0, 0.0),
+        "frame_b": (1.0, 0.0, 0.0, 0.0),
+        "place": 0,
+        "violated": 0,
+        "flags": 1,
+        "break_force": 0.0,
+        "break_torque": 0.0,
+        "owner": 0,
+        "tag": 0,
+    },
+    "joint_set": {
+        "flags": 1,
+        "break_force": 0.0,
+        "break_torque": 0.0,
+        "owner": 0,
+        "tag": 0,
+    },
+    "joint_axis": {
+        "mode": 0,
+        "lower": 0.0,
+        "upper": 0.0,
+        "restitution": 0.0,
+        "friction": 0.0,
+        "spring": 0,
+        "stiffness": 0.0,
+        "damping": 0.0,
+        "rest": 0.0,
+        "spring_limit": 0.0,
+        "motor": 0,
+        "target": 0.0,
+        "motor_limit": 0.0,
+        "wave": 0,
+        "amplitude": 0.0,
+        "hertz": 0.0,
+        "phase": 0.0,
+    },
+    "joint_table": {
+        "period": 0.0,
+    },
+}
+
 # Numbers of questions by name.
 QUERY = {
     "ray": 1,
@@ -307,6 +398,9 @@ QUERY = {
     "regions": 11,
     "methods": 12,
     "parameters": 13,
+    "joint": 14,
+    "joints": 20,
+    "linked": 21,
 }
 
 COLUMN = {
@@ -318,4 +412,14 @@ COLUMN = {
     "owner": 32,
     "shapes": 64,
     "contacts": 256,
+}
+
+# Of joints.
+JOINT_COLUMN = {
+    "bodies": 1,
+    "frames": 2,
+    "coordinates": 4,
+    "force": 8,
+    "owner": 16,
+    "break": 32,
 }

@@ -7,6 +7,7 @@ import pathlib
 import msgpack
 import pytest
 
+from cairn import joints
 from cairn.client import STATUSES, _Mirror
 from cairn.manifest import MESSAGE
 
@@ -32,9 +33,21 @@ def meant(body):
         "status": STATUSES[body["status"]], "asleep": bool(flags & 1)}
 
 
+def shown_joint(joint):
+    row = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(joint).items()}
+    row["breaks"] = [row.pop("break_force"), row.pop("break_torque")]
+    return row
+
+
+def meant_joint(joint):
+    flags = joint["flags"]
+    return {key: value for key, value in joint.items() if key != "flags"} | {
+        "type": joints.TYPES[joint["type"]], "passes": bool(flags & 1), "asleep": bool(flags & 2)}
+
+
 @pytest.mark.parametrize("stream", STREAMS["streams"], ids=lambda stream: stream["profile"])
 def test_a_mirror_shows_the_world_after_frames_of_every_kind(stream):
-    mirror = _Mirror(STREAMS["fields"], stream["profile"])
+    mirror = _Mirror(STREAMS["fields"], stream["profile"], STREAMS["joints"])
     kinds = []
     for frame in stream["frames"]:
         done = []
@@ -46,5 +59,9 @@ def test_a_mirror_shows_the_world_after_frames_of_every_kind(stream):
         assert sorted(mirror.bodies) == [body["id"] for body in frame["bodies"]], (frame["kind"], frame["tick"])
         for body in frame["bodies"]:
             assert shown(mirror.bodies[body["id"]]) == meant(body), (frame["kind"], frame["tick"])
+        shown_joints = mirror.frames[-1].joints
+        assert sorted(shown_joints) == [joint["id"] for joint in frame["joints"]], (frame["kind"], frame["tick"])
+        for joint in frame["joints"]:
+            assert shown_joint(shown_joints[joint["id"]]) == meant_joint(joint), (frame["kind"], frame["tick"])
         kinds.append(frame["kind"])
     assert set(kinds) == {"snapshot", "difference", "joined", "absolute"}

@@ -1,0 +1,156 @@
+"""Joints as a subscription shows them (docs/PROTOCOL.md, "joints")."""
+from dataclasses import dataclass, replace
+
+from .columns import Malformed, _Reader, read_ids
+from .manifest import JOINT_COLUMN
+
+TYPES = ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "six_dof", "wheel",
+         "drag"]
+MODES = ["free", "locked", "limited"]
+SPRINGS = ["none", "stiffness", "hertz"]
+MOTORS = ["none", "velocity", "position"]
+WAVES = ["constant", "sine", "table"]
+# Bit of a frame's flags: ROWS follow. Of the flags of ROWS: part 0 empties the set.
+ROWS, WHOLE = 4, 8
+KIND = 1  # of ROWS
+PASS, ASLEEP = 1, 2
+# Columns as struct has them, in profile exact; in view and sim every d is an f.
+LAYOUTS = {"bodies": "BBII", "frames": "14d", "coordinates": "6d", "force": "6d", "owner": "Iq", "break": "2d"}
+ITEMS = {"bodies": 4, "frames": 14, "coordinates": 6, "force": 6, "owner": 2, "break": 2}
+
+
+def word(words, number):
+    """A number's word, or the number where there is none."""
+    return words[number] if number < len(words) else number
+
+
+@dataclass
+class Joint:
+    """A joint as a subscription shows it. Columns that it left out are None."""
+    id: int
+    type: str = None
+    passes: bool = None  # its bodies do not meet each other
+    asleep: bool = None  # none of its bodies is awake
+    a: int = None  # bodies; 0 the world
+    b: int = None
+    point_a: tuple = None  # m, from the body's origin in its axes; of the world: world axes
+    frame_a: tuple = None  # the joint's axes to the body's
+    point_b: tuple = None
+    frame_b: tuple = None
+    coordinates: tuple = None  # m and rad, by axis
+    force: tuple = None  # N, on b at its anchor, world axes, mean of the last tick
+    torque: tuple = None  # N m, on b about its anchor
+    owner: int = None
+    tag: int = None
+    break_force: float = None  # N, above which it breaks; 0 never
+    break_torque: float = None  # N m
+
+    def set(self, name, values):
+        """Takes a column as it stands in a row."""
+        if name == "bodies":
+            self.type, flags = word(TYPES, values[0]), values[1]
+            self.passes, self.asleep = bool(flags & PASS), bool(flags & ASLEEP)
+            self.a, self.b = values[2:]
+        elif name == "frames":
+            self.point_a, self.frame_a = tuple(values[:3]), tuple(values[3:7])
+            self.point_b, self.frame_b = tuple(values[7:10]), tuple(values[10:])
+        elif name == "coordinates":
+            self.coordinates = tuple(values)
+        elif name == "force":
+            self.force, self.torque = tuple(values[:3]), tuple(values[3:])
+        elif name == "owner":
+            self.owner, self.tag = values
+        else:
+            self.break_force, self.break_torque = values
+
+    @classmethod
+    def from_row(cls, row, columns):
+        """A row of profile plain."""
+        joint, at = cls(row[0]), 1
+        for name, bit in JOINT_COLUMN.items():
+            if columns & bit:
+                joint.set(name, row[at:at + ITEMS[name]])
+                at += ITEMS[name]
+        return joint
+
+
+def mask_of(columns):
+    """A mask from a mask, from names of columns (manifest.JOINT_COLUMN), or (True) of all of them."""
+    if columns is True:
+        return sum(JOINT_COLUMN.values())
+    return columns if isinstance(columns, int) else sum(JOINT_COLUMN[name] for name in columns)
+
+
+def read_rows(data, profile, columns):
+    """Yields (id, column, values) for everything that rows of exact, view or sim say."""
+    reader = _Reader(data)
+    ids = reader.ids()
+    rows = [(joint, reader.mask()) for joint in ids]
+    if any(mask == 0 or mask & ~columns for _, mask in rows):
+        raise Malformed("a mask with columns that nobody asked for")
+    for name, bit in JOINT_COLUMN.items():
+        layout = "<" + (LAYOUTS[name] if profile == "exact" else LAYOUTS[name].replace("d", "f"))
+        for joint, mask in rows:
+            if mask & bit:
+                yield joint, name, reader.take(layout)
+    if reader.at != len(data):
+        raise Malformed("rows with bytes behind their end")
+
+
+class Joints:
+    """The joints of a mirror, by id, kept from ROWS."""
+
+    def __init__(self, columns, profile):
+        self.columns, self.profile = columns, profile
+        self.items = {}
+
+    def take(self, fields):
+        """One part of ROWS. Frames given away keep the joints they have: a changed one is a new object."""
+        _, _, _, kind, part, _, removed, rows, _, flags = fields[:10]
+        if kind != KIND:
+            raise Malformed(f"rows of kind {kind}, which nobody asked for")
+        if part == 0 and flags & WHOLE:
+            self.items = {}
+        for gone in (removed or []) if self.profile == "plain" else read_ids(removed):
+            del self.items[gone]
+        if self.profile == "plain":
+            self.items |= {row[0]: Joint.from_row(row, self.columns) for row in rows}
+            return
+        changed = {}
+        for joint, name, values in read_rows(rows, self.profile, self.columns):
+            if joint not in changed:
+                changed[joint] = replace(self.items[joint]) if joint in self.items else Joint(joint)
+            changed[joint].set(name, values)
+        self.items |= changed
+
+
+def of_list(item):
+    """An item of the answer to QUERY joints, as a dict."""
+    names = ("id", "type", "flags", "a", "b", "coordinates", "force", "torque", "anchor_a", "anchor_b", "owner", "tag")
+    return _worded(dict(zip(names, item)))
+
+
+def of_answer(answer):
+    """The answer to QUERY joint, as a dict; `axes` as dicts with the fields of the command joint_axis."""
+    names = ("id", "type", "flags", "a", "b", "owner", "tag", "point_a", "frame_a", "point_b", "frame_b", "coordinates",
+             "force", "torque", "anchor_a", "anchor_b", "break", "axes")
+    found = _worded(dict(zip(names, answer)))
+    found["break_force"], found["break_torque"] = found.pop("break")
+    found["axes"] = [_axis(axis) for axis in found["axes"]]
+    return found
+
+
+def _worded(found):
+    found["type"] = word(TYPES, found["type"])
+    flags = found.pop("flags")
+    found["passes"], found["asleep"] = bool(flags & PASS), bool(flags & ASLEEP)
+    return {name: tuple(value) if isinstance(value, list) and name != "axes" else value for name, value in found.items()}
+
+
+def _axis(values):
+    names = ("mode", "lower", "upper", "restitution", "friction", "spring", "stiffness", "damping", "rest", "spring_limit",
+             "motor", "target", "motor_limit", "wave", "amplitude", "hertz", "phase")
+    axis = dict(zip(names, values))
+    for name, words in (("mode", MODES), ("spring", SPRINGS), ("motor", MOTORS), ("wave", WAVES)):
+        axis[name] = word(words, axis[name])
+    return axis
