@@ -162,15 +162,32 @@ static void move(struct rig *self, const struct spatial change[2])
 	}
 }
 
+/* A limit that was passed is held from then on: of two that are put right in turn, each would be passed again
+ * by putting the other right. Unless the other end of its axis is passed. */
+static void hold_limit(const struct rig *self, uint32_t row, bool held[JOINT_ROWS_MAX])
+{
+	uint32_t other = self->places[row] % JOINT_PARTS == JOINT_HOLD ? row + 1 : row - 1;
+	if (self->rows[row].gap >= 0)
+		return;
+	held[row] = true;
+	if (other < self->count && is_limit(self, other) &&
+	    self->places[other] / JOINT_PARTS == self->places[row] / JOINT_PARTS)
+		held[other] = false;
+}
+
 static void project_poses(struct rig *self)
 {
+	bool held[JOINT_ROWS_MAX] = { false };
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		double worst = 0;
 		struct spatial change[2];
 		state_rows(self, CONSTRAINT_POSITION);
 		self->active_count = 0;
 		for (uint32_t i = 0; i < self->count; i++)
-			if (binds(self, i) && (!is_limit(self, i) || self->rows[i].gap < 0)) {
+			if (is_limit(self, i))
+				hold_limit(self, i, held);
+		for (uint32_t i = 0; i < self->count; i++)
+			if (held[i] || (binds(self, i) && !is_limit(self, i))) {
 				take(self, i, self->rows[i].gap);
 				worst = scalar_max(worst, scalar_abs(self->rows[i].gap));
 			}
