@@ -101,18 +101,21 @@ static void plan_angles(const struct joint *self, struct plan *plan)
 static struct plan plan_of(const struct joint *self)
 {
 	struct plan plan = { .counting = JOINT_COUNTS_XYZ };
+	const struct joint_axis_kind *kinds = KINDS[self->type];
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
-		const struct joint_axis_kind *kind = &KINDS[self->type][axis];
 		const struct joint_axis *data = &self->axes[axis];
-		if (!kind->used)
+		if (!kinds[axis].told) {
+			plan.locked |= (uint32_t)kinds[axis].used << axis;
 			continue;
-		if (data->mode == JOINT_LOCKED || (data->mode == JOINT_LIMITED && kind->limits &&
+		}
+		if (data->mode == JOINT_LOCKED || (data->mode == JOINT_LIMITED && kinds[axis].limits &&
 						   data->lower == data->upper))
 			plan.locked |= 1u << axis;
 		else
-			plan.parts[axis] = (uint8_t)parts_of(data, kind->limits);
-		plan.angles |= axis >= 3 && (plan.locked >> axis & 1 || plan.parts[axis] != 0);
+			plan.parts[axis] = (uint8_t)parts_of(data, kinds[axis].limits);
+		plan.angles |= axis >= 3 && plan.parts[axis] != 0;
 	}
+	plan.angles |= plan.locked >> 3 != 0;
 	plan_angles(self, &plan);
 	return plan;
 }
@@ -170,6 +173,7 @@ static void see_along(struct joint_at *at, enum constraint_level level)
 	at->arm_b = quat_rotate(b->rotation, at->joint->point_b);
 	at->reach = vec3_add(vec3_sub(b->centre, a->centre), at->arm_b);
 	at->apart = vec3_sub(at->reach, at->arm_a);
+	at->speed = at->point_speed = at->turning = at->bend = vec3_zero();
 	if (level == CONSTRAINT_POSITION)
 		return;
 	vec3 wa = a->angular_velocity, wb = b->angular_velocity;
@@ -190,12 +194,13 @@ static void see_turn(struct joint_at *at, enum constraint_level level)
 	quat turn = quat_mul(quat_conjugate(at->frame_a), frame_b);
 	at->turn.turn = turn.w < 0 ? quat_negate(turn) : turn;
 	at->turn.axes = mat3_from_quat(turn);
+	at->turn.spin = at->turn.spin_rate = vec3_zero();
+	at->turn.bends = level == CONSTRAINT_ACCELERATION;
 	if (level == CONSTRAINT_POSITION)
 		return;
 	vec3 wa = at->a->angular_velocity;
 	vec3 spin = vec3_sub(at->b->angular_velocity, wa);
 	at->turn.spin = mat3_transposed_mul_vec(at->axes, spin);
-	at->turn.bends = level == CONSTRAINT_ACCELERATION;
 	if (at->turn.bends)
 		at->turn.spin_rate = mat3_transposed_mul_vec(at->axes, vec3_cross(spin, wa));
 }
@@ -204,20 +209,19 @@ static void see_turn(struct joint_at *at, enum constraint_level level)
 
 struct coordinate {
 	double value, speed, bend;
-	struct spatial on_a, on_b;
+	vec3 axis; /* that b's anchor goes along, or that b turns about; world */
+	bool turns;
 };
 
 static struct coordinate distance(const struct joint_at *at)
 {
-	struct coordinate q = { .value = 0 };
-	vec3 along = vec3_normalize_length(at->apart, &q.value);
+	struct coordinate q = { .turns = false };
+	q.axis = vec3_normalize_length(at->apart, &q.value);
 	if (!(q.value > 0))
-		along = at->axes.x;
-	q.on_a = spatial_negate(spatial_along(at->arm_a, along));
-	q.on_b = spatial_along(at->arm_b, along);
-	q.speed = vec3_dot(along, at->point_speed);
-	q.bend = vec3_dot(along, at->turning);
-	vec3 across = vec3_mul_sub(at->point_speed, along, q.speed);
+		q.axis = at->axes.x;
+	q.speed = vec3_dot(q.axis, at->point_speed);
+	q.bend = vec3_dot(q.axis, at->turning);
+	vec3 across = vec3_mul_sub(at->point_speed, q.axis, q.speed);
 	if (q.value > 0)
 		q.bend += vec3_length_squared(across) / q.value;
 	return q;
@@ -229,16 +233,13 @@ static struct coordinate along(const struct joint_at *at, uint32_t axis)
 		return distance(at);
 	vec3 e = axis == 0 ? at->axes.x : axis == 1 ? at->axes.y : at->axes.z;
 	return (struct coordinate){ vec3_dot(e, at->apart), vec3_dot(e, at->speed),
-				    vec3_dot(e, at->bend),
-				    spatial_negate(spatial_along(at->reach, e)),
-				    spatial_along(at->arm_b, e) };
+				    vec3_dot(e, at->bend), e, false };
 }
 
 static struct coordinate about(const struct joint_at *at, const struct joint_angle *angle)
 {
-	vec3 axis = mat3_mul_vec(at->axes, angle->rate);
 	return (struct coordinate){ angle->value, vec3_dot(angle->rate, at->turn.spin), angle->bend,
-				    spatial_about(vec3_negate(axis)), spatial_about(axis) };
+				    mat3_mul_vec(at->axes, angle->rate), true };
 }
 
 /* With whole turns. */
@@ -259,12 +260,21 @@ struct writer {
 	struct row_list *out;
 };
 
-/* The row of a coordinate, or of the negative of it. */
-static struct constraint_row *add_row(const struct writer *to, const struct coordinate *q, bool negative)
+/* The row of a coordinate, or of the negative of it. Along an axis that turns with a the arm on a ends at b's
+ * anchor. */
+static inline struct constraint_row *add_row(const struct joint_at *at, const struct writer *to,
+					     const struct coordinate *q, bool negative)
 {
 	struct constraint_row *row = row_list_row(to->out);
-	row_list_part(to->out, to->constraint->body_a, negative ? spatial_negate(q->on_a) : q->on_a);
-	row_list_part(to->out, to->constraint->body_b, negative ? spatial_negate(q->on_b) : q->on_b);
+	uint32_t a = to->constraint->body_a, b = to->constraint->body_b;
+	vec3 forth = negative ? vec3_negate(q->axis) : q->axis, back = vec3_negate(forth);
+	if (q->turns) {
+		row_list_part(to->out, a, spatial_about(back));
+		row_list_part(to->out, b, spatial_about(forth));
+	} else {
+		row_list_part(to->out, a, spatial_along(at->reach, back));
+		row_list_part(to->out, b, spatial_along(at->arm_b, forth));
+	}
 	if (to->level != CONSTRAINT_POSITION)
 		row->approach = negative ? -q->speed : q->speed;
 	if (to->level == CONSTRAINT_ACCELERATION)
@@ -301,7 +311,7 @@ static void lock_angles(const struct joint_at *at, const struct plan *plan, cons
 			at_rest = locked_at(at->joint, 3 + k);
 		}
 		struct coordinate q = about(at, &angle[k]);
-		add_row(to, &q, false)->gap = q.value - at_rest;
+		add_row(at, to, &q, false)->gap = q.value - at_rest;
 	}
 }
 
@@ -311,7 +321,7 @@ static void add_locked(const struct joint_at *at, const struct plan *plan, const
 	for (uint32_t axis = 0; axis < 3; axis++)
 		if (plan->locked >> axis & 1) {
 			struct coordinate q = along(at, axis);
-			add_row(to, &q, false)->gap = q.value - locked_at(at->joint, axis);
+			add_row(at, to, &q, false)->gap = q.value - locked_at(at->joint, axis);
 		}
 	if (plan->locked >> 3 != 0)
 		lock_angles(at, plan, to);
@@ -324,10 +334,10 @@ static void bound_box(struct constraint_row *row, double limit)
 	row->upper = limit;
 }
 
-static void add_part(const struct writer *to, const struct joint_axis *axis, enum joint_part part,
-		     const struct coordinate *q)
+static void add_part(const struct joint_at *at, const struct writer *to,
+		     const struct joint_axis *axis, enum joint_part part, const struct coordinate *q)
 {
-	struct constraint_row *row = add_row(to, q, part == JOINT_UPPER);
+	struct constraint_row *row = add_row(at, to, q, part == JOINT_UPPER);
 	switch (part) {
 	case JOINT_HOLD:
 	case JOINT_UPPER:
@@ -384,7 +394,7 @@ static void add_parts(const struct joint_at *at, const struct plan *plan, uint32
 			struct row_block *block = row_list_block(to->out, to->index, key);
 			if (part == JOINT_HOLD || part == JOINT_UPPER)
 				block->restitution = data->restitution;
-			add_part(to, data, (enum joint_part)part, &q);
+			add_part(at, to, data, (enum joint_part)part, &q);
 		}
 }
 
@@ -409,10 +419,11 @@ static void joint_rows(const struct constraint *self, uint32_t index, const stru
 {
 	const struct joint *joint = self->data;
 	struct writer to = { self, index, options->level, out };
-	struct joint_at at = { .joint = joint,
-			       .a = a != NULL ? a : &joint->a,
-			       .b = b != NULL ? b : &joint->b };
 	struct plan plan = plan_of(joint);
+	struct joint_at at;
+	at.joint = joint;
+	at.a = a != NULL ? a : &joint->a;
+	at.b = b != NULL ? b : &joint->b;
 	see_along(&at, options->level);
 	if (plan.angles)
 		see_turn(&at, options->level);
@@ -434,7 +445,10 @@ const struct constraint_kind constraint_joint = {
 void joint_coordinates(const struct joint *self, const struct body_motion *a, const struct body_motion *b,
 		       double out[JOINT_AXES])
 {
-	struct joint_at at = { .joint = self, .a = a, .b = b };
+	struct joint_at at;
+	at.joint = self;
+	at.a = a;
+	at.b = b;
 	struct plan plan = plan_of(self);
 	see_along(&at, CONSTRAINT_POSITION);
 	see_turn(&at, CONSTRAINT_POSITION);

@@ -161,60 +161,71 @@ void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3])
 		out[k].bend = 2 * vec3_get(bend, k) + vec3_dot(out[k].rate, self->spin_rate);
 }
 
-/* e · f of an axis e of a and f of b: its gradient, rate and bend. */
+/* The part of an axis of b along the axis e of a that leans, its gradient along the other two of a (it has none
+ * along e), its rate and bend. */
 struct cosine {
 	double value, rate, bend;
-	vec3 gradient;
+	double gradient[2];
 };
 
-static struct cosine cosine_of(const struct joint_turn *self, vec3 e, vec3 f)
+static inline struct cosine cosine_of(const struct joint_turn *self, vec3 f, const uint32_t axes[3])
 {
-	struct cosine c = { .value = vec3_dot(e, f), .gradient = vec3_cross(f, e) };
+	struct cosine c = { vec3_get(f, axes[0]), 0, 0,
+			    { vec3_get(f, axes[2]), -vec3_get(f, axes[1]) } };
 	if (!self->bends)
 		return c;
-	vec3 spin = self->spin;
-	c.rate = vec3_dot(c.gradient, spin);
-	c.bend = vec3_dot(c.gradient, self->spin_rate) + vec3_dot(e, spin) * vec3_dot(f, spin) -
-		 c.value * vec3_length_squared(spin);
+	vec3 spin = self->spin, spin_rate = self->spin_rate;
+	c.rate = c.gradient[0] * vec3_get(spin, axes[1]) + c.gradient[1] * vec3_get(spin, axes[2]);
+	c.bend = c.gradient[0] * vec3_get(spin_rate, axes[1]) +
+		 c.gradient[1] * vec3_get(spin_rate, axes[2]) +
+		 vec3_get(spin, axes[0]) * vec3_dot(f, spin) - c.value * vec3_length_squared(spin);
 	return c;
 }
 
+/* Opposite: which way they lean is anyone's choice. Turning about the axis across what there is to see of
+ * it, and as steep as at a half turn. */
+static void lean_opposite(const struct joint_turn *self, const uint32_t axes[3], const double sines[2],
+			  struct joint_angle out[2])
+{
+	double sine = scalar_sqrt(sines[0] * sines[0] + sines[1] * sines[1]);
+	for (uint32_t k = 0; k < 2; k++) {
+		double part = sine > 0 ? sines[k] / sine : k == 0;
+		vec3 axis = axis_of(&self->axes, axes[1 + k]);
+		out[k] = (struct joint_angle){ 4 * part, vec3_scale(axis, 2), 0 };
+	}
+}
+
 /* With c the cosine of θ, h = cos(θ/2) and the two sines P: 4 tan(θ/4) P / sin θ = s P, where s = 2 / (h +
- * h²), ds/dc = −(1 + 2 h) / (2 h u²), u = h + h². */
+ * h²), ds/dc = −(1 + 2 h) / (2 h (h + h²)²). */
 void joint_turn_lean(const struct joint_turn *self, uint32_t axis, struct joint_angle out[2])
 {
-	uint32_t next[2] = { (axis + 1) % 3, (axis + 2) % 3 };
-	vec3 e = vec3_axis(axis);
-	struct cosine c = cosine_of(self, e, axis_of(&self->axes, axis));
-	struct cosine p[2] = { cosine_of(self, e, axis_of(&self->axes, next[1])),
-			       cosine_of(self, vec3_negate(e), axis_of(&self->axes, next[0])) };
-	double sine2 = p[0].value * p[0].value + p[1].value * p[1].value;
+	const uint32_t axes[3] = { axis, (axis + 1) % 3, (axis + 2) % 3 };
+	struct cosine c = cosine_of(self, axis_of(&self->axes, axis), axes);
+	struct cosine p[2] = { cosine_of(self, axis_of(&self->axes, axes[2]), axes),
+			       cosine_of(self, vec3_negate(axis_of(&self->axes, axes[1])), axes) };
+	double sines[2] = { p[0].value, p[1].value };
+	double sine2 = sines[0] * sines[0] + sines[1] * sines[1];
 	double h = scalar_sqrt(c.value < 0 ? 0.5 * sine2 / (1 - c.value) : 0.5 * (1 + c.value));
 	if (h < OPPOSITE) {
-		/* Which way they lean is anyone's choice: turning about the axis across what there is to
-		 * see of it, and as steep as at a half turn. */
-		double sine = scalar_sqrt(sine2);
-		for (uint32_t k = 0; k < 2; k++)
-			out[k] = (struct joint_angle){
-				sine > 0 ? 4 * (p[k].value / sine) : k == 0 ? 4 : 0,
-				vec3_scale(axis_of(&self->axes, next[k]), 2), 0
-			};
+		lean_opposite(self, axes, sines, out);
 		return;
 	}
 	double over = 1 / (h + h * h), over_h = (1 + h) * over;
 	double s = 2 * over, slope = -0.5 * (1 + 2 * h) * over * over * over_h;
-	for (uint32_t k = 0; k < 2; k++)
-		out[k] = (struct joint_angle){ s * p[k].value,
-					       vec3_mul_add(vec3_scale(p[k].gradient, s), c.gradient,
-							    slope * p[k].value),
-					       0 };
+	for (uint32_t k = 0; k < 2; k++) {
+		double change = slope * sines[k];
+		out[k] = (struct joint_angle){ .value = s * sines[k] };
+		for (uint32_t i = 0; i < 2; i++)
+			vec3_set(&out[k].rate, axes[1 + i],
+				 s * p[k].gradient[i] + change * c.gradient[i]);
+	}
 	if (!self->bends)
 		return;
 	/* d²s/dc² by the logarithm of ds/dc, and dh/dc = 1 / (4 h). */
 	double curve = 0.25 * slope * over_h * (2 / (1 + 2 * h) - 3 * over_h - 2 / (1 + h));
 	for (uint32_t k = 0; k < 2; k++)
 		out[k].bend = s * p[k].bend + 2 * slope * c.rate * p[k].rate +
-			      (slope * c.bend + curve * c.rate * c.rate) * p[k].value;
+			      (slope * c.bend + curve * c.rate * c.rate) * sines[k];
 }
 
 struct joint_angle joint_turn_square(const struct joint_turn *self, enum joint_counting counting)
