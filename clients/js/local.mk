@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	clients/js/src/commands.js \
 	clients/js/src/hash.js \
 	clients/js/src/index.js \
+	clients/js/src/joints.js \
 	clients/js/src/manifest.js \
 	clients/js/src/mirror.js \
 	clients/js/src/queries.js \
@@ -23,6 +24,7 @@ EXTRA_DIST += \
 	clients/js/src/world.js \
 	clients/js/test/client.test.js \
 	clients/js/test/daemon.js \
+	clients/js/test/joints.test.js \
 	clients/js/test/queries.test.js \
 	clients/js/test/resume.test.js \
 	clients/js/test/streams.test.js \

@@ -92,6 +92,12 @@ def lines():
     for _, words in calls("protocol/columns.def", ["COLUMN"]):
         yield f"  {words[2]}: {1 << int(words[0])},"
     yield "};"
+    yield ""
+    yield "/** Bits of SUBSCRIBE.joints by column. */"
+    yield "export const JOINT_COLUMN = {"
+    for _, words in calls("protocol/columns.def", ["JOINT_COLUMN"]):
+        yield f"  {words[2]}: {1 << int(words[0])},"
+    yield "};"
 
 
 def main():

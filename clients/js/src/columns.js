@@ -50,6 +50,12 @@ export class Reader {
     return value;
   }
 
+  f32() {
+    const value = this.view.getFloat32(this.at, true);
+    this.at += 4;
+    return value;
+  }
+
   u32() {
     const value = this.view.getUint32(this.at, true);
     this.at += 4;

@@ -138,6 +138,7 @@ class Writer {
   u32(value) { this.view.setUint32(this.#room(4), value, true); }
   i32(value) { this.view.setInt32(this.#room(4), value, true); }
   i64(value) { this.view.setBigInt64(this.#room(8), BigInt(value), true); }
+  f32(value) { this.view.setFloat32(this.#room(4), value, true); }
   f64(value) { this.view.setFloat64(this.#room(8), value, true); }
   varint(value) {
     for (; value >= 0x80; value = Math.floor(value / 128)) this.u8(value % 128 + 128);
@@ -196,11 +197,28 @@ function sumUp(mirror, write) {
     write(out, slot);
     sum += xxh3(out.view, out.at);
   }
+  return finish(mirror.tick, sum, mirror.count);
+}
+
+function finish(tick, sum, count) {
   const view = new DataView(new ArrayBuffer(20));
-  view.setBigUint64(0, BigInt(mirror.tick), true);
+  view.setBigUint64(0, BigInt(tick), true);
   view.setBigUint64(8, wrap(sum), true);
-  view.setUint32(16, mirror.count, true);
+  view.setUint32(16, count, true);
   return xxh3(view);
+}
+
+/** The hash of the joints that a mirror shows. @returns {bigint} */
+export function jointsHash({ tick, joints }) {
+  const out = new Writer();
+  let sum = 0n;
+  for (const joint of joints.items.values()) {
+    out.at = 0;
+    out.u32(joint.id);
+    joints.write(out, joint);
+    sum += xxh3(out.view, out.at);
+  }
+  return finish(tick, sum, joints.items.size);
 }
 
 /**
@@ -229,6 +247,7 @@ export function viewHash(mirror) {
  */
 export function isRight(mirror) {
   if (mirror.hash === null) return null;
-  const { hash } = mirror, said = new DataView(hash.buffer, hash.byteOffset, hash.byteLength).getBigUint64(0);
-  return said === (mirror.hashOfTick ? tickHash(mirror) : viewHash(mirror));
+  const saidBy = (hash) => new DataView(hash.buffer, hash.byteOffset, hash.byteLength).getBigUint64(0);
+  return saidBy(mirror.hash) === (mirror.hashOfTick ? tickHash(mirror) : viewHash(mirror)) &&
+    (mirror.joints.hash === null || saidBy(mirror.joints.hash) === jointsHash(mirror));
 }

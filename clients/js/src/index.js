@@ -14,8 +14,11 @@ import { openWebSocket } from "./websocket.js";
 export * as areas from "./areas.js";
 export { ALL_EVENTS, Client, EVENTS, MODES, World, command } from "./client.js";
 export { COLUMNS } from "./columns.js";
-export { isRight, tickHash, viewHash } from "./hash.js";
-export { COLUMN, COMMAND, STATUS } from "./manifest.js";
+export { isRight, jointsHash, tickHash, viewHash } from "./hash.js";
+export {
+  ALL_JOINTS, JOINT_MODES, JOINT_MOTORS, JOINT_SPRINGS, JOINT_TYPES, JOINT_WAVES, Joints,
+} from "./joints.js";
+export { COLUMN, COMMAND, JOINT_COLUMN, STATUS } from "./manifest.js";
 export { ALL, FLAG, Mirror, PROFILE, STATUSES } from "./mirror.js";
 export * as shapes from "./shapes.js";
 export { Closed, Refused, decode, encode } from "./wire.js";

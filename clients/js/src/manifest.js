@@ -172,6 +172,7 @@ export const MESSAGE = {
     ["budget", 0],
     ["areas", []],
     ["hash_every", 1],
+    ["joints", 0],
   ] },
   unsubscribe: { number: 31, map: false, fields: [
     ["sub", undefined],
@@ -230,6 +231,19 @@ export const MESSAGE = {
     ["area", null],
     ["follow", []],
     ["areas", []],
+  ] },
+  rows: { number: 39, map: false, fields: [
+    ["sub", undefined],
+    ["epoch", undefined],
+    ["tick", undefined],
+    ["kind", undefined],
+    ["part", undefined],
+    ["of", undefined],
+    ["removed", undefined],
+    ["columns", undefined],
+    ["hash", null],
+    ["flags", 0],
+    ["edit", 0],
   ] },
   commands: { number: 40, map: false, fields: [
     ["world", undefined],
@@ -560,6 +574,9 @@ export const QUERY = {
   regions: 11,
   methods: 12,
   parameters: 13,
+  joint: 14,
+  joints: 20,
+  linked: 21,
 };
 
 /** Bits of SUBSCRIBE.fields by column. */
@@ -572,4 +589,14 @@ export const COLUMN = {
   owner: 32,
   shapes: 64,
   contacts: 256,
+};
+
+/** Bits of SUBSCRIBE.joints by column. */
+export const JOINT_COLUMN = {
+  bodies: 1,
+  frames: 2,
+  coordinates: 4,
+  force: 8,
+  owner: 16,
+  break: 32,
 };

@@ -1,8 +1,9 @@
 /**
  * A subscription's bodies, kept from SNAPSHOT and DELTA (docs/PROTOCOL.md, "state"), as flat arrays: a body has one slot
- * from its creation to its removal, and column c of it is c.width items from slot × width.
+ * from its creation to its removal, and column c of it is c.width items from slot × width. Its joints are objects (joints.js).
  */
 import { COLUMNS, Reader, Rows } from "./columns.js";
+import { Joints, ROWS } from "./joints.js";
 import { COLUMN } from "./manifest.js";
 import { Closed } from "./wire.js";
 
@@ -21,8 +22,9 @@ export class Mirror {
   /**
    * @param {number} fields sum of bits of COLUMN
    * @param {number} profile one of PROFILE
+   * @param {number} joints sum of bits of JOINT_COLUMN
    */
-  constructor(fields, profile) {
+  constructor(fields, profile, joints = 0) {
     this.fields = fields;
     this.profile = profile;
     /** Columns by name: position, rotation, … only those of `fields`. */
@@ -31,6 +33,7 @@ export class Mirror {
     this.steps = {};
     /** There, contacts as they came, by slot. */
     this.packed = [];
+    this.joints = new Joints(joints, ["plain", "exact", "short", "short"][profile]);
     this.epoch = 0;
     this.tick = 0;
     /** Times that commands were applied since that tick: (epoch, tick, edit) names the state. */
@@ -55,8 +58,9 @@ export class Mirror {
   #rows = new Rows();
   #changed = new Uint32Array(0);
   #changes = 0;
-  /** Parts of an unfinished frame that have come. */
+  /** Parts of an unfinished frame that have come; whether these are of its ROWS. */
   #parts = 0;
+  #inRows = false;
 
   #empty() {
     /** slot of an id; `ids[slot]` is 0 where nobody is. */
@@ -124,20 +128,26 @@ export class Mirror {
   get count() { return this.slots.size; }
 
   /**
-   * Applies a SNAPSHOT or DELTA (or a part of one).
+   * Applies a SNAPSHOT, DELTA or ROWS (or a part of one).
    * @returns {boolean} true when the frame is whole: the state is that of `tick` and wants its ACK
    * @throws {Closed} when it does not stand on what is here; ask for RESYNC
    */
   take(message) {
+    if (message.type === "rows") return this.#takeRows(message);
     const { type, epoch, tick, edit = 0, part, of, flags = 0 } = message, resumes = part > 0;
     const stands = epoch === this.epoch && message.base === this.tick && (message.base_edit ?? 0) === this.edit;
     if (type === "delta" && !(stands && (this.whole || resumes)))
       throw new Closed(`a delta on tick ${message.base} came to tick ${this.tick}`, "tick");
-    if (resumes && part !== this.#parts) throw new Closed("a frame begins in the middle", "sequence");
+    if (resumes && (part !== this.#parts || this.#inRows)) throw new Closed("a frame begins in the middle", "sequence");
     this.whole = false;
     this.#parts = 0;
+    this.#inRows = false;
     if (!resumes) {
-      if (type === "snapshot") this.#empty();
+      if (type === "snapshot") {
+        this.#empty();
+        this.joints.empty();
+      }
+      this.joints.begin();
       this.#changes = 0;
       if (this.removed.length > 0) this.removed = [];
     }
@@ -151,9 +161,30 @@ export class Mirror {
     this.partial = (flags & PARTIAL) !== 0;
     this.hash = message.hash?.slice() ?? null;
     this.hashOfTick = (flags & TICK_HASH) !== 0;
+    if ((flags & ROWS) === 0) return this.#complete();
+    this.#inRows = true;
+    this.#parts = 0;
+    return false;
+  }
+
+  #complete() {
     this.whole = true;
     this.frames++;
     return true;
+  }
+
+  /** They complete the frame that said that they follow. */
+  #takeRows(message) {
+    const { epoch, tick, edit = 0, part, of } = message, parts = this.#parts;
+    const follows = this.#inRows && epoch === this.epoch && tick === this.tick && edit === this.edit && part === parts;
+    this.#parts = 0;
+    this.#inRows = false;
+    if (!follows) throw new Closed(`rows of tick ${tick} that follow no frame`, "sequence");
+    this.joints.take(message);
+    if (part + 1 === of) return this.#complete();
+    this.#inRows = true;
+    this.#parts = parts + 1;
+    return false;
   }
 
   #takePlain({ type, created, removed, columns }) {

@@ -7,10 +7,13 @@
  * long questions wait, `limit` where too much is within reach. `closest`, `cast`, `move` and `regions` may be answered a little
  * later, of the tick in `answered`.
  */
+import { jointItemOf, jointOf } from "./joints.js";
 import { QUERY } from "./manifest.js";
 
 const ALL_BITS = 0xffffffff;
-const ABILITIES = ["friction", "restitution", "sleep", "planar", "spatial"];
+const ABILITIES = ["friction", "restitution", "sleep", "planar", "spatial", "joints"];
+/** Items of a list that is asked for page by page. */
+const PAGE = 1024;
 const UPRIGHT = [1, 0, 0, 0];
 
 const hitOf = ([body, placement, child, fraction, point, normal]) => ({ body, placement, child, fraction, point, normal });
@@ -54,6 +57,37 @@ export class Questions {
     return (await this.query(3, body, limit)).map(
       ([a, b, childA, childB, point, normal, separation, impulse, friction]) =>
         ({ a, b, childA, childB, point, normal, separation, impulse, friction }));
+  }
+
+  /**
+   * All of one joint: {id, type, passes, asleep, a, b, owner, tag, pointA, frameA, pointB, frameB, coordinates, force, torque,
+   * anchorA, anchorB (m, world), breakForce, breakTorque, axes: [{mode, lower, upper, …} of six]}.
+   */
+  async joint(joint) {
+    return jointOf(await this.query(QUERY.joint, joint));
+  }
+
+  /**
+   * The joints of a body, or (0) all, by id: [{id, type, passes, asleep, a, b, coordinates, force, torque, anchorA, anchorB,
+   * owner, tag}, …].
+   */
+  async joints(body = 0) {
+    return (await this.#pages(QUERY.joints, body, ([id]) => id)).map(jointItemOf);
+  }
+
+  /** Ids of the bodies that joints link with one, itself among them. */
+  linked(body) {
+    return this.#pages(QUERY.linked, body, (id) => id);
+  }
+
+  async #pages(kind, body, idOf) {
+    const found = [];
+    for (let first = 0; ;) {
+      const items = await this.query(kind, body, PAGE, first);
+      found.push(...items);
+      if (items.length < PAGE) return found;
+      first = idOf(items.at(-1)) + 1;
+    }
   }
 
   /** Of all bodies together: {kinetic, potential (J; zero at the origin), linear (N s), angular (N m s, about the origin)}. */

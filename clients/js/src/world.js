@@ -1,5 +1,6 @@
 /** A world that a client has joined: its pace, what is sent into it, and what is watched of it. */
 import { CONTROL, MODES, command, eventOf, resultOf } from "./commands.js";
+import { jointMask } from "./joints.js";
 import { COLUMN, MESSAGE, STATUS } from "./manifest.js";
 import { Mirror, PROFILE } from "./mirror.js";
 import { Questions } from "./queries.js";
@@ -214,6 +215,8 @@ export class World extends Questions {
    * @param {object[]} [options.areas] parts of the world (areas.js); none, and nobody followed: all of it
    * @param {number[]} [options.follow] ids of bodies seen wherever they are
    * @param {number} [options.budget] bytes a second, at least 256; what does not fit waits (Mirror.partial)
+   * @param {number | string[] | true} [options.joints] columns of joints (JOINT_COLUMN), true: all; Mirror.joints then has
+   *   those of the bodies that are seen
    * @param {number} [options.hash_every] a hash with every n-th frame, 0: with none (hash.js)
    * @param {(mirror, bytes, ms) => void} [options.onFrame] a whole frame: its bytes, milliseconds to take it in
    * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, childA, childB}, …]
@@ -221,10 +224,11 @@ export class World extends Questions {
    * @param {(error: Refused) => void} [options.onRefused] a FOCUS was refused
    * @param {(error: Refused) => void} [options.onEnd] the server ended it: its world is gone
    */
-  async subscribe({ fields = FIELDS, profile = PROFILE.exact, onFrame, onEvents, onNotice, onRefused, onEnd, ...rest } = {}) {
-    const mask = maskOf(fields), sub = this.client.nextRef();
+  async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, onFrame, onEvents, onNotice, onRefused, onEnd, ...rest } = {}) {
+    const mask = maskOf(fields), sub = this.client.nextRef(), options = { fields: mask, profile, ...rest };
+    if (joints !== 0) options.joints = jointMask(joints);
     const subscription = {
-      sub, mirror: new Mirror(mask, profile), options: { fields: mask, profile, ...rest }, focus: null,
+      sub, mirror: new Mirror(mask, profile, options.joints), options, focus: null,
       onFrame, onEvents, onNotice, onRefused, onEnd, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, asked: false,
     };
     try {
@@ -277,7 +281,7 @@ export class World extends Questions {
       subscription.onNotice?.(message);
       return;
     }
-    if (message.part === 0) subscription.bytes = subscription.ms = 0;
+    if (message.part === 0 && message.type !== "rows") subscription.bytes = subscription.ms = 0;
     subscription.bytes += size;
     if (message.type === "snapshot") subscription.asked = false;
     try {
@@ -313,7 +317,7 @@ export class World extends Questions {
     this.takeInfo(info);
     for (const subscription of this.subscriptions.values()) {
       const { options, focus } = subscription;
-      subscription.mirror = new Mirror(options.fields, options.profile);
+      subscription.mirror = new Mirror(options.fields, options.profile, options.joints);
       subscription.events = 0;
       subscription.asked = false;
       if (focus !== null) subscription.options = { ...options, ...focus };

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { isRight, jointsHash } from "../src/hash.js";
+import { JOINT_TYPES } from "../src/joints.js";
 import { Mirror, PROFILE, STATUSES } from "../src/mirror.js";
 import { Splitter, decode } from "../src/wire.js";
 
@@ -14,16 +16,32 @@ function meantOf({ flags, status, ...rest }) {
   return { ...rest, status: STATUSES[status], asleep: (flags & 1) !== 0, quarantine: (flags & 2) !== 0 };
 }
 
+function meantJointOf({ type, flags, point_a: pointA, frame_a: frameA, point_b: pointB, frame_b: frameB, breaks, ...rest }) {
+  return {
+    ...rest, type: JOINT_TYPES[type], passes: (flags & 1) !== 0, asleep: (flags & 2) !== 0, pointA, frameA, pointB, frameB,
+    breakForce: breaks[0], breakTorque: breaks[1],
+  };
+}
+
 for (const { profile, frames } of STREAMS.streams) {
   test(`a mirror of profile ${profile} shows the world after frames of every kind`, () => {
-    const mirror = new Mirror(STREAMS.fields, PROFILE[profile]), kinds = new Set();
-    for (const { kind, epoch, tick, parts, bodies } of frames) {
+    const mirror = new Mirror(STREAMS.fields, PROFILE[profile], STREAMS.joints), kinds = new Set();
+    let told = 0;
+    for (const { kind, epoch, tick, parts, bodies, joints } of frames) {
       const what = `${kind} of tick ${tick}`;
       parts.forEach((part, i) => assert.equal(mirror.take(messageOf(part)), i + 1 === parts.length, what));
       assert.deepEqual([mirror.epoch, mirror.tick, mirror.count], [epoch, tick, bodies.length], what);
       for (const body of bodies) assert.deepEqual(mirror.body(body.id), meantOf(body), what);
+      assert.deepEqual([...mirror.joints.items.keys()].sort((a, b) => a - b), joints.map(({ id }) => id), what);
+      for (const joint of joints) assert.deepEqual(mirror.joints.items.get(joint.id), meantJointOf(joint), what);
+      if (mirror.joints.hash !== null) {
+        told++;
+        assert.equal(jointsHash(mirror), Buffer.from(mirror.joints.hash).readBigUInt64BE(), what);
+      }
+      assert.equal(isRight(mirror), null, "bodies have no hash here");
       kinds.add(kind);
     }
+    assert.ok(told > 6 && told < frames.length);
     assert.deepEqual([...kinds].sort(), ["absolute", "difference", "joined", "snapshot"]);
   });
 }

@@ -629,7 +629,7 @@ class World:
     def methods(self):
         """The methods there are, as dicts; `why` is None where the world could take it as it stands, `abilities` a set of
         words, `names` {other name: (parameter, value) or None}."""
-        words = ("friction", "restitution", "sleep", "planar", "spatial")
+        words = ("friction", "restitution", "sleep", "planar", "spatial", "joints")
         return [{"number": number, "name": name, "motion": motion, "shapes": shapes,
                  "abilities": {word for bit, word in enumerate(words) if abilities >> bit & 1},
                  "why": why if code else None, "summary": summary,

@@ -1,0 +1,187 @@
+/**
+ * A subscription's joints, kept from ROWS (docs/PROTOCOL.md, "joints"), as objects by id. A joint that changes becomes a new
+ * object, so that one which was kept says what it said.
+ */
+import { Reader } from "./columns.js";
+import { JOINT_COLUMN } from "./manifest.js";
+import { Closed } from "./wire.js";
+
+/** Types by number, and words for the settings of an axis (command joint_axis). */
+export const JOINT_TYPES = ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance",
+  "six_dof", "wheel", "drag"];
+export const JOINT_MODES = ["free", "locked", "limited"];
+export const JOINT_SPRINGS = ["none", "stiffness", "hertz"];
+export const JOINT_MOTORS = ["none", "velocity", "position"];
+export const JOINT_WAVES = ["constant", "sine", "table"];
+/** All columns of joints. */
+export const ALL_JOINTS = Object.values(JOINT_COLUMN).reduce((sum, bit) => sum + bit, 0);
+
+/** Of a frame's `flags`: ROWS follow; of those of ROWS: part 0 empties the set. */
+export const ROWS = 4;
+const WHOLE = 8;
+const KIND = 1;
+const PASS = 1, ASLEEP = 2;
+
+const reals = (count) => Array(count).fill("real");
+
+/** In the order of bits: `layout` of a value, `set` takes its numbers, `get` gives them again, for hashes. */
+const COLUMNS = [
+  {
+    name: "bodies",
+    layout: ["u8", "u8", "u32", "u32"],
+    set(joint, [type, flags, a, b]) {
+      Object.assign(joint, { type: JOINT_TYPES[type] ?? type, passes: (flags & PASS) !== 0, asleep: (flags & ASLEEP) !== 0,
+        a, b });
+    },
+    get: ({ type, passes, asleep, a, b }) =>
+      [typeof type === "number" ? type : JOINT_TYPES.indexOf(type), passes * PASS + asleep * ASLEEP, a, b],
+  },
+  {
+    name: "frames",
+    layout: reals(14),
+    set(joint, v) {
+      Object.assign(joint, { pointA: v.slice(0, 3), frameA: v.slice(3, 7), pointB: v.slice(7, 10), frameB: v.slice(10, 14) });
+    },
+    get: ({ pointA, frameA, pointB, frameB }) => [...pointA, ...frameA, ...pointB, ...frameB],
+  },
+  {
+    name: "coordinates",
+    layout: reals(6),
+    set(joint, v) { joint.coordinates = v; },
+    get: ({ coordinates }) => coordinates,
+  },
+  {
+    name: "force",
+    layout: reals(6),
+    set(joint, v) { Object.assign(joint, { force: v.slice(0, 3), torque: v.slice(3, 6) }); },
+    get: ({ force, torque }) => [...force, ...torque],
+  },
+  {
+    name: "owner",
+    layout: ["u32", "i64"],
+    set(joint, [owner, tag]) { Object.assign(joint, { owner, tag }); },
+    get: ({ owner, tag }) => [owner, tag],
+  },
+  {
+    name: "break",
+    layout: reals(2),
+    set(joint, [breakForce, breakTorque]) { Object.assign(joint, { breakForce, breakTorque }); },
+    get: ({ breakForce, breakTorque }) => [breakForce, breakTorque],
+  },
+].map((column) => ({ ...column, bit: JOINT_COLUMN[column.name] }));
+
+/** A mask from a mask, from names of columns, or (true) of all. */
+export function jointMask(columns) {
+  if (columns === true) return ALL_JOINTS;
+  if (typeof columns === "number") return columns;
+  return columns.reduce((mask, name) => {
+    if (JOINT_COLUMN[name] === undefined) throw new TypeError(`there is no column ${name} of joints`);
+    return mask | JOINT_COLUMN[name];
+  }, 0);
+}
+
+export class Joints {
+  /** Joints by id: {id, type, passes, asleep, a, b, pointA, frameA, …}, with what the columns asked for have. */
+  items = new Map();
+  /** What the server says the last ROWS come to, 8 bytes, or null (hash.js). */
+  hash = null;
+  /** Ids that the last frame changed (new ones included) and removed. */
+  changed = [];
+  removed = [];
+
+  /** @param {number} columns sum of bits of JOINT_COLUMN @param {"plain" | "exact" | "short"} form how rows are written */
+  constructor(columns, form) {
+    this.mask = columns;
+    this.form = form;
+    this.columns = COLUMNS.filter(({ bit }) => columns & bit);
+  }
+
+  empty() {
+    this.items.clear();
+    this.begin();
+  }
+
+  /** Another frame begins. */
+  begin() {
+    this.changed = [];
+    this.removed = [];
+    this.hash = null;
+  }
+
+  /** One part of ROWS. */
+  take({ kind, part, removed, columns, hash, flags = 0 }) {
+    if (kind !== KIND || this.mask === 0) throw new Closed(`rows of kind ${kind} that nobody asked for`, "malformed");
+    if (part === 0 && (flags & WHOLE) !== 0) this.items.clear();
+    const gone = this.form === "plain" ? removed ?? [] : removed ? new Reader(removed).ids() : [];
+    for (const id of gone) {
+      if (!this.items.delete(id)) throw new Closed(`joint ${id} is removed but was never there`, "corrupt");
+      this.removed.push(id);
+    }
+    if (this.form === "plain") for (const row of columns) this.#takeRow(row);
+    else if (columns) this.#takeRows(new Reader(columns));
+    this.hash = hash?.slice() ?? null;
+  }
+
+  /** The joint that a row changes, as a new object. */
+  #of(id, mask) {
+    const old = this.items.get(id);
+    if (old === undefined && mask !== this.mask) throw new Closed(`a row of joint ${id}, which was never told`, "corrupt");
+    const joint = { ...old, id };
+    this.items.set(id, joint);
+    this.changed.push(id);
+    return joint;
+  }
+
+  #takeRow(row) {
+    const joint = this.#of(row[0], this.mask);
+    let at = 1;
+    for (const { layout, set } of this.columns) set(joint, row.slice(at, at += layout.length));
+  }
+
+  #takeRows(reader) {
+    const ids = reader.ids(), masks = Array.from(ids, () => reader.mask());
+    if (masks.some((mask) => mask === 0 || (mask & ~this.mask) !== 0)) throw new RangeError("a mask with other columns");
+    const joints = Array.from(ids, (id, i) => this.#of(id, masks[i]));
+    const real = this.form === "exact" ? "f64" : "f32";
+    for (const { bit, layout, set } of this.columns)
+      joints.forEach((joint, i) => {
+        if (masks[i] & bit) set(joint, layout.map((type) => reader[type === "real" ? real : type]()));
+      });
+    if (reader.at !== reader.bytes.length) throw new RangeError("rows with bytes behind their end");
+  }
+
+  /** Writes what XXH3 is taken of for a joint. */
+  write(out, joint) {
+    const real = this.form === "short" ? "f32" : "f64";
+    for (const { layout, get } of this.columns) {
+      const values = get(joint);
+      layout.forEach((type, i) => out[type === "real" ? real : type](values[i]));
+    }
+  }
+}
+
+const stateOf = (type, flags) => ({ type: JOINT_TYPES[type] ?? type, passes: (flags & PASS) !== 0,
+  asleep: (flags & ASLEEP) !== 0 });
+
+/** An item of the answer to QUERY joints. */
+export function jointItemOf([id, type, flags, a, b, coordinates, force, torque, anchorA, anchorB, owner, tag]) {
+  return { id, ...stateOf(type, flags), a, b, coordinates, force, torque, anchorA, anchorB, owner, tag };
+}
+
+function axisOf([mode, lower, upper, restitution, friction, spring, stiffness, damping, rest, springLimit, motor, target,
+  motorLimit, wave, amplitude, hertz, phase]) {
+  return {
+    mode: JOINT_MODES[mode] ?? mode, lower, upper, restitution, friction, spring: JOINT_SPRINGS[spring] ?? spring, stiffness,
+    damping, rest, springLimit, motor: JOINT_MOTORS[motor] ?? motor, target, motorLimit, wave: JOINT_WAVES[wave] ?? wave,
+    amplitude, hertz, phase,
+  };
+}
+
+/** The answer to QUERY joint. */
+export function jointOf([id, type, flags, a, b, owner, tag, pointA, frameA, pointB, frameB, coordinates, force, torque,
+  anchorA, anchorB, [breakForce, breakTorque], axes]) {
+  return {
+    id, ...stateOf(type, flags), a, b, owner, tag, pointA, frameA, pointB, frameB, coordinates, force, torque, anchorA,
+    anchorB, breakForce, breakTorque, axes: axes.map(axisOf),
+  };
+}

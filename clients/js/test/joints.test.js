@@ -1,0 +1,87 @@
+/** Joints: shown in every profile as they come, change and go, with hashes that are right; asked for; made by command. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { PROFILE, command, isRight, jointsHash, shapes } from "../src/index.js";
+import { connect } from "../src/tcp.js";
+import { daemon } from "./daemon.js";
+
+let server, client;
+before(async () => {
+  server = await daemon();
+  client = await connect(server.address);
+});
+after(async () => {
+  client.close();
+  await server.stop();
+});
+
+/** Two spheres that a hinge joins, and one apart. */
+async function pair(name) {
+  const world = await client.create(name, { gravity: [0, 0, 0] }), ball = await world.shape(shapes.sphere(0.5));
+  for (const x of [0, 3, 40]) await world.spawn({ shapes: [[ball]], position: [x, 0, 0] });
+  const made = await world.apply(command("joint_create",
+    { type: 2, body_a: 1, body_b: 2, point_a: [1.5, 0, 0], place: 1, tag: 7 }));
+  return { world, hinge: made.values[0] };
+}
+
+/** The next frame of a state, after what `act` does. */
+async function frameAfter(subscription, world, act) {
+  await act();
+  for (let tries = 0; tries < 200 && !(subscription.mirror.whole && subscription.mirror.tick === world.tick); tries++)
+    await new Promise((resolve) => { setTimeout(resolve, 5); });
+  return subscription.mirror;
+}
+
+for (const profile of Object.keys(PROFILE))
+  test(`profile ${profile} shows joints as they come, change and go`, async () => {
+    const { world, hinge } = await pair(`joints-${profile}`);
+    const seen = await world.subscribe({ profile: PROFILE[profile], joints: true });
+    const mirror = await frameAfter(seen, world, () => world.step(0));
+    const shown = mirror.joints.items.get(hinge);
+    assert.deepEqual([shown.type, shown.a, shown.b, shown.passes, shown.tag], ["revolute", 1, 2, true, 7]);
+    assert.deepEqual([shown.pointA, shown.pointB], [[1.5, 0, 0], [-1.5, 0, 0]]);
+    assert.equal(isRight(mirror), true);
+    await frameAfter(seen, world, () => world.step(3, [command("joint_set", { joint: hinge, tag: 8, break_force: 250 }),
+      command("impulse", { body: 1, impulse: [0, 900, 0] })]));
+    assert.equal(mirror.joints.items.get(hinge).tag, 8);
+    assert.equal(shown.tag, 7, "one that was kept says what it said");
+    assert.ok(mirror.joints.hash !== null && isRight(mirror));
+    mirror.joints.items.get(hinge).tag++;
+    assert.equal(isRight(mirror), false);
+    mirror.joints.items.get(hinge).tag--;
+    await frameAfter(seen, world, () => world.step(1, [command("remove", { body: 2 })]));
+    assert.deepEqual([mirror.joints.items.size, mirror.joints.removed], [0, [hinge]]);
+    assert.equal(jointsHash(mirror), Buffer.from(mirror.joints.hash).readBigUInt64BE());
+  });
+
+test("columns by name, and joints of what is seen", async () => {
+  const { world, hinge } = await pair("part");
+  const near = await world.subscribe({ joints: ["bodies", "owner"], follow: [2] });
+  const far = await world.subscribe({ joints: true, follow: [3] });
+  const none = await world.subscribe();
+  for (const seen of [near, far, none]) await frameAfter(seen, world, () => {});
+  assert.deepEqual(near.mirror.joints.items.get(hinge),
+    { id: hinge, type: "revolute", passes: true, asleep: false, a: 1, b: 2, owner: 0, tag: 7 });
+  assert.deepEqual([far.mirror.joints.items.size, none.mirror.joints.items.size], [0, 0]);
+  world.focus(near, { follow: [3] });
+  await frameAfter(near, world, () => world.step(1));
+  assert.equal(near.mirror.joints.items.size, 0);
+  await assert.rejects(world.subscribe({ joints: 64 }), (error) => error.field === "joints");
+  await assert.rejects(world.subscribe({ joints: ["speed"] }), /speed/);
+});
+
+test("questions about joints", async () => {
+  const { world, hinge } = await pair("asked");
+  await world.apply(command("joint_axis", { joint: hinge, axis: 3, mode: 2, lower: -1, upper: 1, motor: 1, target: 0.5 }));
+  await world.apply(command("joint_create", { type: 1, body_a: 0, body_b: 3, point_a: [40, 1, 0], place: 1 }));
+  const all = await world.joints();
+  assert.deepEqual(all.map(({ type, a, b }) => [type, a, b]), [["revolute", 1, 2], ["spherical", 0, 3]]);
+  assert.deepEqual(all[0].anchorA, [1.5, 0, 0]);
+  assert.deepEqual((await world.joints(3)).map(({ type }) => type), ["spherical"]);
+  const { axes, breakForce } = await world.joint(hinge);
+  assert.deepEqual([axes[3].mode, axes[3].lower, axes[3].upper, axes[3].motor, axes[3].target, axes[3].wave, breakForce],
+    ["limited", -1, 1, "velocity", 0.5, "constant", 0]);
+  assert.deepEqual([await world.linked(2), await world.linked(3)], [[1, 2], [3]]);
+  await assert.rejects(world.joint(99), /unknown_joint/);
+  await assert.rejects(world.linked(99), /unknown_body/);
+});
