@@ -124,8 +124,8 @@ static enum status apply_material(struct compile *self, const struct node *use,
 	return STATUS_OK;
 }
 
-static enum status refuse_both(struct compile *self, const struct node *node, bool both,
-			       const char *one, const char *other)
+enum status compile_refuse_both(struct compile *self, const struct node *node, bool both,
+				const char *one, const char *other)
 {
 	if (!both)
 		return STATUS_OK;
@@ -138,11 +138,12 @@ static enum status apply_layer(struct compile *self, const struct node *node, st
 	struct body_keys layer;
 	enum status status = schema_read(&self->source, node, SCHEMA_BODY, &layer);
 	if (status == STATUS_OK)
-		status = refuse_both(self, node, layer.shape != NULL && layer.shapes != NULL,
-				     "shapes", "shape");
+		status = compile_refuse_both(self, node,
+					     layer.shape != NULL && layer.shapes != NULL, "shapes",
+					     "shape");
 	bool mass = KEY_GIVEN(&layer, BODY, mass), density = KEY_GIVEN(&layer, BODY, density);
 	if (status == STATUS_OK)
-		status = refuse_both(self, node, mass && density, "mass", "density");
+		status = compile_refuse_both(self, node, mass && density, "mass", "density");
 	if (status == STATUS_OK && layer.material != NULL)
 		status = apply_material(self, node_find(node, "material"), &entry->body);
 	if (status != STATUS_OK)
@@ -354,6 +355,35 @@ static enum status spawn_one(struct compile *self, const struct entry *entry,
 	return STATUS_OK;
 }
 
+/* The bodies about to be made get their name. */
+static enum status name_bodies(struct compile *self, const struct entry *entry, uint64_t count)
+{
+	const char *name = entry->body.name;
+	if (name == NULL)
+		return STATUS_OK;
+	const struct node *node = node_find(entry->node, "name");
+	if (node == NULL)
+		return source_fail(&self->source, entry->node->line, STATUS_EXISTS, "name",
+				   "name '%.32s' stands in a prototype; say it in the body's entry", name);
+	if (strcmp(name, "world") == 0 || strpbrk(name, "[]") != NULL)
+		return source_fail(&self->source, node->line, STATUS_RANGE, "name",
+				   "name '%.32s' cannot be a body's: world and brackets mean something else",
+				   name);
+	for (uint32_t i = 0; i < self->bodies.count; i++)
+		if (strcmp(self->bodies.items[i].name, name) == 0)
+			return source_fail(&self->source, node->line, STATUS_EXISTS, "name",
+					   "name '%.32s' was given in line %u", name,
+					   (unsigned)self->bodies.items[i].line);
+	if (self->bodies.count == SCENE_NAMES_MAX)
+		return source_fail(&self->source, node->line, STATUS_LIMIT, "name",
+				   "more than %d bodies with names", SCENE_NAMES_MAX);
+	if (ARRAY_RESERVE(&self->bodies, (uint64_t)self->bodies.count + 1) != STATUS_OK)
+		return source_no_memory(&self->source);
+	self->bodies.items[self->bodies.count++] = (struct named_bodies){
+		name, self->commands.count, (uint32_t)count, node->line };
+	return STATUS_OK;
+}
+
 static enum status compile_entry(struct compile *self, const struct node *node, uint32_t number)
 {
 	struct entry entry;
@@ -369,6 +399,8 @@ static enum status compile_entry(struct compile *self, const struct node *node, 
 	uint64_t count = status == STATUS_OK ? generator_count(&generator) : 0;
 	if (status == STATUS_OK)
 		status = check_room(self, &entry, count);
+	if (status == STATUS_OK)
+		status = name_bodies(self, &entry, count);
 	if (status != STATUS_OK)
 		return status;
 	struct command_SPAWN spawn = spawn_of(&entry.body);

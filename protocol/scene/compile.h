@@ -27,6 +27,9 @@ enum {
 	HULL_VERTICES_MAX = 1024, /* of the finished hull */
 	HULL_DIRECTIONS = 512,	  /* `simplify` of a larger cloud when the file does not say */
 	LIKE_DEPTH_MAX = 16,
+	SCENE_NAMES_MAX = 4096,	 /* of bodies: each is compared with those before it */
+	SCENE_JOINTS_MAX = 65536, /* made by all entries of a file */
+	SCENE_POINTS_MAX = 1 << 20, /* of all tables of motors */
 };
 
 /* A name of the file and the shape it stands for. */
@@ -35,21 +38,29 @@ struct named_shape {
 	uint32_t shape;	  /* index */
 };
 
+/* The bodies of an entry with a name: commands first … first + count − 1. */
+struct named_bodies {
+	const char *name; /* borrowed from the document */
+	uint32_t first, count, line;
+};
+
 struct compile {
 	struct source source;
 	const char *base; /* directory for meshes, or NULL */
 	uint64_t seed;	  /* the world's */
 	bool planar;
-	uint32_t bodies_max, body_count;
+	uint32_t bodies_max, body_count, joints_max, joint_count;
 	const struct node *materials, *prototypes; /* NULL when the file has none */
 	ARRAY_OF(struct named_shape) named;
 	ARRAY_OF(struct scene_shape) shapes;
 	ARRAY_OF(struct command) commands;
-	/* Of each command: where its shapes begin in `attachments`. */
+	/* Of each command: where its shapes begin in `attachments`; of a JOINT_TABLE: its points in `points`. */
 	ARRAY_OF(uint32_t) firsts;
 	/* And the line it comes from. */
 	ARRAY_OF(uint32_t) lines;
 	ARRAY_OF(struct attachment) attachments;
+	ARRAY_OF(struct joint_point) points;
+	ARRAY_OF(struct named_bodies) bodies;
 };
 
 /* A new command with its defaults at the end of the list; NULL when there is no memory. */
@@ -61,6 +72,16 @@ MUST_CHECK enum status compile_world(struct compile *self, const struct node *no
 MUST_CHECK enum status compile_shapes(struct compile *self, const struct node *shapes);
 MUST_CHECK enum status compile_prototypes(struct compile *self);
 MUST_CHECK enum status compile_bodies(struct compile *self, const struct node *bodies);
+MUST_CHECK enum status compile_joints(struct compile *self, const struct node *joints);
+
+/* "'a' and 'b' exclude each other", where both are said. */
+MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct node *node, bool both,
+					   const char *one, const char *other);
+/* All that holds for one axis of a joint, from `node` (an axis' mapping, whose keys were read): a JOINT_AXIS and,
+ * where the motor follows a table, a JOINT_TABLE. `length` is that of a distance as it stands. joint_axes.c */
+MUST_CHECK enum status compile_axis(struct compile *self, const struct node *node,
+				    const struct axis_keys *keys, uint32_t joint, uint32_t type,
+				    uint32_t axis, double length);
 
 /* A shape's name or a shape in place; *index is into `shapes`. */
 MUST_CHECK enum status compile_shape(struct compile *self, const struct node *node,

@@ -6,6 +6,8 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/shapes.c \
 	protocol/scene/bodies.c \
 	protocol/scene/generate.c \
+	protocol/scene/joints.c \
+	protocol/scene/joint_axes.c \
 	protocol/scene/cloud.h \
 	protocol/scene/cloud.c \
 	protocol/scene/mesh.h \

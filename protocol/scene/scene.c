@@ -1,5 +1,5 @@
 /* scene.c: a scene file from its bytes to shapes and commands, in one pass over the tree: world,
- * shapes, prototypes, bodies. The first thing that is wrong is said, and nothing is left behind. */
+ * shapes, prototypes, bodies, joints. The first thing that is wrong is said, and nothing is left behind. */
 #include "protocol/scene/scene.h"
 
 #include <stdio.h>
@@ -106,6 +106,7 @@ static enum status compile_limits(struct compile *self, const struct node *node,
 	enum status status = node == NULL ? STATUS_OK
 					  : schema_read(&self->source, node, SCHEMA_LIMITS, &limits);
 	self->bodies_max = limits.bodies;
+	self->joints_max = limits.joints;
 	if (status != STATUS_OK || node == NULL)
 		return status;
 	out->bodies_max = KEY_GIVEN(&limits, LIMITS, bodies) ? limits.bodies : 0;
@@ -164,6 +165,8 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->firsts);
 	ARRAY_RELEASE(&self->lines);
 	ARRAY_RELEASE(&self->attachments);
+	ARRAY_RELEASE(&self->points);
+	ARRAY_RELEASE(&self->bodies);
 }
 
 static enum status compile_all(struct compile *self, const struct node *root,
@@ -182,10 +185,12 @@ static enum status compile_all(struct compile *self, const struct node *root,
 		status = compile_prototypes(self);
 	if (status == STATUS_OK)
 		status = compile_bodies(self, file.bodies);
+	if (status == STATUS_OK)
+		status = compile_joints(self, file.joints);
 	return status;
 }
 
-/* The lists pass to the scene; commands learn where their shapes are now that nothing moves. */
+/* The lists pass to the scene; commands learn where their shapes and points are now that nothing moves. */
 static void hand_over(struct compile *self, struct scene *scene)
 {
 	scene->shapes = self->shapes.items;
@@ -195,12 +200,16 @@ static void hand_over(struct compile *self, struct scene *scene)
 	scene->command_count = self->commands.count;
 	scene->attachments = self->attachments.items;
 	scene->attachment_count = self->attachments.count;
+	scene->points = self->points.items;
 	for (uint32_t i = 0; i < scene->command_count; i++) {
 		struct command *command = &scene->commands[i];
 		if (command->op == COMMAND_SPAWN && command->spawn.shapes.count > 0)
 			command->spawn.shapes.items = scene->attachments + self->firsts.items[i];
+		if (command->op == COMMAND_JOINT_TABLE)
+			command->joint_table.points.items = scene->points + self->firsts.items[i];
 	}
 	ARRAY_RELEASE(&self->named);
+	ARRAY_RELEASE(&self->bodies);
 	ARRAY_RELEASE(&self->firsts);
 }
 
@@ -291,6 +300,7 @@ void scene_destroy(struct scene *scene)
 	heap_free(scene->commands);
 	heap_free(scene->lines);
 	heap_free(scene->attachments);
+	heap_free(scene->points);
 	heap_free(scene);
 }
 
@@ -300,5 +310,39 @@ void scene_resolve(struct scene *scene, const uint32_t *shape_ids)
 		int64_t *shape = &scene->attachments[i].shape;
 		ASSERT(*shape < 0 && -*shape <= (int64_t)scene->shape_count);
 		*shape = shape_ids[-*shape - 1];
+	}
+}
+
+/* A command's ids of what other commands make: none, or one or two. */
+static uint32_t references(struct command *command, int64_t *ids[2])
+{
+	switch (command->op) {
+	case COMMAND_JOINT_CREATE:
+		ids[0] = &command->joint_create.body_a;
+		ids[1] = &command->joint_create.body_b;
+		return 2;
+	case COMMAND_JOINT_AXIS:
+		ids[0] = &command->joint_axis.joint;
+		return 1;
+	case COMMAND_JOINT_TABLE:
+		ids[0] = &command->joint_table.joint;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+void scene_link(struct scene *scene, uint32_t first, uint32_t end, const uint32_t *values)
+{
+	for (uint32_t i = first; i < end; i++) {
+		int64_t *ids[2];
+		uint32_t count = references(&scene->commands[i], ids);
+		for (uint32_t k = 0; k < count; k++) {
+			if (*ids[k] >= 0)
+				continue;
+			uint32_t maker = (uint32_t)(-*ids[k] - 1);
+			ASSERT(maker < i);
+			*ids[k] = maker < first ? (int64_t)values[maker] : -(int64_t)(maker - first) - 1;
+		}
 	}
 }

@@ -4,7 +4,7 @@
  *
  * A scene is applied in order: every shape is uploaded (or cooked) by name, SHAPE_USE commands make
  * them known and give their ids, scene_resolve puts those ids into the commands, and the commands go
- * out in batches.
+ * out in batches, each made ready by scene_link.
  */
 #ifndef CAIRN_PROTOCOL_SCENE_SCENE_H
 #define CAIRN_PROTOCOL_SCENE_SCENE_H
@@ -39,13 +39,15 @@ struct scene {
 	struct scene_world world;
 	struct scene_shape *shapes; /* owned */
 	uint32_t shape_count;
-	/* Parameters, bounds, then bodies; SHAPE_USE is not among them. A shape is named −k: the k-th of
-	 * `shapes` (from 1) until scene_resolve. */
+	/* Parameters, bounds, bodies, then joints, each followed by what is said of its axes; SHAPE_USE is not among
+	 * them. A shape is named −k: the k-th of `shapes` (from 1) until scene_resolve; a body or a joint −k:
+	 * what the k-th of all commands makes, until scene_link. */
 	struct command *commands; /* owned */
 	uint32_t *lines; /* owned; of each command: where it comes from */
 	uint32_t command_count;
 	struct attachment *attachments; /* owned; the commands' lists point in here */
 	uint32_t attachment_count;
+	struct joint_point *points; /* owned, likewise */
 };
 
 /* Reads a file (YAML, so also JSON); meshes it names are looked for beside it, then in the directories
@@ -59,5 +61,8 @@ void scene_destroy(struct scene *scene);
 
 /* Puts ids (one per shape, in order) in place of the −k. Once. */
 void scene_resolve(struct scene *scene, const uint32_t *shape_ids);
+/* Makes commands first … end − 1 ready to go out as one batch: what an earlier command made gets its id from
+ * `values` (by command), what one of the batch makes is named −k within it. Once for each command. */
+void scene_link(struct scene *scene, uint32_t first, uint32_t end, const uint32_t *values);
 
 #endif

@@ -52,6 +52,7 @@ const struct schema_table schema_tables[SCHEMA_TABLES] = {
 
 /* One bit of `given` a key. */
 _Static_assert(COUNT_OF(BODY_keys) <= 64, "given has 64 bits");
+_Static_assert(COUNT_OF(JOINT_keys) <= 64, "given has 64 bits");
 
 /* ---- suggestions --------------------------------------------------------------------------------- */
 

@@ -107,6 +107,25 @@ static enum status use_shapes(struct scene *scene, struct world *world, struct r
 	return status;
 }
 
+/* The scene's own commands, batch by batch. */
+static enum status apply_scene(struct scene *scene, struct world *world, struct reason *why)
+{
+	uint32_t count = scene->command_count;
+	uint32_t *values = heap_alloc(MAX_OF(count, 1u) * sizeof *values);
+	if (values == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "scene", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	enum status status = STATUS_OK;
+	for (uint32_t first = 0; first < count && status == STATUS_OK; first += BATCH_COMMANDS_MAX) {
+		uint32_t end = first + MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX);
+		scene_link(scene, first, end, values);
+		status = apply(world, scene->commands + first, end - first, scene->lines + first,
+			       values + first, why);
+	}
+	heap_free(values);
+	return status;
+}
+
 enum status scene_world_make(struct scene *scene, const char *method, struct shape_book *book,
 			     struct world **out, struct reason *why)
 {
@@ -117,11 +136,8 @@ enum status scene_world_make(struct scene *scene, const char *method, struct sha
 		status = world_create(&options, &world, why);
 	if (status == STATUS_OK)
 		status = use_shapes(scene, world, why);
-	for (uint32_t first = 0; first < scene->command_count && status == STATUS_OK;
-	     first += BATCH_COMMANDS_MAX)
-		status = apply(world, scene->commands + first,
-			       MIN_OF(scene->command_count - first, (uint32_t)BATCH_COMMANDS_MAX),
-			       scene->lines + first, NULL, why);
+	if (status == STATUS_OK)
+		status = apply_scene(scene, world, why);
 	if (status != STATUS_OK) {
 		if (world != NULL)
 			world_destroy(world);

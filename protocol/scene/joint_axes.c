@@ -1,0 +1,251 @@
+/* joint_axes.c: what an entry of `joints` says of an axis, as JOINT_AXIS and JOINT_TABLE commands.
+ *
+ * Angles are said in radians, or in degrees by the keys that end so; commands have radians. JOINT_AXIS says all
+ * of an axis at once, so that every key that is absent has its initial value.
+ */
+#include "protocol/scene/compile.h"
+
+/* What an axis is being made of. */
+struct axis {
+	struct compile *compile;
+	const struct node *node;
+	uint32_t type, number;
+	double length; /* of a distance, as it stands */
+	struct command_JOINT_AXIS *out;
+};
+
+static bool turns(const struct axis *self)
+{
+	return self->number >= 3;
+}
+
+/* Refuses a key in degrees where the axis is a length, and both of a pair. */
+static enum status check_degrees(const struct axis *self, const struct node *node, bool plain,
+				 bool degrees, const char *name, const char *in_degrees)
+{
+	if (degrees && !turns(self))
+		return source_fail(&self->compile->source, node_find(node, in_degrees)->line,
+				   STATUS_RANGE, in_degrees,
+				   "%s is of an angle, this axis is a length: say %s, in metres",
+				   in_degrees, name);
+	return compile_refuse_both(self->compile, node, plain && degrees, name, in_degrees);
+}
+
+/* ---- limits -------------------------------------------------------------------------------------- */
+
+static enum status read_limits(const struct axis *self, const struct axis_keys *keys)
+{
+	const struct source *source = &self->compile->source;
+	bool degrees = keys->limits_degrees != NULL;
+	const struct node *list = degrees ? keys->limits_degrees : keys->limits;
+	const char *name = degrees ? "limits_degrees" : "limits";
+	double most = degrees ? 1e6 : LENGTH_MAX, limits[2];
+	enum status status = check_degrees(self, self->node, keys->limits != NULL, degrees, "limits",
+					   "limits_degrees");
+	if (status != STATUS_OK || list == NULL)
+		return status;
+	status = schema_vector(source, list, name, -most, most,
+			       degrees ? "degrees" : "m or rad", 2, limits);
+	if (status != STATUS_OK)
+		return status;
+	if (!(limits[0] <= limits[1]))
+		return source_fail(source, list->line, STATUS_RANGE, name,
+				   "the lower of %s, %g, is above the upper, %g", name, limits[0],
+				   limits[1]);
+	self->out->lower = limits[0] * (degrees ? RADIANS_PER_DEGREE : 1);
+	self->out->upper = limits[1] * (degrees ? RADIANS_PER_DEGREE : 1);
+	return STATUS_OK;
+}
+
+/* ---- springs ------------------------------------------------------------------------------------- */
+
+static enum status read_spring(const struct axis *self, const struct node *node)
+{
+	struct compile *compile = self->compile;
+	struct spring_keys spring;
+	enum status status = schema_read(&compile->source, node, SCHEMA_SPRING, &spring);
+	bool stiff = status == STATUS_OK && KEY_GIVEN(&spring, SPRING, stiffness);
+	bool hertz = status == STATUS_OK && KEY_GIVEN(&spring, SPRING, hertz);
+	if (status == STATUS_OK)
+		status = compile_refuse_both(compile, node, stiff && hertz, "stiffness", "hertz");
+	if (status == STATUS_OK)
+		status = compile_refuse_both(compile, node,
+					     hertz && KEY_GIVEN(&spring, SPRING, damping), "damping",
+					     "hertz");
+	if (status == STATUS_OK)
+		status = compile_refuse_both(compile, node,
+					     !hertz && KEY_GIVEN(&spring, SPRING, ratio) && stiff,
+					     "ratio", "stiffness");
+	bool rest = status == STATUS_OK && KEY_GIVEN(&spring, SPRING, rest);
+	bool degrees = status == STATUS_OK && KEY_GIVEN(&spring, SPRING, rest_degrees);
+	if (status == STATUS_OK)
+		status = check_degrees(self, node, rest, degrees, "rest", "rest_degrees");
+	if (status != STATUS_OK)
+		return status;
+	if (!hertz && !stiff && !KEY_GIVEN(&spring, SPRING, damping))
+		return source_fail(&compile->source, node->line, STATUS_MISSING, "hertz",
+				   "spring needs one of the keys 'hertz', 'stiffness' and 'damping'");
+	self->out->spring = hertz ? JOINT_SPRING_HERTZ : JOINT_SPRING_STIFFNESS;
+	self->out->stiffness = hertz ? spring.hertz : spring.stiffness;
+	self->out->damping = hertz ? spring.ratio : spring.damping;
+	self->out->rest = degrees ? spring.rest_degrees * RADIANS_PER_DEGREE :
+			  rest    ? spring.rest :
+				    self->length;
+	self->out->spring_limit = spring.limit;
+	return STATUS_OK;
+}
+
+/* ---- motors -------------------------------------------------------------------------------------- */
+
+static enum status read_sine(const struct axis *self, const struct node *node)
+{
+	struct sine_keys sine;
+	enum status status = schema_read(&self->compile->source, node, SCHEMA_SINE, &sine);
+	if (status != STATUS_OK)
+		return status;
+	bool plain = KEY_GIVEN(&sine, SINE, amplitude);
+	bool degrees = KEY_GIVEN(&sine, SINE, amplitude_degrees);
+	status = check_degrees(self, node, plain, degrees, "amplitude", "amplitude_degrees");
+	if (status != STATUS_OK)
+		return status;
+	if (!plain && !degrees)
+		return source_fail(&self->compile->source, node->line, STATUS_MISSING, "amplitude",
+				   "sine needs the key 'amplitude' or 'amplitude_degrees'");
+	self->out->wave = JOINT_WAVE_SINE;
+	self->out->amplitude =
+		degrees ? sine.amplitude_degrees * RADIANS_PER_DEGREE : sine.amplitude;
+	self->out->hertz = sine.hertz;
+	self->out->phase = sine.phase_degrees * RADIANS_PER_DEGREE;
+	return STATUS_OK;
+}
+
+/* Says what the motor holds; *follow is the mapping of its table, or NULL. */
+static enum status read_motor(const struct axis *self, const struct node *node, bool *degrees,
+			      const struct node **follow)
+{
+	struct compile *compile = self->compile;
+	struct motor_keys motor;
+	enum status status = schema_read(&compile->source, node, SCHEMA_MOTOR, &motor);
+	if (status != STATUS_OK)
+		return status;
+	bool velocity = KEY_GIVEN(&motor, MOTOR, velocity);
+	bool position = KEY_GIVEN(&motor, MOTOR, position);
+	*degrees = KEY_GIVEN(&motor, MOTOR, position_degrees);
+	*follow = motor.follow;
+	status = check_degrees(self, node, position, *degrees, "position", "position_degrees");
+	if (status == STATUS_OK)
+		status = compile_refuse_both(compile, node, velocity && (position || *degrees),
+					     "velocity", position ? "position" : "position_degrees");
+	if (status == STATUS_OK)
+		status = compile_refuse_both(compile, node, motor.sine != NULL && motor.follow != NULL,
+					     "sine", "follow");
+	if (status != STATUS_OK)
+		return status;
+	if (!velocity && !position && !*degrees)
+		return source_fail(&compile->source, node->line, STATUS_MISSING, "velocity",
+				   "motor needs one of the keys 'velocity', 'position' and "
+				   "'position_degrees'");
+	self->out->motor = velocity ? JOINT_MOTOR_VELOCITY : JOINT_MOTOR_POSITION;
+	self->out->target = velocity  ? motor.velocity :
+			    *degrees ? motor.position_degrees * RADIANS_PER_DEGREE :
+				       motor.position;
+	self->out->motor_limit = motor.limit;
+	return motor.sine != NULL ? read_sine(self, motor.sine) : STATUS_OK;
+}
+
+/* The points of a table go to the end of the list. */
+static enum status read_points(const struct axis *self, const struct node *list, bool degrees)
+{
+	struct compile *compile = self->compile;
+	double before = -1;
+	for (const struct node *at = list->first; at != NULL; at = at->next) {
+		double point[2];
+		enum status status = schema_vector(&compile->source, at, "points", -LENGTH_MAX,
+						   LENGTH_MAX, "", 2, point);
+		if (status != STATUS_OK)
+			return status;
+		if (!(point[0] >= 0 && point[0] > before))
+			return source_fail(&compile->source, at->line, STATUS_RANGE, "points",
+					   "time %g of points is not above %g, the one before it",
+					   point[0], MAX_OF(before, 0));
+		before = point[0];
+		if (compile->points.count >= SCENE_POINTS_MAX)
+			return source_fail(&compile->source, at->line, STATUS_LIMIT, "points",
+					   "more than %d points in tables of motors", SCENE_POINTS_MAX);
+		if (ARRAY_RESERVE(&compile->points, (uint64_t)compile->points.count + 1) != STATUS_OK)
+			return source_no_memory(&compile->source);
+		compile->points.items[compile->points.count++] = (struct joint_point){
+			point[0], point[1] * (degrees ? RADIANS_PER_DEGREE : 1) };
+	}
+	return STATUS_OK;
+}
+
+static enum status make_table(const struct axis *self, const struct node *node, int64_t joint,
+			      bool degrees)
+{
+	struct compile *compile = self->compile;
+	struct follow_keys follow;
+	uint32_t first = compile->points.count;
+	enum status status = schema_read(&compile->source, node, SCHEMA_FOLLOW, &follow);
+	if (status == STATUS_OK)
+		status = read_points(self, follow.points, degrees);
+	if (status != STATUS_OK)
+		return status;
+	double last = compile->points.items[compile->points.count - 1].time;
+	if (follow.period != 0 && follow.period < last)
+		return source_fail(&compile->source, node->line, STATUS_RANGE, "period",
+				   "period %g ends before the last point, %g", follow.period, last);
+	struct command *command = compile_command(compile, COMMAND_JOINT_TABLE, node->line);
+	if (command == NULL)
+		return source_no_memory(&compile->source);
+	command->joint_table.joint = joint;
+	command->joint_table.axis = self->number;
+	command->joint_table.period = follow.period;
+	command->joint_table.points.count = compile->points.count - first;
+	compile->firsts.items[compile->firsts.count - 1] = first;
+	return STATUS_OK;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------- */
+
+static uint8_t mode_of(const struct axis *self, const struct axis_keys *keys)
+{
+	if (KEY_GIVEN(keys, AXIS, mode))
+		return (uint8_t)keys->mode;
+	if (keys->limits != NULL || keys->limits_degrees != NULL)
+		return JOINT_LIMITED;
+	return self->type == JOINT_DISTANCE && keys->spring == NULL ? JOINT_LOCKED : JOINT_FREE;
+}
+
+enum status compile_axis(struct compile *self, const struct node *node, const struct axis_keys *keys,
+			 uint32_t joint, uint32_t type, uint32_t axis, double length)
+{
+	struct command values;
+	command_defaults(&values, COMMAND_JOINT_AXIS);
+	struct command_JOINT_AXIS *out = &values.joint_axis;
+	const struct axis whole = { self, node, type, axis, length, out };
+	const struct node *follow = NULL;
+	bool degrees = false;
+	out->joint = -(int64_t)joint - 1;
+	out->axis = axis;
+	out->mode = mode_of(&whole, keys);
+	out->restitution = keys->restitution;
+	out->friction = keys->friction;
+	out->rest = length;
+	enum status status = read_limits(&whole, keys);
+	if (status == STATUS_OK && out->mode == JOINT_LIMITED && keys->limits == NULL &&
+	    keys->limits_degrees == NULL)
+		status = source_fail(&self->source, node->line, STATUS_MISSING, "limits",
+				     "a limited axis needs the key 'limits'");
+	if (status == STATUS_OK && keys->spring != NULL)
+		status = read_spring(&whole, keys->spring);
+	if (status == STATUS_OK && keys->motor != NULL)
+		status = read_motor(&whole, keys->motor, &degrees, &follow);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_JOINT_AXIS, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	*command = values;
+	return follow != NULL ? make_table(&whole, follow, out->joint, degrees) : STATUS_OK;
+}

@@ -1,0 +1,413 @@
+/* joints.c: entries of `joints` as JOINT_CREATE commands, each followed by what is said of its axes.
+ *
+ * The bodies stand where their SPAWN commands put them, jitter included: an anchor that is said in a body's axes
+ * is computed from there. A joint whose two anchors are one place goes out with that place in the world
+ * (place 1), so that its sides agree wherever the bodies are by then; only `at_a` and `at_b` together go out as
+ * they are said.
+ */
+#include "protocol/scene/compile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WORLD UINT32_MAX
+
+/* One side of an entry: the world, or the bodies of commands first … first + count − 1. */
+struct side {
+	uint32_t first, count; /* WORLD, 1: the world */
+};
+
+struct joint_entry {
+	const struct node *node;
+	struct joint_keys keys;
+	struct side a, b;
+	uint32_t type; /* enum joint_type */
+};
+
+/* ---- names --------------------------------------------------------------------------------------- */
+
+static enum status find_name(struct compile *self, const struct node *use, const char *key,
+			     const char *name, struct side *out)
+{
+	char room[64];
+	struct suggestion suggestion = suggestion_for(name);
+	for (uint32_t i = 0; i < self->bodies.count; i++) {
+		const struct named_bodies *named = &self->bodies.items[i];
+		if (strcmp(named->name, name) == 0) {
+			*out = (struct side){ named->first, named->count };
+			return STATUS_OK;
+		}
+		suggestion_offer(&suggestion, named->name);
+	}
+	return source_fail(&self->source, use->line, STATUS_MISSING, key,
+			   "%s: no body is called '%.32s'%s", key, name,
+			   suggestion_text(&suggestion, room, sizeof room));
+}
+
+/* "[i]" at the end of a name: one of its bodies, from 0, or from the last, −1, backwards. */
+static enum status take_index(struct compile *self, const struct node *use, const char *key,
+			      const char *index, struct side *side)
+{
+	int number, bytes = 0;
+	if (sscanf(index, "[%d]%n", &number, &bytes) != 1 || bytes == 0 || index[bytes] != '\0')
+		return source_fail(&self->source, use->line, STATUS_TYPE, key,
+				   "%s '%.32s' must be NAME or NAME[number]", key, use->text);
+	int64_t place = number < 0 ? (int64_t)side->count + number : number;
+	if (place < 0 || place >= (int64_t)side->count)
+		return source_fail(&self->source, use->line, STATUS_RANGE, key,
+				   "%s '%.32s' is not between [0] and [%u]", key, use->text,
+				   (unsigned)side->count - 1);
+	*side = (struct side){ side->first + (uint32_t)place, 1 };
+	return STATUS_OK;
+}
+
+static enum status find_side(struct compile *self, const struct node *entry, const char *key,
+			     const char *text, struct side *out)
+{
+	char name[80];
+	*out = (struct side){ WORLD, 1 };
+	if (text == NULL || strcmp(text, "world") == 0)
+		return STATUS_OK;
+	const struct node *use = node_find(entry, key);
+	size_t bytes = strcspn(text, "[");
+	snprintf(name, sizeof name, "%.*s", (int)bytes, text);
+	enum status status = find_name(self, use, key, name, out);
+	return status == STATUS_OK && text[bytes] != '\0' ?
+		       take_index(self, use, key, text + bytes, out) :
+		       status;
+}
+
+static enum status find_chain(struct compile *self, struct joint_entry *entry)
+{
+	const struct joint_keys *keys = &entry->keys;
+	struct side all;
+	enum status status = compile_refuse_both(self, entry->node, keys->a != NULL, "chain", "a");
+	if (status == STATUS_OK)
+		status = compile_refuse_both(self, entry->node, keys->b != NULL, "chain", "b");
+	if (status == STATUS_OK)
+		status = find_side(self, entry->node, "chain", keys->chain, &all);
+	if (status != STATUS_OK)
+		return status;
+	if (all.first == WORLD || all.count < 2)
+		return source_fail(&self->source, node_find(entry->node, "chain")->line,
+				   STATUS_RANGE, "chain",
+				   "chain '%.32s' is one body; a chain needs a generator's, 2 or more",
+				   keys->chain);
+	entry->a = (struct side){ all.first, all.count - 1 };
+	entry->b = (struct side){ all.first + 1, all.count - 1 };
+	return STATUS_OK;
+}
+
+static enum status find_sides(struct compile *self, struct joint_entry *entry)
+{
+	const struct joint_keys *keys = &entry->keys;
+	struct side *a = &entry->a, *b = &entry->b;
+	if (keys->chain != NULL)
+		return find_chain(self, entry);
+	enum status status = find_side(self, entry->node, "a", keys->a, a);
+	if (status == STATUS_OK)
+		status = find_side(self, entry->node, "b", keys->b, b);
+	if (status != STATUS_OK)
+		return status;
+	if (a->first == b->first)
+		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "b",
+				   a->first == WORLD ?
+					   "both sides are the world: a joint needs a body, a or b" :
+					   "a and b are the same body; a generator's next to each other "
+					   "are joined by chain");
+	if (a->count > 1 && b->count > 1 && a->count != b->count)
+		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "b",
+				   "a has %u bodies and b %u: must be as many, or one",
+				   (unsigned)a->count, (unsigned)b->count);
+	return STATUS_OK;
+}
+
+/* The index-th body of a side: its command, or WORLD. */
+static uint32_t side_at(struct side side, uint32_t index)
+{
+	return side.first == WORLD ? WORLD : side.first + (side.count > 1 ? index : 0);
+}
+
+static pose pose_of(const struct compile *self, uint32_t body)
+{
+	if (body == WORLD)
+		return pose_identity();
+	const struct command_SPAWN *spawn = &self->commands.items[body].spawn;
+	return pose_make(spawn->position, spawn->rotation);
+}
+
+/* ---- where it is --------------------------------------------------------------------------------- */
+
+static bool apart(const struct joint_entry *entry)
+{
+	return entry->type == JOINT_DISTANCE || entry->type == JOINT_DRAG;
+}
+
+/* Which anchors are said: each side's once at most, and what the type needs. */
+static enum status check_anchors(struct compile *self, const struct joint_entry *entry)
+{
+	const struct joint_keys *keys = &entry->keys;
+	const struct node *node = entry->node;
+	bool at = KEY_GIVEN(keys, JOINT, at), to = KEY_GIVEN(keys, JOINT, to);
+	bool at_a = KEY_GIVEN(keys, JOINT, at_a), at_b = KEY_GIVEN(keys, JOINT, at_b);
+	if (to && !apart(entry))
+		return source_fail(&self->source, node_find(node, "to")->line, STATUS_RANGE, "to",
+				   "only a distance and a drag have two anchors in the world: say at");
+	enum status status = compile_refuse_both(self, node, at && at_a, "at", "at_a");
+	if (status == STATUS_OK)
+		status = compile_refuse_both(self, node, to && at_b, "to", "at_b");
+	if (status == STATUS_OK)
+		status = compile_refuse_both(self, node, at && at_b && !apart(entry), "at", "at_b");
+	if (status != STATUS_OK)
+		return status;
+	if (apart(entry) && (!(at || at_a) || !(to || at_b)))
+		return source_fail(&self->source, node->line, STATUS_MISSING, "at_b",
+				   "it needs the keys 'at' or 'at_a', and 'to' or 'at_b'");
+	if (!at && !at_a && !at_b)
+		return source_fail(&self->source, node->line, STATUS_MISSING, "at",
+				   "joint needs one of the keys 'at', 'at_a' and 'at_b'");
+	return STATUS_OK;
+}
+
+/* Joint axes with x along `x` and z along what of `z` stands across it. */
+static quat frame_of(vec3 x, vec3 z)
+{
+	quat frame = quat_between(vec3_axis(0), x);
+	vec3 is = quat_rotate(frame, vec3_axis(2));
+	quat turn = vec3_dot(is, z) < -1 + 1e-12 ? quat_from_axis_angle(x, 180 * RADIANS_PER_DEGREE) :
+						   quat_between(is, z);
+	return quat_normalize(quat_mul(turn, frame));
+}
+
+/* In the axes of the anchor. */
+static enum status read_frame(struct compile *self, const struct joint_entry *entry, quat *out)
+{
+	const struct joint_keys *keys = &entry->keys;
+	const struct node *node = entry->node;
+	double length;
+	bool along_z = self->planar && entry->type == JOINT_REVOLUTE;
+	bool axis = KEY_GIVEN(keys, JOINT, axis), across = KEY_GIVEN(keys, JOINT, across);
+	bool rotation = KEY_GIVEN(keys, JOINT, rotation);
+	enum status status = compile_refuse_both(self, node, rotation && axis, "rotation", "axis");
+	if (status == STATUS_OK)
+		status = compile_refuse_both(self, node, rotation && across, "rotation", "across");
+	*out = keys->rotation;
+	if (status != STATUS_OK || rotation)
+		return status;
+	vec3 x = axis ? vec3_normalize_length(keys->axis, &length) : vec3_axis(along_z ? 2 : 0);
+	if (axis && !(length > 1e-9))
+		return source_fail(&self->source, node_find(node, "axis")->line, STATUS_DEGENERATE,
+				   "axis", "the length of axis is %g, 1e-09 is the least", length);
+	*out = quat_between(vec3_axis(0), x);
+	if (!across)
+		return STATUS_OK;
+	vec3 z = vec3_mul_sub(keys->across, x, vec3_dot(keys->across, x));
+	z = vec3_normalize_length(z, &length);
+	if (!(length > 1e-9 * vec3_length(keys->across)))
+		return source_fail(&self->source, node_find(node, "across")->line,
+				   STATUS_DEGENERATE, "across",
+				   "across lies along axis, or its length is 0");
+	*out = frame_of(x, z);
+	return STATUS_OK;
+}
+
+/* Puts anchors and frames of the joint of two bodies. */
+static void place(const struct compile *self, const struct joint_entry *entry, uint32_t a, uint32_t b,
+		  quat frame, struct command_JOINT_CREATE *out)
+{
+	const struct joint_keys *keys = &entry->keys;
+	pose at_a = pose_of(self, a), at_b = pose_of(self, b);
+	bool by_a = KEY_GIVEN(keys, JOINT, at_a), by_b = KEY_GIVEN(keys, JOINT, at_b);
+	vec3 point_a = by_a ? pose_point(at_a, keys->at_a) : keys->at;
+	vec3 point_b = by_b ? pose_point(at_b, keys->at_b) : keys->to;
+	if (by_a)
+		frame = quat_mul(at_a.rotation, frame);
+	else if (by_b && !KEY_GIVEN(keys, JOINT, at))
+		frame = quat_mul(at_b.rotation, frame);
+	out->place = 1;
+	out->point_a = apart(entry) || by_a || !by_b ? point_a : point_b;
+	out->point_b = apart(entry) ? point_b : vec3_zero();
+	out->frame_a = quat_normalize(frame);
+	if (apart(entry) || !(by_a && by_b))
+		return;
+	out->place = 0;
+	out->point_a = keys->at_a;
+	out->point_b = keys->at_b;
+	out->frame_a = quat_normalize(quat_mul(quat_conjugate(at_a.rotation), frame));
+	out->frame_b = quat_normalize(quat_mul(quat_conjugate(at_b.rotation), frame));
+}
+
+/* ---- axes ---------------------------------------------------------------------------------------- */
+
+#define TYPE_BIT(type) (1u << (type))
+#define ANY_TYPE UINT32_MAX
+
+/* table: words for axes, and the types that have them. */
+static const struct {
+	const char *name;
+	size_t offset; /* into struct joint_keys */
+	uint32_t axis, types;
+} AXES[] = {
+#define AXIS_WORD(word, axis, types) { #word, offsetof(struct joint_keys, word), axis, types }
+	AXIS_WORD(slide, 0, TYPE_BIT(JOINT_PRISMATIC) | TYPE_BIT(JOINT_CYLINDRICAL)),
+	AXIS_WORD(turn, 3,
+		  TYPE_BIT(JOINT_REVOLUTE) | TYPE_BIT(JOINT_CYLINDRICAL) | TYPE_BIT(JOINT_UNIVERSAL)),
+	AXIS_WORD(bend, 4, TYPE_BIT(JOINT_UNIVERSAL)),
+	AXIS_WORD(length, 0, TYPE_BIT(JOINT_DISTANCE)),
+	AXIS_WORD(twist, 3, TYPE_BIT(JOINT_SPHERICAL)),
+	AXIS_WORD(swing, 4, TYPE_BIT(JOINT_SPHERICAL)),
+	AXIS_WORD(suspension, 0, TYPE_BIT(JOINT_WHEEL)),
+	AXIS_WORD(steer, 3, TYPE_BIT(JOINT_WHEEL)),
+	AXIS_WORD(spin, 5, TYPE_BIT(JOINT_WHEEL)),
+	AXIS_WORD(x, 0, ANY_TYPE),
+	AXIS_WORD(y, 1, ANY_TYPE),
+	AXIS_WORD(z, 2, ANY_TYPE),
+	AXIS_WORD(rx, 3, ANY_TYPE),
+	AXIS_WORD(ry, 4, ANY_TYPE),
+	AXIS_WORD(rz, 5, ANY_TYPE),
+};
+
+/* The keys of the one axis that stand in the entry itself; false when there are none. */
+static bool own_axis(const struct joint_keys *keys, struct axis_keys *out)
+{
+	schema_defaults(SCHEMA_AXIS, out);
+#define TAKE(key)                                                          \
+	do {                                                               \
+		const uint64_t one = 1;                                    \
+		out->key = keys->key;                                      \
+		if (KEY_GIVEN(keys, JOINT, key))                           \
+			out->given |= one << KEY_AXIS_##key;               \
+	} while (0)
+	TAKE(mode);
+	TAKE(limits);
+	TAKE(limits_degrees);
+	TAKE(restitution);
+	TAKE(friction);
+	TAKE(spring);
+	TAKE(motor);
+	return out->given != 0;
+}
+
+/* Axes that the entry's own keys speak of: first … first + count − 1. */
+static enum status own_axes(struct compile *self, const struct joint_entry *entry, uint32_t *first,
+			    uint32_t *count)
+{
+	*count = 1;
+	*first = entry->type == JOINT_REVOLUTE ? 3 : 0;
+	if (entry->type == JOINT_DRAG)
+		*count = 3;
+	if (entry->type == JOINT_REVOLUTE || entry->type == JOINT_PRISMATIC || apart(entry))
+		return STATUS_OK;
+	const char *words = entry->type == JOINT_SPHERICAL   ? "twist: {…} or swing" :
+			    entry->type == JOINT_CYLINDRICAL ? "slide: {…} or turn" :
+			    entry->type == JOINT_UNIVERSAL   ? "turn: {…} or bend" :
+			    entry->type == JOINT_WHEEL	     ? "suspension: {…}, steer or spin" :
+							       "x: {…}, y, z, rx, ry or rz";
+	if (entry->type == JOINT_FIXED)
+		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "type",
+				   "a fixed joint has no axis with limits, springs or motors");
+	return source_fail(&self->source, entry->node->line, STATUS_RANGE, "type",
+			   "which axis has these limits, springs or motors? say %s: {…}", words);
+}
+
+static enum status make_own_axes(struct compile *self, const struct joint_entry *entry, uint32_t joint,
+				 double length)
+{
+	struct axis_keys keys;
+	uint32_t first, count;
+	if (!own_axis(&entry->keys, &keys))
+		return STATUS_OK;
+	enum status status = own_axes(self, entry, &first, &count);
+	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
+		status = compile_axis(self, entry->node, &keys, joint, entry->type, first + i, length);
+	return status;
+}
+
+static enum status make_axes(struct compile *self, const struct joint_entry *entry, uint32_t joint,
+			     double length)
+{
+	enum status status = make_own_axes(self, entry, joint, length);
+	for (size_t i = 0; status == STATUS_OK && i < COUNT_OF(AXES); i++) {
+		const struct node *node;
+		struct axis_keys keys;
+		memcpy(&node, (const char *)&entry->keys + AXES[i].offset, sizeof node);
+		if (node == NULL)
+			continue;
+		if (!(AXES[i].types & TYPE_BIT(entry->type)))
+			return source_fail(&self->source, node->line, STATUS_RANGE, AXES[i].name,
+					   "a joint of this type has no %s", AXES[i].name);
+		status = schema_read(&self->source, node, SCHEMA_AXIS, &keys);
+		if (status == STATUS_OK)
+			status = compile_axis(self, node, &keys, joint, entry->type, AXES[i].axis,
+					      length);
+	}
+	return status;
+}
+
+/* ---- commands ------------------------------------------------------------------------------------ */
+
+static int64_t named(uint32_t body)
+{
+	return body == WORLD ? 0 : -(int64_t)body - 1;
+}
+
+static enum status make_joint(struct compile *self, const struct joint_entry *entry, uint32_t index,
+			      quat frame)
+{
+	const struct joint_keys *keys = &entry->keys;
+	uint32_t a = side_at(entry->a, index), b = side_at(entry->b, index);
+	uint32_t joint = self->commands.count;
+	if (self->joint_count == MIN_OF(self->joints_max, (uint32_t)SCENE_JOINTS_MAX))
+		return source_fail(&self->source, entry->node->line, STATUS_LIMIT, "joints",
+				   "more than %u joints (world.limits.joints)",
+				   (unsigned)self->joint_count);
+	struct command *command = compile_command(self, COMMAND_JOINT_CREATE, entry->node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	self->joint_count++;
+	struct command_JOINT_CREATE *out = &command->joint_create;
+	out->type = (uint8_t)entry->type;
+	out->body_a = named(a);
+	out->body_b = named(b);
+	place(self, entry, a, b, frame, out);
+	out->violated = (uint8_t)keys->violated;
+	out->flags = keys->collide ? 0 : (uint32_t)JOINT_BODIES_PASS;
+	out->break_force = keys->break_force;
+	out->break_torque = keys->break_torque;
+	out->tag = keys->tag;
+	/* Without words of its own a spring of a distance pulls to where it stands; others to 0. */
+	double length = entry->type == JOINT_DISTANCE ? vec3_distance(out->point_a, out->point_b) : 0;
+	double reach = vec3_max_component(vec3_max(vec3_abs(out->point_a), vec3_abs(out->point_b)));
+	if (!(reach <= LENGTH_MAX))
+		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "at_a",
+				   "an anchor would be at %g m, %.10g is the most", reach, LENGTH_MAX);
+	return make_axes(self, entry, joint, length);
+}
+
+static enum status compile_joint(struct compile *self, const struct node *node)
+{
+	struct joint_entry entry = { .node = node };
+	quat frame;
+	enum status status = schema_read(&self->source, node, SCHEMA_JOINT, &entry.keys);
+	if (status != STATUS_OK)
+		return status;
+	entry.type = entry.keys.type + JOINT_SPHERICAL;
+	status = find_sides(self, &entry);
+	if (status == STATUS_OK)
+		status = check_anchors(self, &entry);
+	if (status == STATUS_OK)
+		status = read_frame(self, &entry, &frame);
+	uint32_t count = MAX_OF(entry.a.count, entry.b.count);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = make_joint(self, &entry, i, frame);
+	return status;
+}
+
+enum status compile_joints(struct compile *self, const struct node *joints)
+{
+	enum status status = STATUS_OK;
+	for (const struct node *at = joints != NULL ? joints->first : NULL;
+	     at != NULL && status == STATUS_OK; at = at->next)
+		status = compile_joint(self, at);
+	return status;
+}
