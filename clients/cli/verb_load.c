@@ -1,19 +1,20 @@
-/* verb_load.c: load: a scene's shapes and bodies into a world.
+/* verb_load.c: load: a scene's shapes, bodies and joints into a world.
  *
- * What a scene makes must not depend on when it arrives. A world that stands still gets all batches first,
- * where they wait for its next boundary, and is then stepped once: the whole scene begins at one tick. Only
- * into a running world the bodies come as they come.
+ * What a scene makes must not depend on when it arrives. A world that stands still gets all batches at one
+ * boundary, and is then stepped once: the whole scene begins at one tick. Only into a running world a scene of
+ * more than one batch comes as it comes.
  */
 #include <stdlib.h>
 
 #include "clients/cli/progress.h"
 #include "clients/cli/verbs.h"
+#include "protocol/command_wire.h"
 #include "protocol/packer.h"
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 
-/* A batch must fit into a frame of 64 KiB; a command with its texts or shapes takes a few hundred bytes. */
-enum { AT_ONCE = 100 };
+/* A batch must fit into a frame of 64 KiB, with what stands around the commands; and what worlds take at once. */
+enum { BATCH_BYTES = 60000, BATCH_COMMANDS = 4096 };
 
 /* The limits that the scene states; returns how many. */
 static uint32_t pack_limits(struct wire_packer *out, const struct scene_world *scene)
@@ -88,49 +89,69 @@ static enum status create_for(struct cli *cli, const char *name, const struct sc
 	return status == STATUS_OK ? cairn_join(cli->client, name, world, &cli->why) : status;
 }
 
-/* Sends batches that wait for the boundary of one step, and makes it. `values` (may be NULL): ids made. */
-static enum status apply_at_one_tick(struct cli *cli, uint32_t world, const struct command *commands,
-				     uint32_t count, struct progress *progress)
+/* ---- batches ------------------------------------------------------------------------------------- */
+
+/* Where the batch ends that begins with command `first`: as many as fit into BATCH_BYTES, so that most scenes are one
+ * batch, and joints come with their bodies also into a world that runs. */
+static uint32_t batch_end(const struct scene *scene, uint32_t first)
 {
-	struct message stepped;
-	uint64_t batch;
-	enum status status = STATUS_OK;
-	cli->refused.status = STATUS_OK;
-	for (uint32_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE) {
-		status = cairn_commands(cli->client, world, commands + first,
-					MIN_OF(count - first, (uint32_t)AT_ONCE), CAIRN_NEXT_TICK,
-					WIRE_LATE_APPLY, &batch, &cli->why);
-		progress_at(progress, first);
+	static uint8_t packed[BATCH_BYTES];
+	struct wire_packer out = wire_packer_over(packed, sizeof packed);
+	uint32_t end = first;
+	while (end < scene->command_count && end - first < BATCH_COMMANDS) {
+		command_pack(&out, &scene->commands[end]);
+		if (wire_packer_status(&out) != STATUS_OK)
+			break;
+		end++;
 	}
-	if (status == STATUS_OK)
-		status = cairn_step(cli->client, world, &(struct cairn_step){ .n = 1 }, &stepped,
-				    &cli->why);
-	/* Results come before the STEPPED that they belong to (verb_callbacks). */
-	if (status == STATUS_OK && cli->refused.status != STATUS_OK) {
-		cli->why = cli->refused;
-		status = cli->why.status;
+	return MAX_OF(end, first + 1);
+}
+
+/* Applies the batch and keeps the ids that it made. A refusal says the line. */
+static enum status apply_batch(struct cli *cli, const struct cairn_world *world,
+			       const struct scene *scene, uint32_t first, uint32_t end,
+			       uint32_t *values)
+{
+	struct wire_result result;
+	enum status status =
+		cli_apply(cli, world, scene->commands + first, end - first, &result);
+	for (uint32_t i = first; i < end && status == STATUS_OK; i++)
+		values[i] = result_value(&result, i - first);
+	int64_t index = cli->why.index;
+	if (status != STATUS_OK && index >= 0 && index < (int64_t)(end - first)) {
+		struct reason inner = cli->why;
+		reason_set(&cli->why, status, -1, inner.field, "line %u: %s",
+			   (unsigned)scene->lines[first + (uint32_t)index], inner.text);
 	}
 	return status;
 }
 
-static enum status apply_all(struct cli *cli, const struct cairn_world *world,
-			     const struct command *commands, uint32_t count)
+static enum status apply_all(struct cli *cli, const struct cairn_world *world, struct scene *scene)
 {
-	struct wire_result result;
 	struct progress progress;
+	struct message stepped;
+	uint32_t count = scene->command_count;
+	uint32_t *values = heap_alloc(MAX_OF(count, 1u) * sizeof *values);
+	if (values == NULL)
+		return reason_set(&cli->why, STATUS_NO_MEMORY, -1, "scene", "%s",
+				  status_text(STATUS_NO_MEMORY));
 	enum status status = STATUS_OK;
 	progress_start(&progress, cli, "bodies", count);
-	if (world->mode != WIRE_MODE_RUNNING)
-		status = apply_at_one_tick(cli, world->number, commands, count, &progress);
-	for (uint32_t first = 0; world->mode == WIRE_MODE_RUNNING && first < count && status == STATUS_OK;
-	     first += AT_ONCE) {
-		status = cairn_apply(cli->client, world->number, commands + first,
-				     MIN_OF(count - first, (uint32_t)AT_ONCE), &result, &cli->why);
-		progress_at(&progress, first);
+	for (uint32_t first = 0, end; first < count && status == STATUS_OK; first = end) {
+		end = batch_end(scene, first);
+		scene_link(scene, first, end, values);
+		status = apply_batch(cli, world, scene, first, end, values);
+		progress_at(&progress, end);
 	}
+	if (status == STATUS_OK && world->mode != WIRE_MODE_RUNNING)
+		status = cairn_step(cli->client, world->number, &(struct cairn_step){ .n = 1 }, &stepped,
+				    &cli->why);
 	progress_stop(&progress);
+	heap_free(values);
 	return status;
 }
+
+/* ---- shapes -------------------------------------------------------------------------------------- */
 
 /* One shape to the server and into the world. */
 static enum status send_shape(struct cli *cli, const struct cairn_world *world,
@@ -188,7 +209,7 @@ int verb_load(struct cli *cli)
 	if (status == STATUS_OK)
 		status = send_shapes(cli, &world, scene);
 	if (status == STATUS_OK)
-		status = apply_all(cli, &world, scene->commands, scene->command_count);
+		status = apply_all(cli, &world, scene);
 	if (status == STATUS_OK)
 		status = cairn_join(cli->client, cli->operands[0], &world, &cli->why);
 	scene_destroy(scene);

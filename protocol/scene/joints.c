@@ -162,7 +162,7 @@ static enum status check_anchors(struct compile *self, const struct joint_entry 
 		return status;
 	if (apart(entry) && (!(at || at_a) || !(to || at_b)))
 		return source_fail(&self->source, node->line, STATUS_MISSING, "at_b",
-				   "it needs the keys 'at' or 'at_a', and 'to' or 'at_b'");
+				   "a joint of this type needs the keys 'at' or 'at_a', and 'to' or 'at_b'");
 	if (!at && !at_a && !at_b)
 		return source_fail(&self->source, node->line, STATUS_MISSING, "at",
 				   "joint needs one of the keys 'at', 'at_a' and 'at_b'");

@@ -34,6 +34,7 @@ EXTRA_DIST += \
 UNIT_TESTS += \
 	tests/unit/protocol/scene/test_cloud \
 	tests/unit/protocol/scene/test_errors \
+	tests/unit/protocol/scene/test_joints \
 	tests/unit/protocol/scene/test_scene
 
 FUZZ_TARGETS += tests/fuzz/fuzz_scene
