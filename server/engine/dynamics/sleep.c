@@ -113,7 +113,10 @@ static void link_joined(struct dynamics *self, struct islands *islands)
 		uint32_t a = joint_body(tables, row, 0), b = joint_body(tables, row, 1);
 		bool awake_a = a != DYNAMICS_NONE && bitset_get(&self->awake, a);
 		bool awake_b = b != DYNAMICS_NONE && bitset_get(&self->awake, b);
-		if ((!awake_a && !awake_b) || !joint_may_act(tables, row))
+		if (!awake_a && !awake_b)
+			continue;
+		bitset_set(&self->joint_notes.moved, row); /* also one that does nothing is told as it is */
+		if (!joint_may_act(tables, row))
 			continue;
 		bool script = (awake_a && is_moving_script(self, a)) ||
 			      (awake_b && is_moving_script(self, b));

@@ -253,7 +253,6 @@ void step_joints_store(struct step *self, const struct step_joints *joints,
 		joint->a = motion_of(dynamics, joint_body(tables, row, 0));
 		joint->b = motion_of(dynamics, joint_body(tables, row, 1));
 		store_result(self, joint, &results[i]);
-		bitset_set(&dynamics->joint_notes.moved, row);
 		struct joint_error error = joint_error(joint, &joint->a, &joint->b);
 		dynamics->report.joint_error = scalar_max(dynamics->report.joint_error,
 							  scalar_max(error.along, error.about));
