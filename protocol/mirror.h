@@ -1,9 +1,9 @@
 /* mirror.h: a subscription's bodies and joints as a client sees them; applies frames and checks hashes.
  *
  * Bodies stand in ascending order of ids. A frame in several parts is applied as it arrives, but
- * `complete` is false from its first part to its last (that of ROWS, where the frame says that they
- * follow): only then is the mirror a state of the world. After any refusal the mirror stays incomplete until the next SNAPSHOT (ask for it with
- * RESYNC).
+ * `complete` is false from its first part to its last (that of ROWS, where the frame says that
+ * they follow): only then is the mirror a state of the world. After any refusal the mirror stays
+ * incomplete until the next SNAPSHOT (ask for it with RESYNC).
  */
 #ifndef CAIRN_PROTOCOL_MIRROR_H
 #define CAIRN_PROTOCOL_MIRROR_H

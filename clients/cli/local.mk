@@ -3,6 +3,7 @@ bin_PROGRAMS += cairn
 cairn_SOURCES = \
 	clients/cli/apply.c \
 	clients/cli/cli.h \
+	clients/cli/joints.c \
 	clients/cli/main.c \
 	clients/cli/output.c \
 	clients/cli/progress.c \

@@ -52,7 +52,8 @@ int verb_help(struct cli *cli)
 static bool is_flag(const char *name)
 {
 	static const char *const flags[] = { "json",   "planar", "running", "impulse", "bodies",
-					     "totals", "events", "contacts", "verify", "help" };
+					     "totals", "events", "contacts", "joints", "verify",
+					     "help" };
 	for (size_t i = 0; i < COUNT_OF(flags); i++)
 		if (strcmp(flags[i], name) == 0)
 			return true;

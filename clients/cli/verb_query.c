@@ -40,6 +40,21 @@ static bool read_flight(struct cli *cli, enum wire_query_kind kind, struct wire_
 	       (step == NULL || cli_number(cli, step, "step", &query->step));
 }
 
+/* Of joints and what they link; false where it is something else. */
+static bool read_joints(struct cli *cli, const char *kind, struct wire_query *query)
+{
+	if (strcmp(kind, "joint") == 0 && cli->operand_count == 3) {
+		query_init(query, WIRE_QUERY_JOINT);
+		return take_body(cli, 2, &query->joint);
+	}
+	bool linked = strcmp(kind, "linked") == 0;
+	if (linked ? cli->operand_count != 3 : strcmp(kind, "joints") != 0)
+		return false;
+	query_init(query, linked ? WIRE_QUERY_LINKED : WIRE_QUERY_JOINTS);
+	query->limit = WIRE_QUERY_LIMIT_MAX;
+	return take_body(cli, 2, &query->body);
+}
+
 static bool read_longer(struct cli *cli, const char *kind, struct wire_query *query,
 			struct bytes *canonical)
 {
@@ -59,7 +74,7 @@ static bool read_longer(struct cli *cli, const char *kind, struct wire_query *qu
 		query_init(query, WIRE_QUERY_MASS);
 		return take_body(cli, 2, &query->body);
 	}
-	return false;
+	return read_joints(cli, kind, query);
 }
 
 /* The query from the words; `canonical` keeps its shape. */
@@ -176,6 +191,8 @@ static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct 
 	struct wire_cast_hit cast;
 	if (kind == WIRE_QUERY_REGIONS)
 		return print_region(cli, in);
+	if (kind == WIRE_QUERY_JOINTS)
+		return cli_joints_item(cli, in);
 	if (kind == WIRE_QUERY_CAST) {
 		if (answer_take_cast_hit(in, &cast) != STATUS_OK)
 			return false;
@@ -247,7 +264,9 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 		print_mass(cli, &in);
 	} else if (kind == WIRE_QUERY_MOVE) {
 		print_move(cli, &in);
-	} else if (kind == WIRE_QUERY_OVERLAP) {
+	} else if (kind == WIRE_QUERY_JOINT) {
+		cli_joint(cli, &in);
+	} else if (kind == WIRE_QUERY_OVERLAP || kind == WIRE_QUERY_LINKED) {
 		out_value(cli, answer->answer);
 	} else if (wire_take_list(&in, &list) == STATUS_OK) {
 		struct wire_cursor items = wire_cursor_list(&list);
@@ -269,7 +288,8 @@ int verb_query(struct cli *cli)
 		return cli_usage(cli, "query WORLD ray ORIGIN DIRECTION LENGTH | overlap SHAPE "
 				      "POSITION | contacts [BODY] | totals | body BODY | cast SHAPE "
 				      "POSITION WAY | closest BODY [OTHER] | mass [BODY] | move SHAPE "
-				      "POSITION WAY | regions BODY OTHER");
+				      "POSITION WAY | regions BODY OTHER | joint JOINT | joints [BODY] "
+				      "| linked BODY");
 	good = good && cli_options_known(cli) && cli_join(cli, &world) &&
 	       cairn_query(cli->client, world.number, &query, &answer, &cli->why) == STATUS_OK;
 	bytes_release(&canonical);

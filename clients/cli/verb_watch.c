@@ -73,6 +73,7 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 	print_frame(cli, mirror);
 	for (uint32_t i = 0; i < mirror->count; i++)
 		print_contacts(cli, mirror, &mirror->bodies[i]);
+	cli_watched_joints(cli, mirror);
 	fflush(stdout);
 }
 
@@ -149,6 +150,8 @@ int verb_watch(struct cli *cli)
 		ask.events = UINT32_MAX;
 	if (cli_flag(cli, "contacts"))
 		ask.fields = WIRE_COLUMNS_SERVED;
+	if (cli_flag(cli, "joints"))
+		ask.joints = WIRE_JOINT_COLUMNS_ALL;
 	if (profile != NULL) {
 		uint32_t found = 0;
 		while (found < COUNT_OF(profiles) && strcmp(profile, profiles[found]) != 0)

@@ -15,6 +15,12 @@ void print_totals(const struct cli *cli, const struct wire_totals *totals);
 uint64_t cli_monitored(void);
 void cli_monitor_line(void *context, const struct msg_monitor_line *line);
 
+/* Joints (joints.c): an item of the answer to JOINTS, false where it is none; the answer to JOINT; those of a
+ * frame, a line each. */
+bool cli_joints_item(const struct cli *cli, struct wire_cursor *in);
+void cli_joint(const struct cli *cli, struct wire_cursor *in);
+void cli_watched_joints(const struct cli *cli, const struct mirror *mirror);
+
 /* What the connection calls back while a verb runs (verb_watch.c). */
 struct cairn_callbacks verb_callbacks(struct cli *cli);
 

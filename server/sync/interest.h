@@ -166,8 +166,8 @@ static inline struct interest_mark interest_mark(const struct interest *self)
 	return (struct interest_mark){ self->turn_next, self->change_next };
 }
 bool interest_sees(const struct interest *self, uint32_t id);
-/* Makes interest_saw tell of a subscription that stands at `mark`, until something else is collected. MISSING:
- * the log does not reach back to it. */
+/* Makes interest_saw tell of a subscription that stands at `mark`, until something else is collected.
+ * MISSING: the log does not reach back to it. */
 MUST_CHECK enum status interest_look_back(struct interest_map *self,
 					  const struct interest *interest,
 					  struct interest_mark mark);

@@ -1,7 +1,8 @@
-/* A mirror under frames of bodies and joints: the first byte chooses the profile and (bits 3 to 7, and 8 with the
- * highest) the columns of joints, the second the fields, then frames follow. Whatever arrives, the mirror's ids ascend and its size is bounded; after a frame
- * that was taken whole, its state makes a snapshot that another mirror takes, with the same hash; in
- * the quantised profiles all of its integers are in range, and what is shown is finite.
+/* A mirror under frames of bodies and joints: the first byte chooses the profile and (from bit 3 on, the
+ * highest one for two) the columns of joints, the second the fields, then frames follow. Whatever
+ * arrives, the mirror's ids ascend and its size is bounded; after a frame that was taken whole, its state
+ * makes a snapshot that another mirror takes, with the same hash; in the quantised profiles all of its
+ * integers are in range, and what is shown is finite.
  */
 #include "protocol/delta.h"
 #include "protocol/frame.h"

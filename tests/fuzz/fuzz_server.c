@@ -62,6 +62,7 @@ static void make_world(struct sim_client *keeper)
 	commands[2] = sim_spawn(3, 1, 0, 2, true);
 	const struct message *stepped = sim_step(keeper, 1, 1, 0, commands, 3);
 	ASSERT(stepped != NULL && stepped->type == MESSAGE_STEPPED);
+	keeper->options.joints = WIRE_JOINT_COLUMNS_ALL;
 	sim_subscribe(keeper, 1, 1, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, (UINT64_C(1) << 32) - 1);
 }
 

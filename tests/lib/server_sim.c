@@ -318,8 +318,8 @@ static bool shows_body(const struct mirror *mirror, uint32_t index, const struct
 	       (wire_columns_differ(&mirror->bodies[index], &shown) & mirror->fields) == 0;
 }
 
-/* Does it show the joints of its bodies (of a part of the world), or all? Each as its profile writes it. While a
- * budget holds bodies back, joints may have come before them. */
+/* Does it show the joints of its bodies (of a part of the world), or all? Each as its profile writes
+ * it. While a budget holds bodies back, joints may have come before them. */
 static bool shows_joints(const struct mirror *mirror, const struct sim_state *state, bool part,
 			 bool partial)
 {

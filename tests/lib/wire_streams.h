@@ -1,8 +1,8 @@
 /* wire_streams.h: recorded streams of state, which every client reads: a world of a few bodies that
- * move, turn, come and go, and joints between them, told in each profile by frames of every kind: snapshots, differences to the
- * last frame, differences that join several ticks, absolute frames in between (after which differences
- * go on), and frames in parts. Everything is drawn from a fixed seed, so the bytes are the same in
- * every run. / */
+ * move, turn, come and go, and joints between them, told in each profile by frames of every kind:
+ * snapshots, differences to the last frame, differences that join several ticks, absolute frames in
+ * between (after which differences go on), and frames in parts. Everything is drawn from a fixed seed, so
+ * the bytes are the same in every run. / */
 #ifndef CAIRN_TESTS_WIRE_STREAMS_H
 #define CAIRN_TESTS_WIRE_STREAMS_H
 

@@ -1,6 +1,6 @@
-/* Joints as a visible kind: what mirrors show of them is what the world says (the truth of server_sim holds every
- * frame against world_joint, bit for bit in the profile's form), whoever watches whatever part of it, however
- * late, and with gaps; and it costs nothing where nothing goes on.
+/* Joints as a visible kind: what mirrors show of them is what the world says (the truth of server_sim
+ * holds every frame against world_joint, bit for bit in the profile's form), whoever watches whatever
+ * part of it, however late, and with gaps; and it costs nothing where nothing goes on.
  *
  * SEEDS=N in the environment lives so many long lives (10^5 ticks) instead of the short ones of a suite. */
 #include <stdlib.h>

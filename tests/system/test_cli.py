@@ -6,7 +6,7 @@ import pty
 import re
 
 import pytest
-from support import CLIENT, DAEMON, SOURCE, TOWER, Cli, daemon, records, subprocess
+from support import CLIENT, DAEMON, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess
 
 SPHERES = str(SOURCE / "clients" / "scenes" / "spheres.yaml")
 
@@ -141,6 +141,28 @@ def test_queries_answer(cli, world):
     for words in (["ray", "0,9,0", "0,-1,0", "20"], ["contacts"], ["totals"], ["body", "2"]):
         assert records(cli.text("query", world, *words))
     assert cli.text("query", world, "overlap", "sphere:0.1", "0,0.5,0").split() == ["2"]
+
+
+def test_joints_are_asked_for_and_watched(cli, world):
+    cli.text("spawn", world, "--shape", "sphere:0.5", "--at", "3,5,0")
+    with cairn.connect(cli.address) as client:
+        client.join(world).apply(command("joint_create", "revolute", 2, 3, (1.5, 5, 0), place=1),
+                                 command("joint_axis", -1, 3, "limited", lower=-1, upper=1))
+    joint, = cli.lines("query", world, "joints")
+    assert (joint["type"], joint["a"], joint["b"]) == ("revolute", 2, 3)
+    assert cli.lines("query", world, "joints", 1) == [] and cli.lines("query", world, "joints", 3) == [joint]
+    whole, *axes = cli.lines("query", world, "joint", 1)
+    assert whole["point_a"] == [1.5, 0, 0] and len(axes) == 6
+    assert (axes[3]["mode"], axes[3]["upper"], axes[0]["mode"]) == ("limited", 1, "locked")
+    assert cli.json("query", world, "linked", 3) == [2, 3]
+    assert "joint" in cli.error("query", world, "joint", 9)[0]
+    for words in (["joints"], ["joint", "1"], ["linked", "2"]):
+        assert cli.text("query", world, *words)
+    cli.text("resume", world)
+    seen = cli.lines("watch", world, "--ticks", "5", "--joints")
+    assert [line["hash"] for line in seen if "hash" in line] == ["right"] * 5
+    assert sum(line.get("type") == "revolute" for line in seen) == 5
+    assert "joint 1 revolute 2 3 at" in cli.text("watch", world, "--ticks", "2", "--joints", "--profile", "view")
 
 
 def test_restore_goes_back_and_fork_goes_on(cli, world):

@@ -1,5 +1,5 @@
-/* Rows of joints: what is packed is read again in every profile; bytes that are none are refused; mirrors follow
- * in parts and refuse what does not fit them. */
+/* Rows of joints: what is packed is read again in every profile; bytes that are none are refused; mirrors
+ * follow in parts and refuse what does not fit them. */
 #include "protocol/joint_rows.h"
 
 #include <float.h>
