@@ -87,7 +87,7 @@ static bool step(struct run *run, const struct command *commands, uint32_t count
 	for (int i = 0; i < 3; i++) {
 		run->asked++;
 		const struct message *message =
-			sim_step(run->admin, run->world, 3, 15, commands, count);
+			sim_step(run->admin, run->world, 3, 31, commands, count);
 		ck_assert(message != NULL || run->admin->closed);
 		run->answered += message != NULL;
 		if (message == NULL)
@@ -126,17 +126,19 @@ static bool named(struct run *run, enum message_type type, enum message_type ans
 	return insist(run, run->admin, &message, answer) != NULL;
 }
 
-static bool ask_ray(struct run *run)
+static bool ask(struct run *run, enum wire_query_kind kind)
 {
 	uint8_t packed[256];
 	struct wire_packer out = wire_packer_over(packed, sizeof packed);
 	struct wire_query query;
 	struct message message;
-	query_init(&query, WIRE_QUERY_RAY);
+	query_init(&query, kind);
 	query.origin[1] = 100;
 	query.direction[1] = -1;
 	query.length = 200;
 	query.limit = 8;
+	query.body = kind == WIRE_QUERY_LINKED ? 2 : 0;
+	query.joint = 1;
 	message_init(&message, MESSAGE_QUERY);
 	message.query.id = sim_ref(run->admin);
 	message.query.world = run->world;
@@ -175,22 +177,34 @@ static struct sim_client *guest(struct run *run, const char *address, const char
 /* Goes as far as it is let; every step may end it, but only truthfully. */
 static void script(struct run *run)
 {
-	struct command commands[3];
+	struct command commands[4];
 	command_defaults(&commands[0], COMMAND_SHAPE_USE);
 	commands[0].shape_use.name = test_shape_name(TEST_SPHERE);
 	commands[1] = sim_spawn(0, 3, 0, 1, true);
 	commands[2] = sim_spawn(0.2, 4.5, 0, 2, true);
+	command_defaults(&commands[3], COMMAND_JOINT_CREATE);
+	commands[3].joint_create.type = JOINT_SPHERICAL;
+	commands[3].joint_create.body_a = -2;
+	commands[3].joint_create.body_b = -3;
+	commands[3].joint_create.point_a = (vec3){ 0, 4, 0 };
+	commands[3].joint_create.place = 1;
 	run->admin = guest(run, SIM_UNIX, NULL);
 	if (!make(run) || !upload(run, TEST_SPHERE) || !upload(run, TEST_HULL))
 		return;
+	run->admin->options.joints = WIRE_JOINT_COLUMNS_ALL;
 	sim_subscribe(run->admin, 1, run->world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0x1fe);
-	if (!step(run, commands, 3) || !ask_ray(run))
+	if (!step(run, commands, 4) || !ask(run, WIRE_QUERY_RAY) || !ask(run, WIRE_QUERY_JOINT) ||
+	    !ask(run, WIRE_QUERY_JOINTS) || !ask(run, WIRE_QUERY_LINKED))
 		return;
 	run->player = guest(run, SIM_TCP, "player");
 	if (!enter(run, run->player, "demo"))
 		return;
 	sim_subscribe(run->player, 1, run->world, 31, WIRE_PROFILE_PLAIN, 2, 0);
 	sim_subscribe(run->player, 2, run->world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1, 0);
+	const uint32_t one = 2;
+	run->player->options.joints = WIRE_JOINT_COLUMNS_ALL;
+	sim_subscribe_part(run->player, 3, run->world, WIRE_COLUMNS_TICK, WIRE_PROFILE_SIM, 0, 0, NULL, 0,
+			   &one, 1);
 	if (!named(run, MESSAGE_SAVE, MESSAGE_SAVED) ||
 	    !named(run, MESSAGE_CONTROL, MESSAGE_WORLD_INFO))
 		return;
