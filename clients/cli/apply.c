@@ -4,6 +4,7 @@
  * takes it without a tick: there the batch travels in a STEP of none, which answers at once.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "clients/cli/cli.h"
 
@@ -39,4 +40,20 @@ enum status cli_apply(struct cli *cli, const struct cairn_world *world,
 	if (world->mode != WIRE_MODE_RUNNING)
 		return step_with(cli, world->number, commands, count, result);
 	return cairn_apply(cli->client, world->number, commands, count, result, &cli->why);
+}
+
+int cli_apply_and_tell(struct cli *cli, const struct cairn_world *world,
+		       const struct command *commands, uint32_t count)
+{
+	struct wire_result result;
+	if (cli_apply(cli, world, commands, count, &result) != STATUS_OK)
+		return cli_fail(cli);
+	uint32_t id = result_value(&result, count - 1);
+	out_begin(cli);
+	out_u64(cli, "tick", result.tick);
+	out_u64(cli, "edit", result.edit);
+	if (id != 0)
+		out_u64(cli, "id", id);
+	out_end(cli);
+	return EXIT_SUCCESS;
 }

@@ -12,7 +12,7 @@ struct cli {
 	bool json;
 	uint32_t timeout_ms;
 	/* Words after the verb: operands in order, `--name value` and `--flag` apart. */
-	const char *operands[16];
+	const char *operands[32];
 	uint32_t operand_count;
 	struct {
 		const char *name, *value; /* value NULL for a flag */
@@ -62,6 +62,9 @@ enum status cli_judge(const struct wire_result *result, struct reason *why);
 MUST_CHECK enum status cli_apply(struct cli *cli, const struct cairn_world *world,
 				 const struct command *commands, uint32_t count,
 				 struct wire_result *result);
+/* The same, and prints the tick and what the last command made; returns an exit status. */
+int cli_apply_and_tell(struct cli *cli, const struct cairn_world *world,
+		       const struct command *commands, uint32_t count);
 
 /* ---- answers ------------------------------------------------------------------------------------- */
 /* One record, for people `key: value` lines, for programs a JSON object. */

@@ -6,23 +6,6 @@
 #include "clients/cli/verbs.h"
 #include "server/base/bytes.h"
 
-/* Applies one command, or several, and prints what came of it. */
-static int apply(struct cli *cli, const struct cairn_world *world, const struct command *commands,
-		 uint32_t count)
-{
-	struct wire_result result;
-	if (cli_apply(cli, world, commands, count, &result) != STATUS_OK)
-		return cli_fail(cli);
-	uint32_t id = result_value(&result, count - 1);
-	out_begin(cli);
-	out_u64(cli, "tick", result.tick);
-	out_u64(cli, "edit", result.edit);
-	if (id != 0)
-		out_u64(cli, "id", id);
-	out_end(cli);
-	return EXIT_SUCCESS;
-}
-
 /* Fills the optional fields of a SPAWN from the options. */
 static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 {
@@ -81,7 +64,7 @@ int verb_spawn(struct cli *cli)
 		    cairn_shape(cli->client, world.number, canonical.data, canonical.count,
 				&commands[0].shape_use.name, &cli->why) == STATUS_OK;
 	bytes_release(&canonical);
-	return good ? apply(cli, &world, commands, 2) : cli_fail(cli);
+	return good ? cli_apply_and_tell(cli, &world, commands, 2) : cli_fail(cli);
 }
 
 /* The body named by the second operand. */
@@ -104,7 +87,7 @@ int verb_remove(struct cli *cli)
 	if (!body_operand(cli, &command.remove.body) || !cli_options_known(cli) ||
 	    !cli_join(cli, &world))
 		return cli_fail(cli);
-	return apply(cli, &world, &command, 1);
+	return cli_apply_and_tell(cli, &world, &command, 1);
 }
 
 int verb_push(struct cli *cli)
@@ -132,7 +115,7 @@ int verb_push(struct cli *cli)
 		command.force.force = vector;
 		command.force.ticks = (uint32_t)MIN_OF(ticks, (uint64_t)UINT32_MAX);
 	}
-	return apply(cli, &world, &command, 1);
+	return cli_apply_and_tell(cli, &world, &command, 1);
 }
 
 /* A name of at most 31 bytes. */
@@ -171,5 +154,5 @@ int verb_set(struct cli *cli)
 	}
 	if (!good || !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	return apply(cli, &world, &command, 1);
+	return cli_apply_and_tell(cli, &world, &command, 1);
 }

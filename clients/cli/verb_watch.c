@@ -85,7 +85,9 @@ static void on_event(void *context, uint64_t sub, uint64_t tick, const struct ev
 		printf("tick %llu %s %u %u value %g", (unsigned long long)tick,
 		       event_name(event->kind), (unsigned)event->a, (unsigned)event->b,
 		       event->value);
-		if (event->child_a != 0 || event->child_b != 0)
+		if (event->kind == EVENT_JOINT_BREAK)
+			printf(" joint %u", (unsigned)event->child_a);
+		else if (event->child_a != 0 || event->child_b != 0)
 			printf(" children %u %u", (unsigned)event->child_a, (unsigned)event->child_b);
 		printf("\n");
 		return;
@@ -98,6 +100,8 @@ static void on_event(void *context, uint64_t sub, uint64_t tick, const struct ev
 	out_real(cli, "value", event->value);
 	out_u64(cli, "child_a", event->child_a);
 	out_u64(cli, "child_b", event->child_b);
+	if (event->kind == EVENT_JOINT_BREAK)
+		out_u64(cli, "joint", event->child_a);
 	out_end(cli);
 }
 
