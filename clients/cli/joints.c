@@ -3,7 +3,7 @@
 
 #include "clients/cli/verbs.h"
 
-static const char *type_name(uint8_t type)
+const char *cli_joint_type(uint8_t type)
 {
 	static const char *const names[] = { "?",	   "spherical", "revolute", "prismatic",
 					     "cylindrical", "universal", "fixed",    "distance",
@@ -19,7 +19,7 @@ static const char *word(const char *const *words, uint8_t number)
 static void print_head(const struct cli *cli, const struct wire_joint *joint)
 {
 	out_u64(cli, "id", joint->id);
-	out_text(cli, "type", type_name(joint->type));
+	out_text(cli, "type", cli_joint_type(joint->type));
 	out_u64(cli, "flags", joint->flags);
 	out_u64(cli, "a", joint->a);
 	out_u64(cli, "b", joint->b);
@@ -101,7 +101,7 @@ void cli_watched_joints(const struct cli *cli, const struct mirror *mirror)
 		if (!cli->json) {
 			printf("  joint %u %s %u %u at %g %g %g %g %g %g force %g %g %g torque %g %g "
 			       "%g%s\n",
-			       (unsigned)joint->id, type_name(joint->type), (unsigned)joint->a,
+			       (unsigned)joint->id, cli_joint_type(joint->type), (unsigned)joint->a,
 			       (unsigned)joint->b, q[0], q[1], q[2], q[3], q[4], q[5], f[0], f[1], f[2],
 			       t[0], t[1], t[2], joint->flags & WIRE_JOINT_ASLEEP ? " asleep" : "");
 			continue;

@@ -6,14 +6,6 @@
 
 enum { AT_ONCE = 512 };
 
-static const char *joint_type_name(uint8_t type)
-{
-	static const char *const names[] = { "?",	    "spherical", "revolute",  "prismatic",
-					     "cylindrical", "universal", "fixed",     "distance",
-					     "six_dof",	    "wheel",	 "drag" };
-	return type < COUNT_OF(names) ? names[type] : "?";
-}
-
 static double length_of(const double v[3])
 {
 	return vec3_length(vec3_make(v[0], v[1], v[2]));
@@ -25,7 +17,7 @@ static void print_joint(const struct cli *cli, const struct wire_joint_facts *fa
 	const struct wire_joint *joint = &facts->joint;
 	if (!cli->json) {
 		printf("%6u  %-11s %8u %8u %12.5g %12.5g ", (unsigned)joint->id,
-		       joint_type_name(joint->type), (unsigned)joint->a, (unsigned)joint->b,
+		       cli_joint_type(joint->type), (unsigned)joint->a, (unsigned)joint->b,
 		       length_of(joint->force), length_of(joint->torque));
 		for (uint32_t i = 0; i < COUNT_OF(joint->coordinates); i++)
 			printf(" %.4g", joint->coordinates[i]);
@@ -34,7 +26,7 @@ static void print_joint(const struct cli *cli, const struct wire_joint_facts *fa
 	}
 	out_begin(cli);
 	out_u64(cli, "id", joint->id);
-	out_text(cli, "type", joint_type_name(joint->type));
+	out_text(cli, "type", cli_joint_type(joint->type));
 	out_u64(cli, "flags", joint->flags);
 	out_u64(cli, "a", joint->a);
 	out_u64(cli, "b", joint->b);
