@@ -20,13 +20,21 @@ libcairnscene_a_SOURCES += \
 
 EXTRA_DIST += \
 	clients/scenes/bomb.yaml \
+	clients/scenes/bridge.yaml \
+	clients/scenes/car.yaml \
+	clients/scenes/chain.yaml \
+	clients/scenes/cradle.yaml \
+	clients/scenes/crane.yaml \
 	clients/scenes/cubes901.yaml \
+	clients/scenes/door.yaml \
+	clients/scenes/escapement.yaml \
 	clients/scenes/falling.yaml \
 	clients/scenes/grid.yaml \
 	clients/scenes/meshes.yaml \
 	clients/scenes/mixed.yaml \
 	clients/scenes/planar.yaml \
 	clients/scenes/pyramid.yaml \
+	clients/scenes/ragdolls.yaml \
 	clients/scenes/solids.yaml \
 	clients/scenes/spheres.yaml \
 	clients/scenes/tower.yaml
@@ -35,7 +43,8 @@ UNIT_TESTS += \
 	tests/unit/protocol/scene/test_cloud \
 	tests/unit/protocol/scene/test_errors \
 	tests/unit/protocol/scene/test_joints \
-	tests/unit/protocol/scene/test_scene
+	tests/unit/protocol/scene/test_scene \
+	tests/property/test_joint_scenes
 
 FUZZ_TARGETS += tests/fuzz/fuzz_scene
 tests_fuzz_fuzz_scene_LDADD = $(LDADD_FUZZ)
