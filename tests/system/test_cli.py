@@ -165,6 +165,59 @@ def test_joints_are_asked_for_and_watched(cli, world):
     assert "joint 1 revolute 2 3 at" in cli.text("watch", world, "--ticks", "2", "--joints", "--profile", "view")
 
 
+def test_commands_are_given_field_by_field(cli, world):
+    made = cli.json("command", world, "joint_create", "type=2", "body_a=0", "body_b=2", "point_a=0,8,0", "place=1",
+                    "frame_a=0.5,0.5,0.5,0.5", "tag=-7", "break_force=1e6")
+    assert made["id"] == 1
+    cli.text("command", world, "joint_axis", "joint=1", "axis=3", "motor=1", "target=2")
+    cli.text("command", world, "joint_targets", "targets=1,3,1.5")
+    cli.text("command", world, "joint_table", "joint=1", "axis=3", "points=0,0;1,0.5;2,0", "period=2")
+    cli.text("step", world, 30)
+    joint, = cli.lines("joints", world)
+    assert (joint["id"], joint["type"], joint["a"], joint["b"], joint["tag"]) == (1, "revolute", 0, 2, -7)
+    assert joint["coordinates"][3] == pytest.approx(0.5 * 0.5 * 0.5 ** 2, abs=0.01)
+    assert cli.lines("joints", world, 2) == [joint] and cli.lines("joints", world, 1) == []
+    rows = [line.split() for line in cli.text("joints", world).splitlines()]
+    assert rows[0] == ["id", "type", "a", "b", "force", "torque", "coordinates"]
+    assert rows[1][:4] == ["1", "revolute", "0", "2"] and len(rows[1]) == 12
+    cli.text("command", world, "joint_remove", "joint=1")
+    assert cli.lines("joints", world) == []
+
+
+def test_a_scene_with_joints_loads_as_the_daemon_makes_it(cli, tmp_path):
+    """More bodies than a batch takes, so that chains go from one batch to the next."""
+    scene = tmp_path / "chains.yaml"
+    scene.write_text("world: {name: chains}\n"
+                     "bodies:\n  - {name: link, shape: {kind: sphere, radius: 0.1}, array: {count: 5000, step: [0.3, 0, 0]}}\n"
+                     "joints:\n  - {type: spherical, chain: link, at_a: [0.15, 0, 0], swing: {limits: [0, 1]}}\n")
+    cli.text("load", "chains", scene)
+    joints = cli.lines("joints", "chains")
+    assert [(j["a"], j["b"]) for j in joints] == [(i, i + 1) for i in range(1, 5000)]
+    with daemon("--scene", str(scene), "--paused") as server:
+        other = Cli(server.address)
+        other.text("step", "chains", 1)
+        assert other.json("step", "chains", 0)["hash"] == cli.json("step", "chains", 0)["hash"]
+
+
+def test_a_refused_joint_of_a_scene_says_its_line(cli, tmp_path):
+    scene = tmp_path / "wrong.yaml"
+    scene.write_text("bodies: [{name: a, status: static}, {name: b, status: static}]\n"
+                     "joints:\n  - {type: fixed, a: a, b: b, at: [0, 0, 0]}\n")
+    text, code = cli.error("load", "wrong", scene)
+    assert code == 1 and "line 3: neither side is dynamic" in text and "[status_wrong]" in text
+
+
+def test_a_broken_joint_is_an_event(cli):
+    cli.text("load", "door", SOURCE / "clients" / "scenes" / "door.yaml")
+    assert len(cli.lines("joints", "door", 2)) == 2
+    cli.text("resume", "door")
+    events = [line for line in cli.lines("watch", "door", "--ticks", "150", "--events") if "event" in line]
+    broken, = [event for event in events if event["event"] == "joint_break"]
+    assert (broken["a"], broken["b"], broken["joint"]) == (2, 3, 2) and broken["value"] > 1
+    cli.text("pause", "door")
+    assert [joint["id"] for joint in cli.lines("joints", "door")] == [1]
+
+
 def test_restore_goes_back_and_fork_goes_on(cli, world):
     saved = cli.json("save", world, "here")
     there = cli.json("step", world, 50)["hash"]
@@ -314,7 +367,7 @@ def test_replay_shows_a_bar_at_a_terminal_only(tmp_path):
 
 def test_help_names_every_verb(cli):
     text = cli.text("help")
-    for verb in ("worlds create destroy load spawn remove push set methods parameters pause resume speed step watch query save "
+    for verb in ("worlds create destroy load spawn remove push set command methods parameters pause resume speed step watch query joints save "
                  "restore fork info replay help").split():
         assert f"\n  {verb} " in text
     assert cli.text("help", "push").count("\n") == 2
@@ -347,6 +400,19 @@ REFUSED = [
     (["set", "{w}", "no_such", "1"], "unknown_parameter"),
     (["set", "{w}", "soft_step.substeps", "1000"], "range"),
     (["set", "{w}", "method", "magic"], "unknown_method"),
+    (["command", "{w}", "magic"], "unknown_command"),
+    (["command", "{w}", "emitter_create"], "unknown_command"),
+    (["command", "{w}", "wake"], "missing"),
+    (["command", "{w}", "wake", "body=99"], "unknown_body"),
+    (["command", "{w}", "wake", "body=x"], "type"),
+    (["command", "{w}", "wake", "who=1"], "unknown_parameter"),
+    (["command", "{w}", "force", "body=2", "force=1,2"], "type"),
+    (["command", "{w}", "force", "body=2", "force=1,2,3", "ticks=4294967296"], "range"),
+    (["command", "{w}", "shape_use", "name=ab"], "type"),
+    (["command", "{w}", "joint_table", "joint=1", "axis=3", "points=1,2,3"], "type"),
+    (["command", "{w}", "joint_targets", "targets=1,9,2"], "type"),
+    (["command", "{w}", "joint_remove", "joint=99"], "unknown_joint"),
+    (["joints", "{w}", "99"], "unknown_body"),
     (["speed", "{w}", "0"], "range"),
     (["speed", "{w}", "fast"], "type"),
     (["query", "{w}", "body", "99"], "unknown_body"),
