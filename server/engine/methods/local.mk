@@ -21,6 +21,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/velocity.h \
 	server/engine/methods/velocity_impact.c \
 	server/engine/methods/velocity_island.c \
+	server/engine/methods/velocity_joint.c \
 	server/engine/methods/velocity_printed.c \
 	server/engine/methods/velocity_reflect.c \
 	server/engine/methods/velocity_rows.c \
@@ -33,6 +34,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_velocity \
+	tests/unit/server/engine/methods/test_velocity_joint \
 	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_soft_rows \

@@ -1,4 +1,5 @@
-/* velocity.c: contact as a problem of velocities: what `lcp`, `projection` and `reflection` share.
+/* velocity.c: contact and joints as a problem of velocities: what `lcp`, `projection` and
+ * `reflection` share.
  *
  * A step of h seconds from positions x and velocities v:
  *
@@ -11,6 +12,9 @@
  *   v'  = v_m, but where something bounces: the impulses of v_m are taken back at x', with the
  *         contacts found there anew, so that bodies arrive with the velocity they had, and the
  *         impact is resolved there (papers C-08, C-09)
+ *
+ * Joints' rows stand in the same systems. They hold where the way ends, places and velocities both,
+ * for which an island that has joints goes two stages more (velocity_joint.c).
  *
  * Why impacts are resolved at x': impulses act at points common to both bodies, so angular momentum
  * is kept exactly at the place where they act; and a body that arrives within the step loses no
@@ -74,6 +78,19 @@ static struct velocity_settings settings_of(const struct dynamics *dynamics, str
 
 /* ---- bodies ----------------------------------------------------------------------------------- */
 
+/* What joints see of bodies while the way is sought, and what nothing moves on it. */
+static void prepare_joined(struct velocity_step *self)
+{
+	const struct step *step = self->step;
+	for (uint32_t slot = 0; slot < step->body_count; slot++) {
+		self->after[slot] = self->forced[slot];
+		if (!mass_moves(&self->mass, slot))
+			self->motions[slot] = integrate_motion(step->dynamics, step->bodies[slot],
+							       &self->start[slot], self->forced[slot],
+							       self->forced[slot], step->dt);
+	}
+}
+
 static enum status prepare_bodies(struct velocity_step *self, struct body_motion *start)
 {
 	const struct step *step = self->step;
@@ -83,6 +100,7 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	self->starts = ALLOCATE(struct body_start, count);
 	self->before = ALLOCATE(struct spatial, count);
 	self->forced = ALLOCATE(struct spatial, count);
+	self->arriving = ALLOCATE(struct spatial, count);
 	self->moving = ALLOCATE(struct spatial, count);
 	self->after = ALLOCATE(struct spatial, count);
 	self->push = ALLOCATE(struct spatial, count);
@@ -90,7 +108,7 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	self->motions = ALLOCATE(struct body_motion, count);
 	struct force_sum *sums = ALLOCATE(struct force_sum, count);
 	if (self->masses == NULL || self->starts == NULL || self->before == NULL ||
-	    self->forced == NULL || self->moving == NULL || self->after == NULL ||
+	    self->forced == NULL || self->arriving == NULL || self->moving == NULL || self->after == NULL ||
 	    self->push == NULL || self->force == NULL || self->motions == NULL || sums == NULL)
 		return STATUS_NO_MEMORY;
 	force_all(dynamics, step->bodies, count, sums);
@@ -106,11 +124,23 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 		self->force[slot].linear = vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass);
 		self->force[slot].angular = sums[slot].torque;
 		self->forced[slot] = integrate_velocity(dynamics, row, begin, step->dt);
-		self->moving[slot] = self->forced[slot];
+		self->moving[slot] = self->arriving[slot] = self->forced[slot];
 		self->push[slot] = spatial_zero();
 	}
 	mass_bodies_from_tables(dynamics->tables, step->bodies, count, start, self->masses);
 	self->mass = mass_operator_free(self->masses, count);
+	self->start = start;
+	if (self->joints.count > 0)
+		prepare_joined(self);
+	return STATUS_OK;
+}
+
+static enum status prepare_joints(struct velocity_step *self)
+{
+	self->found = ALLOCATE(struct joint_result, self->joints.count);
+	if (self->found == NULL)
+		return STATUS_NO_MEMORY;
+	memset(self->found, 0, self->joints.count * sizeof *self->found);
 	return STATUS_OK;
 }
 
@@ -152,17 +182,21 @@ static void move_bodies(struct velocity_step *self, const struct body_motion *st
 /* ---- the way ---------------------------------------------------------------------------------- */
 
 /* What each row wants of J v at the end of the step. */
-static void want_motion(const struct velocity_island *island, double *b)
+static void want_motion(const struct velocity_island *island, bool *taken, double *b)
 {
 	const struct velocity_step *self = island->step;
 	double h = self->step->dt;
-	row_system_speeds(&island->system, self->forced, b);
-	for (uint32_t i = 0; i < island->count; i++) {
+	if (island->joints != NULL)
+		velocity_joints_begin(island);
+	row_system_speeds(&island->system, self->moving, b);
+	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		const struct constraint_row *row = &island->rows[i];
 		b[i] -= row->wanted;
 		if (row->set == ROW_POSITIVE && row->gap > 0 && !self->settings.printed)
 			b[i] += row->gap / h;
 	}
+	if (island->joints != NULL)
+		velocity_joints_want(island, taken, b);
 }
 
 /* Rows as they will stand at the end of the way; those that penetrate want out, the others must stay open. */
@@ -171,7 +205,7 @@ static bool want_push(const struct velocity_island *island, bool *taken, double 
 	const struct velocity_step *self = island->step;
 	double h = self->step->dt, deepest = 0;
 	row_system_speeds(&island->system, self->moving, b);
-	for (uint32_t i = 0; i < island->count; i++) {
+	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		const struct constraint_row *row = &island->rows[i];
 		taken[i] = row->set == ROW_POSITIVE;
 		double gap = row->gap + h * b[i];
@@ -180,7 +214,8 @@ static bool want_push(const struct velocity_island *island, bool *taken, double 
 		b[i] = gap < 0 ? scalar_max((gap + VELOCITY_DEPTH) / h, -self->settings.push_speed) : gap / h;
 		b[i] = gap < 0 ? scalar_min(b[i], 0) : b[i];
 	}
-	return deepest < -VELOCITY_DEPTH;
+	bool drifts = island->joints != NULL && velocity_joints_push(island, taken, b);
+	return deepest < -VELOCITY_DEPTH || drifts;
 }
 
 /* Only what is gained counts: a push down a slope gives energy back to nobody. */
@@ -195,11 +230,13 @@ static void count_push(const struct velocity_island *island)
 	island->outcome->push_work += scalar_max(work, 0);
 }
 
-/* What the contact's points carried in the last step. */
+/* What the contact's points, and the joints, carried in the last step. */
 static void first_guess(const struct velocity_island *island, double *x)
 {
 	const struct velocity_step *self = island->step;
-	for (uint32_t i = 0; i < island->count; i++) {
+	if (island->joints != NULL)
+		velocity_joints_guess(island, x);
+	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		uint32_t block = island->block[i];
 		uint32_t constraint = self->rows.blocks[block].constraint;
 		uint32_t point = block - self->first_block[constraint];
@@ -221,7 +258,9 @@ static void first_guess(const struct velocity_island *island, double *x)
 static void keep_impulses(const struct velocity_island *island, const double *x)
 {
 	const struct velocity_step *self = island->step;
-	for (uint32_t i = 0; i < island->count; i++) {
+	if (island->joints != NULL)
+		velocity_joints_keep(island, x);
+	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		struct velocity_impulse *to = &self->impulses[island->block[i]];
 		double c = island->turned[i][0], s = island->turned[i][1];
 		if (island->place[i] == 0)
@@ -249,15 +288,24 @@ static enum status solve_way(const struct island *members, uint32_t index, struc
 	bool *taken = ARENA_ARRAY(room, bool, island.count);
 	if (b == NULL || x == NULL || taken == NULL)
 		return STATUS_NO_MEMORY;
-	want_motion(&island, b);
+	want_motion(&island, taken, b);
 	first_guess(&island, x);
 	struct velocity_question way = { NULL, b, x };
-	status = velocity_island_solve(&island, &way);
+	status = island.joints == NULL ? velocity_island_solve(&island, &way) :
+					 velocity_joints_way(&island, taken, b, x);
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&island.system, x, self->moving);
 	keep_impulses(&island, x);
 	island.outcome->impact = velocity_bounces(&island, x);
+	if (island.outcome->impact && island.joints != NULL) {
+		double *alone = ARENA_ARRAY(room, double, island.count);
+		status = alone == NULL ? STATUS_NO_MEMORY :
+					 velocity_joints_arrive(&island, taken, b, alone);
+		if (status != STATUS_OK)
+			return status;
+		island.outcome->impact = velocity_bounces(&island, x);
+	}
 	if (!want_push(&island, taken, b))
 		return STATUS_OK;
 	memset(x, 0, island.count * sizeof *x);
@@ -373,7 +421,7 @@ static bool any_impact(const struct velocity_step *self)
  * (else the contact's first), for those who look at them. */
 static void merge_impulses(struct velocity_step *self, const struct velocity_step *end)
 {
-	for (uint32_t c = 0; c < end->constraint_count; c++) {
+	for (uint32_t c = 0; c < end->contact_count; c++) {
 		uint32_t first, last;
 		velocity_blocks_of(self, end->contact_of[c], &first, &last);
 		if (first == last)
@@ -487,6 +535,8 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 		return STATUS_NO_MEMORY;
 	enum status status = prepare_bodies(self, start);
 	if (status == STATUS_OK)
+		status = prepare_joints(self);
+	if (status == STATUS_OK)
 		status = velocity_state(self, &step->contacts, NULL);
 	if (status == STATUS_OK)
 		status = islands_make(&step->dynamics->scratch, &self->mass, self->constraints,
@@ -507,9 +557,14 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	if (status != STATUS_OK)
 		return status;
 	move_bodies(self, start);
+	if (self->joints.count > 0)
+		status = velocity_joints_fit(self);
+	if (status != STATUS_OK)
+		return status;
 	settle_pushes(self);
 	*first = self->impulses;
-	if (!any_impact(self))
+	bool impact = any_impact(self);
+	if (!impact && self->joints.count == 0)
 		return STATUS_OK;
 	/* The way's impulses begin the next step; what is told are all of this one. */
 	uint32_t blocks = self->rows.block_count;
@@ -517,7 +572,9 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	if (self->impulses == NULL)
 		return STATUS_NO_MEMORY;
 	memcpy(self->impulses, *first, blocks * sizeof **first);
-	return solve_impacts(self);
+	if (self->joints.count > 0)
+		status = velocity_joints_end(self);
+	return status == STATUS_OK && impact ? solve_impacts(self) : status;
 }
 
 enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velocity_method method,
@@ -536,7 +593,9 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 	step_report_contacts(&step, &step.contacts);
 	struct velocity_step self = { .step = &step, .settings = settings_of(dynamics, method) };
 	struct velocity_impulse *first;
-	status = solve_step(&self, &first);
+	status = step_joints_make(&step, dt, &self.joints, why);
+	if (status == STATUS_OK)
+		status = solve_step(&self, &first);
 	if (status == STATUS_NO_MEMORY)
 		return reason_set(why, status, -1, "memory", "no memory to solve %u contacts",
 				  step.contacts.count);
@@ -551,8 +610,12 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 		self.motions[slot].angular_velocity = self.after[slot].angular;
 	}
 	step_store_all(&step, self.motions);
+	velocity_joints_tell(&self);
+	step_joints_store(&step, &self.joints, self.found);
 	step_sleep(&step);
 	merge_outcomes(&dynamics->report, self.outcomes, self.islands.count);
+	if (self.end_outcomes != NULL)
+		merge_outcomes(&dynamics->report, self.end_outcomes, self.islands.count);
 	merge_outcomes(&dynamics->report, self.impact_outcomes, self.impact_count);
 	step_finish(&step);
 	return STATUS_OK;

@@ -5,6 +5,7 @@
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/islands.h"
 #include "server/engine/dynamics/row_system.h"
+#include "server/engine/dynamics/step_joints.h"
 #include "server/engine/solvers/solver.h"
 
 /* How the least change of velocity that satisfies all rows is found: two statements of one problem
@@ -59,22 +60,29 @@ struct velocity_step {
 	bool *bound;		/* some constraint is about it */
 	struct spatial *before; /* velocities as the step began */
 	struct spatial *forced; /* after forces, without contact */
+	struct spatial *arriving; /* as forced; of joined bodies that an impact met: as joints alone
+				     make of it */
 	struct spatial *moving; /* with which bodies move: no row is violated at the end of the way */
 	struct spatial *after;	/* with which they leave: as moving but for impacts */
 	struct spatial *push;	/* of the correction of positions; moves, and is forgotten */
 	struct spatial *force;	/* N, N·m, for the work of corrections */
-	struct body_motion *motions; /* at the end of the way */
+	struct body_motion *start, *motions; /* at the beginning and at the end of the way */
 	struct mass_operator mass;
 	/* Constraints and their rows, at the beginning of the way or at its end. */
+	const struct body_motion *at; /* where they are, by slot; NULL: at the beginning */
 	struct contact_list *list;
 	struct constraint *constraints; /* of each contact with points that involves what moves:
-					   one, or one a point */
+					   one, or one a point; then of each joint */
 	uint32_t *contact_of;		/* by constraint: its contact in the list; ascending */
-	uint32_t constraint_count;
+	uint32_t constraint_count, contact_count; /* all; those of contacts */
+	struct step_joints joints;
+	struct joint_result *found; /* by joint: what it carried in this step, so far; until told,
+				     * its torque is about b's anchor where that was */
 	struct row_list rows;
 	uint32_t *first_block; /* by constraint, one more */
 	struct islands islands;
 	struct velocity_outcome *outcomes; /* by island */
+	struct velocity_outcome *end_outcomes; /* by island, of its joints at the end; or NULL */
 	const struct velocity_outcome *impact_outcomes; /* by island of the end of the way */
 	uint32_t impact_count;
 	struct velocity_impulse *impulses; /* by block */
@@ -82,9 +90,16 @@ struct velocity_step {
 
 /* ---- velocity_rows.c: contacts as constraints and rows */
 
-/* The list's contacts as constraints at `motions` (by slot), with their rows at velocity level. NO_MEMORY. */
+/* The list's contacts and the step's joints as constraints at `motions` (by slot; NULL: as the step
+ * begins), with their rows at velocity level. NO_MEMORY. */
 MUST_CHECK enum status velocity_state(struct velocity_step *self, struct contact_list *list,
 				      const struct body_motion *motions);
+/* The same constraints' rows where bodies have come to. NO_MEMORY. */
+MUST_CHECK enum status velocity_state_moved(struct velocity_step *self,
+					    const struct body_motion *motions);
+/* Appends the rows of constraint `index` at these motions (by slot). */
+void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
+			      const struct body_motion *motions, struct row_list *out);
 
 /* Blocks first … last-1 of the state's rows are of the contact `index` of its list. */
 void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32_t *first, uint32_t *last);
@@ -106,8 +121,29 @@ uint32_t velocity_print(const struct velocity_step *self, const struct contact_s
 /* m. A penetration of this depth is left alone: it is rounding's. */
 #define VELOCITY_DEPTH 1e-9
 
+/* What a row of a joint is for. */
+enum velocity_role {
+	VELOCITY_LOCK,	/* locked axis: w = 0 */
+	VELOCITY_LIMIT, /* as a contact without friction */
+	VELOCITY_SPRING,
+	VELOCITY_RATE,	/* motor that holds a rate */
+	VELOCITY_PLACE, /* motor that holds a place */
+	VELOCITY_RUB,	/* dry friction */
+};
+
+/* What a row of a joint is, beside what it says of itself. */
+struct velocity_joint_row {
+	uint32_t joint; /* of the step's */
+	uint8_t place;	/* of its multipliers */
+	uint8_t role;	/* enum velocity_role */
+	double lower, upper; /* N·s */
+	double soft; /* (m/s)/(N·s): w = J v + soft λ + … */
+	double pull; /* m/s: of a spring, what its stretch adds to w */
+	double bend; /* m/s: how much faster its coordinate went on the way than J v said */
+};
+
 /* Rows of one island, as solvers see them: of each block its normal, then its tangents where there
- * are any. */
+ * are any. Joints' rows come last. */
 struct velocity_island {
 	const struct velocity_step *step;
 	const struct island *island;
@@ -118,6 +154,10 @@ struct velocity_island {
 	uint8_t *place;		     /* by row: which of its block's */
 	double (*turned)[2];	     /* by row: of tangents, the cosine and sine by which both were turned */
 	uint32_t count;
+	uint32_t contact_rows;		   /* those before are contacts' */
+	struct velocity_joint_row *joints; /* by row after them; NULL: no joint is of the island */
+	double noise; /* m/s: what rounding alone puts into joints' rows; 0: there are none */
+	double tolerance; /* of solvers; 0: their own */
 	double *a;		/* dense: count × count; NULL: sparse */
 	struct velocity_outcome *outcome;
 };
@@ -135,11 +175,22 @@ struct velocity_bounds {
 	double friction; /* of a tangent: μ, the lesser one where it slides as the step begins */
 	uint8_t kind;	 /* enum friction_row */
 };
-struct velocity_bounds velocity_row_bounds(const struct constraint_row *row, double h);
+struct velocity_bounds velocity_row_bounds(const struct velocity_island *self, uint32_t i);
+/* By how much w of row i gives way to its own multiplier. */
+static inline double velocity_row_soft(const struct velocity_island *self, uint32_t i)
+{
+	return i < self->contact_rows ? 0 : self->joints[i - self->contact_rows].soft;
+}
 /* Whether row i is part of the problem: it is taken, and no tangent without friction (whose multiplier
  * is 0). */
 bool velocity_row_asked(const struct velocity_island *self, const struct velocity_question *question,
 			uint32_t i);
+
+/* Solvers measure by the largest b. Where all of it is small (a way that hardly bends), rows that
+ * depend on each other contradict each other by rounding, which is more than the solvers' own part
+ * of that. 0: the solvers' own. */
+double velocity_tolerance(const struct velocity_island *self,
+			  const struct velocity_question *question);
 
 /* The island's rows, with tangents turned so that the first looks where the contact would slip. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
@@ -174,7 +225,8 @@ struct velocity_impact {
 MUST_CHECK enum status velocity_impact_init(struct velocity_impact *self, struct velocity_step *way,
 					    const struct velocity_step *end);
 
-/* Whether a contact of the island arrives faster than restitution_speed, is stopped, and has restitution. */
+/* Whether a contact or limit of the island arrives faster than restitution_speed, is stopped, and
+ * has restitution. */
 bool velocity_bounces(const struct velocity_island *self, const double *x);
 /* One island's impacts, where the way ends; for islands whose outcome says `impact`. */
 island_solve velocity_impact_island;
@@ -183,6 +235,53 @@ island_solve velocity_impact_island;
  * for as many */
 MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *taken, const double *u,
 					double *b, double *x);
+
+/* ---- velocity_joint.c: what joints add */
+
+/* What the island's rows after contact_rows are. NO_MEMORY. */
+MUST_CHECK enum status velocity_joints_gather(struct velocity_island *self);
+/* Springs' share of the system, and the island's noise. */
+void velocity_joints_soften(struct velocity_island *self);
+/* What the last step's joints carried, into x. */
+void velocity_joints_guess(const struct velocity_island *self, double *x);
+/* Adds x of the joints' rows to what their joints carried. */
+void velocity_joints_keep(const struct velocity_island *self, const double *x);
+/* With which velocities the way of an island with joints begins, into `moving`. */
+void velocity_joints_begin(const struct velocity_island *self);
+/* b of the joints' rows for the way: b is J v as it comes. taken: those that ask for anything. */
+void velocity_joints_want(const struct velocity_island *self, bool *taken, double *b);
+/* Finds x of the way, so that what is held is held where the way ends. NO_MEMORY. */
+MUST_CHECK enum status velocity_joints_way(struct velocity_island *self, const bool *taken, double *b,
+					   double *x);
+/* What the joints alone make of `forced`, into `arriving`. NO_MEMORY. */
+MUST_CHECK enum status velocity_joints_arrive(struct velocity_island *self, bool *taken, double *b,
+					      double *x);
+/* b of the joints' rows for the push: b is the speed of the way as it comes. Whether a limit is
+ * passed. */
+bool velocity_joints_push(const struct velocity_island *self, bool *taken, double *b);
+/* Takes what is locked and has drifted back where it belongs, where the way ends. NO_MEMORY. */
+MUST_CHECK enum status velocity_joints_fit(struct velocity_step *way);
+/* Velocities `after` of what joints bind, as joints want them there. NO_MEMORY. */
+MUST_CHECK enum status velocity_joints_end(struct velocity_step *way);
+/* What was found, as step_joints_store takes it: about the mass centre of where b has come to. */
+void velocity_joints_tell(struct velocity_step *self);
+/* Whether a row holds in an impact, where forces without end alone matter. */
+static inline bool velocity_holds(const struct velocity_island *self, uint32_t i)
+{
+	if (i < self->contact_rows)
+		return false;
+	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+	return row->role == VELOCITY_LOCK || (row->role != VELOCITY_LIMIT && !(row->soft > 0) &&
+					      row->lower == -__builtin_inf() &&
+					      row->upper == __builtin_inf());
+}
+/* Whether row i of a joint is part of an impact at speed u, which is told against what it wants;
+ * `back`: what it did on the way. */
+bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, double back, double *u);
+/* For an impact: the impulse of the way along limits, into `back`, and beside it what joints answer
+ * to `back`, so that both together move no joint. NO_MEMORY. */
+MUST_CHECK enum status velocity_joints_back(struct velocity_island *self, double *back, bool *taken,
+					    double *b, double *x, struct spatial *change);
 
 /* ---- velocity.c */
 enum {

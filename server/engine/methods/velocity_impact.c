@@ -13,6 +13,10 @@
  *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else
  *                 N' v⁺ ≥ 0; friction as on the way (papers C-08)
  *   reflections   solvers/reflection.h (papers C-09, C-10)
+ *
+ * What joints hold is held all the while: what is taken back is taken with the joints' answer to
+ * it, the v* that tells the energy is what joints alone make of it, and the impact has their rows
+ * J v⁺ = 0 (book AR1).
  */
 #include "server/engine/methods/velocity.h"
 
@@ -29,7 +33,7 @@ bool velocity_bounces(const struct velocity_island *self, const double *x)
 		if (row->set != ROW_POSITIVE || !(x[i] > 0) ||
 		    !(step->rows.blocks[self->block[i]].restitution > 0))
 			continue;
-		if (jacobian_speed(row->j, step->forced) - row->wanted < -step->settings.restitution_speed)
+		if (jacobian_speed(row->j, step->arriving) - row->wanted < -step->settings.restitution_speed)
 			return true;
 	}
 	return false;
@@ -87,8 +91,8 @@ static uint32_t contact_at(const struct velocity_island *self, uint32_t row)
 static void take_way(const struct velocity_island *self, const struct velocity_step *way, double *x)
 {
 	memset(x, 0, self->count * sizeof *x);
-	for (uint32_t i = 0, end; i < self->count; i = end) {
-		for (end = i + 1; end < self->count && contact_at(self, end) == contact_at(self, i);)
+	for (uint32_t i = 0, end; i < self->contact_rows; i = end) {
+		for (end = i + 1; end < self->contact_rows && contact_at(self, end) == contact_at(self, i);)
 			end++;
 		take_contact(self, way, contact_at(self, i), i, end, x);
 	}
@@ -105,7 +109,7 @@ enum status velocity_impact_init(struct velocity_impact *self, struct velocity_s
 		double all = 0, down = 0;
 		for (uint32_t i = 0; i < islands->items[k].slot_count; i++) {
 			uint32_t slot = islands->items[k].slots[i];
-			double lost = velocity_body_energy(&way->masses[slot], way->forced[slot]) -
+			double lost = velocity_body_energy(&way->masses[slot], way->arriving[slot]) -
 				      velocity_body_energy(&end->masses[slot], way->after[slot]);
 			all += lost;
 			down += scalar_max(lost, 0);
@@ -127,14 +131,14 @@ static double lost_on_way(const struct velocity_impact *impact, const struct isl
 	for (uint32_t i = 1; i < island->slot_count; i++)
 		whole = whole && way->islands.island_of[island->slots[i]] == before;
 	if (whole)
-		return velocity_energy(way->masses, way->forced, island) -
+		return velocity_energy(way->masses, way->arriving, island) -
 		       velocity_energy(impact->end->masses, way->after, island);
 	double sum = 0;
 	for (uint32_t i = 0; i < island->slot_count; i++) {
 		uint32_t slot = island->slots[i], of = way->islands.island_of[slot];
 		if (of == UINT32_MAX)
 			continue; /* nothing touched it */
-		double lost = velocity_body_energy(&way->masses[slot], way->forced[slot]) -
+		double lost = velocity_body_energy(&way->masses[slot], way->arriving[slot]) -
 			      velocity_body_energy(&impact->end->masses[slot], way->after[slot]);
 		sum += impact->part[of] * scalar_max(lost, 0);
 	}
@@ -178,7 +182,8 @@ static enum status resolve_once(struct velocity_island *self, const bool *taken,
 		const struct constraint_row *row = &self->rows[i];
 		double e = self->step->rows.blocks[self->block[i]].restitution;
 		bool bounces = row->set == ROW_POSITIVE && u[i] < least;
-		b[i] = u[i] - row->wanted + (bounces ? e * u[i] : 0);
+		double wanted = i < self->contact_rows ? row->wanted : 0;
+		b[i] = u[i] - wanted + (bounces ? e * u[i] : 0);
 		x[i] = 0;
 	}
 	struct velocity_question question = { taken, b, x };
@@ -228,7 +233,9 @@ static enum status resolve_newton(struct velocity_island *self, const bool *take
 static void keep_impact(const struct velocity_island *self, struct velocity_step *way, const double *x)
 {
 	row_system_apply(&self->system, x, way->after);
-	for (uint32_t i = 0; i < self->count; i++) {
+	if (self->joints != NULL)
+		velocity_joints_keep(self, x);
+	for (uint32_t i = 0; i < self->contact_rows; i++) {
 		struct velocity_impulse *to = &self->step->impulses[self->block[i]];
 		double c = self->turned[i][0], s = self->turned[i][1];
 		to->normal += self->place[i] == 0 ? x[i] : 0;
@@ -258,11 +265,17 @@ enum status velocity_impact_island(const struct island *members, uint32_t index,
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		change[members->slots[i]] = spatial_zero();
 	take_way(&self, impact->way, back);
+	if (self.joints != NULL)
+		status = velocity_joints_back(&self, back, taken, b, x, change);
+	if (status != STATUS_OK)
+		return status;
 	row_system_speeds(&self.system, impact->way->after, u);
 	double share = share_of(&self, impact, back, u, change);
 	for (uint32_t i = 0, normal = 0; i < n; i++) {
 		normal = self.place[i] == 0 ? i : normal;
 		taken[i] = self.rows[normal].gap <= TOUCH || back[normal] > 0;
+		if (i >= self.contact_rows)
+			taken[i] = velocity_joints_impact(&self, i, back[i], &u[i]);
 		back[i] *= -share;
 		u[i] -= share * jacobian_speed(self.rows[i].j, change);
 	}

@@ -2,7 +2,8 @@
  *
  *   small                 dense: A = J M⁻¹ Jᵀ, pivoted (lcp_dantzig); with friction Baraff's extension of it
  *                         (lcp_friction); the projection by a dual active set over the bodies' own
- *                         coordinates (qp_dual_active_set)
+ *                         coordinates (qp_dual_active_set). What joints do between two bounds is no
+ *                         projection, and is pivoted
  *   larger                sparse (lcp_sparse), which is both statements at once: x and the velocity together
  *
  * Tangents are turned so that the first looks where the contact would slip without friction: then
@@ -24,6 +25,12 @@
 /* 1, of a row's diagonal. Larger: scripted plates squeeze through sooner; smaller: forces between
  * them grow, and with them rounding. */
 #define COMPLIANCE 1e-6
+
+/* Rows of islands with joints that a projection is cheaper for than the sparse solver. */
+enum { PROJECTED_JOINTS = 12 };
+
+/* 1. The solvers' own. */
+#define TOLERANCE 1e-10
 
 /* m/s. What slips slower has no direction: below, rounding would choose it. */
 #define SLIP_MIN 1e-9
@@ -71,7 +78,7 @@ static void align_block(struct velocity_island *self, uint32_t first, struct row
 	}
 }
 
-/* Copies the island's rows, block by block. */
+/* Copies the island's rows, block by block; contacts come first. */
 static enum status gather_rows(struct velocity_island *self)
 {
 	const struct velocity_step *step = self->step;
@@ -80,6 +87,8 @@ static enum status gather_rows(struct velocity_island *self)
 		uint32_t c = self->island->constraints[i];
 		for (uint32_t b = step->first_block[c]; b < step->first_block[c + 1]; b++)
 			rows += step->rows.blocks[b].count;
+		if (c < step->contact_count)
+			self->contact_rows = rows;
 	}
 	self->count = rows;
 	self->rows = ALLOCATE(struct constraint_row, rows);
@@ -101,11 +110,25 @@ static enum status gather_rows(struct velocity_island *self)
 				self->turned[at][0] = 1;
 				self->turned[at][1] = 0;
 			}
-			if (block->count >= 3)
+			if (block->count >= 3 && c < step->contact_count)
 				align_block(self, at - block->count, parts + (size_t)2 * (at - block->count));
 		}
 	}
 	return STATUS_OK;
+}
+
+/* Whether a small island is solved dense. With joints: pivoting with friction knows no rows between
+ * two bounds, and loses digits where what hangs from what is in contact is all but free of the
+ * contact's tangents; and a projection onto many equalities is slow. */
+static bool is_for_dense(const struct velocity_island *self)
+{
+	const struct velocity_method *method = &self->step->settings.method;
+	if (self->joints == NULL)
+		return !(method->friction && lcp_friction_sparse_is_cheaper(self->count));
+	for (uint32_t i = 0; i < self->contact_rows; i++)
+		if (self->rows[i].set == ROW_PYRAMID)
+			return false;
+	return method->core == VELOCITY_LCP || self->count <= PROJECTED_JOINTS;
 }
 
 enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
@@ -116,6 +139,8 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 					  .room = room,
 					  .outcome = &step->outcomes[index] };
 	enum status status = gather_rows(self);
+	if (status == STATUS_OK && self->contact_rows < self->count)
+		status = velocity_joints_gather(self);
 	if (status != STATUS_OK)
 		return status;
 	struct row_system_sizes sizes = row_system_sizes(&step->mass, self->rows, self->count);
@@ -124,16 +149,18 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 		return STATUS_NO_MEMORY;
 	row_system_init(&self->system, memory, sizes);
 	row_system_make(&self->system, &step->mass, self->rows, self->count);
+	if (self->joints != NULL)
+		velocity_joints_soften(self);
 	self->outcome->solved = true;
-	self->outcome->dense =
-		self->count <= step->settings.dense_rows &&
-		!(step->settings.method.friction && lcp_friction_sparse_is_cheaper(self->count));
+	self->outcome->dense = self->count <= step->settings.dense_rows && is_for_dense(self);
 	if (!self->outcome->dense)
 		return STATUS_OK;
 	self->a = arena_push_array(room, (size_t)self->count * self->count, sizeof(double));
 	if (self->a == NULL)
 		return STATUS_NO_MEMORY;
 	row_system_dense(&self->system, self->a, self->count);
+	for (uint32_t i = self->contact_rows; i < self->count; i++)
+		self->a[(size_t)i * self->count + i] += velocity_row_soft(self, i);
 	return STATUS_OK;
 }
 
@@ -146,20 +173,26 @@ struct picked {
 	double *a, *b, *x, *lower, *upper, *friction;
 	uint8_t *kind, *state;
 	bool frictional;
+	bool bounded; /* of a joint, between two bounds or giving way: no row of a projection */
 };
 
-struct velocity_bounds velocity_row_bounds(const struct constraint_row *row, double h)
+struct velocity_bounds velocity_row_bounds(const struct velocity_island *self, uint32_t i)
 {
 	struct velocity_bounds bounds = { -__builtin_inf(), __builtin_inf(), 0, FRICTION_JOINT };
+	const struct constraint_row *row = &self->rows[i];
+	if (i >= self->contact_rows) {
+		const struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
+		bounds.lower = joint->lower;
+		bounds.upper = joint->upper;
+		if (joint->role == VELOCITY_LIMIT)
+			bounds.kind = FRICTION_NORMAL;
+		return bounds;
+	}
 	double slip = scalar_abs(row->approach - row->wanted);
 	switch (row->set) {
 	case ROW_POSITIVE:
 		bounds.lower = 0;
 		bounds.kind = FRICTION_NORMAL;
-		break;
-	case ROW_BOX:
-		bounds.lower = h * row->lower;
-		bounds.upper = h * row->upper;
 		break;
 	case ROW_PYRAMID:
 	case ROW_CONE:
@@ -177,14 +210,14 @@ bool velocity_row_asked(const struct velocity_island *self, const struct velocit
 {
 	if (question->taken != NULL && !question->taken[i])
 		return false;
-	struct velocity_bounds bounds = velocity_row_bounds(&self->rows[i], self->step->step->dt);
+	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	return bounds.kind != FRICTION_STATIC || bounds.friction > 0;
 }
 
 static void pick_row(const struct velocity_island *self, const struct velocity_question *question,
 		     uint32_t i, struct picked *out)
 {
-	struct velocity_bounds bounds = velocity_row_bounds(&self->rows[i], self->step->step->dt);
+	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	uint32_t at = out->count++;
 	out->row[at] = i;
 	out->b[at] = question->b[i];
@@ -194,6 +227,9 @@ static void pick_row(const struct velocity_island *self, const struct velocity_q
 	out->friction[at] = bounds.friction;
 	out->kind[at] = bounds.kind;
 	out->frictional |= bounds.kind == FRICTION_STATIC;
+	bool rigid = bounds.lower == -__builtin_inf() && bounds.upper == __builtin_inf() &&
+		     !(velocity_row_soft(self, i) > 0);
+	out->bounded |= bounds.kind == FRICTION_JOINT && !rigid;
 }
 
 static enum status pick_rows(const struct velocity_island *self, const struct velocity_question *question,
@@ -245,6 +281,8 @@ static enum status pivot(struct velocity_island *self, const struct picked *pick
 	struct lcp_problem problem = { picked->count, picked->count, picked->a, picked->b, lower, upper };
 	struct solver_options options = solver_options_default();
 	options.warm = warm;
+	if (self->tolerance > 0)
+		options.tolerance = self->tolerance;
 	*result = lcp_dantzig_solve(&lcp, &problem, &options, picked->x, picked->state);
 	for (uint32_t i = 0; i < picked->count; i++)
 		self->outcome->dependent |= picked->state[i] == LCP_HELD;
@@ -255,7 +293,9 @@ static enum status solve_lcp(struct velocity_island *self, const struct picked *
 			     struct solver_result *result)
 {
 	for (uint32_t i = 0; i < picked->count; i++)
-		picked->state[i] = picked->x[i] > picked->lower[i] ? LCP_ACTIVE : LCP_LOWER;
+		picked->state[i] = !(picked->x[i] > picked->lower[i]) ? LCP_LOWER :
+				   picked->x[i] >= picked->upper[i]   ? LCP_UPPER :
+									LCP_ACTIVE;
 	return pivot(self, picked, picked->lower, picked->upper, true, result);
 }
 
@@ -270,6 +310,8 @@ static enum status solve_friction(struct velocity_island *self, const struct pic
 	struct friction_problem problem = { picked->count, picked->count, picked->a,
 					    picked->b,	   picked->kind,  picked->friction };
 	struct solver_options options = solver_options_default();
+	if (self->tolerance > 0)
+		options.tolerance = self->tolerance;
 	*result = lcp_friction_solve(&lcp, &problem, &options, picked->x, NULL);
 	for (uint32_t i = 0; i < picked->count; i++)
 		self->outcome->dependent |= lcp.state[i] == FRICTION_HELD;
@@ -349,6 +391,8 @@ static enum status solve_projection(struct velocity_island *self, const struct p
 	struct qp_problem problem = { n, m, over.mass, c, over.rows, d, equal };
 	struct solver_options options = solver_options_default();
 	options.warm = true;
+	if (self->tolerance > 0)
+		options.tolerance = self->tolerance;
 	*result = qp_dual_active_set_solve(&qp, &problem, &options, v, picked->x, picked->state);
 	for (uint32_t i = 0; i < m; i++)
 		self->outcome->dependent |= picked->state[i] == LCP_HELD;
@@ -362,7 +406,8 @@ static enum status solve_dense(struct velocity_island *self, const struct picked
 	if (picked->frictional)
 		return (settings->method.core == VELOCITY_LCP ? solve_friction :
 								solve_boxes)(self, picked, result);
-	return (settings->method.core == VELOCITY_LCP ? solve_lcp : solve_projection)(self, picked, result);
+	bool projects = settings->method.core == VELOCITY_PROJECTION && !picked->bounded;
+	return (projects ? solve_projection : solve_lcp)(self, picked, result);
 }
 
 /* The worst violation of a row by the answer, m/s. */
@@ -386,8 +431,20 @@ static double violation_of(const struct velocity_island *self, const struct pick
 	return worst;
 }
 
+double velocity_tolerance(const struct velocity_island *self, const struct velocity_question *question)
+{
+	double size = 0;
+	if (!(self->noise > 0))
+		return 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		if (velocity_row_asked(self, question, i))
+			size = scalar_max(size, scalar_abs(question->b[i]));
+	return size > 0 ? scalar_clamp(self->noise / size, TOLERANCE, 1) : 0;
+}
+
 enum status velocity_island_solve(struct velocity_island *self, const struct velocity_question *question)
 {
+	self->tolerance = velocity_tolerance(self, question);
 	if (!self->outcome->dense)
 		return velocity_island_sparse(self, question);
 	struct picked picked;

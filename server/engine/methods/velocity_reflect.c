@@ -1,9 +1,12 @@
 /* velocity_reflect.c: generalized reflections over an island's rows (papers C-09).
  *
- * Dense islands are solvers/reflection.h's. Larger ones make the same rounds over the sparse solver:
+ * Dense islands are solvers/reflection.h's. Larger ones make the same rounds over the sparse solver, and
+ * those with joints over whichever fits:
  *
  *   repeat:  V = rows that approach faster than ε;  stop when there are none
  *            x += the least impulse on V alone with w = A x + 2 u ≥ 0;  u += A x
+ *
+ * What joints hold is in every V with w = A x + u = 0.
  *
  * ε is EPSILON of the fastest row, because nothing is known of a velocity beyond its own rounding.
  * What the cap of rounds leaves ends inelastically, and is a fallback. With restitution c the
@@ -38,8 +41,9 @@ static bool find_approaching(const struct reflecting *self)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < self->island->count; i++) {
-		self->approaching[i] = self->taken[i] && self->u[i] < -self->least;
-		any |= self->approaching[i];
+		bool holds = velocity_holds(self->island, i);
+		self->approaching[i] = self->taken[i] && (holds || self->u[i] < -self->least);
+		any |= self->approaching[i] && !holds;
 	}
 	return any;
 }
@@ -50,7 +54,7 @@ static enum status impact_once(struct reflecting *self, const bool *rows, double
 	struct velocity_island *island = self->island;
 	struct spatial *change = island->step->push; /* the way is gone */
 	for (uint32_t i = 0; i < island->count; i++) {
-		self->b[i] = times * self->u[i];
+		self->b[i] = (velocity_holds(island, i) ? 1 : times) * self->u[i];
 		self->x[i] = 0;
 	}
 	struct velocity_question question = { rows, self->b, self->x };
@@ -87,12 +91,13 @@ static double restitution_of(const struct velocity_island *island, const bool *t
 {
 	double most = 0;
 	for (uint32_t i = 0; i < island->count; i++)
-		if (taken[i] && u[i] < -island->step->settings.restitution_speed)
+		if (taken[i] && !velocity_holds(island, i) &&
+		    u[i] < -island->step->settings.restitution_speed)
 			most = scalar_max(most, island->step->rows.blocks[island->block[i]].restitution);
 	return most;
 }
 
-static enum status reflect_sparse(struct velocity_island *island, const bool *taken, const double *u,
+static enum status reflect_rounds(struct velocity_island *island, const bool *taken, const double *u,
 				  double c, double *b, double *x)
 {
 	uint32_t n = island->count;
@@ -187,6 +192,6 @@ enum status velocity_reflect(struct velocity_island *island, const bool *taken, 
 			     double *x)
 {
 	double c = restitution_of(island, taken, u);
-	return island->outcome->dense ? reflect_dense(island, taken, u, c, x) :
-					reflect_sparse(island, taken, u, c, b, x);
+	return island->outcome->dense && island->joints == NULL ? reflect_dense(island, taken, u, c, x) :
+					reflect_rounds(island, taken, u, c, b, x);
 }

@@ -1,4 +1,4 @@
-/* velocity_rows.c: near contacts as constraints, and their rows at the level of velocities. */
+/* velocity_rows.c: near contacts and joints as constraints, and their rows at the level of velocities. */
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/methods/velocity.h"
 
@@ -52,12 +52,30 @@ static void find_contact(const struct velocity_step *self, const struct contact_
 	}
 }
 
-static enum status state_rows(struct velocity_step *self)
+static struct constraint_options options_of(const struct velocity_step *self)
 {
-	struct constraint_options options = {
+	return (struct constraint_options){
 		.level = CONSTRAINT_VELOCITY,
 		.friction = self->settings.method.friction ? CONSTRAINT_PYRAMID : CONSTRAINT_SMOOTH,
 	};
+}
+
+void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
+			      const struct body_motion *motions, struct row_list *out)
+{
+	const struct constraint *of = &self->constraints[index];
+	struct constraint_options options = options_of(self);
+	bool given_a = motions == NULL || of->body_a == ROW_NO_BODY;
+	bool given_b = motions == NULL || of->body_b == ROW_NO_BODY;
+	of->kind->rows(of, index, given_a ? NULL : &motions[of->body_a],
+		       given_b ? NULL : &motions[of->body_b], &options, out);
+}
+
+/* Contacts have been found where their bodies are, or (`moved`) elsewhere. */
+static enum status state_rows(struct velocity_step *self, const struct body_motion *motions, bool moved)
+{
+	struct constraint_options options = options_of(self);
+	self->at = motions;
 	struct constraint_room room = constraint_room(self->constraints, self->constraint_count, &options);
 	self->rows = (struct row_list){ .rows = ALLOCATE(struct constraint_row, room.rows),
 					.blocks = ALLOCATE(struct row_block, room.blocks),
@@ -70,7 +88,10 @@ static enum status state_rows(struct velocity_step *self)
 	if (self->rows.rows == NULL || self->rows.blocks == NULL || self->rows.parts == NULL ||
 	    self->first_block == NULL || self->impulses == NULL)
 		return STATUS_NO_MEMORY;
-	constraint_rows(self->constraints, self->constraint_count, NULL, &options, &self->rows);
+	constraint_rows(self->constraints, self->contact_count, moved ? motions : NULL, &options,
+			&self->rows);
+	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
+		velocity_constraint_rows(self, c, motions, &self->rows);
 	memset(self->impulses, 0, self->rows.block_count * sizeof *self->impulses);
 	for (uint32_t block = 0, c = 0; c <= self->constraint_count; c++) {
 		while (block < self->rows.block_count && self->rows.blocks[block].constraint < c)
@@ -115,7 +136,7 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 	}
 	struct contact_found *found = ALLOCATE(struct contact_found, count);
 	struct contact_found_point *point = ALLOCATE(struct contact_found_point, points);
-	self->constraints = ALLOCATE(struct constraint, count);
+	self->constraints = ALLOCATE(struct constraint, (size_t)count + self->joints.count);
 	self->contact_of = ALLOCATE(uint32_t, count);
 	if (found == NULL || point == NULL || self->constraints == NULL || self->contact_of == NULL)
 		return STATUS_NO_MEMORY;
@@ -136,13 +157,21 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 		found += made;
 		point += more;
 	}
-	return state_rows(self);
+	self->contact_count = self->constraint_count;
+	for (uint32_t j = 0; j < self->joints.count; j++)
+		self->constraints[self->constraint_count++] = self->joints.constraints[j];
+	return state_rows(self, motions, false);
 }
 
-/* The first constraint of a contact at or after this one; constraint_count if there is none. */
+enum status velocity_state_moved(struct velocity_step *self, const struct body_motion *motions)
+{
+	return state_rows(self, motions, true);
+}
+
+/* The first constraint of a contact at or after this one; contact_count if there is none. */
 static uint32_t first_constraint(const struct velocity_step *self, uint32_t contact)
 {
-	uint32_t low = 0, high = self->constraint_count;
+	uint32_t low = 0, high = self->contact_count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (self->contact_of[middle] < contact)

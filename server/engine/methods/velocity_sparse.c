@@ -24,7 +24,7 @@ struct sparse {
 	double (*mass_inv)[LCP_BODY][LCP_BODY];
 	double *b, *x, *lower, *upper, *compliance, *friction;
 	uint8_t *kind;
-	bool frictional;
+	bool frictional, soft;
 };
 
 /* Numbers among the island's slots, which ascend. */
@@ -101,7 +101,7 @@ static void put_row(const struct velocity_island *self, const struct velocity_qu
 		    struct sparse *out)
 {
 	const struct constraint_row *row = &self->rows[i];
-	struct velocity_bounds bounds = velocity_row_bounds(row, self->step->step->dt);
+	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	uint32_t at = out->problem.rows++, entry = out->start[at];
 	out->row[at] = i;
 	for (uint32_t k = 0; k < row->j.count; k++) {
@@ -118,8 +118,9 @@ static void put_row(const struct velocity_island *self, const struct velocity_qu
 	out->upper[at] = bounds.upper;
 	out->friction[at] = bounds.friction;
 	out->kind[at] = bounds.kind;
-	out->compliance[at] = 0;
+	out->compliance[at] = velocity_row_soft(self, i);
 	out->frictional |= bounds.kind == FRICTION_STATIC;
+	out->soft |= out->compliance[at] > 0;
 }
 
 static enum status pose_rows(struct velocity_island *self, const struct velocity_question *question,
@@ -142,6 +143,8 @@ static enum status pose_rows(struct velocity_island *self, const struct velocity
 	out->problem.b = out->b;
 	out->problem.lower = out->lower;
 	out->problem.upper = out->upper;
+	if (out->soft)
+		out->problem.compliance = out->compliance;
 	return STATUS_OK;
 }
 
@@ -194,6 +197,8 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver, 
 {
 	struct solver_options options = solver_options_default();
 	options.warm = true;
+	if (self->tolerance > 0)
+		options.tolerance = self->tolerance;
 	if (!sparse->frictional)
 		*result = lcp_sparse_solve(solver, &sparse->problem, &options, sparse->x, NULL);
 	else if (self->step->settings.method.core == VELOCITY_LCP)
@@ -218,7 +223,8 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 		mass_apply(&self->step->mass, &self->system.responses[sparse->row[i]], sparse->x[i], change);
 	for (uint32_t i = 0; i < sparse->problem.rows; i++) {
 		struct jacobian j = self->rows[sparse->row[i]].j;
-		double w = sparse->b[i] + jacobian_speed(j, change);
+		double w = sparse->b[i] + jacobian_speed(j, change) +
+			   velocity_row_soft(self, sparse->row[i]) * sparse->x[i];
 		double a = mass_couple(&self->step->mass, j, &self->system.responses[sparse->row[i]]);
 		if (sparse->kind[i] == FRICTION_NORMAL)
 			normal = scalar_max(sparse->x[i], 0);
@@ -249,7 +255,7 @@ enum status velocity_island_sparse(struct velocity_island *self, const struct ve
 		for (uint32_t i = 0; i < sparse.problem.rows; i++) {
 			double diagonal = mass_couple(&self->step->mass, self->rows[sparse.row[i]].j,
 						      &self->system.responses[sparse.row[i]]);
-			sparse.compliance[i] = COMPLIANCE * (diagonal > 0 ? diagonal : 1);
+			sparse.compliance[i] += COMPLIANCE * (diagonal > 0 ? diagonal : 1);
 			sparse.x[i] = 0;
 		}
 		sparse.problem.compliance = sparse.compliance;

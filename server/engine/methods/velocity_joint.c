@@ -1,0 +1,685 @@
+/* velocity_joint.c: what joints add to an island: their rows, and two stages more.
+ *
+ * Rows stand in the island's system beside those of contacts, after them:
+ *
+ *   locked axis      w = J v = 0, any λ
+ *   limit            as a contact without friction
+ *   motor            w = J v − rate, or J v − (target − q)/h; |λ| ≤ limit h
+ *   dry friction     w = J v, |λ| ≤ friction h
+ *   spring           λ = −h (k (q + h J v) + c J v): with K = k h + c a row that gives way,
+ *                    w = J v + λ/(h K) + k q/K = 0
+ *
+ * Along a straight way a pendulum leaves its circle, and what is then taken off its velocity at the
+ * other end is gone: it would lose (ω h)²/2 of its speed in a step. So joints are met twice, as
+ * RATTLE does:
+ *
+ *   the way       λ acts along J(x), so that coordinates are right where the way ends: a straight
+ *                 solution is moved, by how much each coordinate bends on the way (q(x') − q − h J v)
+ *                 is asked for in the next round, until nothing bends by more than BEND
+ *   its end       v' = the velocity nearest to what arrives with J(x') v' = 0 (motors: their rate)
+ *
+ * Where joints alone bind an island, half of what forces do to the step's velocities comes before
+ * the way and half after it: then the whole is of second order, and its energy swings but does not
+ * go. With contacts all of it comes before, as everywhere: what lies on the ground must be held
+ * against all of its weight at once. What its end does for joints closes no contact that was open.
+ *
+ *   of a pendulum (1 m, 60 Hz, 2 s):    error of its angle    of its energy, 9.81 J that go to and fro
+ *     straight way, J(x) v = 0          6.0e-2, 1st order     −1.50 J, lost
+ *     and J(x') v' = 0 at its end       6.0e-2, 1st order     −1.52 J, lost
+ *     bent way, all forces before       3.4e-2, 1st order      0.22 J, to and fro
+ *     bent way, half of them before     2.7e-3, 2nd order      0.009 J, to and fro
+ *
+ * Where something turns so far in a step that the rounds do not end (the tip of a whip), its way is
+ * straight, and energy goes. What has drifted, then or by what a command said, is taken out at the
+ * end of the way, before velocities are met: by displacements that are forgotten, Newton's rounds
+ * over the joints' rows there, until nothing is off by more than VELOCITY_DEPTH; contacts and
+ * limits stay open the while. Limits that are passed are pushed out as contacts are, no faster than
+ * contact.push_speed.
+ *
+ * Impacts: what is locked, or driven by a motor without limit, holds; limits bounce as contacts do;
+ * springs, friction and motors with a limit have no time to act.
+ */
+#include "server/engine/methods/velocity.h"
+
+#include <string.h>
+
+/* m, rad. Smaller: rounds that only rounding asks for; larger: drift, which has to be taken out. */
+#define BEND 1e-11
+/* Each is a solution of the island; 3 or 4 are the rule where joints turn by 0.1 rad in a step. */
+enum { BEND_ROUNDS = 8 };
+/* Rounds that take drift out (of what commands said, or where rounds of the way did not end), and
+ * how far a round turns a body at most, rad. Larger turns leave what a round knows of them, and
+ * throw long chains about. */
+enum { FIT_ROUNDS = 40 };
+#define FIT_TURN 0.05
+/* m/s. Speeds of what holds at the end of the way that are rounding's. */
+#define STILL 1e-13
+/* m. As in velocity_impact.c. */
+#define TOUCH 1e-6
+
+/* 1, of the greatest place and speed of an island. */
+#define ROUNDING 0x1p-50
+
+#define ALLOCATE(type, count) ARENA_ARRAY(self->room, type, count)
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+static const struct joint *joint_of(const struct velocity_island *self,
+				    const struct velocity_joint_row *row)
+{
+	return &self->step->joints.joints[row->joint];
+}
+
+static struct velocity_joint_row make_row(const struct joint *joint, uint32_t index, uint8_t place,
+					  const struct constraint_row *row, double h)
+{
+	struct velocity_joint_row made = {
+		.joint = index, .place = place, .lower = -__builtin_inf(), .upper = __builtin_inf()
+	};
+	switch (place % JOINT_PARTS) {
+	case JOINT_HOLD:
+	case JOINT_UPPER:
+		made.role = row->set == ROW_POSITIVE ? VELOCITY_LIMIT : VELOCITY_LOCK;
+		break;
+	case JOINT_PULL:
+		made.role = VELOCITY_SPRING;
+		break;
+	case JOINT_DRIVE:
+		made.role = joint->axes[place / JOINT_PARTS].motor == JOINT_MOTOR_POSITION ?
+				    VELOCITY_PLACE :
+				    VELOCITY_RATE;
+		break;
+	default:
+		made.role = VELOCITY_RUB;
+		break;
+	}
+	if (row->set == ROW_POSITIVE)
+		made.lower = 0;
+	if (row->set == ROW_BOX) {
+		made.lower = h * row->lower;
+		made.upper = h * row->upper;
+	}
+	return made;
+}
+
+enum status velocity_joints_gather(struct velocity_island *self)
+{
+	const struct velocity_step *step = self->step;
+	uint32_t count = self->count - self->contact_rows, at = 0;
+	self->joints = ALLOCATE(struct velocity_joint_row, count);
+	if (self->joints == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < self->island->constraint_count; i++) {
+		uint32_t c = self->island->constraints[i];
+		if (c < step->contact_count)
+			continue;
+		const struct joint *joint = &step->joints.joints[c - step->contact_count];
+		uint8_t places[JOINT_ROWS_MAX];
+		uint32_t rows = joint_places(joint, places);
+		for (uint32_t k = 0; k < rows; k++, at++)
+			self->joints[at] =
+				make_row(joint, c - step->contact_count, places[k],
+					 &self->rows[self->contact_rows + at], step->step->dt);
+	}
+	ASSERT(at == count);
+	return STATUS_OK;
+}
+
+/* A spring of no stiffness and no damping asks for nothing: its bounds are 0. */
+static void soften_spring(const struct velocity_island *self, uint32_t i)
+{
+	const struct constraint_row *row = &self->rows[i];
+	struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
+	double k = row->stiffness, c = row->damping, h = self->step->step->dt;
+	if (row->softness == ROW_FREQUENCY) {
+		double a = mass_couple(&self->step->mass, row->j, &self->system.responses[i]);
+		double mass = a > 0 ? 1 / a : 0, rate = 2 * PI * row->stiffness;
+		k = mass * rate * rate;
+		c = 2 * mass * row->damping * rate;
+	}
+	joint->soft = 1 / (h * (k * h + c));
+	joint->pull = k * row->gap / (k * h + c);
+	if (scalar_is_finite(joint->soft) && scalar_is_finite(joint->pull))
+		return;
+	joint->soft = joint->pull = 0;
+	joint->lower = joint->upper = 0;
+}
+
+void velocity_joints_soften(struct velocity_island *self)
+{
+	const struct velocity_step *step = self->step;
+	const struct body_motion *at = step->at != NULL ? step->at : step->start;
+	double far = 0, fast = 0;
+	for (uint32_t i = 0; i < self->island->slot_count; i++) {
+		uint32_t slot = self->island->slots[i];
+		far = scalar_max(far, vec3_length(at[slot].centre));
+		fast = scalar_max(fast, vec3_length(step->forced[slot].linear));
+		fast = scalar_max(fast, vec3_length(step->forced[slot].angular));
+	}
+	self->noise = ROUNDING * (fast + far / step->step->dt);
+	for (uint32_t i = self->contact_rows; i < self->count; i++)
+		if (self->joints[i - self->contact_rows].role == VELOCITY_SPRING)
+			soften_spring(self, i);
+}
+
+void velocity_joints_guess(const struct velocity_island *self, double *x)
+{
+	for (uint32_t i = self->contact_rows; i < self->count; i++) {
+		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+		x[i] = scalar_clamp(joint_of(self, row)->multiplier[row->place], row->lower,
+				    row->upper);
+	}
+}
+
+/* ---- what joints carry ------------------------------------------------------------------------ */
+
+/* Where a body of the joint is in this state. */
+static const struct body_motion *motion_at(const struct velocity_step *self, uint32_t slot,
+					   const struct body_motion *given)
+{
+	return slot == ROW_NO_BODY || self->at == NULL ? given : &self->at[slot];
+}
+
+/* What a unit of the row does to b, about b's anchor: its part there; where b has none, the opposite
+ * of what a gets, which has the same line of force. */
+static struct spatial on_b(const struct velocity_island *self, const struct constraint_row *row,
+			   const struct constraint *of, const struct joint *joint)
+{
+	const struct body_motion *b = motion_at(self->step, of->body_b, &joint->b);
+	vec3 anchor = joint_anchor_b(joint, b), centre = b->centre;
+	bool other = of->body_b == ROW_NO_BODY;
+	uint32_t slot = other ? of->body_a : of->body_b;
+	if (other)
+		centre = motion_at(self->step, slot, &joint->a)->centre;
+	for (uint32_t k = 0; k < row->j.count; k++) {
+		struct spatial on = row->j.parts[k].on;
+		if (row->j.parts[k].slot != slot)
+			continue;
+		on.angular = vec3_sub(on.angular, vec3_cross(vec3_sub(anchor, centre), on.linear));
+		return other ? spatial_negate(on) : on;
+	}
+	return spatial_zero();
+}
+
+void velocity_joints_keep(const struct velocity_island *self, const double *x)
+{
+	for (uint32_t i = self->contact_rows; i < self->count; i++) {
+		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+		if (x[i] == 0)
+			continue;
+		const struct constraint *of =
+			&self->step->constraints[self->step->contact_count + row->joint];
+		struct joint_result *to = &self->step->found[row->joint];
+		struct spatial unit = on_b(self, &self->rows[i], of, joint_of(self, row));
+		to->multiplier[row->place] += x[i];
+		to->on_b = spatial_mul_add(to->on_b, unit, x[i]);
+	}
+}
+
+/* ---- the way ---------------------------------------------------------------------------------- */
+
+static bool is_bound_by_joints_alone(const struct velocity_step *step, const struct island *island)
+{
+	return island->constraint_count > 0 && island->constraints[0] >= step->contact_count;
+}
+
+void velocity_joints_begin(const struct velocity_island *self)
+{
+	const struct velocity_step *step = self->step;
+	if (!is_bound_by_joints_alone(step, self->island))
+		return;
+	for (uint32_t i = 0; i < self->island->slot_count; i++) {
+		uint32_t slot = self->island->slots[i];
+		struct spatial sum = spatial_mul_add(step->before[slot], step->forced[slot], 1);
+		step->moving[slot] = spatial_scale(sum, 0.5);
+	}
+}
+
+static bool asks(const struct velocity_joint_row *row)
+{
+	return row->lower < row->upper;
+}
+
+void velocity_joints_want(const struct velocity_island *self, bool *taken, double *b)
+{
+	double h = self->step->step->dt;
+	for (uint32_t i = 0; i < self->contact_rows; i++)
+		taken[i] = true;
+	for (uint32_t i = self->contact_rows; i < self->count; i++) {
+		const struct constraint_row *row = &self->rows[i];
+		const struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
+		taken[i] = asks(joint);
+		switch (joint->role) {
+		case VELOCITY_LIMIT:
+			b[i] += scalar_max(row->gap, 0) / h;
+			break;
+		case VELOCITY_SPRING:
+			b[i] += joint->pull;
+			break;
+		case VELOCITY_PLACE:
+			b[i] += row->gap / h;
+			break;
+		default:
+			b[i] -= row->wanted;
+			break;
+		}
+		b[i] += joint->bend;
+	}
+}
+
+/* Whether the row's coordinate matters where the way ends. */
+static bool bends(const struct velocity_joint_row *row)
+{
+	return row->role == VELOCITY_LOCK || row->role == VELOCITY_LIMIT ||
+	       row->role == VELOCITY_PLACE;
+}
+
+/* Bodies where the way with impulses x takes them, and the joints' rows there. */
+static void try_way(const struct velocity_island *self, const double *x, struct row_list *list)
+{
+	const struct velocity_step *step = self->step;
+	for (uint32_t i = 0; i < self->island->slot_count; i++)
+		step->after[self->island->slots[i]] = step->moving[self->island->slots[i]];
+	row_system_apply(&self->system, x, step->after);
+	for (uint32_t i = 0; i < self->island->slot_count; i++) {
+		uint32_t slot = self->island->slots[i];
+		step->motions[slot] = integrate_motion(
+			step->step->dynamics, step->step->bodies[slot], &step->start[slot],
+			step->after[slot], step->after[slot], step->step->dt);
+	}
+	list->row_count = list->block_count = list->part_count = 0;
+	for (uint32_t i = 0; i < self->island->constraint_count; i++)
+		if (self->island->constraints[i] >= step->contact_count)
+			velocity_constraint_rows(step, self->island->constraints[i], step->motions,
+						 list);
+	ASSERT(list->row_count == self->count - self->contact_rows);
+}
+
+/* How far the way with impulses x bends, into rows and b; the greatest change of what holds. */
+static double bend(const struct velocity_island *self, const double *x, struct row_list *list,
+		   double *b)
+{
+	double worst = 0, h = self->step->step->dt;
+	try_way(self, x, list);
+	for (uint32_t i = self->contact_rows; i < self->count; i++) {
+		struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
+		const struct constraint_row *row = &self->rows[i];
+		if (!bends(joint))
+			continue;
+		double gap = list->rows[i - self->contact_rows].gap;
+		double speed = jacobian_speed(row->j, self->step->after);
+		double more = (gap - row->gap) / h - speed - joint->bend;
+		bool holds = joint->lower < x[i] && x[i] < joint->upper;
+		b[i] += more;
+		joint->bend += more;
+		if (holds ||
+		    (joint->role == VELOCITY_LIMIT && gap < scalar_min(row->gap, 0) - BEND))
+			worst = scalar_max(worst, h * scalar_abs(more));
+	}
+	return worst;
+}
+
+/* Room for the joints' rows of the island. */
+static enum status make_list(struct velocity_island *self, struct row_list *list)
+{
+	uint32_t rows = self->count - self->contact_rows;
+	*list = (struct row_list){ .rows = ALLOCATE(struct constraint_row, rows),
+				   .blocks = ALLOCATE(struct row_block, rows),
+				   .parts = ALLOCATE(struct row_part, (size_t)2 * rows),
+				   .row_capacity = rows,
+				   .block_capacity = rows,
+				   .part_capacity = 2 * rows };
+	return list->rows != NULL && list->blocks != NULL && list->parts != NULL ? STATUS_OK :
+										   STATUS_NO_MEMORY;
+}
+
+enum status velocity_joints_way(struct velocity_island *self, const bool *taken, double *b,
+				double *x)
+{
+	struct velocity_question way = { taken, b, x };
+	struct row_list list;
+	double least = __builtin_inf(), *best = ALLOCATE(double, self->count);
+	if (best == NULL || make_list(self, &list) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (uint32_t round = 0;; round++) {
+		uint32_t fallbacks = self->outcome->fallbacks;
+		enum status status = velocity_island_solve(self, &way);
+		if (status != STATUS_OK || self->outcome->fallbacks != fallbacks)
+			return status;
+		double worst = bend(self, x, &list, b);
+		if (worst >= least) {
+			/* It turns too far in this step for rounds to end: straight on. */
+			memcpy(x, best, self->count * sizeof *x);
+			return STATUS_OK;
+		}
+		if (!(worst > BEND) || round == BEND_ROUNDS)
+			return STATUS_OK;
+		least = worst;
+		if (round == 0)
+			memcpy(best, x, self->count * sizeof *x);
+	}
+}
+
+bool velocity_joints_push(const struct velocity_island *self, bool *taken, double *b)
+{
+	double h = self->step->step->dt, most = self->step->settings.push_speed;
+	bool passed = false;
+	for (uint32_t i = self->contact_rows; i < self->count; i++) {
+		const struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
+		taken[i] = velocity_holds(self, i) || joint->role == VELOCITY_LIMIT;
+		if (joint->role != VELOCITY_LIMIT) {
+			b[i] = 0;
+			continue;
+		}
+		double end = self->rows[i].gap + h * (b[i] + joint->bend);
+		passed |= end < -VELOCITY_DEPTH;
+		b[i] = end >= 0              ? end / h :
+		       end < -VELOCITY_DEPTH ? scalar_max((end + VELOCITY_DEPTH) / h, -most) :
+					       0;
+	}
+	return passed;
+}
+
+/* ---- where the way ends ----------------------------------------------------------------------- */
+
+static bool has_joints(const struct velocity_step *step, const struct island *island)
+{
+	return island->constraint_count > 0 &&
+	       island->constraints[island->constraint_count - 1] >= step->contact_count;
+}
+
+struct ending {
+	struct velocity_step *way;
+	const struct velocity_step *end; /* rows where the way ends */
+};
+
+/* b of the rows that joints and contacts have there; whether any of them is not met. `before`: their
+ * speeds without the second half of what forces do; what approaches so may go on, and stops in its
+ * next way. */
+static bool want_end(const struct velocity_island *self, bool impact, const double *before,
+		     bool *taken, double *b)
+{
+	const struct velocity_step *step = self->step;
+	bool any = false;
+	for (uint32_t i = 0; i < self->contact_rows; i++) {
+		bool touches =
+			self->rows[i].gap <= TOUCH || step->impulses[self->block[i]].normal > 0;
+		taken[i] = self->place[i] == 0 && touches && !impact;
+		b[i] -= scalar_min(before[i], 0);
+		any |= taken[i] && b[i] < -STILL;
+	}
+	for (uint32_t i = self->contact_rows; i < self->count; i++) {
+		struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+		double used = step->found[row->joint].multiplier[row->place];
+		/* What was not strong enough for the way does not stop it at its end. */
+		bool strong = row->lower < used && used < row->upper;
+		b[i] -= self->rows[i].wanted;
+		if (row->role == VELOCITY_LIMIT) {
+			b[i] -= scalar_min(before[i], 0);
+			taken[i] = !impact && (self->rows[i].gap <= TOUCH || used > 0);
+			any |= taken[i] && b[i] < -STILL;
+			continue;
+		}
+		taken[i] = row->role != VELOCITY_SPRING && strong;
+		any |= taken[i] && scalar_abs(b[i]) > STILL;
+		row->lower -= used;
+		row->upper -= used;
+	}
+	return any;
+}
+
+static void add_half(struct velocity_step *way, const struct island *members)
+{
+	for (uint32_t i = 0; i < members->slot_count; i++) {
+		uint32_t slot = members->slots[i];
+		struct spatial more = spatial_mul_add(way->forced[slot], way->before[slot], -1);
+		way->after[slot] = spatial_mul_add(way->after[slot], more, 0.5);
+	}
+}
+
+static enum status end_island(const struct island *members, uint32_t index, struct arena *room,
+			      void *context)
+{
+	struct ending *ending = context;
+	struct velocity_step *way = ending->way;
+	struct velocity_island self;
+	if (!has_joints(way, members))
+		return STATUS_OK;
+	enum status status = velocity_island_make(&self, ending->end, index, room);
+	self.outcome->solved = false; /* its way counts */
+	if (status != STATUS_OK)
+		return status;
+	double *b = ARENA_ARRAY(room, double, self.count),
+	       *before = ARENA_ARRAY(room, double, self.count);
+	double *x = arena_push_zero(room, self.count * sizeof *x);
+	bool *taken = ARENA_ARRAY(room, bool, self.count);
+	if (b == NULL || before == NULL || x == NULL || taken == NULL)
+		return STATUS_NO_MEMORY;
+	row_system_speeds(&self.system, way->after, before);
+	if (is_bound_by_joints_alone(way, members))
+		add_half(way, members);
+	row_system_speeds(&self.system, way->after, b);
+	if (!want_end(&self, way->outcomes[index].impact, before, taken, b))
+		return STATUS_OK;
+	struct velocity_question question = { taken, b, x };
+	status = velocity_island_solve(&self, &question);
+	self.outcome->dependent = false;
+	if (status != STATUS_OK)
+		return status;
+	row_system_apply(&self.system, x, way->after);
+	for (uint32_t i = 0; i < self.contact_rows; i++)
+		if (self.place[i] == 0)
+			way->impulses[self.block[i]].normal += x[i];
+	velocity_joints_keep(&self, x);
+	return STATUS_OK;
+}
+
+void velocity_joints_tell(struct velocity_step *self)
+{
+	for (uint32_t i = 0; i < self->joints.count; i++) {
+		const struct joint *joint = &self->joints.joints[i];
+		uint32_t slot = self->joints.constraints[i].body_b;
+		const struct body_motion *b =
+			slot == ROW_NO_BODY ? &joint->b : &self->motions[slot];
+		struct joint_result *to = &self->found[i];
+		to->point = joint_anchor_b(joint, b);
+		vec3 arm = vec3_sub(to->point, b->centre);
+		to->on_b.angular = vec3_add(to->on_b.angular, vec3_cross(arm, to->on_b.linear));
+	}
+}
+
+/* ---- what has drifted ------------------------------------------------------------------------- */
+
+/* Whether anything locked is off: joints want it back, contacts and limits not to close. */
+static bool want_fit(const struct velocity_island *self, bool *taken, double *b)
+{
+	double h = self->step->step->dt;
+	bool off = false;
+	for (uint32_t i = 0; i < self->count; i++) {
+		double gap = self->rows[i].gap;
+		bool holds = velocity_holds(self, i);
+		bool lock = holds && self->joints[i - self->contact_rows].role == VELOCITY_LOCK;
+		taken[i] = holds || self->rows[i].set == ROW_POSITIVE;
+		b[i] = lock ? gap / h : holds ? 0 : scalar_max(gap, 0) / h;
+		off |= lock && scalar_abs(gap) > VELOCITY_DEPTH;
+	}
+	return off;
+}
+
+/* A body moved by h d, which gives it no velocity; it keeps its angular momentum. */
+static void fit_body(struct velocity_step *way, uint32_t slot, struct spatial d)
+{
+	const struct step *step = way->step;
+	const struct body_table *table = &step->dynamics->tables->body;
+	struct body_motion *motion = &way->motions[slot];
+	uint32_t body = step->bodies[slot];
+	sym3 inverse = sym3_load(table->inertia_inv[body]);
+	way->push[slot] = spatial_mul_add(way->push[slot], d, 1);
+	motion->centre = vec3_mul_add(motion->centre, d.linear, step->dt);
+	if (vec3_equal(d.angular, vec3_zero()))
+		return;
+	vec3 momentum = integrate_tensor_at(sym3_load(table->inertia[body]), motion->rotation,
+					    motion->angular_velocity);
+	motion->rotation = quat_integrate(motion->rotation, d.angular, step->dt);
+	if (!step->dynamics->tables->world.planar[0] && sym3_trace(inverse) > 0)
+		motion->angular_velocity = integrate_tensor_at(inverse, motion->rotation, momentum);
+	way->after[slot].angular = motion->angular_velocity;
+}
+
+static enum status fit_island(const struct island *members, uint32_t index, struct arena *room,
+			      void *context)
+{
+	struct ending *ending = context;
+	struct velocity_step *way = ending->way;
+	struct velocity_island self;
+	/* What has no solution gives way, and is as near as it comes. */
+	if (!has_joints(way, members) || way->end_outcomes[index].fallbacks > 0)
+		return STATUS_OK;
+	enum status status = velocity_island_make(&self, ending->end, index, room);
+	self.outcome->solved = false;
+	if (status != STATUS_OK)
+		return status;
+	double *b = ARENA_ARRAY(room, double, self.count);
+	double *x = arena_push_zero(room, self.count * sizeof *x);
+	bool *taken = ARENA_ARRAY(room, bool, self.count);
+	struct spatial *d = arena_push_zero(room, way->step->body_count * sizeof *d);
+	if (b == NULL || x == NULL || taken == NULL || d == NULL)
+		return STATUS_NO_MEMORY;
+	if (!want_fit(&self, taken, b))
+		return STATUS_OK;
+	struct velocity_question question = { taken, b, x };
+	status = velocity_island_solve(&self, &question);
+	self.outcome->dependent = false;
+	if (status != STATUS_OK)
+		return status;
+	row_system_apply(&self.system, x, d);
+	double work = 0, turn = 0;
+	for (uint32_t i = 0; i < members->slot_count; i++)
+		turn = scalar_max(turn, vec3_length(d[members->slots[i]].angular));
+	turn *= way->step->dt;
+	double share = turn > FIT_TURN ? FIT_TURN / turn : 1;
+	for (uint32_t i = 0; i < members->slot_count; i++) {
+		uint32_t slot = members->slots[i];
+		d[slot] = spatial_scale(d[slot], share);
+		fit_body(way, slot, d[slot]);
+		work -= way->step->dt * spatial_dot(way->force[slot], d[slot]);
+	}
+	way->outcomes[index].pushed = true;
+	way->outcomes[index].push_work += scalar_max(work, 0);
+	return STATUS_OK;
+}
+
+/* Whether anything locked is off in this state. */
+static bool any_off(const struct velocity_step *self)
+{
+	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
+		for (uint32_t b = self->first_block[c]; b < self->first_block[c + 1]; b++) {
+			const struct row_block *block = &self->rows.blocks[b];
+			for (uint32_t i = block->first; i < block->first + block->count; i++)
+				if (block->key.feature == 0 &&
+				    scalar_abs(self->rows.rows[i].gap) > VELOCITY_DEPTH)
+					return true;
+		}
+	return false;
+}
+
+static void set_masses(struct velocity_step *way, struct velocity_step *end)
+{
+	mass_bodies_from_tables(way->step->dynamics->tables, way->step->bodies,
+				way->step->body_count, way->motions, way->masses_end);
+	end->masses = way->masses_end;
+	end->mass = mass_operator_free(end->masses, way->step->body_count);
+}
+
+/* The state where the way ends. */
+static enum status state_end(struct velocity_step *way, struct velocity_step *end)
+{
+	*end = *way;
+	set_masses(way, end);
+	enum status status = velocity_state_moved(end, way->motions);
+	end->impulses = way->impulses;
+	end->outcomes = way->end_outcomes;
+	return status;
+}
+
+enum status velocity_joints_fit(struct velocity_step *way)
+{
+	struct arena *scratch = &way->step->dynamics->scratch;
+	way->end_outcomes =
+		arena_push_zero(scratch, way->islands.count * sizeof *way->end_outcomes);
+	if (way->end_outcomes == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t round = 0; round < FIT_ROUNDS; round++) {
+		struct velocity_step end;
+		enum status status = state_end(way, &end);
+		if (status != STATUS_OK || !any_off(&end))
+			return status;
+		struct ending ending = { way, &end };
+		status = islands_solve(way->step, &way->islands, fit_island, &ending);
+		if (status != STATUS_OK)
+			return status;
+		set_masses(way, &end);
+	}
+	return STATUS_OK;
+}
+
+enum status velocity_joints_end(struct velocity_step *way)
+{
+	struct velocity_step end;
+	enum status status = state_end(way, &end);
+	struct ending ending = { way, &end };
+	return status == STATUS_OK ? islands_solve(way->step, &way->islands, end_island, &ending) :
+				     status;
+}
+
+/* ---- impacts ---------------------------------------------------------------------------------- */
+
+enum status velocity_joints_arrive(struct velocity_island *self, bool *taken, double *b, double *x)
+{
+	const struct velocity_step *step = self->step;
+	row_system_speeds(&self->system, step->forced, b);
+	for (uint32_t i = self->contact_rows; i < self->count; i++)
+		self->joints[i - self->contact_rows].bend = 0;
+	velocity_joints_want(self, taken, b);
+	for (uint32_t i = 0; i < self->count; i++) {
+		x[i] = 0;
+		taken[i] &= i >= self->contact_rows &&
+			    self->joints[i - self->contact_rows].role != VELOCITY_LIMIT;
+	}
+	struct velocity_question question = { taken, b, x };
+	enum status status = velocity_island_solve(self, &question);
+	if (status == STATUS_OK)
+		row_system_apply(&self->system, x, step->arriving);
+	return status;
+}
+
+bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, double back, double *u)
+{
+	*u -= self->rows[i].wanted;
+	if (self->joints[i - self->contact_rows].role == VELOCITY_LIMIT)
+		return self->rows[i].gap <= TOUCH || back > 0;
+	return velocity_holds(self, i);
+}
+
+enum status velocity_joints_back(struct velocity_island *self, double *back, bool *taken, double *b,
+				 double *x, struct spatial *change)
+{
+	for (uint32_t i = self->contact_rows; i < self->count; i++) {
+		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+		if (row->role == VELOCITY_LIMIT)
+			back[i] = self->step->found[row->joint].multiplier[row->place];
+	}
+	row_system_apply(&self->system, back, change);
+	for (uint32_t i = 0; i < self->count; i++) {
+		b[i] = jacobian_speed(self->rows[i].j, change);
+		x[i] = 0;
+		taken[i] = velocity_holds(self, i);
+	}
+	for (uint32_t i = 0; i < self->island->slot_count; i++)
+		change[self->island->slots[i]] = spatial_zero();
+	struct velocity_question question = { taken, b, x };
+	enum status status = velocity_island_solve(self, &question);
+	for (uint32_t i = self->contact_rows; i < self->count && status == STATUS_OK; i++)
+		back[i] += x[i];
+	return status;
+}
