@@ -32,6 +32,7 @@ tests_lib_libtests_a_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/server/sync/test_allowance \
 	tests/unit/server/sync/test_fanout \
+	tests/unit/server/sync/test_fanout_joints \
 	tests/unit/server/sync/test_interest \
 	tests/unit/server/sync/test_quantised \
 	tests/unit/server/sync/test_cubes \

@@ -1,0 +1,458 @@
+/* Joints in the fanout, on a make-believe world (tests/lib/gen_reports.h) with joints beside it: what a
+ * mirror has is what its bodies are joined by, whatever was skipped, and the history of joints never
+ * costs a SNAPSHOT. */
+#include <string.h>
+
+#include "protocol/frame.h"
+#include "protocol/mirror.h"
+#include "protocol/unpack.h"
+#include "server/base/heap.h"
+#include "server/host/report_queue.h"
+#include "server/sync/fanout.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/gen_reports.h"
+
+enum { CLIENTS = 4, JOINTS_MAX = 4000 };
+
+struct client {
+	struct stream stream;
+	struct outbox outbox;
+	struct subscription *subscription;
+	struct mirror mirror;
+	struct bytes in;
+	size_t queued;
+	uint32_t snapshots, deltas, rows, wholes;
+	bool part;
+};
+
+struct room {
+	struct gen_reports gen;
+	struct fanout *fanout;
+	struct frame_pool *pool;
+	struct outbox_set set;
+	struct client clients[CLIENTS];
+	uint64_t now;
+	struct wire_joint joints[JOINTS_MAX]; /* ascending */
+	uint32_t count, next_id, most;
+	uint32_t churn; /* joints that go and come in a tick, of a hundred */
+	bool told;
+};
+
+static void read_frame(struct client *client, struct wire_slice content)
+{
+	struct message message;
+	struct reason why;
+	bool last = false;
+	ck_assert_int_eq(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, &why),
+			 STATUS_OK);
+	if (message.type == MESSAGE_NOTICE)
+		return;
+	ck_assert_int_eq(mirror_take(&client->mirror, &message, &last), STATUS_OK);
+	client->snapshots += message.type == MESSAGE_SNAPSHOT && message.snapshot.part == 0;
+	client->deltas += message.type == MESSAGE_DELTA && message.delta.part == 0;
+	if (message.type != MESSAGE_ROWS || message.rows.part != 0)
+		return;
+	client->rows++;
+	client->wholes += (message.rows.flags & WIRE_FRAME_WHOLE) != 0;
+}
+
+static enum status take(struct stream *stream, struct frame *const frames[], uint32_t count)
+{
+	struct client *client = (struct client *)stream;
+	struct wire_slice content;
+	size_t bytes;
+	for (uint32_t i = 0; i < count; i++)
+		ck_assert_int_eq(bytes_append(&client->in, frames[i]->data, frames[i]->bytes),
+				 STATUS_OK);
+	while (frame_split(client->in.data, client->in.count, WIRE_FRAME_DOWN, &content, &bytes) ==
+	       STATUS_OK) {
+		read_frame(client, content);
+		bytes_consume(&client->in, bytes);
+	}
+	return STATUS_OK;
+}
+
+static size_t queued(const struct stream *stream)
+{
+	return ((const struct client *)stream)->queued;
+}
+
+static const struct stream_ops ops = { .write = take, .queued = queued };
+
+/* ---- joints of the world -------------------------------------------------------------------------- */
+
+static void tell(struct tick_report *report, const struct wire_joint *joint, uint8_t why)
+{
+	ck_assert_int_eq(array_reserve(&report->joints_told, &report->joint_room,
+				       report->joint_count + 1u, sizeof *report->joints_told),
+			 STATUS_OK);
+	struct report_joint *to = &report->joints_told[report->joint_count++];
+	*to = (struct report_joint){ .why = why };
+	to->view.id = joint->id;
+	to->view.type = joint->type;
+	to->view.a = joint->a;
+	to->view.b = joint->b;
+	to->view.tag = joint->tag;
+	memcpy(to->view.coordinates, joint->coordinates, sizeof joint->coordinates);
+}
+
+static bool has_body(const struct room *room, uint32_t id)
+{
+	uint32_t low = 0, high = room->gen.count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (room->gen.bodies[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return id == 0 || (low < room->gen.count && room->gen.bodies[low].id == id);
+}
+
+static void remove_some(struct room *room, struct tick_report *report)
+{
+	uint32_t kept = 0;
+	ck_assert_int_eq(array_reserve(&report->joints_removed, &report->joint_removed_room, room->count,
+				       sizeof *report->joints_removed),
+			 STATUS_OK);
+	for (uint32_t i = 0; i < room->count; i++) {
+		const struct wire_joint *joint = &room->joints[i];
+		bool goes = rng_below(&room->gen.rng, 100) < room->churn ||
+			    !has_body(room, joint->a) || !has_body(room, joint->b);
+		if (goes && !report->whole)
+			report->joints_removed[report->joint_removed_count++] = joint->id;
+		if (!goes)
+			room->joints[kept++] = *joint;
+	}
+	room->count = kept;
+}
+
+static void make_some(struct room *room, struct tick_report *report)
+{
+	struct rng *rng = &room->gen.rng;
+	uint32_t births = rng_below(rng, room->churn * room->most / 100 + 3);
+	for (uint32_t i = 0; i < births && room->count < room->most && room->gen.count > 1; i++) {
+		struct wire_joint *joint = &room->joints[room->count++];
+		*joint = (struct wire_joint){
+			.id = room->next_id += 1 + rng_below(rng, 3),
+			.type = 2,
+			.a = rng_below(rng, 4) == 0
+				     ? 0
+				     : room->gen.bodies[rng_below(rng, room->gen.count)].id,
+			.b = room->gen.bodies[rng_below(rng, room->gen.count)].id,
+		};
+		tell(report, joint, REPORT_CREATED);
+	}
+}
+
+/* Adds what happens to joints to a report about bodies. */
+static void add_joints(struct room *room, struct tick_report *report)
+{
+	bool all = report->whole || !room->told;
+	report->joints = true;
+	report->joints_all = all;
+	room->told = true;
+	report->whole = report->whole || all;
+	/* A whole report is of a state that was told already. */
+	if (!all)
+		remove_some(room, report);
+	for (uint32_t i = 0; i < room->count; i++) {
+		struct wire_joint *joint = &room->joints[i];
+		uint32_t what = all ? 7 : rng_below(&room->gen.rng, 8);
+		if (what == 0)
+			joint->coordinates[3] += 0.125;
+		if (what == 1)
+			joint->tag++;
+		if (all || what < 3) /* one that has not changed is told as well */
+			tell(report, joint, all ? REPORT_CREATED : REPORT_MOVED);
+	}
+	if (!all)
+		make_some(room, report);
+}
+
+/* ---- the room --------------------------------------------------------------------------------------- */
+
+static void feed(struct room *room, struct report *report, bool with_joints)
+{
+	room->now += NS_PER_S / 60;
+	if (with_joints)
+		add_joints(room, &report->ticked);
+	room->told = room->told && with_joints;
+	ck_assert_int_eq(fanout_report(room->fanout, &report->ticked, room->now), STATUS_OK);
+	while (fanout_is_serving(room->fanout))
+		fanout_continue(room->fanout, room->now);
+	outbox_set_flush(&room->set);
+	/* Many parts go out a few at a time. */
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		struct client *client = &room->clients[i];
+		while (client->subscription != NULL && client->queued == 0 &&
+		       subscription_is_busy(client->subscription)) {
+			outbox_flush(&client->outbox);
+			fanout_go_on(room->fanout, client->subscription, room->now);
+		}
+		if (client->subscription != NULL && client->queued == 0)
+			outbox_flush(&client->outbox);
+	}
+	report_destroy(report);
+}
+
+static void acknowledge(struct room *room)
+{
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		struct client *client = &room->clients[i];
+		if (client->subscription != NULL)
+			subscription_ack(client->subscription, (uint32_t)client->mirror.epoch,
+					 client->mirror.tick, client->mirror.edit, room->now);
+	}
+}
+
+static void start(struct room *room, uint64_t seed)
+{
+	memset(room, 0, sizeof *room);
+	room->now = NS_PER_S;
+	room->churn = 3;
+	room->most = 250;
+	gen_reports_init(&room->gen, seed);
+	room->gen.births = 12;
+	ck_assert_int_eq(frame_pool_create(1 << 20, &room->pool), STATUS_OK);
+	ck_assert_int_eq(fanout_create(room->pool, &room->fanout), STATUS_OK);
+}
+
+static void enter(struct room *room, uint32_t who, enum wire_profile profile, wire_mask joints, bool part)
+{
+	struct client *client = &room->clients[who];
+	struct message ask;
+	struct reason why;
+	client->stream = (struct stream){ .ops = &ops };
+	client->part = part;
+	outbox_init(&client->outbox, &room->set, &client->stream, room->pool);
+	message_init(&ask, MESSAGE_SUBSCRIBE);
+	ask.subscribe.sub = 1;
+	ask.subscribe.profile = profile;
+	ask.subscribe.fields = WIRE_COLUMNS_TICK;
+	ask.subscribe.joints = joints;
+	if (part)
+		ask.subscribe.area = (struct wire_box){ true, { -200, -200, -200 }, { 0, 200, 200 } };
+	mirror_init(&client->mirror, profile, WIRE_COLUMNS_TICK, 1 << 20);
+	mirror_watch_joints(&client->mirror, joints, JOINTS_MAX);
+	ck_assert_int_eq(fanout_subscribe(room->fanout, &ask.subscribe, &client->outbox, NULL, true,
+					  WIRE_FRAME_MIN, room->now, &client->subscription, &why),
+			 STATUS_OK);
+	outbox_set_flush(&room->set);
+}
+
+static void finish(struct room *room)
+{
+	struct frame_pool_counters counters;
+	fanout_destroy(room->fanout);
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		outbox_release(&room->clients[i].outbox);
+		mirror_release(&room->clients[i].mirror);
+		bytes_release(&room->clients[i].in);
+	}
+	frame_pool_counters(room->pool, &counters);
+	ck_assert_uint_eq(counters.live, 0);
+	frame_pool_destroy(room->pool);
+}
+
+static bool is_current(const struct room *room, uint32_t who)
+{
+	const struct mirror *mirror = &room->clients[who].mirror;
+	return mirror->complete && mirror->tick == room->gen.tick;
+}
+
+/* It has the joints of the bodies it has, with the columns it asked for. */
+static void expect_joints(const struct room *room, uint32_t who)
+{
+	const struct client *client = &room->clients[who];
+	const struct mirror_joints *shown = &client->mirror.joints;
+	uint32_t next = 0;
+	ck_assert(is_current(room, who));
+	for (uint32_t i = 0; i < room->count; i++) {
+		const struct wire_joint *joint = &room->joints[i];
+		bool seen = !client->part || mirror_find(&client->mirror, joint->a) != NULL ||
+			    mirror_find(&client->mirror, joint->b) != NULL;
+		if (!seen)
+			continue;
+		ck_assert_uint_lt(next, shown->count);
+		ck_assert_uint_eq(shown->items[next].id, joint->id);
+		ck_assert_uint_eq(wire_joint_differs(&shown->items[next++], joint) & shown->columns, 0);
+	}
+	ck_assert_uint_eq(next, shown->count);
+}
+
+START_TEST(mirrors_have_the_joints_of_their_bodies)
+{
+	static struct room room;
+	start(&room, check_seed() + (uint64_t)_i);
+	enter(&room, 0, WIRE_PROFILE_EXACT, WIRE_JOINT_COLUMNS_ALL, false);
+	enter(&room, 1, WIRE_PROFILE_VIEW, WIRE_JOINT_COLUMNS_ALL, true);
+	enter(&room, 2, WIRE_PROFILE_PLAIN, WIRE_JOINT_OWNER, true);
+	enter(&room, 3, WIRE_PROFILE_SIM, WIRE_JOINT_BODIES | WIRE_JOINT_COORDINATES, false);
+	feed(&room, gen_reports_whole(&room.gen, false), true);
+	uint32_t looked[CLIENTS] = { 0 };
+	for (uint32_t n = 1; n <= 400; n++) {
+		if (n % 90 == 0)
+			feed(&room, gen_reports_whole(&room.gen, n == 180), true);
+		else
+			feed(&room, gen_reports_next(&room.gen), true);
+		/* Who was skipped is slower for a while, and may wait where nothing of its own changes. */
+		for (uint32_t i = 0; i < CLIENTS; i++) {
+			if (!is_current(&room, i))
+				continue;
+			expect_joints(&room, i);
+			looked[i]++;
+		}
+		acknowledge(&room);
+		/* One of them misses some ticks, now and then more than the ring remembers. */
+		room.clients[n / 50 % CLIENTS].queued = n % 50 > 5 && n % 50 < 40 ? 1 << 20 : 0;
+	}
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		ck_assert_uint_gt(looked[i], 100);
+		ck_assert_uint_gt(room.clients[i].rows, 80);
+		ck_assert_uint_gt(room.clients[i].mirror.joints.count, 10);
+	}
+	finish(&room);
+}
+END_TEST
+
+START_TEST(where_history_is_too_short_all_joints_come_with_a_delta)
+{
+	static struct room room;
+	start(&room, check_seed());
+	room.gen.births = room.gen.deaths = 0;
+	feed(&room, gen_reports_whole(&room.gen, false), true);
+	room.gen.births = 40;
+	for (int n = 0; n < 4; n++)
+		feed(&room, gen_reports_next(&room.gen), true);
+	room.gen.births = 0;
+	enter(&room, 0, WIRE_PROFILE_EXACT, WIRE_JOINT_COLUMNS_ALL, false);
+	enter(&room, 1, WIRE_PROFILE_EXACT, WIRE_JOINT_COLUMNS_ALL, true);
+	feed(&room, gen_reports_next(&room.gen), true);
+	acknowledge(&room);
+	uint32_t snapshots = room.clients[0].snapshots + room.clients[1].snapshots;
+	uint32_t wholes = room.clients[0].wholes + room.clients[1].wholes;
+	room.clients[0].queued = room.clients[1].queued = 1 << 20;
+	/* More go than the ring of removals holds, within the ticks that bodies are remembered. */
+	room.churn = 90;
+	room.most = JOINTS_MAX;
+	for (int n = 0; n < 50; n++)
+		feed(&room, gen_reports_next(&room.gen), true);
+	ck_assert_uint_gt(fanout_view(room.fanout)->joints.removal_count, VIEW_JOINT_REMOVALS_MAX);
+	room.clients[0].queued = room.clients[1].queued = 0;
+	for (int n = 0; n < 70; n++) /* their divisor has grown */
+		feed(&room, gen_reports_next(&room.gen), true);
+	room.churn = 3;
+	room.most = 250;
+	acknowledge(&room);
+	room.clients[0].subscription->divisor = room.clients[1].subscription->divisor = 1;
+	for (int n = 0; n < 5; n++) {
+		feed(&room, gen_reports_next(&room.gen), true);
+		acknowledge(&room);
+	}
+	expect_joints(&room, 0);
+	expect_joints(&room, 1);
+	ck_assert_uint_eq(room.clients[0].snapshots + room.clients[1].snapshots, snapshots);
+	ck_assert_uint_ge(room.clients[0].wholes + room.clients[1].wholes, wholes + 2);
+	finish(&room);
+}
+END_TEST
+
+START_TEST(joints_that_are_told_anew_replace_those_that_were)
+{
+	static struct room room;
+	start(&room, check_seed());
+	enter(&room, 0, WIRE_PROFILE_EXACT, WIRE_JOINT_COLUMNS_ALL, false);
+	/* The first frame waits for the first report that tells joints. */
+	feed(&room, gen_reports_whole(&room.gen, false), false);
+	feed(&room, gen_reports_next(&room.gen), false);
+	ck_assert_uint_eq(room.clients[0].snapshots, 0);
+	ck_assert(fanout_wants_joints(room.fanout));
+	struct report *report = gen_reports_next(&room.gen);
+	report->ticked.joints = report->ticked.joints_all = true;
+	room.joints[room.count++] = (struct wire_joint){ .id = room.next_id = 5, .type = 1, .b = 0 };
+	tell(&report->ticked, &room.joints[0], REPORT_CREATED);
+	room.told = true;
+	ck_assert_int_eq(fanout_report(room.fanout, &report->ticked, room.now), STATUS_OK);
+	report_destroy(report);
+	outbox_set_flush(&room.set);
+	expect_joints(&room, 0);
+	acknowledge(&room);
+	/* As after a host has been told to stop, and to go on. */
+	report = gen_reports_next(&room.gen);
+	report->ticked.joints = report->ticked.joints_all = true;
+	room.joints[0].id = 9;
+	tell(&report->ticked, &room.joints[0], REPORT_CREATED);
+	ck_assert_int_eq(fanout_report(room.fanout, &report->ticked, room.now), STATUS_OK);
+	report_destroy(report);
+	outbox_set_flush(&room.set);
+	expect_joints(&room, 0);
+	ck_assert_uint_eq(room.clients[0].snapshots, 1);
+	ck_assert_uint_eq(room.clients[0].wholes, 2);
+	/* Who wants no joints is told none, and nobody else does. */
+	fanout_unsubscribe(room.fanout, room.clients[0].subscription);
+	room.clients[0].subscription = NULL;
+	ck_assert(!fanout_wants_joints(room.fanout));
+	feed(&room, gen_reports_next(&room.gen), false);
+	ck_assert(!fanout_view(room.fanout)->joints.told);
+	finish(&room);
+}
+END_TEST
+
+START_TEST(a_report_that_does_not_fit_the_joints_loses_the_mirror)
+{
+	static const struct {
+		uint32_t told, removed;
+		uint8_t why;
+		uint32_t a;
+	} wrong[] = {
+		{ 4, 0, REPORT_CREATED, 0 }, /* not above the last one */
+		{ 5, 0, REPORT_CREATED, 0 }, { 6, 0, REPORT_MOVED, 0 }, /* nobody knows it */
+		{ 0, 6, 0, 0 },		     { 5, 0, REPORT_MOVED, 3 }, /* of another body */
+		{ 0, 4, 0, 0 },
+	};
+	for (uint32_t i = 0; i < COUNT_OF(wrong); i++) {
+		struct view_joints joints = { 0 };
+		struct report *first = gen_reports_control(&(struct gen_reports){ .epoch = 1 });
+		struct wire_joint joint = { .id = 5 };
+		first->ticked.joints = first->ticked.joints_all = true;
+		tell(&first->ticked, &joint, REPORT_CREATED);
+		ck_assert_int_eq(view_joints_apply(&joints, &first->ticked, 1), STATUS_OK);
+		struct report *second = gen_reports_control(&(struct gen_reports){ .epoch = 1 });
+		uint32_t removed[1] = { wrong[i].removed };
+		second->ticked.joints = true;
+		if (wrong[i].told != 0) {
+			joint.id = wrong[i].told;
+			joint.a = wrong[i].a;
+			tell(&second->ticked, &joint, wrong[i].why);
+		} else {
+			second->ticked.joints_removed = removed;
+			second->ticked.joint_removed_count = 1;
+		}
+		ck_assert_int_eq(view_joints_apply(&joints, &second->ticked, 2), STATUS_CORRUPT);
+		if (wrong[i].told == 0)
+			second->ticked.joints_removed = NULL;
+		view_joints_release(&joints);
+		report_destroy(first);
+		report_destroy(second);
+	}
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("sync/fanout_joints");
+	TCase *joints = tcase_create("joints");
+	tcase_set_timeout(joints, 30);
+	tcase_add_loop_test(joints, mirrors_have_the_joints_of_their_bodies, 0, 6);
+	tcase_add_test(joints, where_history_is_too_short_all_joints_come_with_a_delta);
+	tcase_add_test(joints, joints_that_are_told_anew_replace_those_that_were);
+	tcase_add_test(joints, a_report_that_does_not_fit_the_joints_loses_the_mirror);
+	suite_add_tcase(suite, joints);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
