@@ -1,7 +1,7 @@
 /* verb_command.c: command: any command of the list, its fields by name.
  *
- * A field is NAME=VALUE. Vectors and rotations are numbers with commas between; lists are rows of numbers, rows with
- * semicolons between. What a value may be, the world judges.
+ * A field is NAME=VALUE. Vectors and rotations are numbers with commas between; lists are rows of
+ * numbers, rows with semicolons between. What a value may be, the world judges.
  */
 #include <stdio.h>
 #include <stdlib.h>

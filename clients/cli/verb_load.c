@@ -1,8 +1,8 @@
 /* verb_load.c: load: a scene's shapes, bodies and joints into a world.
  *
  * What a scene makes must not depend on when it arrives. A world that stands still gets all batches at one
- * boundary, and is then stepped once: the whole scene begins at one tick. Only into a running world a scene of
- * more than one batch comes as it comes.
+ * boundary, and is then stepped once: the whole scene begins at one tick. Only into a running world
+ * a scene of more than one batch comes as it comes.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,8 @@
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 
-/* A batch must fit into a frame of 64 KiB, with what stands around the commands; and what worlds take at once. */
+/* A batch must fit into a frame of 64 KiB, with what stands around the commands; and what worlds
+ * take at once. */
 enum { BATCH_BYTES = 60000, BATCH_COMMANDS = 4096 };
 
 /* The limits that the scene states; returns how many. */
@@ -91,8 +92,8 @@ static enum status create_for(struct cli *cli, const char *name, const struct sc
 
 /* ---- batches ------------------------------------------------------------------------------------- */
 
-/* Where the batch ends that begins with command `first`: as many as fit into BATCH_BYTES, so that most scenes are one
- * batch, and joints come with their bodies also into a world that runs. */
+/* Where the batch ends that begins with command `first`: as many as fit into BATCH_BYTES, so that
+ * most scenes are one batch, and joints come with their bodies also into a world that runs. */
 static uint32_t batch_end(const struct scene *scene, uint32_t first)
 {
 	static uint8_t packed[BATCH_BYTES];

@@ -15,8 +15,8 @@ void print_totals(const struct cli *cli, const struct wire_totals *totals);
 uint64_t cli_monitored(void);
 void cli_monitor_line(void *context, const struct msg_monitor_line *line);
 
-/* Joints (joints.c): the name of a type; an item of the answer to JOINTS, false where it is none; the answer to JOINT; those of a
- * frame, a line each. */
+/* Joints (joints.c): the name of a type; an item of the answer to JOINTS, false where it is none;
+ * the answer to JOINT; those of a frame, a line each. */
 const char *cli_joint_type(uint8_t type);
 bool cli_joints_item(const struct cli *cli, struct wire_cursor *in);
 void cli_joint(const struct cli *cli, struct wire_cursor *in);

@@ -54,7 +54,8 @@ struct compile {
 	ARRAY_OF(struct named_shape) named;
 	ARRAY_OF(struct scene_shape) shapes;
 	ARRAY_OF(struct command) commands;
-	/* Of each command: where its shapes begin in `attachments`; of a JOINT_TABLE: its points in `points`. */
+	/* Of each command: where its shapes begin in `attachments`; of a JOINT_TABLE: its points in
+	 * `points`. */
 	ARRAY_OF(uint32_t) firsts;
 	/* And the line it comes from. */
 	ARRAY_OF(uint32_t) lines;
@@ -77,8 +78,9 @@ MUST_CHECK enum status compile_joints(struct compile *self, const struct node *j
 /* "'a' and 'b' exclude each other", where both are said. */
 MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct node *node, bool both,
 					   const char *one, const char *other);
-/* All that holds for one axis of a joint, from `node` (an axis' mapping, whose keys were read): a JOINT_AXIS and,
- * where the motor follows a table, a JOINT_TABLE. `length` is that of a distance as it stands. joint_axes.c */
+/* All that holds for one axis of a joint, from `node` (an axis' mapping, whose keys were read): a
+ * JOINT_AXIS and, where the motor follows a table, a JOINT_TABLE. `length` is that of a distance as
+ * it stands. joint_axes.c */
 MUST_CHECK enum status compile_axis(struct compile *self, const struct node *node,
 				    const struct axis_keys *keys, uint32_t joint, uint32_t type,
 				    uint32_t axis, double length);

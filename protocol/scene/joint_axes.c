@@ -1,7 +1,7 @@
 /* joint_axes.c: what an entry of `joints` says of an axis, as JOINT_AXIS and JOINT_TABLE commands.
  *
- * Angles are said in radians, or in degrees by the keys that end so; commands have radians. JOINT_AXIS says all
- * of an axis at once, so that every key that is absent has its initial value.
+ * Angles are said in radians, or in degrees by the keys that end so; commands have radians.
+ * JOINT_AXIS says all of an axis at once, so that every key that is absent has its initial value.
  */
 #include "protocol/scene/compile.h"
 

@@ -1,9 +1,9 @@
 /* joints.c: entries of `joints` as JOINT_CREATE commands, each followed by what is said of its axes.
  *
- * The bodies stand where their SPAWN commands put them, jitter included: an anchor that is said in a body's axes
- * is computed from there. A joint whose two anchors are one place goes out with that place in the world
- * (place 1), so that its sides agree wherever the bodies are by then; only `at_a` and `at_b` together go out as
- * they are said.
+ * The bodies stand where their SPAWN commands put them, jitter included: an anchor that is said in
+ * a body's axes is computed from there. A joint whose two anchors are one place goes out with that
+ * place in the world (place 1), so that its sides agree wherever the bodies are by then; only
+ * `at_a` and `at_b` together go out as they are said.
  */
 #include "protocol/scene/compile.h"
 

@@ -39,9 +39,9 @@ struct scene {
 	struct scene_world world;
 	struct scene_shape *shapes; /* owned */
 	uint32_t shape_count;
-	/* Parameters, bounds, bodies, then joints, each followed by what is said of its axes; SHAPE_USE is not among
-	 * them. A shape is named −k: the k-th of `shapes` (from 1) until scene_resolve; a body or a joint −k:
-	 * what the k-th of all commands makes, until scene_link. */
+	/* Parameters, bounds, bodies, then joints, each followed by what is said of its axes;
+	 * SHAPE_USE is not among them. A shape is named −k: the k-th of `shapes` (from 1) until
+	 * scene_resolve; a body or a joint −k: what the k-th of all commands makes, until scene_link. */
 	struct command *commands; /* owned */
 	uint32_t *lines; /* owned; of each command: where it comes from */
 	uint32_t command_count;

@@ -75,7 +75,8 @@ struct world_options {
 	struct shape_source shapes;
 };
 /* 60 Hz, not planar, gravity (0,−9.81,0), seed 1, soft-step and its broad phase, limits 65536 bodies,
- * 131072 placements, 524288 contacts, 16384 shapes, 65536 joints, 1048576 events, 4 GiB, 1 GiB; no shape source. */
+ * 131072 placements, 524288 contacts, 16384 shapes, 65536 joints, 1048576 events, 4 GiB, 1 GiB; no
+ * shape source. */
 struct world_options world_options_default(void);
 
 /* Errors: RANGE (why names the field), UNKNOWN_METHOD, METHOD_REFUSES, UNSUPPORTED (this machine's
@@ -263,8 +264,8 @@ MUST_CHECK enum status world_joint(const struct world *world, joint_id id, struc
 /* Ids of all joints, or (body ≠ 0) of a body's, ascending; returns how many there are, writes at most
  * `capacity`, in no order where that is less. */
 uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, uint32_t capacity);
-/* Bodies that joints link with `body`, itself among them, ascending; not through what is not dynamic. 0 for no
- * body. O(linked joints). NO_MEMORY. */
+/* Bodies that joints link with `body`, itself among them, ascending; not through what is not
+ * dynamic. 0 for no body. O(linked joints). NO_MEMORY. */
 MUST_CHECK enum status world_linked(const struct world *world, body_id body, body_id *ids,
 				    uint32_t capacity, uint32_t *count);
 
@@ -278,8 +279,9 @@ struct joint_axis_view {
 MUST_CHECK enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
 					struct joint_axis_view *out);
 
-/* What changed of joints between the previous boundary and this one, as world_changes tells of bodies. `moved`:
- * one of its bodies did, or its force; perhaps more than those. `changed`: anything a command sets. */
+/* What changed of joints between the previous boundary and this one, as world_changes tells of
+ * bodies. `moved`: one of its bodies did, or its force; perhaps more than those. `changed`:
+ * anything a command sets. */
 struct world_joint_changes {
 	const joint_id *created, *moved, *changed, *removed;
 	uint32_t created_count, moved_count, changed_count, removed_count;

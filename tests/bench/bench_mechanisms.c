@@ -1,10 +1,10 @@
 /* bench_mechanisms: how far mechanisms of joints are from the truth, under each method and tick rate.
  *
- * The truth is the same bodies and joints by Newton's law with forces of constraint: J M⁻¹ Jᵀ λ = −(J M⁻¹ f + J' v),
- * RK4 at 20 000 steps a second, redundant rows left out by full pivoting. A row is a mechanism under a method: the
- * greatest distance of its last body's centre from the truth within two seconds (m) at each rate, the order (the slope
- * of log error against log step between 60 and 480 Hz), and at 60 Hz the worst joint error (m, rad) and what became of
- * the energy (1 = it doubled).
+ * The truth is the same bodies and joints by Newton's law with forces of constraint: J M⁻¹ Jᵀ λ =
+ * −(J M⁻¹ f + J' v), RK4 at 20 000 steps a second, redundant rows left out by full pivoting. A row
+ * is a mechanism under a method: the greatest distance of its last body's centre from the truth
+ * within two seconds (m) at each rate, the order (the slope of log error against log step between
+ * 60 and 480 Hz), and at 60 Hz the worst joint error (m, rad) and what became of the energy (1 = it doubled).
  *
  *   bench_mechanisms [WORD]…      rows whose mechanism or method has one of the words; default: all
  */
@@ -114,7 +114,8 @@ static void slider_crank(struct mechanism *self)
 	struct part *crank = add_part(self, TEST_BOX, vec3_make(0, 0.5, 0));
 	crank->spin = vec3_make(0, 0, 6);
 	crank->velocity = vec3_make(-3, 0, 0);
-	/* The rod's far end is on the slide: from (0, 1) to (2.4, 0) it is 2.6 m long, and for the moment only slides. */
+	/* The rod's far end is on the slide: from (0, 1) to (2.4, 0) it is 2.6 m long, and for the
+	 * moment only slides. */
 	struct part *rod = add_part(self, TEST_BOX, vec3_make(1.2, 0.5, 0));
 	rod->velocity = vec3_make(-6, 0, 0);
 	struct part *slider = add_part(self, TEST_BOX, vec3_make(2.4, 0, 0));

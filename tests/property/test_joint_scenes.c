@@ -94,8 +94,8 @@ END_TEST
 
 /* ---- what each is for ---------------------------------------------------------------------------- */
 
-/* The light ball bounces off, the heavy one breaks the latch, and the closer shuts the door again. (Not by lcp: there the
- * latch has stopped the ball when it breaks at the end of the tick.) */
+/* The light ball bounces off, the heavy one breaks the latch, and the closer shuts the door again.
+ * (Not by lcp: there the latch has stopped the ball when it breaks at the end of the tick.) */
 START_TEST(the_door_is_broken_open_and_closes)
 {
 	struct show show;

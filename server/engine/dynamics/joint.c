@@ -134,7 +134,8 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 	return count;
 }
 
-/* ---- a joint where its bodies are ----------------------------------------------------------------------- */
+/* ---- a joint where its bodies are
+ * ----------------------------------------------------------------------- */
 
 struct joint_at {
 	const struct joint *joint;
@@ -205,7 +206,8 @@ static void see_turn(struct joint_at *at, enum constraint_level level)
 		at->turn.spin_rate = mat3_transposed_mul_vec(at->axes, vec3_cross(spin, wa));
 }
 
-/* ---- a coordinate, its J and what there is to be said of it ------------------------------------------------ */
+/* ---- a coordinate, its J and what there is to be said of it
+ * ------------------------------------------------ */
 
 struct coordinate {
 	double value, speed, bend;
@@ -251,7 +253,8 @@ static double angle_value(const struct joint_at *at, enum joint_counting countin
 	return value + TWO_PI * scalar_round((at->joint->angle[angle] - value) / TWO_PI);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * -------------------------------------------------------------------------------------------------- */
 
 struct writer {
 	const struct constraint *constraint;
@@ -398,6 +401,14 @@ static void add_parts(const struct joint_at *at, const struct plan *plan, uint32
 		}
 }
 
+static uint32_t parts_count(uint32_t parts)
+{
+	uint32_t count = 0;
+	for (; parts != 0; parts &= parts - 1)
+		count++;
+	return count;
+}
+
 static struct constraint_room joint_room(const struct constraint *self,
 					 const struct constraint_options *options)
 {
@@ -405,7 +416,7 @@ static struct constraint_room joint_room(const struct constraint *self,
 	struct plan plan = plan_of(self->data);
 	struct constraint_room room = { 0, plan.locked != 0, 0 };
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
-		uint32_t parts = (uint32_t)__builtin_popcount(plan.parts[axis]);
+		uint32_t parts = parts_count(plan.parts[axis]);
 		room.rows += parts + (plan.locked >> axis & 1);
 		room.blocks += parts;
 	}
@@ -440,7 +451,8 @@ const struct constraint_kind constraint_joint = {
 	.rows = joint_rows,
 };
 
-/* ---- where it stands, and how well -------------------------------------------------------------------------- */
+/* ---- where it stands, and how well
+ * -------------------------------------------------------------------------- */
 
 void joint_coordinates(const struct joint *self, const struct body_motion *a, const struct body_motion *b,
 		       double out[JOINT_AXES])

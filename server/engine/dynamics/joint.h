@@ -7,8 +7,8 @@
  *   along     q_k = d · e_k(A), k = 0 … 2:  q_k' = (w_a × e_k) · d + e_k · (v_pb − v_pa); J on a has the arm
  *             p_b − r_a, not p_a − r_a (spec ch4-5 J0, slide)
  *   about     R_A⁻¹ R_B = Rx(q₃) Ry(q₄) Rz(q₅): with e₃ = x_a, e₅ = z_b, e₄ = e₅ × e₃ / |e₅ × e₃| (the y axis
- *             between) the rates are the reciprocal vectors of (e₃, e₄, e₅) times w_b − w_a. At q₄ = ±π/2 they
- *             end (gimbal lock): |cos q₄| is held at 1e-3 from below in the reciprocals
+ *             between) the rates are the reciprocal vectors of (e₃, e₄, e₅) times w_b − w_a. At
+ *             q₄ = ±π/2 they end (gimbal lock): |cos q₄| is held at 1e-3 from below in the reciprocals
  *   twist     of a spherical joint: q₃ = 2 atan2(u·x, w) of the quaternion of R_A⁻¹ R_B, with
  *             q₃' = (x_a + x_b) · (w_b − w_a) / (1 + x_a · x_b); the swing q₄ = angle of (x_a, x_b), with
  *             q₄' = n · (w_b − w_a), n = x_a × x_b normalised (any normal of x_a where they are parallel)
@@ -72,8 +72,8 @@ void joint_coordinates(const struct joint *self, const struct body_motion *a, co
 vec3 joint_anchor_a(const struct joint *self, const struct body_motion *a);
 vec3 joint_anchor_b(const struct joint *self, const struct body_motion *b);
 
-/* How far the joint is from what its locked axes and limits want: the greatest of all along, m, and about, rad;
- * and how fast it leaves (locked axes; limits that are passed), m/s, rad/s. */
+/* How far the joint is from what its locked axes and limits want: the greatest of all along, m, and
+ * about, rad; and how fast it leaves (locked axes; limits that are passed), m/s, rad/s. */
 struct joint_error {
 	double along, about, along_speed, about_speed;
 	uint32_t axis; /* of the greatest of along and about */
@@ -81,15 +81,16 @@ struct joint_error {
 struct joint_error joint_error(const struct joint *self, const struct body_motion *a,
 			       const struct body_motion *b);
 
-/* Moves two bodies so that the joint holds: Newton over the locked axes and passed limits in the metric of mass
- * (J M⁻¹ Jᵀ μ = −q, a pose change M⁻¹ Jᵀ μ), then velocities by J M⁻¹ Jᵀ P = −J v (spec A2, A3). `masses`: of
- * a and b, by slot 0 and 1; a body that is the world or does not move has none. Returns the error that is
- * left; the motions are changed also where it is not small (the caller refuses then). */
+/* Moves two bodies so that the joint holds: Newton over the locked axes and passed limits in the
+ * metric of mass (J M⁻¹ Jᵀ μ = −q, a pose change M⁻¹ Jᵀ μ), then velocities by J M⁻¹ Jᵀ P = −J v
+ * (spec A2, A3). `masses`: of a and b, by slot 0 and 1; a body that is the world or does not move
+ * has none. Returns the error that is left; the motions are changed also where it is not small (the
+ * caller refuses then). */
 struct joint_error joint_project(const struct joint *self, const struct mass_body masses[2],
 				 struct body_motion *a, struct body_motion *b);
 
-/* Which multiplier belongs to row i of what constraint_joint wrote at velocity level: joint_places of the same
- * joint and motions, in the same order. Returns the number of rows. */
+/* Which multiplier belongs to row i of what constraint_joint wrote at velocity level: joint_places
+ * of the same joint and motions, in the same order. Returns the number of rows. */
 enum { JOINT_ROWS_MAX = JOINT_MULTIPLIERS };
 uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
 
@@ -99,11 +100,11 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
  *     HOLD    lower limit: POSITIVE, gap = q − lower, J = ∂q; restitution of the axis
  *     UPPER   upper limit: POSITIVE, gap = upper − q, J = −∂q
  *     PULL    FREE, ROW_SPRING or ROW_FREQUENCY, gap = q − rest; BOX ± spring_limit where that is not 0
- *     DRIVE   BOX ± motor_limit (± infinity where that is 0); velocity: no gap, wanted = rate; position: gap =
- *             q − target, wanted = rate
+ *     DRIVE   BOX ± motor_limit (± infinity where that is 0); velocity: no gap, wanted = rate;
+ *             position: gap = q − target, wanted = rate
  *     RUB     BOX ± friction, wanted 0
- * Equal limits are a locked axis at that value: gap = q − lower, in block 0. A motor of a type's locked axis is
- * none. */
+ * Equal limits are a locked axis at that value: gap = q − lower, in block 0. A motor of a type's
+ * locked axis is none. */
 extern const struct constraint_kind constraint_joint;
 
 #endif

@@ -1,8 +1,8 @@
 /* joint_list.h: which joints there are, and which hang on a body.
  *
- * Each end of a joint is in the list of its body: end 2r is that of row r at body a, 2r + 1 at b. The lists are
- * columns (body.first_joint, joint.next, joint.previous), so finding, joining and parting cost O(1) however many
- * joints a body has. What hangs on the world is in no list.
+ * Each end of a joint is in the list of its body: end 2r is that of row r at body a, 2r + 1 at b.
+ * The lists are columns (body.first_joint, joint.next, joint.previous), so finding, joining and
+ * parting cost O(1) however many joints a body has. What hangs on the world is in no list.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_JOINT_LIST_H
 #define CAIRN_ENGINE_DYNAMICS_JOINT_LIST_H

@@ -161,8 +161,8 @@ void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3])
 		out[k].bend = 2 * vec3_get(bend, k) + vec3_dot(out[k].rate, self->spin_rate);
 }
 
-/* The part of an axis of b along the axis e of a that leans, its gradient along the other two of a (it has none
- * along e), its rate and bend. */
+/* The part of an axis of b along the axis e of a that leans, its gradient along the other two of a
+ * (it has none along e), its rate and bend. */
 struct cosine {
 	double value, rate, bend;
 	double gradient[2];

@@ -1,8 +1,9 @@
 /* pairs.c: which pieces are near.
  *
  * Whether two placements are `wanted` as a pair is a function of their bodies' columns and fat boxes:
- * different solid bodies, one of them dynamic; not filtered out, and not passing by a joint; kinds that can meet; boxes that
- * overlap; and, for a plane, whose box may be everything, a box that reaches into its half-space.
+ * different solid bodies, one of them dynamic; not filtered out, and not passing by a joint; kinds
+ * that can meet; boxes that overlap; and, for a plane, whose box may be everything, a box that
+ * reaches into its half-space.
  *
  * Shapes of several pieces (meshes, solids of parts) make a pair for each piece that is near, in one frame:
  * the mesh's, else A's, or B's when A is of one piece. A piece there is near when its box overlaps

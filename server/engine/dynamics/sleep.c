@@ -7,7 +7,8 @@
  * `awake`, its contacts `live`, and no step sees them until one of them is woken, which wakes the set.
  *
  * The speed counts what the body moved, correction of penetration included, as well as its velocity. An
- * animated body that moves keeps what it touches or is joined to awake, and so does a motor that runs. A body that may not sleep keeps its island awake.
+ * animated body that moves keeps what it touches or is joined to awake, and so does a motor that
+ * runs. A body that may not sleep keeps its island awake.
  */
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"

@@ -1,4 +1,5 @@
-/* step_joints.c: joints of the tables as data of a step, and what the step made of them back into the tables. */
+/* step_joints.c: joints of the tables as data of a step, and what the step made of them back into
+ * the tables. */
 #include "server/engine/dynamics/step_joints.h"
 
 #include "server/engine/dynamics/joint_list.h"

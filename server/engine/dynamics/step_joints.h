@@ -1,7 +1,7 @@
 /* step_joints.h: the joints of a step: which of them act, their data, and what becomes of them.
  *
- * A joint acts where neither of its bodies is inactive and one of them takes part as a dynamic one. Joints are in
- * the order of their rows, so the list is a function of the tables.
+ * A joint acts where neither of its bodies is inactive and one of them takes part as a dynamic one.
+ * Joints are in the order of their rows, so the list is a function of the tables.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_STEP_JOINTS_H
 #define CAIRN_ENGINE_DYNAMICS_STEP_JOINTS_H
@@ -38,8 +38,9 @@ struct joint_result {
 				all its rows on b */
 	vec3 point;	     /* m, world: where b's anchor was while it acted; the torque is about it */
 };
-/* results[i] for joints[i]; after step_store_all: multipliers, force and torque (per second of the tick), angles
- * as the bodies stand now. What carries more than it may breaks: an event, and its row is free. */
+/* results[i] for joints[i]; after step_store_all: multipliers, force and torque (per second of the
+ * tick), angles as the bodies stand now. What carries more than it may breaks: an event, and its
+ * row is free. */
 void step_joints_store(struct step *self, const struct step_joints *joints,
 		       const struct joint_result *results);
 

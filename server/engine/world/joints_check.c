@@ -1,8 +1,9 @@
 /* joints_check.c: is this command about a joint possible, as the batch will have left the world by then?
  *
- * A joint may be made by whoever may command both its bodies (the world is everybody's), and belongs to that session; its
- * further commands are for its owner alone, whoever has the bodies by then. One of its bodies must be dynamic when it
- * is made; it may cease to be so, and the joint does nothing while one is inactive.
+ * A joint may be made by whoever may command both its bodies (the world is everybody's), and
+ * belongs to that session; its further commands are for its owner alone, whoever has the bodies by
+ * then. One of its bodies must be dynamic when it is made; it may cease to be so, and the joint
+ * does nothing while one is inactive.
  */
 #include "server/engine/world/joints.h"
 

@@ -1,4 +1,5 @@
-/* Joints of scene files: which bodies they join, where they are, what is said of their axes, what is refused. */
+/* Joints of scene files: which bodies they join, where they are, what is said of their axes, what
+ * is refused. */
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 #include "tests/lib/check_main.h"

@@ -287,7 +287,8 @@ START_TEST(levels_agree_and_the_world_has_no_part)
 }
 END_TEST
 
-/* ---- what rows are ---------------------------------------------------------------------------------------- */
+/* ---- what rows are
+ * ---------------------------------------------------------------------------------------- */
 
 static void expect_part(const struct constraint_row *row, const struct joint_axis *axis, uint32_t part,
 			double q)
@@ -358,7 +359,8 @@ START_TEST(blocks_and_places_say_the_same)
 }
 END_TEST
 
-/* ---- where a joint holds ------------------------------------------------------------------------------------ */
+/* ---- where a joint holds
+ * ------------------------------------------------------------------------------------ */
 
 static void make_masses(void)
 {
@@ -529,7 +531,8 @@ START_TEST(a_joint_takes_as_many_freedoms_as_the_book_says)
 }
 END_TEST
 
-/* ---- the book's static examples ------------------------------------------------------------------------------ */
+/* ---- the book's static examples
+ * ------------------------------------------------------------------------------ */
 
 static void expect_vector(vec3 value, double x, double y, double z, double tolerance)
 {
@@ -639,7 +642,8 @@ START_TEST(pairs_answer_as_the_book_says)
 }
 END_TEST
 
-/* ---- coordinates ------------------------------------------------------------------------------------------- */
+/* ---- coordinates
+ * ------------------------------------------------------------------------------------------- */
 
 START_TEST(coordinates_are_what_turns_the_one_frame_into_the_other)
 {
@@ -725,7 +729,8 @@ START_TEST(whole_turns_are_counted)
 }
 END_TEST
 
-/* ---- errors and projection ---------------------------------------------------------------------------------- */
+/* ---- errors and projection
+ * ---------------------------------------------------------------------------------- */
 
 /* Of both bodies about the world's origin. */
 static struct spatial momentum(const struct body_motion at[2])
@@ -810,7 +815,8 @@ START_TEST(projection_ends_where_the_joint_holds_and_keeps_momentum)
 }
 END_TEST
 
-/* Upside down, crosswise, with no way out of the plane, held by the world: what cannot move is passed over. */
+/* Upside down, crosswise, with no way out of the plane, held by the world: what cannot move is
+ * passed over. */
 START_TEST(projection_finds_back_from_awkward_places)
 {
 	for (uint32_t k = 0; k < 6; k++)
@@ -877,7 +883,8 @@ START_TEST(an_error_is_how_far_axes_are_from_what_they_want)
 }
 END_TEST
 
-/* ---- two free bodies ---------------------------------------------------------------------------------------- */
+/* ---- two free bodies
+ * ---------------------------------------------------------------------------------------- */
 
 struct rates {
 	vec3 velocity[2];
@@ -951,7 +958,8 @@ START_TEST(two_free_bodies_keep_their_joint_momentum_and_energy)
 }
 END_TEST
 
-/* ---- where nothing is regular -------------------------------------------------------------------------------- */
+/* ---- where nothing is regular
+ * -------------------------------------------------------------------------------- */
 
 static void expect_finite(void)
 {

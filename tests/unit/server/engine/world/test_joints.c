@@ -1,5 +1,5 @@
-/* Joints as things of a world: made, changed, removed, refused, listed, saved. What they do to motion is tested with
- * the methods. */
+/* Joints as things of a world: made, changed, removed, refused, listed, saved. What they do to
+ * motion is tested with the methods. */
 #include "server/engine/engine.h"
 
 #include <math.h>
