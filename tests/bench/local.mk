@@ -55,6 +55,14 @@ tests_bench_bench_compound_SOURCES = tests/bench/bench_compound.c
 bench-compound: tests/bench/bench_compound
 	tests/bench/bench_compound
 
+# Joints: chains, arms, and how well they hold: make bench-joints
+EXTRA_PROGRAMS += tests/bench/bench_joints
+tests_bench_bench_joints_SOURCES = tests/bench/bench_joints.c
+tests_bench_bench_joints_LDADD = $(LDADD) -lm
+.PHONY: bench-joints
+bench-joints: tests/bench/bench_joints
+	tests/bench/bench_joints
+
 # How far smooth motions are from the truth, 30 Hz to 10 kHz: make bench-motion
 EXTRA_PROGRAMS += tests/bench/bench_motion
 tests_bench_bench_motion_SOURCES = tests/bench/bench_motion.c

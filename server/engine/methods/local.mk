@@ -11,6 +11,10 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_cluster.c \
 	server/engine/methods/soft_cluster.h \
 	server/engine/methods/soft_colour.c \
+	server/engine/methods/soft_joint.c \
+	server/engine/methods/soft_joint.h \
+	server/engine/methods/soft_joint_rows.c \
+	server/engine/methods/soft_joint_tree.c \
 	server/engine/methods/soft_lanes.h \
 	server/engine/methods/soft_prepare.c \
 	server/engine/methods/soft_sides.h \
@@ -39,4 +43,5 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_soft_rows \
 	tests/unit/server/engine/methods/test_soft_motion \
+	tests/unit/server/engine/methods/test_soft_joint \
 	tests/unit/server/engine/methods/test_soft_step

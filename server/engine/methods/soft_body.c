@@ -350,23 +350,30 @@ static vec3 spin_carried(const struct soft_step *self, uint32_t number, quat rot
 	return integrate_tensor_at(sym3_load(table->inertia_inv[body]), rotation, momentum);
 }
 
-static struct body_motion pushed_motion(const struct soft_step *self, uint32_t number)
+struct body_motion soft_motion(const struct soft_step *self, uint32_t number, double now)
 {
 	const struct dynamics *dynamics = self->dynamics;
 	const struct soft_body *soft = &self->bodies[number];
-	const struct body_start *start = &self->drives[number].start;
+	const struct soft_drive *drive = &self->drives[number];
+	const struct body_start *start = &drive->start;
 	uint32_t body = self->rows[number - 1];
-	vec3 way = vec3_mul_add(widen(soft->shift), start->velocity.linear, self->dt);
+	vec3 way = vec3_mul_add(widen(soft->shift), start->velocity.linear, now);
 	struct body_motion motion = {
 		.centre = vec3_add(dynamics->bodies.items[body].centre, way),
 		.rotation = quat_mul(turn_widened(soft->turn), dynamics->tables->body.rotation[body]),
 		.velocity = vec3_add(start->velocity.linear, widen(soft->velocity)),
 		.angular_velocity = vec3_add(start->velocity.angular, widen(soft->spin)),
 	};
-	motion.rotation = quat_normalize(motion.rotation);
+	motion.rotation = drive->spins ? self->turns[number].rotation : quat_normalize(motion.rotation);
+	return motion;
+}
+
+static struct body_motion pushed_motion(const struct soft_step *self, uint32_t number)
+{
+	struct body_motion motion = soft_motion(self, number, self->dt);
+	const struct body_start *start = &self->drives[number].start;
 	if (self->drives[number].spins) {
 		take_momentum(self, number);
-		motion.rotation = self->turns[number].rotation;
 		motion.angular_velocity = turn_spin(self, number);
 	} else if (start->uneven)
 		motion.angular_velocity = spin_carried(self, number, motion.rotation);

@@ -396,5 +396,5 @@ void soft_residual(struct soft_step *self)
 		most = MAX_OF(most, self->blocks[b].residual);
 		mark_pushed(self, &self->blocks[b]);
 	}
-	self->dynamics->report.residual = (double)most;
+	self->dynamics->report.residual = scalar_max((double)most, soft_joints_residual(self));
 }

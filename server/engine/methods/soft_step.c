@@ -5,25 +5,31 @@
  *   pairs, narrow phase, islands woken             once, in double (dynamics)
  *   contacts of two bodies that have many put together as a few manifolds     soft_cluster.c
  *   bodies and manifolds into float, relative to the step's start; manifolds coloured into blocks
+ *   joints put together as trees                   soft_joint_tree.c
  *   n times:  velocities by forces                 soft_body.c
  *             impulses of the last sub-step        soft_solve.c, warm start
- *             contacts as damped springs           solve
+ *             joints, then contacts, as damped springs       soft_joint.c; solve
  *             positions                            soft_body.c
  *             gaps, and arms that changed          soft_arms.c
- *             contacts without the springs' bias, and friction   relax
+ *             rows of joints where bodies are      soft_joint_rows.c
+ *             joints, then contacts, without the springs' bias, and friction   relax
  *   restitution; impulses and poses back into the tables, in double; sleep
  *
- * Small steps are worth more than many iterations: the error of a step falls with h², and the speed that
- * a soft constraint leaves behind is taken out again by relaxing, so that stacks come to rest and the
- * push out of penetration adds no energy. Everything that a body's float carries is a difference from
- * the step's start: far from the origin no bit is lost.
+ * Small steps are worth more than many iterations: the error of a step falls with h², and the speed
+ * that a soft constraint leaves behind is taken out again by relaxing, so that stacks come to rest
+ * and the push out of penetration adds no energy. Everything that a body's float carries is a
+ * difference from the step's start: far from the origin no bit is lost.
  *
- * Results do not depend on workers: narrow phase, lanes and bodies write to their own slots, and
- * colours are solved in order. All that outlives a step are columns (the contact table's multipliers),
- * so the method has no block of its own to save.
+ * Joints are few and hang on each other in chains, and a chain that gives way is a wrong answer
+ * where a stack that does is only a soft one: so their rows are in double, made anew in every
+ * sub-step, and solved by trees exactly. Contacts come after them and have the last word.
  *
- * Residual: the greatest speed (m/s) at which a touching point that carries an impulse still closes or
- * parts after the last pass.
+ * Results do not depend on workers: narrow phase, lanes, trees and bodies write to their own slots,
+ * and colours are solved in order. All that outlives a step are columns (the contact table's
+ * multipliers), so the method has no block of its own to save.
+ *
+ * Residual: the greatest speed (m/s, rad/s) at which, after the last pass, a touching point that
+ * carries an impulse still closes or parts, or a locked axis of a joint still moves.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -92,23 +98,33 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 	step_collide(&step, &step.contacts, 0, &options);
 	step_wake_reached(&step, &options);
 	step_number(&step);
-	step_report_contacts(&step, &step.contacts);
 	struct soft_step self = soft_step_of(&step);
+	status = soft_joints_make(&self, why);
+	if (status != STATUS_OK)
+		return status;
+	step_report_contacts(&step, &step.contacts);
 	soft_prepare_bodies(&self);
+	soft_joints_bind(&self);
 	soft_clusters_make(&self.clusters, &step, dt);
 	soft_colour(&self);
 	soft_prepare_turns(&self);
 	soft_prepare_contacts(&self);
+	soft_joints_measure(&self, 0);
 	for (uint32_t i = 0; i < self.substeps; i++) {
+		double now = dt * (i + 1) / self.substeps;
 		soft_integrate_velocities(&self);
 		soft_warm_start(&self);
+		soft_joints_solve(&self, dt * (i + 0.5) / self.substeps);
 		soft_solve(&self);
-		self.time = (float)(dt * (i + 1) / self.substeps);
+		self.time = (float)now;
 		soft_integrate_positions(&self);
 		soft_measure(&self);
+		soft_joints_measure(&self, now);
+		soft_joints_relax(&self);
 		soft_relax(&self);
 	}
 	soft_residual(&self);
+	soft_joints_restitution(&self);
 	soft_restitution(&self);
 	status = step_commit(&step, &step.contacts, why);
 	if (status != STATUS_OK)
@@ -117,6 +133,7 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 	soft_clusters_store(&self.clusters, &step);
 	step_contacts_solved(&step, &step.contacts);
 	soft_store_bodies(&self);
+	soft_joints_store(&self);
 	step_sleep(&step);
 	dynamics->report.iterations = self.substeps;
 	step_finish(&step);

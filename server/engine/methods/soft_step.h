@@ -6,6 +6,7 @@
 #include "server/engine/dynamics/step.h"
 #include "server/engine/math/sym3f.h"
 #include "server/engine/methods/soft_cluster.h"
+#include "server/engine/methods/soft_joint.h"
 #include "server/engine/methods/soft_lanes.h"
 
 /* A body as the solver sees it: what has become of it since the step's start, one cache line. Velocities
@@ -138,6 +139,7 @@ struct soft_step {
 	struct soft_colour *colours;
 	uint32_t colour_count;
 	struct soft_clusters clusters;
+	struct soft_joints joints;
 };
 
 /* The most blocks that so many manifolds can need. */
@@ -146,7 +148,9 @@ uint64_t soft_blocks_max(uint64_t contacts);
 /* soft_body.c: bodies and forces from the tables, through sub-steps, and back. Bodies without a
  * manifold are left alone between. */
 void soft_prepare_bodies(struct soft_step *self);
-void soft_prepare_turns(struct soft_step *self); /* after the colouring, which says who is bound */
+void soft_prepare_turns(struct soft_step *self); /* after joints and colouring, which say who is bound */
+/* Where a bound body has come to, `now` seconds from the step's start. */
+struct body_motion soft_motion(const struct soft_step *self, uint32_t number, double now);
 void soft_integrate_velocities(struct soft_step *self);
 void soft_integrate_positions(struct soft_step *self);
 void soft_store_bodies(struct soft_step *self);

@@ -1,5 +1,7 @@
 /* Parameters and methods as the door lists them: who reads what, old names, other names. */
 #include "server/base/hash.h"
+#include "server/engine/dynamics/joint.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage_scenes.h"
@@ -17,6 +19,27 @@ static bool reads(const struct parameter_entry *entry, const char *method)
 }
 
 /* ---- who reads what ------------------------------------------------------------------------------ */
+
+/* A brick on a hinge beside its centre; of methods that know no joints it falls. */
+static void hang_brick(struct stage *stage, uint32_t brick)
+{
+	uint32_t body = stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							      .shape = brick,
+							      .position = { -10, 5, 0 } });
+	struct joint_table *joints = &stage->tables.joint;
+	if (dynamics_joint_reserve(&stage->dynamics, 1) != STATUS_OK)
+		ck_abort();
+	uint32_t row = dynamics_joint_take(&stage->dynamics);
+	joints->id[row] = 1;
+	joints->type[row] = JOINT_REVOLUTE;
+	joints->body[row][1] = body + 1;
+	joints->point_a[row] = vec3_make(-11, 5, 0);
+	joints->point_b[row] = vec3_make(-1, 0, 0);
+	joints->frame_a[row] = joints->frame_b[row] = quat_between(vec3_axis(0), vec3_axis(2));
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		joints->mode[row][axis] = joint_axis_kind(JOINT_REVOLUTE, axis).mode;
+	dynamics_joint_added(&stage->dynamics, row);
+}
 
 /* A heap of polygons that fall into each other, bounce, slide and fall asleep: whatever a parameter is about
  * happens here. */
@@ -43,6 +66,7 @@ static void add_heap(struct stage *stage)
 					      .position = { 10, 0.35, 0 },
 					      .velocity = { 0.03, 0, 0 },
 					      .friction = -1 });
+	hang_brick(stage, brick);
 }
 
 static uint64_t motion_of(const char *method, double core, uint32_t parameter, double value)

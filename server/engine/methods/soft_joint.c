@@ -1,0 +1,363 @@
+/* soft_joint.c: the passes of a sub-step over joints.
+ *
+ * A joint's rows are made by soft_joint_rows.c where its bodies are. Bodies that joints hold are
+ * taken from their floats before each pass, in full and in double, and put back as differences
+ * after it. Joints come before the contacts, so that these have the last word: a joint that gives
+ * way is mended, a body that is pressed through the ground is not.
+ *
+ *   solve    what is locked as damped springs: a row that would have the speed u is to have
+ *              u − mass_scale (u + bias),   bias = bias_rate q + h/2 J' v
+ *            (softness of soft_prepare.c, at most HERTZ_MAX of the sub-step rate; q the gap, as
+ *            fast as contact.push_speed at most; h/2 J' v what a straight way misses of a bent one)
+ *   relax    at the places where bodies have come to: 0 instead, so that velocities are those of
+ *            a joint that holds
+ *   restitution  limits that were run into and carried an impulse are left at −e times the speed
+ *
+ * Joints of the forest are solved together, exactly (soft_joint_tree.c), and from nothing. Those
+ * that close loops, and those that lock nothing, are solved one by one before, in order of rows,
+ * and begin with the last sub-step's impulses:
+ *              λ ← λ − mass_scale K⁻¹ (J v + bias) − impulse_scale λ
+ *
+ * The other rows. A limit: as a contact's point. A spring, with stiffness k and damping c: λ = −h
+ * (k q + c q'), q as the sub-step began and q' at its end; so relaxing changes it only by its
+ * damping. What of k sub-steps are too long for acts at the sub-step's end. A motor of velocity: J
+ * v = wanted, within what it may. Of position: with no bound as a locked row, else at a speed that
+ * its force can brake (soft_servo_speed), in both passes; the target's rate besides, that of the
+ * sub-step's middle when it moves bodies and of its end when it leaves them. Friction: J v = 0,
+ * within what it may. In the forest only springs are solved one by one.
+ */
+#include "server/engine/methods/soft_step.h"
+
+/* ---- bodies --------------------------------------------------------------------------------- */
+
+static vec3 widen(lanes v)
+{
+	return vec3_make((double)v[0], (double)v[1], (double)v[2]);
+}
+
+static lanes narrow(vec3 v)
+{
+	return (lanes){ (float)v.x, (float)v.y, (float)v.z, 0 };
+}
+
+static void gather(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	for (uint32_t i = 1; i < joints->held_count; i++) {
+		struct soft_held *held = &joints->held[i];
+		const struct soft_body *body = &self->bodies[held->number];
+		const struct spatial *start = &self->drives[held->number].start.velocity;
+		held->velocity.linear = vec3_add(start->linear, widen(body->velocity));
+		held->velocity.angular = vec3_add(start->angular, widen(body->spin));
+	}
+}
+
+static void scatter(struct soft_step *self)
+{
+	const struct soft_joints *joints = &self->joints;
+	for (uint32_t i = 1; i < joints->held_count; i++) {
+		const struct soft_held *held = &joints->held[i];
+		const struct spatial *start = &self->drives[held->number].start.velocity;
+		if (!self->drives[held->number].dynamic)
+			continue;
+		struct soft_body *body = &self->bodies[held->number];
+		body->velocity = narrow(vec3_sub(held->velocity.linear, start->linear));
+		body->spin = narrow(vec3_sub(held->velocity.angular, start->angular));
+	}
+}
+
+/* ---- one joint ------------------------------------------------------------------------------ */
+
+static inline double speed_of(const struct soft_row *row, const struct soft_held *a,
+			      const struct soft_held *b)
+{
+	return spatial_dot(row->on_a, a->velocity) + spatial_dot(row->on_b, b->velocity);
+}
+
+static inline void push(struct soft_joint *joint, struct soft_held *a, struct soft_held *b,
+			const struct soft_row *impulse)
+{
+	soft_held_yield(a, &impulse->on_a);
+	soft_held_yield(b, &impulse->on_b);
+	const struct spatial *seen = joint->b != 0 ? &impulse->on_b : &impulse->on_a;
+	joint->pushed = spatial_mul_add(joint->pushed, *seen, 1);
+}
+
+static inline void add_row(struct soft_row *sum, const struct soft_row *row, double impulse)
+{
+	sum->on_a = spatial_mul_add(sum->on_a, row->on_a, impulse);
+	sum->on_b = spatial_mul_add(sum->on_b, row->on_b, impulse);
+}
+
+/* What is solved exactly begins anew, and the rest there with what it asks of the locked rows. */
+static void warm_joint(const struct soft_joints *joints, struct soft_joint *joint)
+{
+	struct soft_row sum = { spatial_zero(), spatial_zero() };
+	bool any = false;
+	for (uint32_t i = 0; i < joint->lock_count; i++) {
+		if (!joint->loose) {
+			joint->impulse[i] = 0;
+			continue;
+		}
+		add_row(&sum, &joint->locks[i], joint->impulse[i]);
+		any |= joint->impulse[i] != 0;
+	}
+	for (uint32_t i = 0; i < joint->extra_count; i++) {
+		struct soft_extra *extra = &joint->extras[i];
+		extra->impulse = extra->member ? 0 : extra->impulse;
+		add_row(&sum, joint->loose ? &extra->row : &extra->push, extra->impulse);
+		for (uint32_t r = 0; r < joint->lock_count && !joint->loose; r++)
+			joint->impulse[r] += extra->answer[r] * extra->impulse;
+		any |= extra->impulse != 0;
+	}
+	joint->acted |= any;
+	if (any)
+		push(joint, &joints->held[joint->a], &joints->held[joint->b], &sum);
+}
+
+static void solve_locks(const struct soft_pass *pass, struct soft_joint *joint)
+{
+	struct soft_held *a = &pass->joints->held[joint->a], *b = &pass->joints->held[joint->b];
+	struct soft_row sum = { spatial_zero(), spatial_zero() };
+	double x[SOFT_LOCKS_MAX];
+	for (uint32_t i = 0; i < joint->lock_count; i++)
+		x[i] = speed_of(&joint->locks[i], a, b) + (pass->biased ? joint->bias[i] : 0);
+	soft_joint_unfactor(joint, joint->lock_count, x);
+	for (uint32_t i = 0; i < joint->lock_count; i++) {
+		double change = pass->mass_scale * x[i] + pass->impulse_scale * joint->impulse[i];
+		joint->impulse[i] -= change;
+		joint->acted |= joint->impulse[i] != 0;
+		add_row(&sum, &joint->locks[i], -change);
+	}
+	push(joint, a, b, &sum);
+}
+
+/* The row goes to `impulse`, and the locked ones with it. */
+static void set_impulse(const struct soft_pass *pass, struct soft_joint *joint,
+			struct soft_extra *extra, double impulse)
+{
+	struct soft_row sum = { spatial_zero(), spatial_zero() };
+	double change = scalar_clamp(impulse, extra->lower, extra->upper) - extra->impulse;
+	if (change == 0)
+		return;
+	extra->impulse += change;
+	joint->acted = true;
+	for (uint32_t i = 0; i < joint->lock_count; i++)
+		joint->impulse[i] += extra->answer[i] * change;
+	add_row(&sum, &extra->push, change);
+	push(joint, &pass->joints->held[joint->a], &pass->joints->held[joint->b], &sum);
+}
+
+/* What the row's impulse is to be. */
+static double wanted_limit(const struct soft_pass *pass, const struct soft_extra *extra,
+			   double speed)
+{
+	double before = extra->impulse;
+	if (extra->gap > 0)
+		return before - extra->mass * (speed + extra->gap * pass->h_inv);
+	double off = speed + soft_limit_bias(pass, extra);
+	return before - extra->mass * pass->mass_scale * off - pass->impulse_scale * before;
+}
+
+static double wanted_spring(const struct soft_pass *pass, const struct soft_extra *extra,
+			    double speed)
+{
+	double gap = pass->biased ? extra->gap : extra->held;
+	double missing = extra->stiff * gap + extra->damp * speed + extra->impulse;
+	return extra->impulse - missing * extra->mass / (extra->mass + extra->damp);
+}
+
+static double wanted_motor(const struct soft_pass *pass, const struct soft_extra *extra,
+			   double speed)
+{
+	double before = extra->impulse, off = speed - extra->wanted;
+	if (!extra->follows)
+		return before - extra->mass * off;
+	if (scalar_is_finite(extra->upper))
+		return before - extra->mass * (off + soft_servo_speed(pass, extra));
+	off += pass->bias_rate * extra->gap;
+	return before - extra->mass * pass->mass_scale * off - pass->impulse_scale * before;
+}
+
+static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
+			struct soft_extra *extra)
+{
+	const struct soft_held *held = pass->joints->held;
+	double speed = speed_of(&extra->row, &held[joint->a], &held[joint->b]), impulse = 0;
+	switch (extra->part) {
+	case JOINT_HOLD:
+	case JOINT_UPPER:
+		impulse = wanted_limit(pass, extra, speed);
+		break;
+	case JOINT_PULL:
+		impulse = wanted_spring(pass, extra, speed);
+		break;
+	case JOINT_DRIVE:
+		impulse = wanted_motor(pass, extra, speed);
+		break;
+	case JOINT_RUB:
+		impulse = extra->impulse - extra->mass * speed;
+		break;
+	}
+	set_impulse(pass, joint, extra, impulse);
+	extra->inside = extra->part != JOINT_PULL && impulse > extra->lower &&
+			impulse < extra->upper;
+}
+
+/* All but what the forest does: there springs, and what its axis has no room for. */
+static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
+{
+	if (joint->loose && joint->lock_count > 0)
+		solve_locks(pass, joint);
+	for (uint32_t i = 0; i < joint->extra_count; i++) {
+		struct soft_extra *extra = &joint->extras[i];
+		bool alone = joint->loose || extra->part == JOINT_PULL || extra->inside;
+		if (alone && !extra->member && extra->mass > 0)
+			solve_extra(pass, joint, extra);
+	}
+}
+
+/* The forest comes last: it is solved exactly. */
+static void solve_all(const struct soft_step *self, const struct soft_pass *pass)
+{
+	struct soft_joints *joints = pass->joints;
+	for (uint32_t i = 0; i < joints->list.count; i++)
+		solve_joint(pass, &joints->items[i]);
+	soft_forest_solve(self, pass);
+}
+
+/* ---- passes --------------------------------------------------------------------------------- */
+
+static struct soft_pass pass_of(struct soft_step *self, bool biased)
+{
+	struct soft_joints *joints = &self->joints;
+	struct soft_pass pass = { .joints = joints,
+			     .mass_scale = 1,
+			     .h_inv = self->substeps / self->dt,
+			     .push_speed = (double)self->push_speed,
+			     .servo_rate = joints->bias_rate,
+			     .biased = biased };
+	if (biased) {
+		pass.bias_rate = joints->bias_rate;
+		pass.mass_scale = joints->mass_scale;
+		pass.impulse_scale = joints->impulse_scale;
+	}
+	return pass;
+}
+
+static void add_totals(struct soft_joint *joint, double sign)
+{
+	for (uint32_t r = 0; r < joint->lock_count; r++)
+		joint->total[r] += sign * joint->impulse[r];
+	for (uint32_t r = 0; r < joint->extra_count; r++) {
+		struct soft_extra *extra = &joint->extras[r];
+		extra->total += sign * extra->impulse;
+		extra->struck |= extra->impulse > 0;
+	}
+}
+
+/* What motors are to do in the sub-step's middle. */
+static void take_rates(struct soft_step *self, double time)
+{
+	struct soft_joints *joints = &self->joints;
+	step_joints_at(self->step, &joints->list, time);
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		struct soft_joint *joint = &joints->items[i];
+		for (uint32_t r = 0; r < joint->extra_count; r++) {
+			uint32_t axis = joint->place[joint->lock_count + r] / JOINT_PARTS;
+			if (joint->extras[r].part == JOINT_DRIVE)
+				joint->extras[r].wanted = joints->list.joints[i].axes[axis].rate;
+		}
+	}
+}
+
+void soft_joints_solve(struct soft_step *self, double half)
+{
+	struct soft_joints *joints = &self->joints;
+	if (joints->list.count == 0)
+		return;
+	if (joints->driven)
+		take_rates(self, half);
+	struct soft_pass pass = pass_of(self, true);
+	gather(self);
+	for (uint32_t i = 0; i < joints->list.count; i++)
+		warm_joint(joints, &joints->items[i]);
+	solve_all(self, &pass);
+	scatter(self);
+}
+
+void soft_joints_relax(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	if (joints->list.count == 0)
+		return;
+	struct soft_pass pass = pass_of(self, false);
+	gather(self);
+	solve_all(self, &pass);
+	for (uint32_t i = 0; i < joints->list.count; i++)
+		add_totals(&joints->items[i], 1);
+	scatter(self);
+}
+
+double soft_joints_residual(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	double most = 0;
+	if (joints->list.count == 0)
+		return most;
+	gather(self);
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		const struct soft_joint *joint = &joints->items[i];
+		struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
+		for (uint32_t r = 0; r < joint->lock_count; r++)
+			most = scalar_max(most, scalar_abs(speed_of(&joint->locks[r], a, b)));
+		if (joint->acted)
+			self->drives[a->number].pushed = self->drives[b->number].pushed = true;
+	}
+	return most;
+}
+
+/* ---- restitution ---------------------------------------------------------------------------- */
+
+static bool bounces(const struct soft_step *self, const struct soft_extra *extra)
+{
+	bool limit = extra->part == JOINT_HOLD || extra->part == JOINT_UPPER;
+	return limit && extra->restitution > 0 && extra->struck &&
+	       extra->approach < -(double)self->restitution_speed;
+}
+
+static void bounce(const struct soft_pass *pass, struct soft_joint *joint, struct soft_extra *extra)
+{
+	const struct soft_held *held = pass->joints->held;
+	double speed = speed_of(&extra->row, &held[joint->a], &held[joint->b]);
+	extra->wanted = -extra->restitution * extra->approach;
+	set_impulse(pass, joint, extra, extra->impulse - extra->mass * (speed - extra->wanted));
+}
+
+/* What a limit gives back goes through all joints beside it. */
+void soft_joints_restitution(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	struct soft_pass pass = pass_of(self, false);
+	bool any = false;
+	for (uint32_t i = 0; i < joints->list.count && !any; i++)
+		for (uint32_t r = 0; r < joints->items[i].extra_count; r++)
+			any |= bounces(self, &joints->items[i].extras[r]);
+	if (!any)
+		return;
+	gather(self);
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		struct soft_joint *joint = &joints->items[i];
+		add_totals(joint, -1); /* its impulses are about to change */
+		for (uint32_t r = 0; r < joint->extra_count; r++)
+			if (bounces(self, &joint->extras[r]))
+				bounce(&pass, joint, &joint->extras[r]);
+	}
+	for (uint32_t i = 0; i < joints->list.count; i++)
+		if (joints->items[i].loose && joints->items[i].lock_count > 0)
+			solve_locks(&pass, &joints->items[i]);
+	soft_forest_solve(self, &pass);
+	for (uint32_t i = 0; i < joints->list.count; i++)
+		add_totals(&joints->items[i], 1);
+	scatter(self);
+}

@@ -1,0 +1,495 @@
+/* soft_joint_rows.c: joints of the soft step: from the tables to rows at every sub-step, and back.
+ *
+ * Rows are those of constraint_joint at the places that bodies have come to, in double. They are
+ * made as the step begins and after each sub-step's positions: what relaxes the sub-step is what
+ * solves the next, because no body moves between. Which rows a joint has is the same all the step
+ * long.
+ *
+ * With J_L the locked rows of a joint, K = J_L M⁻¹ J_Lᵀ and J another of its rows, an impulse λ of
+ * that row goes with K⁻¹ J_L M⁻¹ Jᵀ (−λ) of the locked ones, so that these stay as they are: the
+ * row feels the mass of what can move at the joint, an arm about its hinge and not about its own
+ * centre. Otherwise a motor and its hinge would undo each other's work, and one sweep a sub-step
+ * would not be enough for them.
+ */
+#include "server/engine/methods/soft_step.h"
+
+#include "server/engine/world/parameters.h"
+
+#include <string.h>
+
+enum { JOINT_GRAIN = 32, HELD_GRAIN = 128, NO_HELD = 0 };
+
+/* Of the sub-step rate: a locked axis that is stiffer could not be resolved. */
+#define HERTZ_MAX 0.25
+
+/* 1. A pivot of less than this part of what a row of such a J could have is none: others have said
+ * what the row says, or nothing moves along it. Larger: long arms of light bodies are taken for it;
+ * smaller: rounding is solved for. */
+#define PIVOT_MIN 1e-12
+
+/* 1. Of the mass along a spring, in (h ω)²: what of its stiffness sub-steps carry as it is, without
+ * any damping of their own. The rest is implicit: stable, and damped. A body holds 16 such springs
+ * before they are too stiff together. */
+#define SPRING_PLAIN 0.25
+
+/* rad², of a step: what turns faster has its whole turns counted within it. */
+#define TURN_FAST 1.0
+
+/* rad a step. What joints hold turns its inertia with itself from here on (soft_body.c). */
+#define TURN_SMALL 0.005
+
+/* ---- room ----------------------------------------------------------------------------------- */
+
+static void softness(struct soft_joints *joints, double hertz, double damping, double h)
+{
+	double omega = TWO_PI * scalar_min(hertz, HERTZ_MAX / h);
+	double a1 = 2 * damping + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
+	joints->bias_rate = omega / a1;
+	joints->mass_scale = a2 * a3;
+	joints->impulse_scale = a3;
+}
+
+/* What constraint_joint has in block 0. */
+static bool is_locked(const struct joint *data, uint8_t place)
+{
+	const struct joint_axis *axis = &data->axes[place / JOINT_PARTS];
+	if (place % JOINT_PARTS != JOINT_HOLD)
+		return false;
+	return axis->mode == JOINT_LOCKED || axis->lower == axis->upper;
+}
+
+/* Room for rows, and which multiplier each has. */
+static bool take_rows(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	struct arena *scratch = &self->dynamics->scratch;
+	uint64_t locks = 0, extras = 0;
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		struct soft_joint *joint = &joints->items[i];
+		const struct joint *data = &joints->list.joints[i];
+		*joint = (struct soft_joint){ 0 };
+		joint->row_count = joint_places(data, joint->place);
+		for (uint32_t r = 0; r < joint->row_count; r++)
+			joint->lock_count += is_locked(data, joint->place[r]);
+		VALIDATE(joint->lock_count <= SOFT_LOCKS_MAX);
+		joint->extra_count = joint->row_count - joint->lock_count;
+		locks += MIN_OF(joint->row_count, SOFT_LOCKS_MAX);
+		extras += joint->extra_count;
+	}
+	struct soft_row *lock = ARENA_ARRAY(scratch, struct soft_row, locks);
+	struct soft_extra *extra = arena_push_zero(scratch, extras * sizeof *extra);
+	if (lock == NULL || extra == NULL)
+		return false;
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		struct soft_joint *joint = &joints->items[i];
+		joint->locks = lock;
+		joint->extras = extra;
+		lock += MIN_OF(joint->row_count, SOFT_LOCKS_MAX);
+		extra += joint->extra_count;
+	}
+	return true;
+}
+
+enum status soft_joints_make(struct soft_step *self, struct reason *why)
+{
+	struct soft_joints *joints = &self->joints;
+	struct arena *scratch = &self->dynamics->scratch;
+	const double *parameter = self->dynamics->tables->parameter.value;
+	enum status status = step_joints_make(self->step, 0, &joints->list, why);
+	uint32_t count = joints->list.count;
+	if (status != STATUS_OK || count == 0)
+		return status;
+	softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
+		 self->dt / self->substeps);
+	uint64_t bodies = MIN_OF(2 * (uint64_t)count, self->step->body_count) + 1;
+	joints->items = ARENA_ARRAY(scratch, struct soft_joint, count);
+	joints->results = ARENA_ARRAY(scratch, struct joint_result, count);
+	joints->held = ARENA_ARRAY(scratch, struct soft_held, bodies);
+	joints->motions = ARENA_ARRAY(scratch, struct body_motion, bodies);
+	joints->held_of = ARENA_ARRAY(scratch, uint32_t, self->step->body_count);
+	if (joints->items == NULL || joints->results == NULL || joints->held == NULL ||
+	    joints->motions == NULL || joints->held_of == NULL ||
+	    !soft_forest_make(self, bodies) || !take_rows(self))
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u joints",
+				  count);
+	return STATUS_OK;
+}
+
+/* ---- who is held ---------------------------------------------------------------------------- */
+
+static uint32_t hold(struct soft_step *self, uint32_t slot)
+{
+	struct soft_joints *joints = &self->joints;
+	if (slot == ROW_NO_BODY)
+		return NO_HELD;
+	if (joints->held_of[slot] == NO_HELD) {
+		struct soft_drive *drive = &self->drives[slot + 1];
+		double turn = vec3_length(drive->start.velocity.angular) * self->dt;
+		drive->bound = true;
+		drive->spins |= drive->start.uneven && turn > TURN_SMALL;
+		joints->held_of[slot] = joints->held_count;
+		joints->held[joints->held_count++] = (struct soft_held){
+			.number = slot + 1, .moves = drive->dynamic };
+	}
+	return joints->held_of[slot];
+}
+
+/* M⁻¹ of a body; what may not leave its plane does not. */
+static void put_mass(const struct soft_step *self, struct soft_held *held, quat rotation)
+{
+	const struct tables *tables = self->dynamics->tables;
+	uint32_t body = self->rows[held->number - 1];
+	bool planar = tables->world.planar[0];
+	struct mass_body mass = mass_body_make(tables->body.mass[body], tables->body.mass_inv[body],
+					       sym3_load(tables->body.inertia[body]),
+					       sym3_load(tables->body.inertia_inv[body]), rotation,
+					       planar ? MASS_LOCK_PLANAR : 0);
+	held->mass_inv = mass.mass_inv;
+	held->inertia_inv = mass.inertia_inv;
+}
+
+void soft_joints_bind(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	if (joints->list.count == 0)
+		return;
+	memset(joints->held_of, 0, self->body_count * sizeof *joints->held_of);
+	joints->held[NO_HELD] = (struct soft_held){ 0 };
+	joints->held_count = 1;
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		const struct constraint *constraint = &joints->list.constraints[i];
+		struct soft_joint *joint = &joints->items[i];
+		joint->a = hold(self, constraint->body_a);
+		joint->b = hold(self, constraint->body_b);
+		const double *multiplier = joints->list.joints[i].multiplier;
+		for (uint32_t r = 0; r < joint->row_count; r++) {
+			uint8_t place = joint->place[r];
+			double impulse = multiplier[place] / self->substeps;
+			bool locked = r < joint->lock_count;
+			if (locked) {
+				joint->impulse[r] = impulse;
+				continue;
+			}
+			struct soft_extra *extra = &joint->extras[r - joint->lock_count];
+			extra->impulse = impulse;
+			extra->part = place % JOINT_PARTS;
+			uint8_t motor = joints->list.joints[i].axes[place / JOINT_PARTS].motor;
+			extra->follows = motor == JOINT_MOTOR_POSITION;
+			joints->driven |= extra->part == JOINT_DRIVE;
+		}
+	}
+	soft_forest_plant(self);
+}
+
+/* ---- where bodies have come ----------------------------------------------------------------- */
+
+struct measure {
+	struct soft_step *self;
+	double now; /* s since the step's start */
+};
+
+static void motions_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct measure *measure = context;
+	struct soft_step *self = measure->self;
+	struct soft_joints *joints = &self->joints;
+	for (uint32_t i = first + 1; i <= last; i++) {
+		uint32_t number = joints->held[i].number;
+		joints->motions[i] = soft_motion(self, number, measure->now);
+		if (measure->now == 0 || self->drives[number].spins)
+			put_mass(self, &joints->held[i], joints->motions[i].rotation);
+	}
+}
+
+/* ---- rows of one joint ---------------------------------------------------------------------- */
+
+static struct spatial yield_to(const struct soft_held *held, struct spatial force)
+{
+	return (struct spatial){ vec3_hadamard(held->mass_inv, force.linear),
+				 sym3_apply(held->inertia_inv, force.angular) };
+}
+
+static struct soft_row responses(const struct soft_joints *joints, const struct soft_joint *joint,
+				 const struct soft_row *row)
+{
+	return (struct soft_row){ yield_to(&joints->held[joint->a], row->on_a),
+				  yield_to(&joints->held[joint->b], row->on_b) };
+}
+
+static double couple(const struct soft_row *row, const struct soft_row *response)
+{
+	return spatial_dot(row->on_a, response->on_a) + spatial_dot(row->on_b, response->on_b);
+}
+
+/* J M⁻¹ Jᵀ if M⁻¹ were as large in all directions together: what rounding of J is small against. */
+static double reach_on(const struct soft_held *held, const struct spatial *on)
+{
+	double linear = held->mass_inv.x + held->mass_inv.y + held->mass_inv.z;
+	return vec3_length_squared(on->linear) * linear +
+	       vec3_length_squared(on->angular) * sym3_trace(held->inertia_inv);
+}
+
+static double reach_of(const struct soft_joints *joints, const struct soft_joint *joint,
+		       const struct soft_row *row)
+{
+	return reach_on(&joints->held[joint->a], &row->on_a) +
+	       reach_on(&joints->held[joint->b], &row->on_b);
+}
+
+/* Without exchanges: K is positive semidefinite, and a pivot that vanishes is left out. */
+void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *joint, const double *k,
+		       uint32_t count)
+{
+	double *l = joint->factor, row[SOFT_LOCKS_MAX];
+	for (uint32_t i = 0; i < count; i++) {
+		const double *above = joint->factor;
+		double pivot = k[i];
+		for (uint32_t j = 0; j < i; j++) {
+			/* L D of this row first. */
+			row[j] = k[j];
+			for (uint32_t m = 0; m < j; m++)
+				row[j] -= row[m] * above[m];
+			above += j;
+		}
+		for (uint32_t j = 0; j < i; j++) {
+			l[j] = row[j] * joint->pivot_inv[j];
+			pivot -= l[j] * row[j];
+		}
+		bool stands = pivot > PIVOT_MIN * reach_of(joints, joint, &joint->locks[i]);
+		joint->pivot_inv[i] = stands ? 1 / pivot : 0;
+		l += i;
+		k += i + 1;
+	}
+}
+
+/* Of the locked rows alone, whatever else holds their bodies. */
+static void factor_alone(const struct soft_joints *joints, struct soft_joint *joint)
+{
+	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k;
+	for (uint32_t i = 0; i < joint->lock_count; i++) {
+		struct soft_row answer = responses(joints, joint, &joint->locks[i]);
+		for (uint32_t j = 0; j <= i; j++)
+			row[j] = couple(&joint->locks[j], &answer);
+		row += i + 1;
+	}
+	soft_joint_factor(joints, joint, k, joint->lock_count);
+	for (uint32_t i = 0; i < joint->lock_count; i++)
+		if (joint->pivot_inv[i] == 0)
+			joint->impulse[i] = 0;
+}
+
+/* How the locked rows answer, and what moves then. */
+static void derive_extra(const struct soft_joints *joints, const struct soft_joint *joint,
+			 struct soft_extra *extra)
+{
+	struct soft_row response = responses(joints, joint, &extra->row);
+	double along = couple(&extra->row, &response);
+	double coupled[SOFT_LOCKS_MAX];
+	for (uint32_t i = 0; i < joint->lock_count; i++)
+		coupled[i] = extra->answer[i] = couple(&joint->locks[i], &response);
+	soft_joint_unfactor(joint, joint->lock_count, extra->answer);
+	extra->push = extra->row;
+	for (uint32_t i = 0; i < joint->lock_count; i++) {
+		along -= coupled[i] * extra->answer[i];
+		extra->answer[i] = -extra->answer[i];
+		extra->push.on_a = spatial_mul_add(extra->push.on_a, joint->locks[i].on_a,
+						   extra->answer[i]);
+		extra->push.on_b = spatial_mul_add(extra->push.on_b, joint->locks[i].on_b,
+						   extra->answer[i]);
+	}
+	bool moves = along > PIVOT_MIN * reach_of(joints, joint, &extra->row);
+	extra->mass = moves ? 1 / along : 0;
+	if (!moves)
+		extra->impulse = 0;
+}
+
+/* The spring's pull, h (k q + c q') with q' at the sub-step's end, and as much of q at its end as
+ * it needs. */
+static void derive_spring(struct soft_extra *extra, const struct constraint_row *row, double h)
+{
+	double stiffness = row->stiffness, damping = row->damping;
+	if (row->softness == ROW_FREQUENCY) {
+		double omega = TWO_PI * row->stiffness;
+		stiffness = omega * omega * extra->mass;
+		damping = 2 * row->damping * omega * extra->mass;
+	}
+	double implicit = h * h * stiffness - SPRING_PLAIN * extra->mass;
+	extra->stiff = h * stiffness;
+	extra->damp = h * damping + scalar_max(implicit, 0);
+}
+
+static struct soft_row take_row(const struct constraint *constraint,
+				const struct constraint_row *row)
+{
+	struct soft_row both = { spatial_zero(), spatial_zero() };
+	for (uint32_t k = 0; k < row->j.count; k++) {
+		if (row->j.parts[k].slot == constraint->body_a)
+			both.on_a = row->j.parts[k].on;
+		else
+			both.on_b = row->j.parts[k].on;
+	}
+	return both;
+}
+
+static void take_extra(struct soft_extra *extra, const struct constraint_row *row, double h)
+{
+	extra->held = extra->gap;
+	extra->gap = row->gap;
+	extra->wanted = row->wanted;
+	extra->lower = -(double)__builtin_inf();
+	extra->upper = (double)__builtin_inf();
+	if (row->set == ROW_POSITIVE)
+		extra->lower = 0;
+	if (row->set == ROW_BOX) {
+		extra->lower = h * row->lower;
+		extra->upper = h * row->upper;
+	}
+}
+
+/* A limit as its impulse of the last step says; of others the first pass finds out. */
+static void see_inside(struct soft_extra *extra)
+{
+	extra->impulse = scalar_clamp(extra->impulse, extra->lower, extra->upper);
+	extra->felt = extra->mass;
+	extra->inside = extra->part == JOINT_DRIVE || extra->part == JOINT_RUB ||
+			(extra->part != JOINT_PULL && extra->impulse > 0);
+}
+
+/* What has acted here is told about the anchor, which goes on with b. */
+static void take_pushed(const struct soft_joints *joints, uint32_t i)
+{
+	struct soft_joint *joint = &joints->items[i];
+	vec3 moment = vec3_cross(joint->arm, joint->pushed.linear);
+	vec3 turning = vec3_sub(joint->pushed.angular, moment);
+	joint->total_pushed.linear = vec3_add(joint->total_pushed.linear, joint->pushed.linear);
+	joint->total_pushed.angular = vec3_add(joint->total_pushed.angular, turning);
+	joint->pushed = spatial_zero();
+	const struct joint *data = &joints->list.joints[i];
+	const struct body_motion *b = joint->b == NO_HELD ? &data->b : &joints->motions[joint->b];
+	const struct body_motion *on = joint->b == NO_HELD ? &joints->motions[joint->a] : b;
+	joint->arm = vec3_sub(joint_anchor_b(data, b), on->centre);
+}
+
+enum { BLOCKS_MAX = 1 + JOINT_ROWS_MAX };
+
+static void measure_joint(const struct measure *measure, uint32_t i)
+{
+	struct soft_step *self = measure->self;
+	struct soft_joints *joints = &self->joints;
+	struct soft_joint *joint = &joints->items[i];
+	const struct constraint *constraint = &joints->list.constraints[i];
+	static const struct constraint_options options = { CONSTRAINT_ACCELERATION,
+							   CONSTRAINT_PYRAMID, 0 };
+	struct constraint_row rows[JOINT_ROWS_MAX];
+	struct row_block blocks[BLOCKS_MAX];
+	struct row_part parts[2 * JOINT_ROWS_MAX];
+	struct row_list list = { rows, blocks, parts, 0, 0, 0,
+				 JOINT_ROWS_MAX, BLOCKS_MAX, 2 * JOINT_ROWS_MAX };
+	const struct body_motion *a = joint->a == NO_HELD ? NULL : &joints->motions[joint->a];
+	const struct body_motion *b = joint->b == NO_HELD ? NULL : &joints->motions[joint->b];
+	double h = self->dt / self->substeps;
+	constraint->kind->rows(constraint, i, a, b, &options, &list);
+	ASSERT(list.row_count == joint->row_count);
+	for (uint32_t r = 0; r < joint->lock_count; r++) {
+		VALIDATE(rows[r].set == ROW_FREE);
+		joint->locks[r] = take_row(constraint, &rows[r]);
+		double rate = joints->bias_rate * rows[r].gap, most = (double)self->push_speed;
+		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;
+	}
+	if (joint->loose || joint->extra_count > 0)
+		factor_alone(joints, joint);
+	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
+		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
+		extra->row = take_row(constraint, &rows[r]);
+		take_extra(extra, &rows[r], h);
+		derive_extra(joints, joint, extra);
+		if (extra->part == JOINT_PULL)
+			derive_spring(extra, &rows[r], h);
+		if (measure->now == 0) {
+			extra->approach = rows[r].approach;
+			see_inside(extra);
+		}
+	}
+	soft_joint_choose(joint);
+	if (measure->now == 0)
+		for (uint32_t k = 0; k < list.block_count; k++)
+			if (blocks[k].first >= joint->lock_count)
+				joint->extras[blocks[k].first - joint->lock_count].restitution =
+					blocks[k].restitution;
+}
+
+/* Whole turns are those nearest to what an angle was, which the rows do not change. */
+static void count_turns(const struct measure *measure, uint32_t i)
+{
+	struct soft_joints *joints = &measure->self->joints;
+	struct joint *data = &joints->list.joints[i];
+	const struct soft_joint *joint = &joints->items[i];
+	struct body_motion a = joint->a == NO_HELD ? data->a : joints->motions[joint->a];
+	struct body_motion b = joint->b == NO_HELD ? data->b : joints->motions[joint->b];
+	vec3 spin = vec3_sub(b.angular_velocity, a.angular_velocity);
+	double h = measure->self->dt;
+	if (vec3_length_squared(spin) * h * h <= TURN_FAST)
+		return;
+	double now[JOINT_AXES];
+	joint_coordinates(data, &a, &b, now);
+	for (uint32_t k = 0; k < 3; k++)
+		data->angle[k] = now[3 + k];
+}
+
+static void rows_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	for (uint32_t i = first; i < last; i++) {
+		const struct measure *measure = context;
+		count_turns(measure, i);
+		take_pushed(&measure->self->joints, i);
+		measure_joint(measure, i);
+	}
+}
+
+void soft_joints_measure(struct soft_step *self, double now)
+{
+	struct soft_joints *joints = &self->joints;
+	const struct parallel *parallel = self->dynamics->parallel;
+	struct measure measure = { self, now };
+	if (joints->list.count == 0)
+		return;
+	if (joints->driven)
+		step_joints_at(self->step, &joints->list, now);
+	parallel_run(parallel, joints->held_count - 1, HELD_GRAIN, motions_piece, &measure);
+	parallel_run(parallel, joints->list.count, JOINT_GRAIN, rows_piece, &measure);
+	soft_forest_factor(self);
+}
+
+/* ---- back ----------------------------------------------------------------------------------- */
+
+static void store_joint(const struct soft_step *self, uint32_t i, struct joint_result *result)
+{
+	const struct soft_joints *joints = &self->joints;
+	const struct soft_joint *joint = &joints->items[i];
+	const struct joint *data = &joints->list.joints[i];
+	const struct body_motion *b = joint->b == NO_HELD ? &data->b : &joints->motions[joint->b];
+	*result = (struct joint_result){ .point = joint_anchor_b(data, b) };
+	for (uint32_t r = 0; r < joint->lock_count; r++)
+		result->multiplier[joint->place[r]] = joint->total[r];
+	for (uint32_t r = joint->lock_count; r < joint->row_count; r++)
+		result->multiplier[joint->place[r]] = joint->extras[r - joint->lock_count].total;
+	take_pushed(joints, i);
+	/* On b, where the rows have no part on it the opposite of what is on a; about its mass
+	 * centre. */
+	bool on_a = joint->b == NO_HELD;
+	result->on_b = on_a ? spatial_negate(joint->total_pushed) : joint->total_pushed;
+	vec3 moment = vec3_cross(vec3_sub(result->point, b->centre), result->on_b.linear);
+	result->on_b.angular = vec3_add(result->on_b.angular, moment);
+}
+
+void soft_joints_store(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	if (joints->list.count == 0)
+		return;
+	for (uint32_t i = 0; i < joints->list.count; i++)
+		store_joint(self, i, &joints->results[i]);
+	step_joints_store(self->step, &joints->list, joints->results);
+}

@@ -1,0 +1,223 @@
+/* bench_joints: joints under soft-step.
+ *
+ *   chains    2000 joints in chains of 20 without contacts, spherical or revolute: of a joint and a
+ *   sub-step, the passes
+ *             alone (solve and relax together), all that is done for joints, and the whole tick
+ *   arms      64 worlds with an arm of seven driven joints each at 1 kHz, targets sent every tick
+ *   figures   how far a chain of 100 links, a load of 100 : 1 and a pendulum are from holding
+ *
+ * Times are the least of several runs.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "server/engine/methods/soft_step.h"
+#include "server/engine/world/world.h"
+#include "tests/lib/worlds.h"
+
+enum { LINKS = 20, CHAINS = 100, ARMS = 64, ARM_JOINTS = 7, RUNS = 20, SUBSTEPS = 4 };
+
+static double now_us(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+}
+
+/* ---- worlds --------------------------------------------------------------------------------- */
+
+static struct world *make(uint32_t rate)
+{
+	struct world_options options = test_options(false, "soft-step");
+	options.rate_num = rate;
+	options.rate_den = 1;
+	struct world *world = test_world_of(&options);
+	struct command command = test_command(COMMAND_PARAMETER);
+	command.parameter.name = test_text("sleep.enabled");
+	command.parameter.value = 0;
+	test_do(world, &command);
+	return world;
+}
+
+static body_id add(struct world *world, vec3 position, double mass)
+{
+	struct attachment item;
+	struct command spawn = test_spawn_command(world, TEST_BOX, position, &item);
+	spawn.spawn.mass = mass;
+	spawn.spawn.mask = 0;
+	return test_do(world, &spawn);
+}
+
+static joint_id join(struct world *world, enum joint_type type, body_id a, body_id b, vec3 point,
+		     vec3 axis)
+{
+	struct command command = test_command(COMMAND_JOINT_CREATE);
+	command.joint_create.type = (uint8_t)type;
+	command.joint_create.body_a = a;
+	command.joint_create.body_b = b;
+	command.joint_create.place = 1;
+	command.joint_create.point_a = point;
+	command.joint_create.frame_a = quat_between(vec3_axis(0), axis);
+	return test_do(world, &command);
+}
+
+/* Cubes from `start` along `way`. */
+static void hang(struct world *world, enum joint_type type, vec3 start, vec3 way, uint32_t links,
+		 double last)
+{
+	body_id before = 0;
+	for (uint32_t i = 0; i < links; i++) {
+		vec3 point = vec3_mul_add(start, way, i);
+		body_id body = add(world, vec3_mul_add(point, way, 0.5), i == links - 1 ? last : 1);
+		join(world, type, before, body, point, vec3_axis(2));
+		before = body;
+	}
+}
+
+/* ---- chains --------------------------------------------------------------------------------- */
+
+struct times {
+	double passes, joints;
+};
+
+/* A step as far as its joints go, and not committed. */
+static struct times time_joints(struct world *world)
+{
+	struct dynamics *dynamics = &world->dynamics;
+	struct step step;
+	struct reason why;
+	struct times least = { 1e9, 1e9 };
+	dynamics->parallel = &parallel_serial;
+	if (step_begin(&step, dynamics, 1.0 / 60, true, NULL, &why) != STATUS_OK)
+		abort();
+	step_number(&step);
+	struct soft_step soft = { &step, dynamics, .dt = step.dt, .substeps = SUBSTEPS };
+	soft.h = (float)(step.dt / SUBSTEPS);
+	soft.push_speed = 3;
+	if (soft_joints_make(&soft, &why) != STATUS_OK)
+		abort();
+	soft_prepare_bodies(&soft);
+	soft_joints_bind(&soft);
+	soft_prepare_turns(&soft);
+	soft_joints_measure(&soft, 0);
+	for (uint32_t run = 0; run < RUNS; run++) {
+		double begin = now_us();
+		soft_joints_solve(&soft, 0);
+		soft_joints_relax(&soft);
+		double middle = now_us();
+		soft_joints_measure(&soft, step.dt / SUBSTEPS);
+		double end = now_us();
+		least.passes = fmin(least.passes, middle - begin);
+		least.joints = fmin(least.joints, end - begin);
+	}
+	step_abandon(&step);
+	return least;
+}
+
+static void chains(const char *name, enum joint_type type)
+{
+	struct world *world = make(60);
+	double count = CHAINS * LINKS, least = 1e9;
+	for (uint32_t c = 0; c < CHAINS; c++)
+		hang(world, type, vec3_make(0, 0, 2 * c), vec3_axis(0), LINKS, 1);
+	for (uint32_t run = 0; run < 5 * RUNS; run++) {
+		double begin = now_us();
+		test_step(world, 1);
+		least = fmin(least, now_us() - begin);
+	}
+	struct times times = time_joints(world);
+	printf("%-10s passes %.3f us, joints %.3f us, tick %.3f us a joint and sub-step\n", name,
+	       times.passes / count, times.joints / count, least / (count * SUBSTEPS));
+	world_destroy(world);
+}
+
+/* ---- arms ----------------------------------------------------------------------------------- */
+
+static struct world *make_arm(joint_id *first)
+{
+	struct world *world = make(1000);
+	body_id before = 0;
+	for (uint32_t i = 0; i < ARM_JOINTS; i++) {
+		vec3 point = vec3_make(0, i, 0);
+		body_id body = add(world, vec3_make(0, i + 0.5, 0), ARM_JOINTS - i);
+		joint_id joint = join(world, JOINT_REVOLUTE, before, body, point,
+				      vec3_axis(i % 2 == 0 ? 2 : 1));
+		*first = i == 0 ? joint : *first;
+		struct command drive = test_command(COMMAND_JOINT_AXIS);
+		drive.joint_axis.joint = joint;
+		drive.joint_axis.axis = 3;
+		drive.joint_axis.motor = JOINT_MOTOR_POSITION;
+		drive.joint_axis.motor_limit = 5000;
+		test_do(world, &drive);
+		before = body;
+	}
+	return world;
+}
+
+static double target_of(uint32_t joint, uint32_t tick)
+{
+	return 0.5 * sin(tick * 1e-3 * (1 + 0.3 * joint));
+}
+
+static void arms(void)
+{
+	struct world *worlds[ARMS];
+	joint_id first[ARMS];
+	double least = 1e9, worst = 0;
+	for (uint32_t w = 0; w < ARMS; w++)
+		worlds[w] = make_arm(&first[w]);
+	for (uint32_t tick = 1; tick <= 1000; tick++) {
+		double begin = now_us();
+		for (uint32_t w = 0; w < ARMS; w++) {
+			struct joint_target items[ARM_JOINTS];
+			struct command command = test_command(COMMAND_JOINT_TARGETS);
+			for (uint32_t k = 0; k < ARM_JOINTS; k++)
+				items[k] = (struct joint_target){ first[w] + k, 3,
+								  target_of(k, tick) };
+			command.joint_targets.targets = (struct target_list){ items, ARM_JOINTS };
+			test_do(worlds[w], &command);
+			test_step(worlds[w], 1);
+		}
+		least = fmin(least, now_us() - begin);
+		for (uint32_t k = 0; k < ARM_JOINTS && tick > 100; k++) {
+			struct joint_view view;
+			if (world_joint(worlds[0], first[0] + k, &view) != STATUS_OK)
+				abort();
+			worst = fmax(worst, fabs(view.coordinates[3] - target_of(k, tick)));
+		}
+	}
+	printf("arms       %.1f us a tick of %u worlds of %u joints, off by %.2g rad\n", least, ARMS,
+	       ARM_JOINTS, worst);
+	for (uint32_t w = 0; w < ARMS; w++)
+		world_destroy(worlds[w]);
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static void hold(const char *name, uint32_t rate, uint32_t links, vec3 way, double last)
+{
+	struct world *world = make(rate);
+	hang(world, JOINT_SPHERICAL, vec3_zero(), way, links, last);
+	double worst = 0;
+	for (uint32_t tick = 0; tick < 10 * rate; tick++) {
+		test_step(world, 1);
+		worst = fmax(worst, world_stats(world).joint_error);
+	}
+	printf("%-10s %4u Hz: apart by %.3g m at most\n", name, rate, worst);
+	world_destroy(world);
+}
+
+int main(void)
+{
+	chains("spherical", JOINT_SPHERICAL);
+	chains("revolute", JOINT_REVOLUTE);
+	arms();
+	for (uint32_t rate = 60; rate <= 960; rate *= 4) {
+		hold("chain", rate, 100, vec3_axis(0), 1);
+		hold("load", rate, 10, vec3_axis(0), 100);
+		hold("pendulum", rate, 1, vec3_axis(0), 1);
+	}
+	return 0;
+}
