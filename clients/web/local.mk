@@ -12,6 +12,7 @@ VIEWER_FILES = \
 	clients/web/src/geometry.js \
 	clients/web/src/hand.js \
 	clients/web/src/inspector.js \
+	clients/web/src/joints.js \
 	clients/web/src/link.js \
 	clients/web/src/main.js \
 	clients/web/src/method.js \
@@ -26,6 +27,7 @@ EXTRA_DIST += \
 	clients/web/build \
 	clients/web/check \
 	clients/web/test/endurance.mjs \
+	clients/web/test/joint_pictures \
 	clients/web/test/screenshot.mjs \
 	clients/web/test/viewer.test.js
 TESTS += clients/web/check
@@ -33,6 +35,12 @@ TESTS += clients/web/check
 .PHONY: viewer
 viewer:
 	$(top_srcdir)/clients/web/build $(abs_top_srcdir) $(abs_top_builddir)
+
+# A picture of each scene with joints, in BUILD/pictures.
+.PHONY: pictures
+pictures: viewer cairnd
+	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
+		./test/joint_pictures $(abs_top_builddir)/pictures
 
 # 5000 moving bodies in headless Chromium: what a frame costs, and that the heap stays flat; not part of check.
 SOAK_VIEWER_MINUTES = 10

@@ -7,14 +7,15 @@ import { command } from "cairn-client";
 
 /** A pointer that moved less is a click, pixels. */
 const CLICK = 4;
-/** Stiffness and damping of the pull, as a critically damped spring of this many rad/s. */
-const PULL = 9;
+/** The spring of the pull, critically damped, Hz. */
+const PULL = 5;
 /** Commands a second while pulling. */
 const SENDS = 30;
 /** A pull is no more than this many times the body's weight on Earth. */
 const WEIGHTS = 40;
 /** Speed that a push gives, m/s. */
 const PUSH = 4;
+const DRAG = 10, HERTZ = 2;
 
 export class Hand {
   #down = null;
@@ -35,6 +36,7 @@ export class Hand {
     window.addEventListener("pointermove", (event) => this.#move(event));
     window.addEventListener("pointerup", (event) => this.#release(event));
     window.addEventListener("pointercancel", () => this.#let());
+    window.addEventListener("pagehide", () => this.#let());
   }
 
   #press(event) {
@@ -48,23 +50,35 @@ export class Hand {
     this.#take(hit);
   }
 
-  /** Takes hold of a body at a point, once it is known how heavy it is. */
+  /** Takes hold of a body at a point: a drag joint, its spring as strong as the body is heavy. */
   async #take({ id, point }) {
     const { crowd, mirror, moment, world, report } = this.viewer;
     const pose = crowd.poseOf(mirror(), moment(), id);
     if (pose === null) return;
+    // In the body's axes, because the picture is a little behind the body.
     const local = point.clone().sub(pose.position).applyQuaternion(pose.rotation.clone().invert());
     const facing = this.viewer.stage.camera.getWorldDirection(new Vector3());
-    const grip = { id, local, target: point.clone(), plane: new Plane().setFromNormalAndCoplanarPoint(facing, point) };
+    const plane = new Plane().setFromNormalAndCoplanarPoint(facing, point);
+    const grip = { id, local, target: point.clone(), sent: point.clone(), plane, world: world(), joint: null };
     this.#grip = grip;
     try {
-      const { mass, centre } = await world().facts(id);
-      grip.mass = mass;
-      grip.arm = local.clone().sub(new Vector3(...centre)).toArray();
+      const { mass } = await grip.world.facts(id);
+      if (this.#grip !== grip) return;
+      const spring = { spring: HERTZ, stiffness: PULL, damping: 1, spring_limit: WEIGHTS * mass * 9.81 };
+      const made = await grip.world.apply(
+        command("joint_create", { type: DRAG, body_a: 0, body_b: id, point_a: grip.sent.toArray(), point_b: local.toArray() }),
+        ...[0, 1, 2].map((axis) => command("joint_axis", { joint: -1, axis, ...spring })));
+      grip.joint = made.values[0];
+      if (this.#grip !== grip) this.#remove(grip);
     } catch (error) {
       report(error);
-      this.#let();
+      if (this.#grip === grip) this.#let();
     }
+  }
+
+  #remove({ world, joint }) {
+    // It may have gone with its body.
+    world.send(command("joint_remove", { joint })).catch(() => {});
   }
 
   #move(event) {
@@ -83,32 +97,34 @@ export class Hand {
   }
 
   #let() {
+    if (this.#grip !== null && this.#grip.joint !== null) this.#remove(this.#grip);
     this.#grip = null;
     this.line.visible = false;
     this.viewer.stage.controls.enabled = true;
   }
 
-  /** Pulls what is held: once a picture; sends no more often than it must. */
+  /** Moves the hand's end of the joint: once a picture; sends no more often than it must. */
   pull(now) {
     const grip = this.#grip, { crowd, mirror, moment, world, connected, report } = this.viewer;
     if (grip === null || mirror() === null) return;
     const pose = crowd.poseOf(mirror(), moment(), grip.id);
-    if (pose === null) {
+    if (pose === null || grip.world !== world()) {
       this.#let();
       return;
     }
     const held = grip.local.clone().applyQuaternion(pose.rotation).add(pose.position);
     this.line.geometry.setFromPoints([held, grip.target]);
     this.line.visible = true;
-    if (grip.mass === undefined || now - this.#sent < 1000 / SENDS || world().mode !== "running") return;
+    if (grip.joint === null || now - this.#sent < 1000 / SENDS || grip.target.equals(grip.sent)) return;
     if (!connected()) return; // what is said now would all be heard at once, later
     this.#sent = now;
-    const slot = mirror().slots.get(grip.id) * 3, velocity = new Vector3().fromArray(mirror().velocity, slot);
-    const force = grip.target.clone().sub(held).multiplyScalar(PULL * PULL).addScaledVector(velocity, -2 * PULL)
-      .multiplyScalar(grip.mass).clampLength(0, WEIGHTS * grip.mass * 9.81);
-    const ticks = Math.max(1, Math.ceil((world().rate || 60) / SENDS));
-    world().send(command("force", { body: grip.id, force: force.toArray(), point: grip.arm, ticks }))
-      .catch((error) => { report(error); this.#let(); });
+    grip.sent.copy(grip.target);
+    world().send(command("joint_move", { joint: grip.joint, point: grip.sent.toArray() }))
+      .catch((error) => {
+        if (this.#grip !== grip) return;
+        report(error);
+        this.#let();
+      });
   }
 
   /** Pushes a body along the view. */

@@ -116,6 +116,7 @@ export class Link {
     this.events.joined(this.client, this.world, worlds);
     this.subscription = await this.world.subscribe({
       fields: FIELDS,
+      joints: ["bodies", "frames"],
       profile: PROFILE[this.options.get("profile")] ?? PROFILE.sim,
       events: ALL_EVENTS,
       onFrame: (mirror, bytes, ms) => {

@@ -6,6 +6,7 @@ import { Crowd } from "./crowd.js";
 import { Focus } from "./focus.js";
 import { Hand } from "./hand.js";
 import { Inspector } from "./inspector.js";
+import { JointLines } from "./joints.js";
 import { Link } from "./link.js";
 import { Physics } from "./physics.js";
 import { Playback } from "./playback.js";
@@ -18,6 +19,7 @@ const playback = new Playback();
 const statistics = new Statistics(element("statistics").querySelector("dl"));
 const inspector = new Inspector(element("inspector"));
 const contacts = new Contacts(stage.scene);
+const joints = new JointLines(stage.scene);
 const crowd = new Crowd(stage.scene, (name) => link.world.geometry(name));
 const focus = new Focus(stage);
 const banner = new Banner(element("banner"), () => link.start());
@@ -164,6 +166,7 @@ element("speed").onchange = ({ target }) => {
   pace("speed", statistics.speed);
 };
 element("contacts").onchange = ({ target }) => { contacts.on = crowd.faded = target.checked; };
+element("joints").onchange = ({ target }) => { joints.on = target.checked; };
 element("focus").onchange = ({ target }) => focus.set(target.checked, link);
 element("shadows").onchange = ({ target }) => { stage.shadows = target.checked; };
 element("reset").onclick = () => { if (link.mirror !== null) lookAt(link.mirror); };
@@ -177,6 +180,7 @@ const KEYS = {
   Escape: () => choose(0),
   f: follow,
   c: () => toggle("contacts"),
+  j: () => toggle("joints"),
   v: () => toggle("focus"),
   r: () => toggle("reset"),
   m: () => physics.toggle(),
@@ -202,6 +206,7 @@ function picture() {
   moment = mirror === null ? null : playback.at(now);
   if (moment !== null) {
     crowd.draw(mirror, moment);
+    joints.draw(crowd, mirror, moment, stage.camera);
     const pose = following ? crowd.poseOf(mirror, moment, inspector.id) : null;
     stage.follow(pose?.position ?? null);
     hand.pull(now);
@@ -220,7 +225,7 @@ function picture() {
 
 // For the console, and for tests of the page.
 window.cairn = {
-  link, stage, crowd, playback, statistics, inspector, contacts, focus, physics, choose, moment: () => moment,
+  link, stage, crowd, playback, statistics, inspector, contacts, joints, focus, physics, hand, choose, moment: () => moment,
 };
 link.start();
 requestAnimationFrame(picture);

@@ -1,7 +1,8 @@
 /**
- * Takes the pictures that README shows: node test/screenshot.mjs OUT.png SCENE SECONDS [CHOICE…], in BUILD/npm/web with
- * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `body` chooses the topmost one that moves;
- * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` brings the camera nearer; WIDTHxHEIGHT.
+ * Takes the pictures that README shows: node test/screenshot.mjs OUT.png|OUT.jpg SCENE SECONDS [CHOICE…], in BUILD/npm/web with
+ * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `joints`; `body` chooses the topmost one that moves;
+ * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` brings the camera nearer; `front` looks along −z; `bare` hides the panels;
+ * `ticks=N` shows the world after so many, whatever the machine; WIDTHxHEIGHT.
  */
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,11 +14,12 @@ import { daemon } from "../../js/test/daemon.js";
 const [out, scene, seconds, ...choices] = process.argv.slice(2);
 const size = choices.map((choice) => /^(\d+)x(\d+)$/.exec(choice)).find((match) => match !== null);
 const near = Number(choices.find((choice) => choice.startsWith("near="))?.slice(5) ?? 1);
+const ticks = Number(choices.find((choice) => choice.startsWith("ticks="))?.slice(6) ?? 0);
 const token = "a token for nobody but this picture", home = mkdtempSync(join(tmpdir(), "cairn-picture-"));
 writeFileSync(join(home, "tokens"), `bearer painter controller ${createHash("sha256").update(token).digest("hex")}\n`,
   { mode: 0o600 });
 const server = await daemon("--tokens", join(home, "tokens"), "--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--scene",
-  `${process.env.CAIRN_SRCDIR}/clients/scenes/${scene}.yaml`);
+  `${process.env.CAIRN_SRCDIR}/clients/scenes/${scene}.yaml`, ...(ticks > 0 ? ["--paused"] : []));
 const address = await server.said(/listening address=(http:\S+)/);
 const browser = await chromium.launch({
   executablePath: "/usr/bin/chromium",
@@ -27,21 +29,26 @@ try {
   const page = await browser.newPage({ viewport: { width: Number(size?.[1] ?? 1280), height: Number(size?.[2] ?? 720) } });
   page.setDefaultTimeout(120000);
   const physics = choices.includes("physics");
-  await page.goto(`${address}#world=${scene}${physics ? `&token=${encodeURIComponent(token)}` : ""}`);
+  await page.goto(`${address}#world=${scene}${physics || ticks > 0 ? `&token=${encodeURIComponent(token)}` : ""}`);
   await page.waitForFunction(() => window.cairn?.moment() && cairn.crowd.complete);
+  if (ticks > 0) await page.evaluate((n) => cairn.link.world.step(n), ticks);
   await page.waitForTimeout(Number(seconds) * 1000);
-  await page.evaluate(([contacts, body, share, panel]) => {
+  await page.evaluate(([contacts, joints, body, share, panel, front]) => {
     const { camera, controls } = cairn.stage, { mirror } = cairn.link;
     if (contacts) document.getElementById("contacts").click();
-    camera.position.sub(controls.target).multiplyScalar(share).add(controls.target);
+    if (joints) document.getElementById("joints").click();
+    camera.position.sub(controls.target).multiplyScalar(share);
+    if (front) camera.position.set(0, 0, camera.position.length());
+    camera.position.add(controls.target);
     if (panel) document.getElementById("method").click();
     if (!body) return;
     const height = (id) => mirror.position[mirror.slots.get(id) * 3 + 1];
     cairn.choose([...mirror.slots.keys()].filter((id) => mirror.body(id).status === "dynamic")
       .reduce((top, id) => (height(id) > height(top) ? id : top)));
-  }, [choices.includes("contacts"), choices.includes("body"), near, physics]);
+  }, [choices.includes("contacts"), choices.includes("joints"), choices.includes("body"), near, physics, choices.includes("front")]);
   await page.waitForTimeout(4000);
-  await page.screenshot({ path: out, timeout: 120000 });
+  if (choices.includes("bare")) await page.evaluate(() => document.body.classList.add("bare"));
+  await page.screenshot({ path: out, timeout: 120000, ...(out.endsWith(".jpg") ? { type: "jpeg", quality: 80 } : {}) });
 } finally {
   await browser.close();
   await server.stop();

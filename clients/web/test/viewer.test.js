@@ -609,6 +609,31 @@ test("the panel opens and closes by keys, asks nothing while it is shut, and tak
   maker.close();
 });
 
+test("joints are drawn from their anchors, and one that breaks is gone", async () => {
+  const doors = await viewerDaemon("--web", "tcp:127.0.0.1:0", "--paused", "--scene", `${SCENES}/door.yaml`);
+  const page = await open(`#world=door&token=${encodeURIComponent(TOKEN)}`, { at: doors.page });
+  await page.waitForFunction(() => cairn.link.mirror.joints.items.size === 2);
+  assert.equal(await page.evaluate(() => cairn.joints.lines.visible), false);
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => cairn.joints.count === 2);
+  assert.equal(await page.isChecked("#joints"), true);
+  const drawn = await page.evaluate(() => {
+    const { lines, points } = cairn.joints;
+    const round = (object, count) => [...object.geometry.attributes.position.array.slice(0, count * 3)]
+      .map((value) => Math.round(value * 1000) / 1000);
+    return { lines: lines.geometry.drawRange.count / 2, points: round(points, points.geometry.drawRange.count) };
+  });
+  // An arm of the leaf and a gap of each; the hinge has an axis. The hinge stands at the left edge, the latch at the right one.
+  assert.deepEqual(drawn, { lines: 5, points: [0, 1.05, 0, 0, 1.05, 0, 1, 1.05, 0, 1, 1.05, 0] });
+  await page.click("#pause");
+  await page.waitForFunction(() => cairn.joints.count === 1);
+  await page.click("#joints");
+  await page.waitForFunction(() => !cairn.joints.lines.visible && !cairn.joints.points.visible);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  await doors.stop();
+});
+
 test("an observer's page has nothing to command with, and the server would refuse it", async () => {
   const page = await open("#world=tower");
   for (const id of ["pause", "step", "speed", "push"]) assert.equal(await page.isVisible(`#${id}`), false, id);
@@ -653,7 +678,11 @@ test("a body that is dragged follows the hand, and one that is pushed flies", as
     await page.waitForTimeout(60);
   }
   await page.waitForFunction(([id, y]) => cairn.link.mirror.body(id).position[1] > y + 0.2, [spot.id, from[1]]);
+  // A joint of the world, which goes with the hand.
+  const held = () => page.evaluate(() => [...cairn.link.mirror.joints.items.values()].map(({ type, a, b }) => ({ type, a, b })));
+  assert.deepEqual(await held(), [{ type: "drag", a: 0, b: spot.id }]);
   await page.mouse.up();
+  await page.waitForFunction(() => cairn.link.mirror.joints.items.size === 0);
   await page.evaluate((id) => { cairn.choose(id); }, spot.id);
   const before = await page.evaluate((id) => Math.hypot(...cairn.link.mirror.body(id).velocity), spot.id);
   await page.click("#push");

@@ -1,0 +1,111 @@
+/**
+ * Joints as thin lines: from each body that moves to its anchor, between the anchors where they are apart, and along the axis about or
+ * along which the joint moves. They come with the bodies' own stream, so that one that breaks is gone with its picture.
+ */
+import { BufferAttribute, BufferGeometry, Color, LineBasicMaterial, LineSegments, Points, PointsMaterial, Quaternion, Vector3 } from "three";
+
+/** Lines of a joint at most: two arms, what is between the anchors, two axes. */
+const LINES = 5;
+const ARM = new Color(0x9fc3d8), BETWEEN = new Color(0xffd166), AXIS = new Color(0xff8f4d), ANCHOR = new Color(0x5fe0ff);
+/** Half of an axis is this part of how far away one looks from. */
+const AXIS_SHARE = 0.018;
+/** Which axes of a's frame a type moves about or along; a wheel's axle belongs to b. */
+const AXES = {
+  revolute: [["a", 0]],
+  prismatic: [["a", 0]],
+  cylindrical: [["a", 0]],
+  universal: [["a", 0], ["b", 1]],
+  wheel: [["a", 0], ["b", 2]],
+};
+const STATUS_STATIC = 1;
+const UNITS = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)];
+const turnOf = ([w, x, y, z]) => new Quaternion(x, y, z, w);
+
+export class JointLines {
+  #room = 0;
+  #lines = 0;
+
+  constructor(scene) {
+    this.lines = new LineSegments(new BufferGeometry(),
+      new LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
+    this.points = new Points(new BufferGeometry(),
+      new PointsMaterial({ color: ANCHOR, size: 4, sizeAttenuation: false, depthTest: false, transparent: true }));
+    for (const object of [this.lines, this.points]) {
+      object.frustumCulled = false;
+      object.renderOrder = 1;
+      object.visible = false;
+      scene.add(object);
+    }
+    this.on = false;
+    /** Joints drawn. */
+    this.count = 0;
+  }
+
+  /** Buffers for so many joints. */
+  #fit(count) {
+    if (count <= this.#room) return;
+    this.#room = 2 ** Math.ceil(Math.log2(count));
+    const set = (object, names, points) => {
+      object.geometry.dispose();
+      object.geometry = new BufferGeometry();
+      for (const name of names) object.geometry.setAttribute(name, new BufferAttribute(new Float32Array(points * 3), 3));
+    };
+    set(this.lines, ["position", "color"], this.#room * LINES * 2);
+    set(this.points, ["position"], this.#room * 2);
+  }
+
+  #line(from, to, colour) {
+    const { position, color } = this.lines.geometry.attributes, at = this.#lines++ * 6;
+    from.toArray(position.array, at);
+    to.toArray(position.array, at + 3);
+    colour.toArray(color.array, at);
+    colour.toArray(color.array, at + 3);
+  }
+
+  /** A side of a joint in the picture: {origin (null: stands still), anchor, turn}, or null where its body is not seen. */
+  #side(crowd, mirror, moment, body, point, frame) {
+    const anchor = new Vector3(...point), turn = turnOf(frame);
+    if (body === 0) return { origin: null, anchor, turn };
+    const pose = crowd.poseOf(mirror, moment, body);
+    if (pose === null) return null;
+    const still = mirror.status[mirror.slots.get(body) * 2] === STATUS_STATIC;
+    return { origin: still ? null : pose.position, anchor: anchor.applyQuaternion(pose.rotation).add(pose.position),
+      turn: pose.rotation.clone().multiply(turn) };
+  }
+
+  #draw(joint, sides, eye) {
+    for (const { origin, anchor } of Object.values(sides)) {
+      anchor.toArray(this.points.geometry.attributes.position.array, this.shown++ * 3);
+      if (origin !== null) this.#line(origin, anchor, ARM);
+    }
+    if (sides.a && sides.b) this.#line(sides.a.anchor, sides.b.anchor, BETWEEN);
+    for (const [side, axis] of AXES[joint.type] ?? []) {
+      if (!sides[side]) continue;
+      const { anchor, turn } = sides[side];
+      const half = UNITS[axis].clone().applyQuaternion(turn).multiplyScalar(AXIS_SHARE * eye.distanceTo(anchor));
+      this.#line(anchor.clone().sub(half), anchor.clone().add(half), AXIS);
+    }
+  }
+
+  /** Once a picture. */
+  draw(crowd, mirror, moment, camera) {
+    const joints = this.on ? mirror.joints.items : new Map();
+    this.count = this.shown = this.#lines = 0;
+    this.lines.visible = this.points.visible = joints.size > 0;
+    if (joints.size === 0) return;
+    this.#fit(joints.size);
+    for (const joint of joints.values()) {
+      const sides = {
+        a: this.#side(crowd, mirror, moment, joint.a, joint.pointA, joint.frameA),
+        b: this.#side(crowd, mirror, moment, joint.b, joint.pointB, joint.frameB),
+      };
+      for (const side of ["a", "b"]) if (sides[side] === null) delete sides[side];
+      this.#draw(joint, sides, camera.position);
+      this.count++;
+    }
+    this.lines.geometry.setDrawRange(0, this.#lines * 2);
+    this.points.geometry.setDrawRange(0, this.shown);
+    for (const { attributes } of [this.lines.geometry, this.points.geometry])
+      for (const attribute of Object.values(attributes)) attribute.needsUpdate = true;
+  }
+}
