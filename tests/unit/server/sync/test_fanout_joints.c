@@ -21,7 +21,7 @@ struct client {
 	struct mirror mirror;
 	struct bytes in;
 	size_t queued;
-	uint32_t snapshots, deltas, rows, wholes;
+	uint32_t snapshots, deltas, rows, wholes, events;
 	bool part;
 };
 
@@ -45,7 +45,8 @@ static void read_frame(struct client *client, struct wire_slice content)
 	bool last = false;
 	ck_assert_int_eq(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, &why),
 			 STATUS_OK);
-	if (message.type == MESSAGE_NOTICE)
+	client->events += message.type == MESSAGE_EVENTS ? message.events.list.count : 0;
+	if (message.type == MESSAGE_NOTICE || message.type == MESSAGE_EVENTS)
 		return;
 	ck_assert_int_eq(mirror_take(&client->mirror, &message, &last), STATUS_OK);
 	client->snapshots += message.type == MESSAGE_SNAPSHOT && message.snapshot.part == 0;
@@ -231,6 +232,7 @@ static void enter(struct room *room, uint32_t who, enum wire_profile profile, wi
 	ask.subscribe.profile = profile;
 	ask.subscribe.fields = WIRE_COLUMNS_TICK;
 	ask.subscribe.joints = joints;
+	ask.subscribe.events = 1u << EVENT_JOINT_BREAK;
 	if (part)
 		ask.subscribe.area = (struct wire_box){ true, { -200, -200, -200 }, { 0, 200, 200 } };
 	mirror_init(&client->mirror, profile, WIRE_COLUMNS_TICK, 1 << 20);
@@ -399,6 +401,49 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 }
 END_TEST
 
+/* A break is heard by who sees one of the bodies; body a may be the world, which everybody sees and nobody. */
+START_TEST(who_sees_a_body_hears_that_its_joint_broke)
+{
+	static struct room room;
+	start(&room, check_seed());
+	room.gen.deaths = 0;
+	for (int n = 0; n < 9; n++)
+		feed(&room, n == 0 ? gen_reports_whole(&room.gen, false) : gen_reports_next(&room.gen), true);
+	enter(&room, 0, WIRE_PROFILE_EXACT, 0, false);
+	enter(&room, 1, WIRE_PROFILE_EXACT, 0, true);
+	room.gen.changes = 0;
+	feed(&room, gen_reports_next(&room.gen), true);
+	acknowledge(&room);
+	uint32_t near = 0, far = 0;
+	for (uint32_t i = 0; i < room.gen.count; i++) {
+		uint32_t id = room.gen.bodies[i].id;
+		*(mirror_find(&room.clients[1].mirror, id) != NULL ? &near : &far) = id;
+	}
+	ck_assert(near != 0 && far != 0);
+	const struct event events[] = {
+		{ .kind = EVENT_JOINT_BREAK, .a = 0, .b = far, .child_a = 1 },
+		{ .kind = EVENT_JOINT_BREAK, .a = 0, .b = near, .child_a = 2 },
+		{ .kind = EVENT_JOINT_BREAK, .a = far, .b = near, .child_a = 3 },
+		{ .kind = EVENT_JOINT_BREAK, .a = near, .b = 0, .child_a = 4 },
+		{ .kind = EVENT_JOINT_BREAK, .a = far, .b = 0, .child_a = 5 },
+	};
+	struct report *report = gen_reports_next(&room.gen);
+	ck_assert_int_eq(array_reserve(&report->ticked.events, &report->ticked.event_room,
+				       COUNT_OF(events), sizeof events[0]),
+			 STATUS_OK);
+	memcpy(report->ticked.events, events, sizeof events);
+	report->ticked.event_count = COUNT_OF(events);
+	feed(&room, report, true);
+	for (int n = 0; n < 20; n++) { /* a part in which nothing changes may wait */
+		acknowledge(&room);
+		feed(&room, gen_reports_next(&room.gen), true);
+	}
+	ck_assert_uint_eq(room.clients[0].events, 5);
+	ck_assert_uint_eq(room.clients[1].events, 3);
+	finish(&room);
+}
+END_TEST
+
 START_TEST(a_report_that_does_not_fit_the_joints_loses_the_mirror)
 {
 	static const struct {
@@ -447,6 +492,7 @@ static Suite *make(void)
 	tcase_add_loop_test(joints, mirrors_have_the_joints_of_their_bodies, 0, 6);
 	tcase_add_test(joints, where_history_is_too_short_all_joints_come_with_a_delta);
 	tcase_add_test(joints, joints_that_are_told_anew_replace_those_that_were);
+	tcase_add_test(joints, who_sees_a_body_hears_that_its_joint_broke);
 	tcase_add_test(joints, a_report_that_does_not_fit_the_joints_loses_the_mirror);
 	suite_add_tcase(suite, joints);
 	return suite;
