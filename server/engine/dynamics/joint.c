@@ -78,9 +78,12 @@ static uint32_t parts_of(const struct joint_axis *axis, bool lower)
 	return parts;
 }
 
-/* How the angles are counted, and which of those that are locked at 0 go together. */
+/* How the angles are counted, and which of those that are locked at 0 go together: all, two (what leans), or the
+ * one in the middle. */
 static void plan_angles(const struct joint *self, struct plan *plan)
 {
+	static const uint8_t FOLD[8][3] = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 2, 0 }, { 4, 4, 0 },
+					    { 0, 0, 2 }, { 4, 0, 4 }, { 0, 4, 4 }, { 4, 4, 4 } };
 	uint32_t zero = 0;
 	if (self->type == JOINT_SPHERICAL) {
 		plan->counting = JOINT_COUNTS_SWING;
@@ -91,11 +94,7 @@ static void plan_angles(const struct joint *self, struct plan *plan)
 			zero |= 1u << k;
 	if ((zero & 6) == 4)
 		plan->counting = JOINT_COUNTS_XZY;
-	uint32_t middle = joint_turn_middle(plan->counting);
-	bool single = (zero & (zero - 1)) == 0;
-	for (uint32_t k = 0; k < 3; k++)
-		if (zero >> k & 1 && (!single || k == middle))
-			plan->fold[k] = single ? 2 : 4;
+	memcpy(plan->fold, FOLD[zero], sizeof plan->fold);
 }
 
 static struct plan plan_of(const struct joint *self)

@@ -16,7 +16,7 @@ enum {
 #define RANK 1e-12
 #define GOOD 1e-12 /* m, rad: where Newton ends */
 #define AT_LIMIT 1e-9 /* m, rad */
-#define TURN_MAX 1.5 /* rad: of one round, lest a turn that is far from small overshoots */
+#define TURN_MAX 1 /* rad: of one round, lest a turn that is far from small overshoots */
 
 struct rig {
 	struct constraint constraint;
@@ -175,7 +175,8 @@ static void hold_limit(const struct rig *self, uint32_t row, bool held[JOINT_ROW
 		held[other] = false;
 }
 
-static void project_poses(struct rig *self)
+/* With or without limits. */
+static void project_poses(struct rig *self, bool limits)
 {
 	bool held[JOINT_ROWS_MAX] = { false };
 	for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -183,7 +184,7 @@ static void project_poses(struct rig *self)
 		struct spatial change[2];
 		state_rows(self, CONSTRAINT_POSITION);
 		self->active_count = 0;
-		for (uint32_t i = 0; i < self->count; i++)
+		for (uint32_t i = 0; i < self->count && limits; i++)
 			if (is_limit(self, i))
 				hold_limit(self, i, held);
 		for (uint32_t i = 0; i < self->count; i++)
@@ -237,7 +238,9 @@ struct joint_error joint_project(const struct joint *self, const struct mass_bod
 			   .masses = masses,
 			   .from = { a->rotation, b->rotation } };
 	rig.count = joint_places(self, rig.places);
-	project_poses(&rig);
+	/* Where the joint does not hold, its angles may say little. */
+	project_poses(&rig, false);
+	project_poses(&rig, true);
 	project_velocities(&rig);
 	return joint_error(self, a, b);
 }
