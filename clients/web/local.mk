@@ -37,8 +37,8 @@ viewer:
 	$(top_srcdir)/clients/web/build $(abs_top_srcdir) $(abs_top_builddir)
 
 # A picture of each scene with joints, in BUILD/pictures.
-.PHONY: pictures
-pictures: viewer cairnd
+.PHONY: joint-pictures
+joint-pictures: viewer cairnd
 	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		./test/joint_pictures $(abs_top_builddir)/pictures
 

@@ -129,7 +129,7 @@ static void gen_field(struct gen_commands *gen, struct command *command,
 		PUT(uint8_t, (uint8_t)(low + rng_below(rng, (uint32_t)(high - low) + 1)));
 		return;
 	case FIELD_U32:
-		PUT(uint32_t, (uint32_t)low + rng_below(rng, high - low < 3 ? (uint32_t)(high - low) + 1 : 4));
+		PUT(uint32_t, (uint32_t)low + rng_below(rng, (uint32_t)fmin(high - low, 3) + 1));
 		return;
 	case FIELD_INTEGER:
 		PUT(int64_t, (int64_t)rng_below(rng, 7) - 3);

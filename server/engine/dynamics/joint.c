@@ -78,8 +78,8 @@ static uint32_t parts_of(const struct joint_axis *axis, bool lower)
 	return parts;
 }
 
-/* How the angles are counted, and which of those that are locked at 0 go together: all, two (what leans), or the
- * one in the middle. */
+/* How the angles are counted, and which of those that are locked at 0 go together: all, two (what
+ * leans), or the one in the middle. */
 static void plan_angles(const struct joint *self, struct plan *plan)
 {
 	static const uint8_t FOLD[8][3] = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 2, 0 }, { 4, 4, 0 },

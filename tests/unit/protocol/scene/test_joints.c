@@ -88,7 +88,8 @@ START_TEST(bodies_of_generators_are_joined_each_to_each)
 {
 	struct scene *scene = parse(BODIES "joints:\n"
 					   "  - {type: spherical, a: four, b: also, at_a: [0, 0.5, 0]}\n"
-					   "  - {type: distance, a: one, b: four, at_a: [0, 0, 0], at_b: [0, 0, 0]}\n");
+					   "  - {type: distance, a: one, b: four, at_a: [0, 0, 0], at_b: [0, 0, "
+					   "0]}\n");
 	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 8);
 	for (uint32_t i = 0; i < 4; i++) {
 		ck_assert_int_eq(joint_at(scene, i)->body_a, -4 - (int)i);
@@ -107,7 +108,8 @@ END_TEST
 START_TEST(a_chain_joins_each_to_the_next)
 {
 	struct scene *scene = parse(BODIES "joints:\n"
-					   "  - {type: distance, chain: four, at_a: [0.2, 0, 0], at_b: [-0.2, 0, 0],"
+					   "  - {type: distance, chain: four, at_a: [0.2, 0, 0], at_b: [-0.2, 0, "
+					   "0],"
 					   " limits: [0, 0.7]}\n");
 	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 3);
 	for (uint32_t i = 0; i < 3; i++) {
@@ -125,15 +127,19 @@ END_TEST
 
 /* ---- where --------------------------------------------------------------------------------------- */
 
-#define TURNED "bodies: [{name: a, at: [1, 2, 3], rotation: {axis: [0, 1, 0], degrees: 90}}, {name: b, at: [1, 2, 0]}]\n"
+#define TURNED "bodies: [{name: a, at: [1, 2, 3], rotation: {axis: [0, 1, 0], degrees: 90}}, " \
+	       "{name: b, at: [1, 2, 0]}]\n"
 
 START_TEST(anchors_are_in_the_world_or_in_a_body)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
 					   "  - {type: spherical, a: a, b: b, at: [4, 5, 6]}\n"
-					   "  - {type: revolute, a: a, b: b, at_a: [1, 0, 0], axis: [2, 0, 0]}\n"
-					   "  - {type: revolute, a: a, b: b, at_b: [0, 0, 3], axis: [0, 0, 1]}\n"
-					   "  - {type: revolute, a: a, b: b, at_a: [1, 0, 0], at_b: [0, 0, 2], axis: [1, 0, 0]}\n");
+					   "  - {type: revolute, a: a, b: b, at_a: [1, 0, 0], axis: [2, 0, "
+					   "0]}\n"
+					   "  - {type: revolute, a: a, b: b, at_b: [0, 0, 3], axis: [0, 0, "
+					   "1]}\n"
+					   "  - {type: revolute, a: a, b: b, at_a: [1, 0, 0], at_b: [0, 0, 2], "
+					   "axis: [1, 0, 0]}\n");
 	assert_near(joint_at(scene, 0)->point_a, 4, 5, 6);
 	ck_assert(quat_equal(joint_at(scene, 0)->frame_a, quat_identity()));
 	/* Turned by 90 degrees about y, x becomes −z. */
@@ -157,8 +163,10 @@ START_TEST(a_distance_has_two_anchors)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
 					   "  - {type: distance, a: a, b: b, at: [0, 9, 0], to: [0, 6, 4]}\n"
-					   "  - {type: distance, a: a, b: b, at_a: [1, 0, 0], at_b: [0, 1, 0], friction: 2}\n"
-					   "  - {type: drag, b: b, at: [0, 9, 0], at_b: [0, 0, 0], spring: {hertz: 5}}\n");
+					   "  - {type: distance, a: a, b: b, at_a: [1, 0, 0], at_b: [0, 1, 0], "
+					   "friction: 2}\n"
+					   "  - {type: drag, b: b, at: [0, 9, 0], at_b: [0, 0, 0], "
+					   "spring: {hertz: 5}}\n");
 	assert_near(joint_at(scene, 0)->point_a, 0, 9, 0);
 	assert_near(joint_at(scene, 0)->point_b, 0, 6, 4);
 	assert_near(joint_at(scene, 1)->point_a, 1, 2, 2);
@@ -221,10 +229,14 @@ END_TEST
 START_TEST(all_that_is_said_of_a_joint_arrives)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
-					   "  - {type: prismatic, a: a, b: b, at: [0, 0, 0], violated: move, collide: true,\n"
-					   "     break_force: 7, break_torque: 8, tag: -9, limits: [-1, 2], restitution: 0.5,\n"
-					   "     friction: 3, spring: {stiffness: 4, damping: 5, rest: 6, limit: 10},\n"
-					   "     motor: {velocity: 11, limit: 12, sine: {amplitude: 13, hertz: 14, phase_degrees: 180}}}\n");
+					   "  - {type: prismatic, a: a, b: b, at: [0, 0, 0], violated: move, "
+					   "collide: true,\n"
+					   "     break_force: 7, break_torque: 8, tag: -9, limits: [-1, 2], "
+					   "restitution: 0.5,\n"
+					   "     friction: 3, spring: {stiffness: 4, damping: 5, rest: 6, "
+					   "limit: 10},\n"
+					   "     motor: {velocity: 11, limit: 12, sine: {amplitude: 13, "
+					   "hertz: 14, phase_degrees: 180}}}\n");
 	const struct command_JOINT_CREATE *joint = joint_at(scene, 0);
 	ck_assert_int_eq(joint->violated, 2);
 	ck_assert_uint_eq(joint->flags, 0);
@@ -257,10 +269,13 @@ END_TEST
 START_TEST(angles_may_be_said_in_degrees)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
-					   "  - {type: revolute, a: a, b: b, at: [0, 0, 0], limits_degrees: [-90, 45],\n"
+					   "  - {type: revolute, a: a, b: b, at: [0, 0, 0], "
+					   "limits_degrees: [-90, 45],\n"
 					   "     spring: {hertz: 2, ratio: 0.3, rest_degrees: 30},\n"
-					   "     motor: {position_degrees: 60, sine: {amplitude_degrees: 20, hertz: 1}}}\n"
-					   "  - {type: spherical, a: a, b: b, at: [0, 0, 0], twist: {limits: [-1, 1]},\n"
+					   "     motor: {position_degrees: 60, sine: {amplitude_degrees: 20, "
+					   "hertz: 1}}}\n"
+					   "  - {type: spherical, a: a, b: b, at: [0, 0, 0], "
+					   "twist: {limits: [-1, 1]},\n"
 					   "     swing: {limits_degrees: [0, 90], friction: 4}}\n");
 	const struct command_JOINT_AXIS *axis = axis_at(scene, 0);
 	ck_assert_uint_eq(axis->axis, 3);
@@ -308,9 +323,11 @@ END_TEST
 START_TEST(motors_follow_tables)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
-					   "  - {type: revolute, a: a, b: b, at: [0, 0, 0], motor: {position_degrees: 0,\n"
+					   "  - {type: revolute, a: a, b: b, at: [0, 0, 0], "
+					   "motor: {position_degrees: 0,\n"
 					   "     follow: {points: [[0, 0], [1, 90], [3, -90]], period: 4}}}\n"
-					   "  - {type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 0,\n"
+					   "  - {type: prismatic, a: a, b: b, at: [0, 0, 0], "
+					   "motor: {velocity: 0,\n"
 					   "     follow: {points: [[0.5, 2]]}}}\n");
 	const struct command_JOINT_TABLE *table = &command_at(scene, COMMAND_JOINT_TABLE, 0)->joint_table;
 	ck_assert_int_eq(table->joint, axis_at(scene, 0)->joint);
@@ -333,7 +350,8 @@ START_TEST(batches_name_what_earlier_ones_made)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
 					   "  - {type: revolute, a: a, b: b, at: [0, 0, 0], friction: 1}\n"
-					   "  - {type: revolute, b: b, at: [0, 0, 0], motor: {velocity: 1, follow: {points: [[0, 1]]}}}\n");
+					   "  - {type: revolute, b: b, at: [0, 0, 0], motor: {velocity: 1, "
+					   "follow: {points: [[0, 1]]}}}\n");
 	const uint32_t values[] = { 41, 42, 51, 0, 52, 0, 0 };
 	ck_assert_uint_eq(scene->command_count, 7);
 	scene_link(scene, 0, 1, values);
@@ -419,13 +437,15 @@ static const struct {
 	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, sine: {hertz: 1}}",
 	  STATUS_MISSING, "amplitude", "needs" },
 	{ NULL,
-	  "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, follow: {points: [[0, 1], [0, 2]]}}",
+	  "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, "
+	  "follow: {points: [[0, 1], [0, 2]]}}",
 	  STATUS_RANGE, "points", "not above 0" },
 	{ NULL,
 	  "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, follow: {points: [[-1, 1]]}}",
 	  STATUS_RANGE, "points", "time -1" },
 	{ NULL,
-	  "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, follow: {points: [[3, 1]], period: 2}}",
+	  "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, "
+	  "follow: {points: [[3, 1]], period: 2}}",
 	  STATUS_RANGE, "period", "before the last point, 3" },
 	{ "[{name: a, at: [1e6, 0, 0]}]", "type: fixed, a: a, at_a: [1, 0, 0]", STATUS_RANGE, "at_a",
 	  "1000000 is the most" },

@@ -401,7 +401,8 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 }
 END_TEST
 
-/* A break is heard by who sees one of the bodies; body a may be the world, which everybody sees and nobody. */
+/* A break is heard by who sees one of the bodies; body a may be the world, which everybody sees and
+ * nobody. */
 START_TEST(who_sees_a_body_hears_that_its_joint_broke)
 {
 	static struct room room;
