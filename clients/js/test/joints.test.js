@@ -41,7 +41,7 @@ for (const profile of Object.keys(PROFILE))
     assert.deepEqual([shown.type, shown.a, shown.b, shown.passes, shown.tag], ["revolute", 1, 2, true, 7]);
     assert.deepEqual([shown.pointA, shown.pointB], [[1.5, 0, 0], [-1.5, 0, 0]]);
     assert.equal(isRight(mirror), true);
-    await frameAfter(seen, world, () => world.step(3, [command("joint_set", { joint: hinge, tag: 8, break_force: 250 }),
+    await frameAfter(seen, world, () => world.step(3, [command("joint_set", { joint: hinge, tag: 8, break_force: 1e8 }),
       command("impulse", { body: 1, impulse: [0, 900, 0] })]));
     assert.equal(mirror.joints.items.get(hinge).tag, 8);
     assert.equal(shown.tag, 7, "one that was kept says what it said");
@@ -68,6 +68,19 @@ test("columns by name, and joints of what is seen", async () => {
   assert.equal(near.mirror.joints.items.size, 0);
   await assert.rejects(world.subscribe({ joints: 64 }), (error) => error.field === "joints");
   await assert.rejects(world.subscribe({ joints: ["speed"] }), /speed/);
+});
+
+test("a joint that breaks is an event, and gone", async () => {
+  const world = await client.create("breaks"), ball = await world.shape(shapes.sphere(0.5)), heard = [];
+  await world.spawn({ shapes: [[ball]], position: [0, 5, 0], mass: 10 });
+  const made = await world.apply(command("joint_create",
+    { type: 1, body_a: 0, body_b: 1, point_a: [0, 6, 0], place: 1, break_force: 20 }));
+  const seen = await world.subscribe({ joints: true, events: 2 ** 9, onEvents: (_, events) => heard.push(...events) });
+  await frameAfter(seen, world, () => world.step(5));
+  for (let tries = 0; tries < 100 && heard.length === 0; tries++) await new Promise((resolve) => { setTimeout(resolve, 5); });
+  const [{ kind, a, b, childA, value }] = heard;
+  assert.deepEqual([kind, a, b, childA, seen.mirror.joints.items.size], ["joint_break", 0, 1, made.values[0], 0]);
+  assert.ok(value > 1);
 });
 
 test("questions about joints", async () => {

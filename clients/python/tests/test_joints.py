@@ -38,10 +38,10 @@ def come_change_and_go(world, profile):
     shown = last_frame(world).joints[hinge]
     assert (shown.type, shown.a, shown.b, shown.passes, shown.tag) == ("revolute", 1, 2, True, 7)
     assert shown.point_a == (1.5, 0, 0) and shown.point_b == (-1.5, 0, 0) and len(shown.coordinates) == 6
-    world.step(3, commands=[command("joint_set", hinge, tag=8, break_force=250), command("impulse", 1, (0, 900, 0))])
+    world.step(3, commands=[command("joint_set", hinge, tag=8, break_force=1e8), command("impulse", 1, (0, 900, 0))])
     frame = last_frame(world)
     asked = world.joint(hinge)
-    assert (frame.joints[hinge].tag, frame.joints[hinge].break_force) == (8, 250)
+    assert (frame.joints[hinge].tag, frame.joints[hinge].break_force) == (8, 1e8)
     assert shown.tag == 7, "a frame given away keeps the joints it had"
     assert frame.joints[hinge].coordinates == pytest.approx(asked["coordinates"], abs=1e-6)
     world.step(1, commands=[command("remove", 2)])
@@ -96,6 +96,19 @@ def test_a_list_comes_page_by_page(cairn_client, monkeypatch):
         world.apply(command("joint_create", "fixed", 2, 3, place=1))
     assert [joint["id"] for joint in world.joints()] == [1, 2, 3, 4, 5]
     assert world.linked(1) == [1, 2, 3]
+
+
+def test_a_joint_that_breaks_is_an_event_and_gone(cairn_client):
+    world = cairn_client.create("breaks")
+    world.apply(command("spawn", position=(0, 5, 0), shapes=[world.shape(sphere=0.5)], mass=10))
+    thread = world.apply(command("joint_create", "spherical", 0, 1, (0, 6, 0), place=1, break_force=20)).values[0]
+    world.subscribe(joints=True, events=1 << 9, follow=[1])
+    assert thread in next(world.frames(1)).joints
+    world.step(5)
+    frames = list(world.frames(100, timeout=0.3))
+    (_, kind, a, b, value, _, point, _, joint), = [event for frame in frames for event in frame.events]
+    assert (kind, a, b, joint) == ("joint_break", 0, 1, thread) and value > 1 and point[1] == pytest.approx(6, abs=0.1)
+    assert frames[-1].joints == {} and world.joints() == []
 
 
 def test_words_and_fields_of_commands():
