@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "server/engine/dynamics/joint.h"
+#include "tests/lib/eliminate.h"
 #include "tests/lib/worlds.h"
 
 enum { BODIES_MAX = 104, JOINTS_MAX = 104, ROWS_MAX = 6 * JOINTS_MAX };
@@ -181,61 +182,9 @@ struct truth {
 	struct constraint constraints[JOINTS_MAX];
 };
 
-/* x of A x = b by full pivoting; what depends on the rest gets 0. Destroys both. */
-static void solve(double *a, double *b, int n, double *x)
-{
-	static int column[ROWS_MAX];
-	int rank = 0;
-	double first = 0;
-	for (int i = 0; i < n; i++)
-		column[i] = i;
-	for (; rank < n; rank++) {
-		int row = rank, col = rank;
-		for (int i = rank; i < n; i++)
-			for (int j = rank; j < n; j++)
-				if (fabs(a[i * n + j]) > fabs(a[row * n + col])) {
-					row = i;
-					col = j;
-				}
-		double pivot = a[row * n + col];
-		first = rank == 0 ? fabs(pivot) : first;
-		if (fabs(pivot) <= 1e-12 * first)
-			break;
-		for (int j = 0; j < n; j++) {
-			double kept = a[rank * n + j];
-			a[rank * n + j] = a[row * n + j];
-			a[row * n + j] = kept;
-		}
-		for (int i = 0; i < n; i++) {
-			double kept = a[i * n + rank];
-			a[i * n + rank] = a[i * n + col];
-			a[i * n + col] = kept;
-		}
-		double kept = b[rank];
-		b[rank] = b[row];
-		b[row] = kept;
-		int swapped = column[rank];
-		column[rank] = column[col];
-		column[col] = swapped;
-		for (int i = rank + 1; i < n; i++) {
-			double factor = a[i * n + rank] / a[rank * n + rank];
-			for (int j = rank; j < n; j++)
-				a[i * n + j] -= factor * a[rank * n + j];
-			b[i] -= factor * b[rank];
-		}
-	}
-	memset(x, 0, (size_t)n * sizeof *x);
-	for (int i = rank - 1; i >= 0; i--) {
-		double sum = b[i];
-		for (int j = i + 1; j < rank; j++)
-			sum -= a[i * n + j] * x[column[j]];
-		x[column[i]] = sum / a[i * n + i];
-	}
-}
-
 static void accelerate(struct truth *self, const struct body_motion *motions, struct spatial *out)
 {
-	static double a[ROWS_MAX * ROWS_MAX], b[ROWS_MAX], x[ROWS_MAX];
+	static double a[ROWS_MAX * ROWS_MAX], b[ROWS_MAX];
 	static struct constraint_row rows[ROWS_MAX];
 	static struct row_block blocks[ROWS_MAX];
 	static struct row_part parts[2 * ROWS_MAX];
@@ -264,10 +213,11 @@ static void accelerate(struct truth *self, const struct body_motion *motions, st
 		for (int j = 0; j < n; j++)
 			a[j * n + i] = jacobian_speed(rows[j].j, answer);
 	}
-	solve(a, b, n, x);
+	if (eliminate((uint32_t)n, a, b, 1e-12) == UINT32_MAX)
+		abort();
 	struct spatial force[BODIES_MAX] = { 0 };
 	for (int i = 0; i < n; i++)
-		jacobian_push(rows[i].j, x[i], force);
+		jacobian_push(rows[i].j, b[i], force);
 	for (int i = 0; i < self->count; i++) {
 		out[i].linear = vec3_add(out[i].linear,
 					 vec3_hadamard(masses[i].mass_inv, force[i].linear));

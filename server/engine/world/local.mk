@@ -64,6 +64,8 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_waking
 
 tests_lib_libtests_a_SOURCES += \
+	tests/lib/eliminate.h \
+	tests/lib/eliminate.c \
 	tests/lib/gen_commands.h \
 	tests/lib/gen_commands.c \
 	tests/lib/worlds.h \

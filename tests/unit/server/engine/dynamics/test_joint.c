@@ -6,6 +6,7 @@
 #include "server/base/rng.h"
 #include "server/engine/dynamics/joint.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/eliminate.h"
 #include "tests/lib/poses.h"
 
 enum { CASES = 60, ROWS = JOINT_ROWS_MAX };
@@ -423,55 +424,6 @@ static const enum joint_type BOOK[6] = { JOINT_SPHERICAL,   JOINT_UNIVERSAL, JOI
 					 JOINT_CYLINDRICAL, JOINT_PRISMATIC, JOINT_FIXED };
 static const uint32_t REMOVES[6] = { 3, 4, 5, 4, 5, 6 };
 
-/* Solves a x = b in place of b, with the largest pivots; returns the rank. */
-static uint32_t eliminate(uint32_t n, double a[6][6], double b[6])
-{
-	uint32_t columns[6] = { 0, 1, 2, 3, 4, 5 }, rank = 0;
-	double x[6] = { 0 };
-	for (; rank < n; rank++) {
-		uint32_t row = rank, column = rank;
-		for (uint32_t i = rank; i < n; i++)
-			for (uint32_t j = rank; j < n; j++)
-				if (fabs(a[i][j]) > fabs(a[row][column])) {
-					row = i;
-					column = j;
-				}
-		if (fabs(a[row][column]) < 1e-10)
-			break;
-		for (uint32_t j = 0; j < n; j++) {
-			double swap = a[rank][j];
-			a[rank][j] = a[row][j];
-			a[row][j] = swap;
-		}
-		double swap = b[rank];
-		b[rank] = b[row];
-		b[row] = swap;
-		for (uint32_t i = 0; i < n; i++) {
-			swap = a[i][rank];
-			a[i][rank] = a[i][column];
-			a[i][column] = swap;
-		}
-		uint32_t name = columns[rank];
-		columns[rank] = columns[column];
-		columns[column] = name;
-		for (uint32_t i = rank + 1; i < n; i++) {
-			double l = a[i][rank] / a[rank][rank];
-			for (uint32_t j = rank; j < n; j++)
-				a[i][j] -= l * a[rank][j];
-			b[i] -= l * b[rank];
-		}
-	}
-	for (uint32_t k = rank; k-- > 0;) {
-		for (uint32_t j = k + 1; j < rank; j++)
-			b[k] -= a[k][j] * b[j];
-		b[k] /= a[k][k];
-	}
-	for (uint32_t k = 0; k < rank; k++)
-		x[columns[k]] = b[k];
-	memcpy(b, x, sizeof x);
-	return rank;
-}
-
 /* Accelerations under forces by slot (not of the world), and what the locked axes do to b: in sum, and by
  * the rows about axes alone. Returns the rank of J M⁻¹ Jᵀ. */
 struct reaction {
@@ -487,7 +439,7 @@ static uint32_t accelerate(const struct body_motion at[2], const struct spatial 
 	struct spatial v[2] = { { at[0].velocity, at[0].angular_velocity },
 				{ at[1].velocity, at[1].angular_velocity } };
 	struct spatial response[6][2] = { 0 };
-	double g[6][6], lambda[6] = { 0 };
+	double g[36], lambda[6] = { 0 };
 	mass_accelerate(&mass, forces, v, out);
 	state_rows(CONSTRAINT_ACCELERATION, at);
 	uint32_t n = list.row_count;
@@ -500,8 +452,8 @@ static uint32_t accelerate(const struct body_motion at[2], const struct spatial 
 	}
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
-			g[i][j] = jacobian_speed(rows[i].j, response[j]);
-	uint32_t rank = eliminate(n, g, lambda);
+			g[i * n + j] = jacobian_speed(rows[i].j, response[j]);
+	uint32_t rank = eliminate(n, g, lambda, 1e-10);
 	*reaction = (struct reaction){ spatial_zero(), spatial_zero() };
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t body = 0; body < 2; body++)

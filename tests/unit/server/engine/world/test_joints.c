@@ -279,7 +279,8 @@ START_TEST(a_player_joins_and_commands_what_is_his)
 	own.set_owner.owner = 5;
 	test_do(world, &own);
 	struct command commands[1] = { join(JOINT_SPHERICAL, 0, ball[0], middle()) };
-	struct batch batch = { .session = 5, .number = 1, .restricted = true, .commands = commands, .count = 1 };
+	struct batch batch = { .session = 5, .number = 1, .restricted = true, .commands = commands,
+			       .count = 1 };
 	struct batch_result result;
 	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(result.status, STATUS_OK);
@@ -674,14 +675,12 @@ START_TEST(a_ring_of_welds_stands_and_redundant_ones_do_no_harm)
 	body_id ring[4];
 	for (int i = 0; i < 4; i++)
 		ring[i] = test_spawn(own, TEST_BOX, vec3_make(i % 2, 5 + i / 2, 0));
-	static const int next[] = { 1, 3, 2, 0 }; /* around: 0 1 3 2 */
 	int at = 0, order[] = { 0, 1, 3, 2 };
 	for (int k = 0; k < 8; k++, at = (at + 1) % 4) {
 		struct command create = join(JOINT_FIXED, ring[order[at]], ring[order[(at + 1) % 4]],
 					     vec3_make(0.5, 5.5, 0));
 		test_do(own, &create);
 	}
-	UNUSED(next);
 	struct world_energy before = world_energy(own);
 	test_step(own, 60);
 	ck_assert_double_le(world_stats(own).joint_error, 1e-4);
