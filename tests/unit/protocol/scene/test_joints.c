@@ -68,9 +68,9 @@ static vec3 axis_of(quat frame, uint32_t axis)
 START_TEST(sides_are_commands_that_make_bodies)
 {
 	struct scene *scene = parse(BODIES "joints:\n"
-					   "  - {type: spherical, a: one, b: 'four[2]', at_b: [0, 0, 0]}\n"
-					   "  - {type: fixed, b: 'four[-1]', at_b: [0, 0, 0]}\n"
-					   "  - {type: fixed, a: one, b: world, at: [0, 0, 0]}\n");
+		"  - {type: spherical, a: one, b: 'four[2]', at_b: [0, 0, 0]}\n"
+		"  - {type: fixed, b: 'four[-1]', at_b: [0, 0, 0]}\n"
+		"  - {type: fixed, a: one, b: world, at: [0, 0, 0]}\n");
 	/* A parameter, the ground, `one`, four of `four`. */
 	ck_assert_int_eq(joint_at(scene, 0)->type, JOINT_SPHERICAL);
 	ck_assert_int_eq(joint_at(scene, 0)->body_a, -3);
@@ -87,9 +87,8 @@ END_TEST
 START_TEST(bodies_of_generators_are_joined_each_to_each)
 {
 	struct scene *scene = parse(BODIES "joints:\n"
-					   "  - {type: spherical, a: four, b: also, at_a: [0, 0.5, 0]}\n"
-					   "  - {type: distance, a: one, b: four, at_a: [0, 0, 0], at_b: [0, 0, "
-					   "0]}\n");
+		"  - {type: spherical, a: four, b: also, at_a: [0, 0.5, 0]}\n"
+		"  - {type: distance, a: one, b: four, at_a: [0, 0, 0], at_b: [0, 0, 0]}\n");
 	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 8);
 	for (uint32_t i = 0; i < 4; i++) {
 		ck_assert_int_eq(joint_at(scene, i)->body_a, -4 - (int)i);
@@ -108,9 +107,8 @@ END_TEST
 START_TEST(a_chain_joins_each_to_the_next)
 {
 	struct scene *scene = parse(BODIES "joints:\n"
-					   "  - {type: distance, chain: four, at_a: [0.2, 0, 0], at_b: [-0.2, 0, "
-					   "0],"
-					   " limits: [0, 0.7]}\n");
+		"  - {type: distance, chain: four, at_a: [0.2, 0, 0], at_b: [-0.2, 0, 0],"
+		" limits: [0, 0.7]}\n");
 	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 3);
 	for (uint32_t i = 0; i < 3; i++) {
 		ck_assert_int_eq(joint_at(scene, i)->body_a, -4 - (int)i);
@@ -133,13 +131,10 @@ END_TEST
 START_TEST(anchors_are_in_the_world_or_in_a_body)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
-					   "  - {type: spherical, a: a, b: b, at: [4, 5, 6]}\n"
-					   "  - {type: revolute, a: a, b: b, at_a: [1, 0, 0], axis: [2, 0, "
-					   "0]}\n"
-					   "  - {type: revolute, a: a, b: b, at_b: [0, 0, 3], axis: [0, 0, "
-					   "1]}\n"
-					   "  - {type: revolute, a: a, b: b, at_a: [1, 0, 0], at_b: [0, 0, 2], "
-					   "axis: [1, 0, 0]}\n");
+		"  - {type: spherical, a: a, b: b, at: [4, 5, 6]}\n"
+		"  - {type: revolute, a: a, b: b, at_a: [1, 0, 0], axis: [2, 0, 0]}\n"
+		"  - {type: revolute, a: a, b: b, at_b: [0, 0, 3], axis: [0, 0, 1]}\n"
+		"  - {type: revolute, a: a, b: b, at_a: [1, 0, 0], at_b: [0, 0, 2], axis: [1, 0, 0]}\n");
 	assert_near(joint_at(scene, 0)->point_a, 4, 5, 6);
 	ck_assert(quat_equal(joint_at(scene, 0)->frame_a, quat_identity()));
 	/* Turned by 90 degrees about y, x becomes −z. */
@@ -162,11 +157,9 @@ END_TEST
 START_TEST(a_distance_has_two_anchors)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
-					   "  - {type: distance, a: a, b: b, at: [0, 9, 0], to: [0, 6, 4]}\n"
-					   "  - {type: distance, a: a, b: b, at_a: [1, 0, 0], at_b: [0, 1, 0], "
-					   "friction: 2}\n"
-					   "  - {type: drag, b: b, at: [0, 9, 0], at_b: [0, 0, 0], "
-					   "spring: {hertz: 5}}\n");
+		"  - {type: distance, a: a, b: b, at: [0, 9, 0], to: [0, 6, 4]}\n"
+		"  - {type: distance, a: a, b: b, at_a: [1, 0, 0], at_b: [0, 1, 0], friction: 2}\n"
+		"  - {type: drag, b: b, at: [0, 9, 0], at_b: [0, 0, 0], spring: {hertz: 5}}\n");
 	assert_near(joint_at(scene, 0)->point_a, 0, 9, 0);
 	assert_near(joint_at(scene, 0)->point_b, 0, 6, 4);
 	assert_near(joint_at(scene, 1)->point_a, 1, 2, 2);
@@ -218,7 +211,7 @@ END_TEST
 START_TEST(a_hinge_of_a_planar_world_stands_on_the_plane)
 {
 	struct scene *scene = parse("world: {planar: true}\nbodies: [{name: a}]\n"
-				    "joints: [{type: revolute, b: a, at: [0, 1, 0]}]");
+		"joints: [{type: revolute, b: a, at: [0, 1, 0]}]");
 	assert_near(axis_of(joint_at(scene, 0)->frame_a, 0), 0, 0, 1);
 	scene_destroy(scene);
 }
@@ -229,14 +222,11 @@ END_TEST
 START_TEST(all_that_is_said_of_a_joint_arrives)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
-					   "  - {type: prismatic, a: a, b: b, at: [0, 0, 0], violated: move, "
-					   "collide: true,\n"
-					   "     break_force: 7, break_torque: 8, tag: -9, limits: [-1, 2], "
-					   "restitution: 0.5,\n"
-					   "     friction: 3, spring: {stiffness: 4, damping: 5, rest: 6, "
-					   "limit: 10},\n"
-					   "     motor: {velocity: 11, limit: 12, sine: {amplitude: 13, "
-					   "hertz: 14, phase_degrees: 180}}}\n");
+		"  - {type: prismatic, a: a, b: b, at: [0, 0, 0], violated: move, collide: true,\n"
+		"     break_force: 7, break_torque: 8, tag: -9, limits: [-1, 2], restitution: 0.5,\n"
+		"     friction: 3, spring: {stiffness: 4, damping: 5, rest: 6, limit: 10},\n"
+		"     motor: {velocity: 11, limit: 12, sine: {amplitude: 13, "
+		"hertz: 14, phase_degrees: 180}}}\n");
 	const struct command_JOINT_CREATE *joint = joint_at(scene, 0);
 	ck_assert_int_eq(joint->violated, 2);
 	ck_assert_uint_eq(joint->flags, 0);
@@ -269,14 +259,11 @@ END_TEST
 START_TEST(angles_may_be_said_in_degrees)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
-					   "  - {type: revolute, a: a, b: b, at: [0, 0, 0], "
-					   "limits_degrees: [-90, 45],\n"
-					   "     spring: {hertz: 2, ratio: 0.3, rest_degrees: 30},\n"
-					   "     motor: {position_degrees: 60, sine: {amplitude_degrees: 20, "
-					   "hertz: 1}}}\n"
-					   "  - {type: spherical, a: a, b: b, at: [0, 0, 0], "
-					   "twist: {limits: [-1, 1]},\n"
-					   "     swing: {limits_degrees: [0, 90], friction: 4}}\n");
+		"  - {type: revolute, a: a, b: b, at: [0, 0, 0], limits_degrees: [-90, 45],\n"
+		"     spring: {hertz: 2, ratio: 0.3, rest_degrees: 30},\n"
+		"     motor: {position_degrees: 60, sine: {amplitude_degrees: 20, hertz: 1}}}\n"
+		"  - {type: spherical, a: a, b: b, at: [0, 0, 0], twist: {limits: [-1, 1]},\n"
+		"     swing: {limits_degrees: [0, 90], friction: 4}}\n");
 	const struct command_JOINT_AXIS *axis = axis_at(scene, 0);
 	ck_assert_uint_eq(axis->axis, 3);
 	ck_assert_double_eq_tol(axis->lower, -90 * RADIANS_PER_DEGREE, 1e-15);
@@ -323,12 +310,10 @@ END_TEST
 START_TEST(motors_follow_tables)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
-					   "  - {type: revolute, a: a, b: b, at: [0, 0, 0], "
-					   "motor: {position_degrees: 0,\n"
-					   "     follow: {points: [[0, 0], [1, 90], [3, -90]], period: 4}}}\n"
-					   "  - {type: prismatic, a: a, b: b, at: [0, 0, 0], "
-					   "motor: {velocity: 0,\n"
-					   "     follow: {points: [[0.5, 2]]}}}\n");
+		"  - {type: revolute, a: a, b: b, at: [0, 0, 0], motor: {position_degrees: 0,\n"
+		"     follow: {points: [[0, 0], [1, 90], [3, -90]], period: 4}}}\n"
+		"  - {type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 0,\n"
+		"     follow: {points: [[0.5, 2]]}}}\n");
 	const struct command_JOINT_TABLE *table = &command_at(scene, COMMAND_JOINT_TABLE, 0)->joint_table;
 	ck_assert_int_eq(table->joint, axis_at(scene, 0)->joint);
 	ck_assert_uint_eq(table->axis, 3);
@@ -349,9 +334,9 @@ END_TEST
 START_TEST(batches_name_what_earlier_ones_made)
 {
 	struct scene *scene = parse(TURNED "joints:\n"
-					   "  - {type: revolute, a: a, b: b, at: [0, 0, 0], friction: 1}\n"
-					   "  - {type: revolute, b: b, at: [0, 0, 0], motor: {velocity: 1, "
-					   "follow: {points: [[0, 1]]}}}\n");
+		"  - {type: revolute, a: a, b: b, at: [0, 0, 0], friction: 1}\n"
+		"  - {type: revolute, b: b, at: [0, 0, 0], motor: {velocity: 1, "
+		"follow: {points: [[0, 1]]}}}\n");
 	const uint32_t values[] = { 41, 42, 51, 0, 52, 0, 0 };
 	ck_assert_uint_eq(scene->command_count, 7);
 	scene_link(scene, 0, 1, values);
@@ -376,7 +361,8 @@ static const struct {
 	enum status status;
 	const char *field, *says;
 } BROKEN[] = {
-	{ NULL, "type: hinge, a: a, b: b, at: [0, 0, 0]", STATUS_RANGE, "type", "none of spherical|revolute" },
+	{ NULL, "type: hinge, a: a, b: b, at: [0, 0, 0]", STATUS_RANGE, "type",
+	  "none of spherical|revolute" },
 	{ NULL, "a: a, b: b, at: [0, 0, 0]", STATUS_MISSING, "type", "needs the key 'type'" },
 	{ NULL, "type: fixed, a: a, b: c, at: [0, 0, 0]", STATUS_MISSING, "b", "no body is called 'c'" },
 	{ "[{name: frame}]", "type: fixed, b: farme, at: [0, 0, 0]", STATUS_MISSING, "b", "mean 'frame'" },
@@ -413,7 +399,8 @@ static const struct {
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], swing: {}", STATUS_RANGE, "swing", "no swing" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], limits: [2, 1]", STATUS_RANGE, "limits",
 	  "the lower of limits, 2, is above" },
-	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], limits: [1]", STATUS_LIMIT, "limits", "1 entries" },
+	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], limits: [1]", STATUS_LIMIT, "limits",
+	  "1 entries" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], mode: limited", STATUS_MISSING, "limits",
 	  "needs the key 'limits'" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], limits: [0, 1], limits_degrees: [0, 1]",
