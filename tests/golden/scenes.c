@@ -190,6 +190,86 @@ static void send_fields(struct world *world, uint64_t tick)
 	}
 }
 
+/* ---- a machine for each type of joint, under one method after the other -------------------------- */
+
+static joint_id join_at(struct world *world, uint8_t type, int64_t a, int64_t b, vec3 at, double breaks)
+{
+	struct command create = test_command(COMMAND_JOINT_CREATE);
+	create.joint_create.type = type;
+	create.joint_create.body_a = a;
+	create.joint_create.body_b = b;
+	create.joint_create.point_a = at;
+	create.joint_create.point_b = vec3_add(at, vec3_make(0.3, -0.5, 0));
+	create.joint_create.place = 1;
+	create.joint_create.break_force = breaks;
+	return test_do(world, &create);
+}
+
+/* What a joint of the type has: motors of speed and place, waves, a table, limits, springs, friction. */
+static void tell_axes(struct world *world, uint8_t type, joint_id id)
+{
+	static const uint8_t axes[JOINT_TYPES_END] = {
+		[JOINT_SPHERICAL] = 4, [JOINT_REVOLUTE] = 3, [JOINT_PRISMATIC] = 0,
+		[JOINT_CYLINDRICAL] = 3, [JOINT_UNIVERSAL] = 4, [JOINT_SIX_DOF] = 1,
+		[JOINT_WHEEL] = 5, [JOINT_DRAG] = 1,
+	};
+	struct command axis = test_command(COMMAND_JOINT_AXIS);
+	struct command_JOINT_AXIS *set = &axis.joint_axis;
+	if (type == JOINT_FIXED || type == JOINT_DISTANCE)
+		return;
+	set->joint = id;
+	set->axis = axes[type];
+	set->friction = type == JOINT_CYLINDRICAL ? 50 : 0;
+	if (type == JOINT_SPHERICAL || type == JOINT_UNIVERSAL) {
+		set->mode = JOINT_LIMITED;
+		set->lower = type == JOINT_SPHERICAL ? 0 : -0.4;
+		set->upper = 0.4;
+		set->restitution = 0.5;
+	} else if (type == JOINT_DRAG || type == JOINT_SIX_DOF) {
+		set->spring = type == JOINT_DRAG ? JOINT_SPRING_HERTZ : JOINT_SPRING_STIFFNESS;
+		set->stiffness = type == JOINT_DRAG ? 2 : 4e4;
+		set->damping = type == JOINT_DRAG ? 0.7 : 800;
+	} else if (type != JOINT_CYLINDRICAL) {
+		set->motor = type == JOINT_REVOLUTE ? JOINT_MOTOR_POSITION : JOINT_MOTOR_VELOCITY;
+		set->wave = type == JOINT_REVOLUTE ? JOINT_WAVE_SINE : JOINT_WAVE_CONSTANT;
+		set->target = type == JOINT_REVOLUTE ? 0 : 1.5;
+		set->amplitude = 0.8;
+		set->hertz = 0.7;
+		set->motor_limit = 3e4;
+	}
+	test_do(world, &axis);
+	if (type != JOINT_PRISMATIC)
+		return;
+	static const struct joint_point points[] = { { 0, 1 }, { 0.5, -1 }, { 1, 1 } };
+	struct command table = test_command(COMMAND_JOINT_TABLE);
+	table.joint_table.joint = id;
+	table.joint_table.points = (struct point_list){ points, COUNT_OF(points) };
+	table.joint_table.period = 1;
+	test_do(world, &table);
+}
+
+static void send_joints(struct world *world, uint64_t tick)
+{
+	static const char *const methods[] = { "lcp", "projection", "reflection", "soft-step" };
+	if (tick == 0)
+		spawn_at(world, TEST_PLANE, vec3_zero(), vec3_zero(), vec3_zero());
+	for (uint8_t type = 1; tick == 0 && type < JOINT_TYPES_END; type++) {
+		double x = 4 * type;
+		body_id upper = spawn_at(world, TEST_BOX, vec3_make(x, 3.5, 0), vec3_zero(),
+					 vec3_zero());
+		body_id lower = spawn_at(world, TEST_CAPSULE, vec3_make(x + 0.2, 1.6, 0.1),
+					 vec3_make(0.3, 0, -0.2), vec3_zero());
+		/* The weight of both is some 15 kN; the last of them give way when they meet the ground. */
+		tell_axes(world, type, join_at(world, type, 0, upper, vec3_make(x, 4, 0), 0));
+		join_at(world, JOINT_SPHERICAL, upper, lower, vec3_make(x, 2.8, 0), 2e4 + 1e3 * type);
+	}
+	if (tick % 60 == 59 && tick / 60 < COUNT_OF(methods)) {
+		struct command method = test_command(COMMAND_METHOD);
+		method.method.name = test_text(methods[tick / 60]);
+		test_do(world, &method);
+	}
+}
+
 const struct scene scenes[] = {
 	{ "two-fall", "free", false, 300, 100, send_two_fall },
 	{ "heap", "soft-step", false, 600, 200, send_heap },
@@ -198,5 +278,6 @@ const struct scene scenes[] = {
 	{ "planar", "soft-step", true, 400, 200, send_planar },
 	{ "switch", "soft-step", false, 240, 60, send_switch },
 	{ "fields", "soft-step", false, 240, 80, send_fields },
+	{ "joints", "soft-step", false, 300, 60, send_joints },
 };
 const uint32_t scene_count = COUNT_OF(scenes);
