@@ -153,7 +153,10 @@ tests_bench_bench_broad_CPPFLAGS += -DBENCH_HAVE_ODE=1 $(ODE_CFLAGS)
 tests_bench_bench_broad_LDADD += $(ODE_LIBS)
 endif
 
-# How far mechanisms of joints are from the truth: make tests/bench/bench_mechanisms && tests/bench/bench_mechanisms
+# make bench-mechanisms: how far mechanisms of joints are from the truth, under each method.
 EXTRA_PROGRAMS += tests/bench/bench_mechanisms
 tests_bench_bench_mechanisms_SOURCES = tests/bench/bench_mechanisms.c
 tests_bench_bench_mechanisms_LDADD = $(LDADD) -lm
+.PHONY: bench-mechanisms
+bench-mechanisms: tests/bench/bench_mechanisms
+	tests/bench/bench_mechanisms
