@@ -175,7 +175,8 @@ enum status world_linked(const struct world *world, body_id body, body_id *ids, 
 	for (uint32_t i = 0; i < found; i++)
 		reached[i] = tables->body.id[reached[i]];
 	sort_ids(reached, reached + bodies, found);
-	memcpy(ids, reached, MIN_OF(found, capacity) * sizeof *ids);
+	if (capacity > 0)
+		memcpy(ids, reached, MIN_OF(found, capacity) * sizeof *ids);
 	*count = found;
 	heap_free(reached);
 	heap_free(seen);
