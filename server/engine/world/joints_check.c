@@ -23,11 +23,7 @@ const char *joint_type_name(uint8_t type)
 
 /* ---- its two sides ----------------------------------------------------------------------------- */
 
-/* One side of a joint about to be made; NULL for the world. */
-struct side {
-	struct planned_body *body;
-};
-
+/* Of a side about to be joined; NULL for the world. */
 static struct body_motion motion_of(const struct planned_body *body)
 {
 	if (body == NULL)
