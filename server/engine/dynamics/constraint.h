@@ -15,7 +15,7 @@
  *                  then, where the material resists it, twist about the normal (PYRAMID, μ a length) and
  *                  rolling about the two tangents (CONE, μ a length); all `of` row 0
  *   revolute       block 0: three rows along the axes of the frame on a, at the anchors (gap = p_b − p_a);
- *                  two about the axes perpendicular to the hinge (gap = sine of what they lean).
+ *                  two about the axes perpendicular to the hinge (gap: joint.h).
  *                  Block 1, lower limit: about the hinge, POSITIVE, gap = angle − lower. Block 2, upper
  *                  limit: the negative of it, gap = upper − angle. Block 3, motor: about the hinge, BOX
  *                  ± greatest torque, wanted = speed. The angle counts whole turns, which are data.

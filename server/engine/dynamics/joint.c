@@ -1,19 +1,21 @@
 /* joint.c: a joint's axes, coordinates and rows.
  *
- * What an axis has follows from its data alone (struct plan), so that rows, their number and their places
- * are counted the same way. Angles are joint_turn.c's; here they become rows: J of a function of how b is
- * turned in a is its rate, in world axes, on b, and the negative of it on a.
+ * What an axis has follows from its data alone (struct plan), so that rows, their number and their
+ * places are counted the same way. Angles are joint_turn.c's; here they become rows: J of a
+ * function of how b is turned in a is its rate, in world axes, on b, and the negative of it on a.
  *
  * Along an axis e of a, with d = p_b − p_a:
  *
- *   q = e·d      q' = e·(d' − w_a × d)      q'' = e·(d'' − 2 w_a × d' + w_a × (w_a × d)) and J's part
+ *   q = e·d      q' = e·(d' − w_a × d)      q'' = e·(d'' − 2 w_a × d' + w_a × (w_a × d))
+ *
+ * the last without the bodies' own accelerations, which are J's.
  */
 #include "server/engine/dynamics/joint.h"
 
 #include "server/engine/dynamics/joint_turn.h"
 #include "server/engine/math/trig.h"
 
-/* ---- what an axis is and has -------------------------------------------------------------------------- */
+/* ---- what an axis is and has ----------------------------------------------------------------- */
 
 #define KIND_UNUSED { false, false, false, false, JOINT_FREE }
 #define KIND_LOCKED { true, false, false, true, JOINT_LOCKED }
@@ -51,7 +53,7 @@ struct joint_axis_kind joint_axis_kind(enum joint_type type, uint32_t axis)
 struct plan {
 	uint32_t locked;	   /* axes, a bit each; */
 	uint8_t parts[JOINT_AXES]; /* what else they have: bits of enum joint_part */
-	uint8_t fold[3]; /* of a locked angle θ whose gap is f tan(θ/f): f, 4 or 2; else 0: it is θ */
+	uint8_t fold[3]; /* of a locked angle θ whose gap is f tan(θ/f): f; else 0: it is θ */
 	bool angles;	 /* any */
 	enum joint_counting counting;
 };
@@ -107,8 +109,9 @@ static struct plan plan_of(const struct joint *self)
 			plan.locked |= (uint32_t)kinds[axis].used << axis;
 			continue;
 		}
-		if (data->mode == JOINT_LOCKED || (data->mode == JOINT_LIMITED && kinds[axis].limits &&
-						   data->lower == data->upper))
+		if (data->mode == JOINT_LOCKED ||
+		    (data->mode == JOINT_LIMITED && kinds[axis].limits &&
+		     data->lower == data->upper))
 			plan.locked |= 1u << axis;
 		else
 			plan.parts[axis] = (uint8_t)parts_of(data, kinds[axis].limits);
@@ -133,8 +136,7 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 	return count;
 }
 
-/* ---- a joint where its bodies are
- * ----------------------------------------------------------------------- */
+/* ---- a joint where its bodies are ------------------------------------------------------------ */
 
 struct joint_at {
 	const struct joint *joint;
@@ -205,8 +207,7 @@ static void see_turn(struct joint_at *at, enum constraint_level level)
 		at->turn.spin_rate = mat3_transposed_mul_vec(at->axes, vec3_cross(spin, wa));
 }
 
-/* ---- a coordinate, its J and what there is to be said of it
- * ------------------------------------------------ */
+/* ---- a coordinate, its J and what there is to be said of it ---------------------------------- */
 
 struct coordinate {
 	double value, speed, bend;
@@ -252,8 +253,7 @@ static double angle_value(const struct joint_at *at, enum joint_counting countin
 	return value + TWO_PI * scalar_round((at->joint->angle[angle] - value) / TWO_PI);
 }
 
-/* ---- rows
- * -------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct writer {
 	const struct constraint *constraint;
@@ -262,8 +262,8 @@ struct writer {
 	struct row_list *out;
 };
 
-/* The row of a coordinate, or of the negative of it. Along an axis that turns with a the arm on a ends at b's
- * anchor. */
+/* The row of a coordinate, or of the negative of it. Along an axis that turns with a the arm on a
+ * ends at b's anchor. */
 static inline struct constraint_row *add_row(const struct joint_at *at, const struct writer *to,
 					     const struct coordinate *q, bool negative)
 {
@@ -337,7 +337,8 @@ static void bound_box(struct constraint_row *row, double limit)
 }
 
 static void add_part(const struct joint_at *at, const struct writer *to,
-		     const struct joint_axis *axis, enum joint_part part, const struct coordinate *q)
+		     const struct joint_axis *axis, enum joint_part part,
+		     const struct coordinate *q)
 {
 	struct constraint_row *row = add_row(at, to, q, part == JOINT_UPPER);
 	switch (part) {
@@ -400,14 +401,6 @@ static void add_parts(const struct joint_at *at, const struct plan *plan, uint32
 		}
 }
 
-static uint32_t parts_count(uint32_t parts)
-{
-	uint32_t count = 0;
-	for (; parts != 0; parts &= parts - 1)
-		count++;
-	return count;
-}
-
 static struct constraint_room joint_room(const struct constraint *self,
 					 const struct constraint_options *options)
 {
@@ -415,7 +408,9 @@ static struct constraint_room joint_room(const struct constraint *self,
 	struct plan plan = plan_of(self->data);
 	struct constraint_room room = { 0, plan.locked != 0, 0 };
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
-		uint32_t parts = parts_count(plan.parts[axis]);
+		uint32_t parts = 0;
+		for (uint32_t part = 0; part < JOINT_PARTS; part++)
+			parts += plan.parts[axis] >> part & 1;
 		room.rows += parts + (plan.locked >> axis & 1);
 		room.blocks += parts;
 	}
@@ -450,11 +445,10 @@ const struct constraint_kind constraint_joint = {
 	.rows = joint_rows,
 };
 
-/* ---- where it stands, and how well
- * -------------------------------------------------------------------------- */
+/* ---- where it stands, and how well ----------------------------------------------------------- */
 
-void joint_coordinates(const struct joint *self, const struct body_motion *a, const struct body_motion *b,
-		       double out[JOINT_AXES])
+void joint_coordinates(const struct joint *self, const struct body_motion *a,
+		       const struct body_motion *b, double out[JOINT_AXES])
 {
 	struct joint_at at;
 	at.joint = self;

@@ -1,9 +1,10 @@
 /* joint_project.c: bodies put where a joint holds.
  *
- * Newton in the metric of mass: the least motion, as the masses see it, that makes the rows that are off
- * zero. Rows are those of the position level, so that each round begins with the exact J; they end at
- * rounding in a handful of rounds. Rows may depend on each other, or move nothing: G = J M⁻¹ Jᵀ, its
- * diagonal scaled to 1, is factored with the largest pivot first, and what has none left is passed over.
+ * Newton in the metric of mass: the least motion, as the masses see it, that makes the rows that
+ * are off zero. Rows are those of the position level, so that each round begins with the exact J;
+ * they end at rounding in a handful of rounds. Rows may depend on each other, or move nothing: G =
+ * J M⁻¹ Jᵀ, its diagonal scaled to 1, is factored with the largest pivot first, and what has none
+ * left is passed over.
  */
 #include "server/engine/dynamics/joint.h"
 
@@ -61,8 +62,8 @@ static void take(struct rig *self, uint32_t row, double amount)
 	self->amount[self->active_count++] = amount;
 }
 
-/* M⁻¹ on a force on body 0 or 1 where it stands now. A body that may not turn about all axes turns about one
- * or none, which do not turn with it. */
+/* M⁻¹ on a force on body 0 or 1 where it stands now. A body that may not turn about all axes turns
+ * about one or none, which do not turn with it. */
 static struct spatial respond(const struct rig *self, uint32_t body, struct spatial force)
 {
 	const struct mass_body *mass = &self->masses[body];
@@ -162,8 +163,8 @@ static void move(struct rig *self, const struct spatial change[2])
 	}
 }
 
-/* A limit that was passed is held from then on: of two that are put right in turn, each would be passed again
- * by putting the other right. Unless the other end of its axis is passed. */
+/* A limit that was passed is held from then on: of two that are put right in turn, each would be
+ * passed again by putting the other right. Unless the other end of its axis is passed. */
 static void hold_limit(const struct rig *self, uint32_t row, bool held[JOINT_ROWS_MAX])
 {
 	uint32_t other = self->places[row] % JOINT_PARTS == JOINT_HOLD ? row + 1 : row - 1;

@@ -15,10 +15,10 @@ static vec3 axis_of(const mat3 *axes, uint32_t axis)
 	return axis == 0 ? axes->x : axis == 1 ? axes->y : axes->z;
 }
 
-/* ---- angles in an order ------------------------------------------------------------------------------ */
+/* ---- angles in an order ---------------------------------------------------------------------- */
 
-/* The axes about which the last angle is counted, and which way the middle one is: its axis is l × x_a or
- * the negative of it. */
+/* The axes about which the last angle is counted, and which way the middle one is: its axis is l ×
+ * x_a or the negative of it. */
 static vec3 last_axis(const struct joint_turn *self, enum joint_counting counting)
 {
 	return counting == JOINT_COUNTS_XZY ? self->axes.y : self->axes.z;
@@ -29,8 +29,8 @@ static double middle_side(enum joint_counting counting)
 	return counting == JOINT_COUNTS_XZY ? -1 : 1;
 }
 
-/* The angle of `other` about `axis`, one of them b's. At gimbal lock, where that is not to be seen, the
- * turning about the axis itself. */
+/* The angle of `other` about `axis`, one of them b's. At gimbal lock, where that is not to be seen,
+ * the turning about the axis itself. */
 static struct joint_angle end_angle(const struct joint_turn *self, vec3 axis, vec3 other,
 				    bool axis_of_b)
 {
@@ -73,7 +73,7 @@ static struct joint_angle middle_angle(const struct joint_turn *self, enum joint
 	return angle;
 }
 
-/* ---- twist and swing --------------------------------------------------------------------------------- */
+/* ---- twist and swing ------------------------------------------------------------------------- */
 
 static struct joint_angle twist(const struct joint_turn *self)
 {
@@ -107,14 +107,15 @@ static struct joint_angle swing(const struct joint_turn *self)
 	return angle;
 }
 
-/* ---- any of them ------------------------------------------------------------------------------------- */
+/* ---- any of them ----------------------------------------------------------------------------- */
 
 double joint_turn_value(const struct joint_turn *self, enum joint_counting counting, uint32_t angle)
 {
 	const mat3 *r = &self->axes;
 	if (counting == JOINT_COUNTS_SWING)
-		return angle == 0 ? 2 * trig_atan2(self->turn.x, self->turn.w) :
-				    trig_atan2(scalar_sqrt(r->x.y * r->x.y + r->x.z * r->x.z), r->x.x);
+		return angle == 0 ?
+			       2 * trig_atan2(self->turn.x, self->turn.w) :
+			       trig_atan2(scalar_sqrt(r->x.y * r->x.y + r->x.z * r->x.z), r->x.x);
 	vec3 last = last_axis(self, counting);
 	bool swapped = counting == JOINT_COUNTS_XZY;
 	if (angle == joint_turn_middle(counting))
@@ -134,10 +135,11 @@ struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_co
 	if (angle == joint_turn_middle(counting))
 		return middle_angle(self, counting, &sine, &cosine);
 	vec3 first = vec3_axis(0), last = last_axis(self, counting);
-	return angle == 0 ? end_angle(self, first, last, false) : end_angle(self, last, first, true);
+	return angle == 0 ? end_angle(self, first, last, false) :
+			    end_angle(self, last, first, true);
 }
 
-/* ---- what stands for locked angles -------------------------------------------------------------------- */
+/* ---- what stands for locked angles ----------------------------------------------------------- */
 
 /* With σ = v/(1 + w) of the quaternion: 4 σ' = (1 − σ²) w + 2 w × σ + 2 σ (σ · w). */
 void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3])
@@ -182,10 +184,10 @@ static inline struct cosine cosine_of(const struct joint_turn *self, vec3 f, con
 	return c;
 }
 
-/* Opposite: which way they lean is anyone's choice. Turning about the axis across what there is to see of
- * it, and as steep as at a half turn. */
-static void lean_opposite(const struct joint_turn *self, const uint32_t axes[3], const double sines[2],
-			  struct joint_angle out[2])
+/* Opposite: which way they lean is anyone's choice. Turning about the axis across what there is to
+ * see of it, and as steep as at a half turn. */
+static void lean_opposite(const struct joint_turn *self, const uint32_t axes[3],
+			  const double sines[2], struct joint_angle out[2])
 {
 	double sine = scalar_sqrt(sines[0] * sines[0] + sines[1] * sines[1]);
 	for (uint32_t k = 0; k < 2; k++) {
@@ -195,8 +197,8 @@ static void lean_opposite(const struct joint_turn *self, const uint32_t axes[3],
 	}
 }
 
-/* With c the cosine of θ, h = cos(θ/2) and the two sines P: 4 tan(θ/4) P / sin θ = s P, where s = 2 / (h +
- * h²), ds/dc = −(1 + 2 h) / (2 h (h + h²)²). */
+/* With c the cosine of θ, h = cos(θ/2) and the two sines P: 4 tan(θ/4) P / sin θ = s P, where s = 2
+ * / (h + h²), ds/dc = −(1 + 2 h) / (2 h (h + h²)²). */
 void joint_turn_lean(const struct joint_turn *self, uint32_t axis, struct joint_angle out[2])
 {
 	const uint32_t axes[3] = { axis, (axis + 1) % 3, (axis + 2) % 3 };

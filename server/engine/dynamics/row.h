@@ -181,8 +181,8 @@ static inline struct constraint_row *row_list_row(struct row_list *self)
 	ASSERT(self->row_count < self->row_capacity);
 	struct constraint_row *row = &self->rows[self->row_count++];
 	self->blocks[self->block_count - 1].count++;
-	/* Field by field, because a compiler clears a whole struct of this size by an instruction that costs
-	 * more than all else that is done for a row. */
+	/* Field by field, because a compiler clears a whole struct of this size by an instruction
+	 * that costs more than all else that is done for a row. */
 	row->j = (struct jacobian){ self->parts + self->part_count, 0 };
 	row->gap = row->wanted = row->approach = row->bias = row->slip = 0;
 	row->lower = row->upper = 0;
