@@ -82,7 +82,8 @@ enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
  * turn a's frame into b's, rad, about x, then y, then z (R = Rx Ry Rz), unless told otherwise. */
 enum joint_type {
 	JOINT_SPHERICAL = 1,   /* no axis slides; 3: twist about x, 4: swing, the angle between the
-				  frames' x axes, which has an upper limit only; 5 is not used */
+				  frames' x axes, which has an upper limit only, and whose friction
+				  acts whichever way it swings; 5 is not used */
 	JOINT_REVOLUTE = 2,    /* 3 is free: about x */
 	JOINT_PRISMATIC = 3,   /* 0 is free: along x */
 	JOINT_CYLINDRICAL = 4, /* 0 and 3 are free: along and about x */

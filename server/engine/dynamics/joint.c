@@ -118,6 +118,9 @@ static struct plan plan_of(const struct joint *self)
 		plan.angles |= axis >= 3 && plan.parts[axis] != 0;
 	}
 	plan.angles |= plan.locked >> 3 != 0;
+	/* A ball rubs whichever way it swings. */
+	if (self->type == JOINT_SPHERICAL)
+		plan.parts[5] = plan.parts[4] & 1u << JOINT_RUB;
 	plan_angles(self, &plan);
 	return plan;
 }
@@ -380,7 +383,8 @@ static bool asks_where(const struct joint_axis *axis, uint32_t parts)
 static void add_parts(const struct joint_at *at, const struct plan *plan, uint32_t axis,
 		      const struct writer *to)
 {
-	const struct joint_axis *data = &at->joint->axes[axis];
+	bool across = plan->counting == JOINT_COUNTS_SWING && axis == 5;
+	const struct joint_axis *data = &at->joint->axes[across ? 4 : axis];
 	uint32_t parts = plan->parts[axis];
 	struct coordinate q;
 	if (axis < 3) {

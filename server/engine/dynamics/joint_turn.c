@@ -107,6 +107,22 @@ static struct joint_angle swing(const struct joint_turn *self)
 	return angle;
 }
 
+/* The rate of what neither twists nor swings: about x_b − x_a, which is across the axes of both. */
+static struct joint_angle across(const struct joint_turn *self)
+{
+	vec3 x = self->axes.x, apart = vec3_sub(x, vec3_axis(0));
+	double length;
+	vec3 along = vec3_normalize_length(apart, &length);
+	struct joint_angle angle = { .rate = length > 0 ? along : vec3_axis(2) };
+	if (!self->bends)
+		return angle;
+	vec3 change = vec3_cross(self->spin, x);
+	change = vec3_mul_sub(change, angle.rate, vec3_dot(angle.rate, change));
+	angle.bend = vec3_dot(change, self->spin) / scalar_max(length, PARALLEL) +
+		     vec3_dot(angle.rate, self->spin_rate);
+	return angle;
+}
+
 /* ---- any of them ----------------------------------------------------------------------------- */
 
 double joint_turn_value(const struct joint_turn *self, enum joint_counting counting, uint32_t angle)
@@ -131,7 +147,7 @@ struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_co
 {
 	double sine, cosine;
 	if (counting == JOINT_COUNTS_SWING)
-		return angle == 0 ? twist(self) : swing(self);
+		return angle == 0 ? twist(self) : angle == 1 ? swing(self) : across(self);
 	if (angle == joint_turn_middle(counting))
 		return middle_angle(self, counting, &sine, &cosine);
 	vec3 first = vec3_axis(0), last = last_axis(self, counting);

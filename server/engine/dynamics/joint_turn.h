@@ -40,10 +40,11 @@ enum joint_counting {
 	JOINT_COUNTS_XYZ,   /* the angles of a joint about x, y, z, in this order */
 	JOINT_COUNTS_XZY,   /* about x, then z, then y: y and z are locked and free the other way
 			       round */
-	JOINT_COUNTS_SWING, /* twist about x, and the swing of x */
+	JOINT_COUNTS_SWING, /* twist about x, the swing of x, and a rate alone: about what is across the
+			       axes of both, so that the swing goes round */
 };
 
-/* Angle 0 … 2 (about x, y, z; twist, swing) without whole turns, in [−π, π] (twist: [−2π, 2π]). */
+/* Angle 0 … 2 (about x, y, z; twist, swing, none) without whole turns, in [−π, π] (twist: [−2π, 2π]). */
 double joint_turn_value(const struct joint_turn *self, enum joint_counting counting,
 			uint32_t angle);
 /* Its rate and bend; value 0. */
