@@ -1,8 +1,9 @@
 /* bench_joints: joints under soft-step.
  *
  *   chains    2000 joints in chains of 20 without contacts, spherical or revolute: of a joint and a
- *   sub-step, the passes
- *             alone (solve and relax together), all that is done for joints, and the whole tick
+ *             sub-step, the passes alone (solve and relax together), all that is done for joints,
+ *             and the whole tick
+ *   ladders   the same of 50 bridges of 20 planks, two spherical joints a gap
  *   arms      64 worlds with an arm of seven driven joints each at 1 kHz, targets sent every tick
  *   figures   how far a chain of 100 links, a load of 100 : 1 and a pendulum are from holding
  *
@@ -96,10 +97,9 @@ static struct times time_joints(struct world *world)
 	struct soft_step soft = { &step, dynamics, .dt = step.dt, .substeps = SUBSTEPS };
 	soft.h = (float)(step.dt / SUBSTEPS);
 	soft.push_speed = 3;
+	soft_prepare_bodies(&soft);
 	if (soft_joints_make(&soft, &why) != STATUS_OK)
 		abort();
-	soft_prepare_bodies(&soft);
-	soft_joints_bind(&soft);
 	soft_prepare_turns(&soft);
 	soft_joints_measure(&soft, 0);
 	for (uint32_t run = 0; run < RUNS; run++) {
@@ -116,12 +116,9 @@ static struct times time_joints(struct world *world)
 	return least;
 }
 
-static void chains(const char *name, enum joint_type type)
+static void time_world(const char *name, struct world *world, double count)
 {
-	struct world *world = make(60);
-	double count = CHAINS * LINKS, least = 1e9;
-	for (uint32_t c = 0; c < CHAINS; c++)
-		hang(world, type, vec3_make(0, 0, 2 * c), vec3_axis(0), LINKS, 1);
+	double least = 1e9;
 	for (uint32_t run = 0; run < 5 * RUNS; run++) {
 		double begin = now_us();
 		test_step(world, 1);
@@ -131,6 +128,33 @@ static void chains(const char *name, enum joint_type type)
 	printf("%-10s passes %.3f us, joints %.3f us, tick %.3f us a joint and sub-step\n", name,
 	       times.passes / count, times.joints / count, least / (count * SUBSTEPS));
 	world_destroy(world);
+}
+
+static void chains(const char *name, enum joint_type type)
+{
+	struct world *world = make(60);
+	for (uint32_t c = 0; c < CHAINS; c++)
+		hang(world, type, vec3_make(0, 0, 2 * c), vec3_axis(0), LINKS, 1);
+	time_world(name, world, CHAINS * LINKS);
+}
+
+/* Bridges between two walls, with two joints from each plank to the next. */
+static void ladders(void)
+{
+	struct world *world = make(60);
+	for (uint32_t c = 0; c < CHAINS / 2; c++) {
+		body_id before = 0;
+		for (uint32_t i = 0; i <= LINKS; i++) {
+			vec3 point = vec3_make(i, 0, 2 * c);
+			vec3 centre = vec3_mul_add(point, vec3_axis(0), 0.5);
+			body_id body = i == LINKS ? 0 : add(world, centre, 1);
+			for (int side = -1; side <= 1; side += 2)
+				join(world, JOINT_SPHERICAL, before, body,
+				     vec3_mul_add(point, vec3_axis(2), 0.4 * side), vec3_axis(2));
+			before = body;
+		}
+	}
+	time_world("ladders", world, CHAINS * (LINKS + 1));
 }
 
 /* ---- arms ----------------------------------------------------------------------------------- */
@@ -213,6 +237,7 @@ int main(void)
 {
 	chains("spherical", JOINT_SPHERICAL);
 	chains("revolute", JOINT_REVOLUTE);
+	ladders();
 	arms();
 	for (uint32_t rate = 60; rate <= 960; rate *= 4) {
 		hold("chain", rate, 100, vec3_axis(0), 1);

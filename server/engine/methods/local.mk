@@ -13,6 +13,8 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_colour.c \
 	server/engine/methods/soft_joint.c \
 	server/engine/methods/soft_joint.h \
+	server/engine/methods/soft_joint_core.c \
+	server/engine/methods/soft_joint_plan.c \
 	server/engine/methods/soft_joint_rows.c \
 	server/engine/methods/soft_joint_tree.c \
 	server/engine/methods/soft_lanes.h \
@@ -31,7 +33,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/velocity_rows.c \
 	server/engine/methods/velocity_sparse.c
 
-tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c
+tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c tests/lib/joined.h
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_method \
@@ -44,4 +46,5 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_rows \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_joint \
+	tests/unit/server/engine/methods/test_soft_loop \
 	tests/unit/server/engine/methods/test_soft_step

@@ -67,7 +67,7 @@ static bool take_rows(struct soft_step *self)
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
 		const struct joint *data = &joints->list.joints[i];
-		*joint = (struct soft_joint){ 0 };
+		*joint = (struct soft_joint){ .core_place = SOFT_NO_PLACE };
 		joint->row_count = joint_places(data, joint->place);
 		for (uint32_t r = 0; r < joint->row_count; r++)
 			joint->lock_count += is_locked(data, joint->place[r]);
@@ -88,31 +88,6 @@ static bool take_rows(struct soft_step *self)
 		extra += joint->extra_count;
 	}
 	return true;
-}
-
-enum status soft_joints_make(struct soft_step *self, struct reason *why)
-{
-	struct soft_joints *joints = &self->joints;
-	struct arena *scratch = &self->dynamics->scratch;
-	const double *parameter = self->dynamics->tables->parameter.value;
-	enum status status = step_joints_make(self->step, 0, &joints->list, why);
-	uint32_t count = joints->list.count;
-	if (status != STATUS_OK || count == 0)
-		return status;
-	softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
-		 self->dt / self->substeps);
-	uint64_t bodies = MIN_OF(2 * (uint64_t)count, self->step->body_count) + 1;
-	joints->items = ARENA_ARRAY(scratch, struct soft_joint, count);
-	joints->results = ARENA_ARRAY(scratch, struct joint_result, count);
-	joints->held = ARENA_ARRAY(scratch, struct soft_held, bodies);
-	joints->motions = ARENA_ARRAY(scratch, struct body_motion, bodies);
-	joints->held_of = ARENA_ARRAY(scratch, uint32_t, self->step->body_count);
-	if (joints->items == NULL || joints->results == NULL || joints->held == NULL ||
-	    joints->motions == NULL || joints->held_of == NULL ||
-	    !soft_forest_make(self, bodies) || !take_rows(self))
-		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u joints",
-				  count);
-	return STATUS_OK;
 }
 
 /* ---- who is held ---------------------------------------------------------------------------- */
@@ -148,11 +123,9 @@ static void put_mass(const struct soft_step *self, struct soft_held *held, quat 
 	held->inertia_inv = mass.inertia_inv;
 }
 
-void soft_joints_bind(struct soft_step *self)
+static void bind(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
-	if (joints->list.count == 0)
-		return;
 	memset(joints->held_of, 0, self->body_count * sizeof *joints->held_of);
 	joints->held[NO_HELD] = (struct soft_held){ 0 };
 	joints->held_count = 1;
@@ -178,7 +151,35 @@ void soft_joints_bind(struct soft_step *self)
 			joints->driven |= extra->part == JOINT_DRIVE;
 		}
 	}
-	soft_forest_plant(self);
+}
+
+enum status soft_joints_make(struct soft_step *self, struct reason *why)
+{
+	struct soft_joints *joints = &self->joints;
+	struct arena *scratch = &self->dynamics->scratch;
+	const double *parameter = self->dynamics->tables->parameter.value;
+	enum status status = step_joints_make(self->step, 0, &joints->list, why);
+	uint32_t count = joints->list.count;
+	if (status != STATUS_OK || count == 0)
+		return status;
+	softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
+		 self->dt / self->substeps);
+	uint64_t bodies = MIN_OF(2 * (uint64_t)count, self->step->body_count) + 1;
+	joints->items = ARENA_ARRAY(scratch, struct soft_joint, count);
+	joints->results = ARENA_ARRAY(scratch, struct joint_result, count);
+	joints->held = ARENA_ARRAY(scratch, struct soft_held, bodies);
+	joints->motions = ARENA_ARRAY(scratch, struct body_motion, bodies);
+	joints->held_of = ARENA_ARRAY(scratch, uint32_t, self->step->body_count);
+	if (joints->items == NULL || joints->results == NULL || joints->held == NULL ||
+	    joints->motions == NULL || joints->held_of == NULL || !take_rows(self))
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u joints",
+				  count);
+	bind(self);
+	status = soft_forest_plan(self);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "memory", "no memory for the order of %u joints",
+				  count);
+	return STATUS_OK;
 }
 
 /* ---- where bodies have come ----------------------------------------------------------------- */
@@ -492,4 +493,6 @@ void soft_joints_store(struct soft_step *self)
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		store_joint(self, i, &joints->results[i]);
 	step_joints_store(self->step, &joints->list, joints->results);
+	for (uint32_t g = 0; g < joints->forest.group_count; g++)
+		self->dynamics->report.fallbacks += joints->forest.groups[g].core.strained;
 }

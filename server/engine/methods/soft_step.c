@@ -5,7 +5,7 @@
  *   pairs, narrow phase, islands woken             once, in double (dynamics)
  *   contacts of two bodies that have many put together as a few manifolds     soft_cluster.c
  *   bodies and manifolds into float, relative to the step's start; manifolds coloured into blocks
- *   joints put together as trees                   soft_joint_tree.c
+ *   joints put together as trees and cores         soft_joint_plan.c
  *   n times:  velocities by forces                 soft_body.c
  *             impulses of the last sub-step        soft_solve.c, warm start
  *             joints, then contacts, as damped springs       soft_joint.c; solve
@@ -99,12 +99,11 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 	step_wake_reached(&step, &options);
 	step_number(&step);
 	struct soft_step self = soft_step_of(&step);
+	soft_prepare_bodies(&self);
 	status = soft_joints_make(&self, why);
 	if (status != STATUS_OK)
 		return status;
 	step_report_contacts(&step, &step.contacts);
-	soft_prepare_bodies(&self);
-	soft_joints_bind(&self);
 	soft_clusters_make(&self.clusters, &step, dt);
 	soft_colour(&self);
 	soft_prepare_turns(&self);

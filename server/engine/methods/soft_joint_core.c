@@ -1,0 +1,525 @@
+/* soft_joint_core.c: all joints of a group that are in loops or between them, at once.
+ *
+ * What trees hang on the core has gone into its bodies' responses W (soft_joint_tree.c). Then, with J_i
+ * the rows of joint i and s the bodies that two joints share,
+ *
+ *   A_ij = Σ_s J_is W_s J_jsᵀ,    A_ii besides times 1 + SOFTNESS on the diagonal
+ *
+ * is positive definite but for rows that move nothing, and A λ = aim − J v is solved by A = L D Lᵀ, a
+ * joint a block, in the order of approximate minimum degree: a ladder of planks fills in by a few
+ * blocks a joint. With B_ij what is left of A_ij when j is eliminated:
+ *
+ *   A_ik ← A_ik − B_ij A_jj⁻¹ B_kjᵀ                 once a sub-step, column by column
+ *   y_j = A_jj⁻¹ x_j    x_i ← x_i − B_ij y_j        forward
+ *   λ_j = y_j − A_jj⁻¹ Σ_i B_ijᵀ λ_i                backward
+ *
+ * Loops say things twice (a plane four-bar, two hinges of a door) and come near to doing so (a taut
+ * chain between two walls: its sag is all that it can give way by). There the softness decides: rows
+ * that agree share the load, and what a taut chain's tension leaves of a speed its gap takes back in
+ * the next sub-steps.
+ *
+ * Rows that contradict each other (walls too far apart for their chain) would pull without end, and what
+ * is pulled so hard shakes: a force f at an arm r turns with its body, which a sub-step of h resolves up
+ * to h² f r I⁻¹ of about 4. Where a joint's strain, just that, goes beyond STRAIN_MAX,
+ *
+ *   λ ← λ − θ SOFTNESS A⁻¹ diag(A) λ
+ *
+ * takes out of λ what the softness alone carries, and as much of it as brings the worst strain there. Such
+ * a mechanism gives way, as a speed of its rows (the residual), and the step counts a fallback.
+ */
+#include "server/base/sort.h"
+#include "server/engine/linalg/order_amd.h"
+#include "server/engine/methods/soft_step.h"
+
+#include <string.h>
+
+/* 1, of a row's own A_ii. Larger: a taut chain with a load gives way more, by its root. Smaller: a
+ * mechanism near a dead point that does not fit is thrown off it, by the root of 1/SOFTNESS times the
+ * speed at which its gap closes. */
+#define SOFTNESS 1e-4
+
+/* 1. Larger: what does not fit shakes. Smaller: taut chains with heavy loads give way. */
+#define STRAIN_MAX 2.5
+
+/* 1, of a strain. What the softness carries less of is no contradiction. */
+#define CARRIED_MIN 0.01
+
+enum {
+	BLOCK = SOFT_LOCKS_MAX * SOFT_LOCKS_MAX,
+	DIAGONAL = SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2,
+	/* Products of blocks in a factor, a joint of the core. A net of 20 by 20 bodies keeps to it, and
+	 * costs five times what its joints would as a tree; one of 30 by 30 does not. */
+	PRODUCTS_MAX = 128,
+	/* Loops of a group whose strains are limited in a pass. */
+	STRAINS_MAX = 4,
+};
+
+/* ---- the order ------------------------------------------------------------------------------ */
+
+/* While a core is planned. At first a joint's place is where it stands, then when it is eliminated. */
+struct plan {
+	struct soft_joints *joints;
+	struct soft_group *group;
+	uint32_t count;
+	uint32_t *start, *near; /* the places of those that each shares a body with */
+	uint32_t *sequence;	/* which place comes k-th */
+	uint32_t *seen;		/* by place: by which k last */
+	uint32_t *heads, *next; /* lists of columns, each of those with one first row */
+	uint32_t *list;
+};
+
+static inline struct soft_joint *at_place(const struct soft_joints *joints,
+					  const struct soft_group *group, uint32_t place)
+{
+	return &joints->items[joints->forest.order[group->core_first + place]];
+}
+
+/* Entries that the pattern has at most; more than fit if some body has too many joints. */
+static uint64_t count_near(const struct plan *plan)
+{
+	const struct soft_forest *forest = &plan->joints->forest;
+	uint64_t entries = 0;
+	for (uint32_t i = plan->group->body_first; i < plan->group->body_last; i++) {
+		uint64_t degree = forest->nodes[forest->bodies[i]].degree;
+		entries += degree * (degree - (degree > 0));
+	}
+	return entries;
+}
+
+static bool make_room(struct plan *plan, struct arena *scratch, uint64_t entries)
+{
+	struct soft_core *core = &plan->group->core;
+	uint64_t count = plan->count;
+	plan->start = ARENA_ARRAY(scratch, uint32_t, count + 1);
+	plan->near = ARENA_ARRAY(scratch, uint32_t, entries);
+	plan->sequence = ARENA_ARRAY(scratch, uint32_t, count);
+	plan->seen = ARENA_ARRAY(scratch, uint32_t, count);
+	plan->heads = ARENA_ARRAY(scratch, uint32_t, count);
+	plan->next = ARENA_ARRAY(scratch, uint32_t, count);
+	plan->list = ARENA_ARRAY(scratch, uint32_t, count);
+	core->first = ARENA_ARRAY(scratch, uint32_t, count + 1);
+	core->rows = ARENA_ARRAY(scratch, uint32_t, (PRODUCTS_MAX + 1) * count);
+	core->couples = ARENA_ARRAY(scratch, struct soft_couple, entries / 2);
+	core->diagonal = ARENA_ARRAY(scratch, double, DIAGONAL * count);
+	core->own = ARENA_ARRAY(scratch, double, SOFT_LOCKS_MAX * count);
+	core->impulses = ARENA_ARRAY(scratch, double, SOFT_LOCKS_MAX * count);
+	return plan->start != NULL && plan->near != NULL && plan->sequence != NULL &&
+	       plan->seen != NULL && plan->heads != NULL && plan->next != NULL &&
+	       plan->list != NULL && core->first != NULL && core->rows != NULL &&
+	       core->couples != NULL && core->diagonal != NULL && core->own != NULL &&
+	       core->impulses != NULL;
+}
+
+/* Of the joints of a node those of the core, from the k-th on; false if there is none. */
+static bool next_of(const struct soft_joints *joints, uint32_t held, uint32_t *k, uint32_t *place)
+{
+	const struct soft_node *node = &joints->forest.nodes[held];
+	for (; *k < node->count; (*k)++) {
+		*place = joints->items[joints->forest.ends[node->first + *k]].core_place;
+		if (*place != SOFT_NO_PLACE)
+			return (*k)++, true;
+	}
+	return false;
+}
+
+static void find_near(struct plan *plan)
+{
+	const struct soft_joints *joints = plan->joints;
+	uint32_t entries = 0;
+	memset(plan->seen, 0xff, plan->count * sizeof *plan->seen);
+	for (uint32_t i = 0; i < plan->count; i++) {
+		const struct soft_joint *joint = at_place(joints, plan->group, i);
+		plan->start[i] = entries;
+		plan->seen[i] = i;
+		for (uint32_t side = 0; side < 2; side++) {
+			uint32_t held = side == 0 ? joint->a : joint->b, k = 0, other;
+			while (joints->held[held].moves && next_of(joints, held, &k, &other)) {
+				if (plan->seen[other] == i)
+					continue;
+				plan->seen[other] = i;
+				plan->near[entries++] = other;
+			}
+		}
+	}
+	plan->start[plan->count] = entries;
+}
+
+/* Joints in the order in which they are eliminated. */
+static void put_in_order(struct plan *plan)
+{
+	uint32_t *order = &plan->joints->forest.order[plan->group->core_first];
+	memcpy(plan->list, order, plan->count * sizeof *order);
+	for (uint32_t place = 0; place < plan->count; place++) {
+		uint32_t joint = plan->list[plan->sequence[place]];
+		order[place] = joint;
+		plan->joints->items[joint].core_place = place;
+	}
+	for (uint32_t place = 0; place < plan->count; place++)
+		plan->list[plan->sequence[place]] = place;
+	for (uint32_t k = 0; k < plan->start[plan->count]; k++)
+		plan->near[k] = plan->list[plan->near[k]];
+}
+
+static int by_number(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void add_row(struct plan *plan, uint32_t column, uint32_t row, uint32_t *end)
+{
+	if (row <= column || plan->seen[row] == column)
+		return;
+	plan->seen[row] = column;
+	plan->group->core.rows[(*end)++] = row;
+}
+
+/* The rows of each column of the factor: those of A, and those of the columns whose first row it is. False
+ * where they are too many. */
+static bool find_rows(struct plan *plan)
+{
+	struct soft_core *core = &plan->group->core;
+	uint64_t products = 0;
+	uint32_t end = 0;
+	memset(plan->seen, 0xff, plan->count * sizeof *plan->seen);
+	memset(plan->heads, 0xff, plan->count * sizeof *plan->heads);
+	for (uint32_t column = 0; column < plan->count; column++) {
+		uint32_t first = end, from = plan->sequence[column];
+		core->first[column] = first;
+		for (uint32_t k = plan->start[from]; k < plan->start[from + 1]; k++)
+			add_row(plan, column, plan->near[k], &end);
+		for (uint32_t c = plan->heads[column]; c != SOFT_NO_PLACE; c = plan->next[c])
+			for (uint32_t k = core->first[c]; k < core->first[c + 1]; k++)
+				add_row(plan, column, core->rows[k], &end);
+		uint64_t count = end - first;
+		products += count * (count + 1) / 2;
+		if (products > (uint64_t)PRODUCTS_MAX * plan->count)
+			return false;
+		core->first[column + 1] = end;
+		if (count == 0)
+			continue;
+		sort_items(&core->rows[first], plan->list, (uint32_t)count, sizeof *core->rows,
+			   by_number, NULL);
+		plan->next[column] = plan->heads[core->rows[first]];
+		plan->heads[core->rows[first]] = column;
+	}
+	return true;
+}
+
+static uint32_t block_of(const struct soft_core *core, uint32_t column, uint32_t row)
+{
+	uint32_t low = core->first[column], high = core->first[column + 1];
+	while (low + 1 < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (core->rows[middle] <= row)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void find_couples(struct plan *plan)
+{
+	const struct soft_joints *joints = plan->joints;
+	struct soft_core *core = &plan->group->core;
+	core->couple_count = 0;
+	for (uint32_t i = plan->group->body_first; i < plan->group->body_last; i++) {
+		uint32_t held = joints->forest.bodies[i], k = 0, column, row;
+		while (next_of(joints, held, &k, &column))
+			for (uint32_t m = 0; next_of(joints, held, &m, &row);)
+				if (row > column)
+					core->couples[core->couple_count++] = (struct soft_couple){
+						column, row, held, block_of(core, column, row)
+					};
+	}
+}
+
+enum status soft_core_plan(struct soft_step *self, struct soft_group *group, bool *fits)
+{
+	struct arena *scratch = &self->dynamics->scratch;
+	struct plan plan = { .joints = &self->joints,
+			     .group = group,
+			     .count = group->last - group->core_first };
+	uint64_t entries = count_near(&plan);
+	*fits = true;
+	if (plan.count == 0)
+		return STATUS_OK;
+	*fits = entries <= (uint64_t)PRODUCTS_MAX * plan.count && plan.count < UINT32_MAX / BLOCK;
+	if (!*fits)
+		return STATUS_OK;
+	size_t words = order_amd_words(plan.count, (uint32_t)entries);
+	struct soft_core *core = &group->core;
+	if (words == SIZE_MAX || !make_room(&plan, scratch, entries))
+		return STATUS_NO_MEMORY;
+	uint32_t *work = ARENA_ARRAY(scratch, uint32_t, words);
+	if (work == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t place = 0; place < plan.count; place++)
+		at_place(plan.joints, group, place)->core_place = place;
+	find_near(&plan);
+	order_amd(plan.count, plan.start, plan.near, plan.sequence, work);
+	put_in_order(&plan);
+	*fits = find_rows(&plan);
+	if (!*fits) {
+		for (uint32_t place = 0; place < plan.count; place++)
+			at_place(plan.joints, group, place)->core_place = SOFT_NO_PLACE;
+		return STATUS_OK;
+	}
+	find_couples(&plan);
+	core->blocks = ARENA_ARRAY(scratch, double, (uint64_t)BLOCK * core->first[plan.count]);
+	return core->blocks != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* ---- once a sub-step ------------------------------------------------------------------------ */
+
+static const struct spatial *on_held(const struct soft_joint *joint, uint32_t row, uint32_t held)
+{
+	return held == joint->a ? &joint->locks[row].on_a : &joint->locks[row].on_b;
+}
+
+/* Of a unit of force at an arm, in whatever direction across it. */
+static double arm_strain(const struct soft_held *held, vec3 arm)
+{
+	double length = vec3_length(arm);
+	if (!held->moves || length == 0)
+		return 0;
+	vec3 along = vec3_scale(arm, 1 / length);
+	double across = sym3_trace(held->inertia_inv) -
+			vec3_dot(along, sym3_apply(held->inertia_inv, along));
+	return 0.5 * across * length;
+}
+
+static void put_strain(const struct soft_joints *joints, uint32_t i)
+{
+	struct soft_joint *joint = &joints->items[i];
+	const struct joint *data = &joints->list.joints[i];
+	const struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
+	const struct body_motion *at_a = joint->a == 0 ? &data->a : &joints->motions[joint->a];
+	const struct body_motion *at_b = joint->b == 0 ? &data->b : &joints->motions[joint->b];
+	vec3 end_a = joint_anchor_a(data, at_a), end_b = joint_anchor_b(data, at_b);
+	joint->force_strain = arm_strain(a, vec3_sub(end_a, at_a->centre)) +
+			      arm_strain(b, vec3_sub(end_b, at_b->centre));
+	joint->couple_strain = (sym3_trace(a->inertia_inv) + sym3_trace(b->inertia_inv)) / 3;
+	double length = vec3_distance(end_a, end_b);
+	if (data->type == JOINT_DISTANCE && length > 0) /* a rod turns as its ends go */
+		joint->force_strain += (a->mass_inv.x + b->mass_inv.x) / length;
+}
+
+/* A_jj, the rows of its lower half. */
+static void put_diagonal(const struct soft_joints *joints, const struct soft_joint *joint,
+			 double own[SOFT_LOCKS_MAX], double *out)
+{
+	const uint32_t sides[2] = { joint->a, joint->b };
+	memset(out, 0, DIAGONAL * sizeof *out);
+	for (uint32_t side = 0; side < 2; side++) {
+		const struct soft_held *held = &joints->held[sides[side]];
+		double *row = out;
+		for (uint32_t i = 0; i < joint->count && held->moves; i++) {
+			double answer[6];
+			soft_respond(held->response, on_held(joint, i, sides[side]), answer);
+			for (uint32_t j = 0; j <= i; j++)
+				row[j] += soft_dot(on_held(joint, j, sides[side]), answer);
+			row += i + 1;
+		}
+	}
+	for (uint32_t i = 0, at = 0; i < joint->count; at += ++i + 1) {
+		own[i] = out[at];
+		out[at] += SOFTNESS * own[i];
+	}
+}
+
+static void put_blocks(const struct soft_joints *joints, const struct soft_group *group)
+{
+	const struct soft_core *core = &group->core;
+	uint32_t places = group->last - group->core_first;
+	double answers[SOFT_LOCKS_MAX][6];
+	memset(core->blocks, 0, (size_t)BLOCK * core->first[places] * sizeof *core->blocks);
+	for (uint32_t k = 0; k < core->couple_count; k++) {
+		const struct soft_couple *couple = &core->couples[k];
+		const struct soft_joint *column = at_place(joints, group, couple->column);
+		const struct soft_joint *row = at_place(joints, group, couple->row);
+		bool again = k > 0 && couple[-1].column == couple->column &&
+			     couple[-1].held == couple->held;
+		for (uint32_t c = 0; c < column->count && !again; c++)
+			soft_respond(joints->held[couple->held].response,
+				     on_held(column, c, couple->held), answers[c]);
+		double *block = &core->blocks[(size_t)BLOCK * couple->block];
+		for (uint32_t r = 0; r < row->count; r++)
+			for (uint32_t c = 0; c < column->count; c++)
+				block[SOFT_LOCKS_MAX * r + c] +=
+					soft_dot(on_held(row, r, couple->held), answers[c]);
+	}
+}
+
+/* out −= B Yᵀ; the lower half alone if `packed`. */
+static inline void take_product(double *out, const double *b, uint32_t b_count, const double *y,
+				uint32_t y_count, uint32_t inner, bool packed)
+{
+	for (uint32_t r = 0; r < b_count; r++) {
+		uint32_t columns = packed ? r + 1 : y_count;
+		for (uint32_t c = 0; c < columns; c++) {
+			double sum = 0;
+			for (uint32_t m = 0; m < inner; m++)
+				sum += b[SOFT_LOCKS_MAX * r + m] * y[SOFT_LOCKS_MAX * c + m];
+			out[c] -= sum;
+		}
+		out += packed ? r + 1 : SOFT_LOCKS_MAX;
+	}
+}
+
+/* What a column does to those of its rows. */
+static void eliminate(const struct soft_joints *joints, const struct soft_group *group, uint32_t column)
+{
+	const struct soft_core *core = &group->core;
+	const struct soft_joint *pivot = at_place(joints, group, column);
+	uint32_t end = core->first[column + 1];
+	for (uint32_t k = core->first[column]; k < end; k++) {
+		uint32_t target = core->rows[k], at = core->first[target];
+		const struct soft_joint *joint = at_place(joints, group, target);
+		const double *b = &core->blocks[(size_t)BLOCK * k];
+		double y[BLOCK];
+		memcpy(y, b, sizeof y);
+		for (uint32_t r = 0; r < joint->count; r++)
+			soft_joint_unfactor(pivot, pivot->count, &y[SOFT_LOCKS_MAX * r]);
+		take_product(&core->diagonal[(size_t)DIAGONAL * target], b, joint->count, y,
+			     joint->count, pivot->count, true);
+		for (uint32_t i = k + 1; i < end; i++) {
+			while (core->rows[at] != core->rows[i])
+				at++;
+			take_product(&core->blocks[(size_t)BLOCK * at],
+				     &core->blocks[(size_t)BLOCK * i],
+				     at_place(joints, group, core->rows[i])->count, y, joint->count,
+				     pivot->count, false);
+		}
+	}
+}
+
+void soft_core_factor(struct soft_joints *joints, const struct soft_group *group)
+{
+	const struct soft_core *core = &group->core;
+	uint32_t count = group->last - group->core_first;
+	if (count == 0)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		put_strain(joints, joints->forest.order[group->core_first + i]);
+		put_diagonal(joints, at_place(joints, group, i),
+			     &core->own[(size_t)SOFT_LOCKS_MAX * i],
+			     &core->diagonal[(size_t)DIAGONAL * i]);
+	}
+	put_blocks(joints, group);
+	for (uint32_t i = 0; i < count; i++) {
+		struct soft_joint *joint = at_place(joints, group, i);
+		soft_joint_factor(joints, joint, &core->diagonal[(size_t)DIAGONAL * i], joint->count);
+		eliminate(joints, group, i);
+	}
+}
+
+/* ---- a pass --------------------------------------------------------------------------------- */
+
+/* x ← A⁻¹ x of `change`. */
+static void unfactor(struct soft_joints *joints, const struct soft_group *group)
+{
+	const struct soft_core *core = &group->core;
+	uint32_t count = group->last - group->core_first;
+	for (uint32_t i = 0; i < count; i++) {
+		struct soft_joint *joint = at_place(joints, group, i);
+		soft_joint_unfactor(joint, joint->count, joint->change);
+		for (uint32_t k = core->first[i]; k < core->first[i + 1]; k++) {
+			struct soft_joint *row = at_place(joints, group, core->rows[k]);
+			const double *block = &core->blocks[(size_t)BLOCK * k];
+			for (uint32_t r = 0; r < row->count; r++)
+				for (uint32_t c = 0; c < joint->count; c++)
+					row->change[r] -=
+						block[SOFT_LOCKS_MAX * r + c] * joint->change[c];
+		}
+	}
+	for (uint32_t i = count; i-- > 0;) {
+		struct soft_joint *joint = at_place(joints, group, i);
+		double sum[SOFT_LOCKS_MAX] = { 0 };
+		for (uint32_t k = core->first[i]; k < core->first[i + 1]; k++) {
+			const struct soft_joint *row = at_place(joints, group, core->rows[k]);
+			const double *block = &core->blocks[(size_t)BLOCK * k];
+			for (uint32_t r = 0; r < row->count; r++)
+				for (uint32_t c = 0; c < joint->count; c++)
+					sum[c] += block[SOFT_LOCKS_MAX * r + c] * row->change[r];
+		}
+		soft_joint_unfactor(joint, joint->count, sum);
+		for (uint32_t c = 0; c < joint->count; c++)
+			joint->change[c] -= sum[c];
+	}
+}
+
+/* 1: what a joint's impulse would turn in a sub-step. */
+static double strain_of(const struct soft_pass *pass, const struct soft_joint *joint)
+{
+	vec3 force = vec3_zero(), couple = vec3_zero();
+	for (uint32_t i = 0; i < joint->count; i++) {
+		const struct soft_row *row = &joint->locks[i];
+		const struct spatial *on = joint->b != 0 ? &row->on_b : &row->on_a;
+		if (vec3_length_squared(on->linear) > 0)
+			force = vec3_mul_add(force, on->linear, joint->change[i]);
+		else
+			couple = vec3_mul_add(couple, on->angular, joint->change[i]);
+	}
+	return (vec3_length(force) * joint->force_strain +
+		vec3_length(couple) * joint->couple_strain) / pass->h_inv;
+}
+
+/* The greatest strain and its place. */
+static double worst_strain(const struct soft_pass *pass, const struct soft_group *group, uint32_t *place)
+{
+	double worst = 0;
+	*place = 0;
+	for (uint32_t i = 0; i < group->last - group->core_first; i++) {
+		double strain = strain_of(pass, at_place(pass->joints, group, i));
+		if (strain > worst) {
+			worst = strain;
+			*place = i;
+		}
+	}
+	return worst;
+}
+
+/* Takes so much of what the softness carries out of λ that the strain there is STRAIN_MAX, or all. False,
+ * and λ stays, if it carries next to nothing: then the load is real. */
+static bool give_way(const struct soft_pass *pass, struct soft_group *group, double strain, uint32_t place)
+{
+	struct soft_joints *joints = pass->joints;
+	struct soft_core *core = &group->core;
+	uint32_t count = group->last - group->core_first;
+	for (uint32_t i = 0; i < count; i++) {
+		struct soft_joint *joint = at_place(joints, group, i);
+		double *impulses = &core->impulses[(size_t)SOFT_LOCKS_MAX * i];
+		const double *own = &core->own[(size_t)SOFT_LOCKS_MAX * i];
+		memcpy(impulses, joint->change, sizeof joint->change);
+		for (uint32_t r = 0; r < joint->count; r++)
+			joint->change[r] *= SOFTNESS * own[r];
+	}
+	unfactor(joints, group);
+	/* Strains are added up as if these were of one direction, as they nearly are. */
+	double carried = strain_of(pass, at_place(joints, group, place));
+	double part = 0;
+	if (carried > CARRIED_MIN * strain)
+		part = scalar_min((strain - STRAIN_MAX) / carried, 1);
+	for (uint32_t i = 0; i < count; i++) {
+		struct soft_joint *joint = at_place(joints, group, i);
+		const double *impulses = &core->impulses[(size_t)SOFT_LOCKS_MAX * i];
+		for (uint32_t r = 0; r < joint->count; r++)
+			joint->change[r] = impulses[r] - part * joint->change[r];
+	}
+	return part > 0;
+}
+
+void soft_core_solve(const struct soft_pass *pass, struct soft_group *group)
+{
+	uint32_t place;
+	unfactor(pass->joints, group);
+	for (uint32_t i = 0; i < STRAINS_MAX; i++) {
+		double strain = worst_strain(pass, group, &place);
+		if (!(strain > 1.01 * STRAIN_MAX) || !give_way(pass, group, strain, place))
+			break;
+		group->core.strained = true;
+	}
+}

@@ -1,0 +1,240 @@
+/* soft_joint_plan.c: which joints are solved together, and in which order.
+ *
+ * Bodies that impulses move and the joints between them, but those of springs alone, are a graph;
+ * joints to whatever no impulse moves hang on one body. What hangs together is a group, and groups have
+ * nothing to do with each other.
+ *
+ * A body with one joint is a leaf: with its joint it is taken off, then what has become a leaf, and
+ * so on. So a group without loops is taken off whole, as a tree, at the cost of so many single
+ * joints. What is left, the core, is the bodies and joints in loops and between them; a chain
+ * between two walls is one. It is eliminated as a sparse matrix (soft_joint_core.c).
+ *
+ * A core that fills in too much, as a large net does, is a tree again without the joints that close
+ * its loops: these are loose, and one fallback of the step is counted.
+ */
+#include "server/engine/methods/soft_step.h"
+
+/* The node of a body: its own, or 0. */
+static uint32_t node_of(const struct soft_joints *joints, uint32_t held)
+{
+	return joints->held[held].moves ? held : 0;
+}
+
+static uint32_t find(struct soft_node *nodes, uint32_t i)
+{
+	while (nodes[i].above != i) {
+		nodes[i].above = nodes[nodes[i].above].above;
+		i = nodes[i].above;
+	}
+	return i;
+}
+
+/* False where they were together. */
+static bool unite(struct soft_node *nodes, uint32_t a, uint32_t b)
+{
+	uint32_t root_a = find(nodes, a), root_b = find(nodes, b);
+	nodes[MAX_OF(root_a, root_b)].above = MIN_OF(root_a, root_b);
+	return root_a != root_b;
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+static bool make_room(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	struct soft_forest *forest = &joints->forest;
+	struct arena *scratch = &self->dynamics->scratch;
+	uint64_t bodies = joints->held_count, count = joints->list.count;
+	forest->nodes = ARENA_ARRAY(scratch, struct soft_node, bodies);
+	forest->ends = ARENA_ARRAY(scratch, uint32_t, 2 * count);
+	forest->order = ARENA_ARRAY(scratch, uint32_t, count);
+	forest->queue = ARENA_ARRAY(scratch, uint32_t, bodies);
+	forest->bodies = ARENA_ARRAY(scratch, uint32_t, bodies);
+	forest->groups = ARENA_ARRAY(scratch, struct soft_group, count);
+	return forest->nodes != NULL && forest->ends != NULL && forest->order != NULL &&
+	       forest->queue != NULL && forest->bodies != NULL && forest->groups != NULL;
+}
+
+/* Springs alone do not bind: they are solved one by one in any case. */
+static bool binds(const struct soft_joint *joint)
+{
+	bool binds = joint->lock_count > 0;
+	for (uint32_t r = 0; r < joint->extra_count; r++)
+		binds |= joint->extras[r].part != JOINT_PULL;
+	return binds;
+}
+
+/* Which joints each node has; nodes that hang together have one root. */
+static void hang_joints(struct soft_joints *joints)
+{
+	struct soft_node *nodes = joints->forest.nodes;
+	for (uint32_t i = 0; i < joints->held_count; i++)
+		nodes[i] = (struct soft_node){ .above = i };
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		struct soft_joint *joint = &joints->items[i];
+		uint32_t a = node_of(joints, joint->a), b = node_of(joints, joint->b);
+		joint->loose = !binds(joint) || a == b;
+		if (joint->loose)
+			continue;
+		nodes[a].count += a != 0;
+		nodes[b].count += b != 0;
+		if (a != 0 && b != 0)
+			(void)unite(nodes, a, b);
+	}
+	uint32_t first = 0;
+	for (uint32_t i = 1; i < joints->held_count; i++) {
+		nodes[i].first = first;
+		first += nodes[i].count;
+		nodes[i].count = 0;
+	}
+	for (uint32_t i = 0; i < joints->list.count; i++) {
+		const struct soft_joint *joint = &joints->items[i];
+		uint32_t ends[2] = { node_of(joints, joint->a), node_of(joints, joint->b) };
+		for (uint32_t side = 0; side < 2 && !joint->loose; side++)
+			if (ends[side] != 0) {
+				struct soft_node *node = &nodes[ends[side]];
+				joints->forest.ends[node->first + node->count++] = i;
+			}
+	}
+}
+
+/* Bodies group by group, groups in order of their first bodies, which are the roots of nodes. */
+static void gather_groups(struct soft_joints *joints)
+{
+	struct soft_forest *forest = &joints->forest;
+	uint32_t *number = forest->queue; /* of the group, by root */
+	uint32_t bodies = 0;
+	forest->group_count = 0;
+	for (uint32_t i = 1; i < joints->held_count; i++) {
+		if (forest->nodes[i].count == 0)
+			continue;
+		uint32_t root = find(forest->nodes, i);
+		if (root == i) {
+			number[i] = forest->group_count++;
+			forest->groups[number[i]] = (struct soft_group){ 0 };
+		}
+		forest->groups[number[root]].body_last++;
+	}
+	for (uint32_t g = 0; g < forest->group_count; g++) {
+		struct soft_group *group = &forest->groups[g];
+		uint32_t count = group->body_last;
+		group->body_first = group->body_last = bodies;
+		bodies += count;
+	}
+	for (uint32_t i = 1; i < joints->held_count; i++)
+		if (forest->nodes[i].count > 0) {
+			uint32_t root = find(forest->nodes, i);
+			forest->bodies[forest->groups[number[root]].body_last++] = i;
+		}
+}
+
+/* ---- trees ---------------------------------------------------------------------------------- */
+
+/* The joint that a leaf hangs on. */
+static uint32_t joint_of_leaf(const struct soft_joints *joints, uint32_t leaf)
+{
+	const struct soft_node *node = &joints->forest.nodes[leaf];
+	const uint32_t *ends = &joints->forest.ends[node->first];
+	uint32_t k = 0;
+	while (k + 1 < node->count &&
+	       (joints->items[ends[k]].loose || joints->items[ends[k]].placed))
+		k++;
+	return ends[k];
+}
+
+/* Takes off all that hangs on single joints. */
+static void take_trees(struct soft_joints *joints, struct soft_group *group)
+{
+	struct soft_forest *forest = &joints->forest;
+	struct soft_node *nodes = forest->nodes;
+	uint32_t waiting = 0;
+	for (uint32_t i = group->body_first; i < group->body_last; i++)
+		if (nodes[forest->bodies[i]].degree == 1)
+			forest->queue[waiting++] = forest->bodies[i];
+	for (uint32_t at = 0; at < waiting; at++) {
+		uint32_t leaf = forest->queue[at];
+		if (nodes[leaf].degree != 1)
+			continue; /* the last two of a tree are leaves both */
+		uint32_t i = joint_of_leaf(joints, leaf);
+		struct soft_joint *joint = &joints->items[i];
+		uint32_t a = node_of(joints, joint->a), b = node_of(joints, joint->b);
+		uint32_t above = a == leaf ? b : a;
+		joint->placed = true;
+		joint->child_b = leaf == b;
+		joint->moves_parent = above != 0;
+		forest->order[group->last++] = i;
+		nodes[leaf].degree = 0;
+		if (above != 0 && --nodes[above].degree == 1)
+			forest->queue[waiting++] = above;
+	}
+	group->core_first = group->last;
+}
+
+/* What no tree has taken, each joint where its first body that moves comes. */
+static void take_core(struct soft_joints *joints, struct soft_group *group)
+{
+	struct soft_forest *forest = &joints->forest;
+	for (uint32_t i = group->body_first; i < group->body_last; i++) {
+		const struct soft_node *node = &forest->nodes[forest->bodies[i]];
+		for (uint32_t k = 0; k < node->count && node->degree > 0; k++) {
+			struct soft_joint *joint = &joints->items[forest->ends[node->first + k]];
+			if (joint->placed)
+				continue;
+			joint->placed = true;
+			forest->order[group->last++] = forest->ends[node->first + k];
+		}
+	}
+}
+
+/* Of a core, what closes loops as its joints come is loose; the rest is trees. */
+static void open_loops(struct soft_joints *joints, struct soft_group *group)
+{
+	struct soft_forest *forest = &joints->forest;
+	struct soft_node *nodes = forest->nodes;
+	uint32_t *core = &forest->order[group->core_first];
+	uint32_t count = group->last - group->core_first;
+	nodes[0].above = 0;
+	for (uint32_t i = group->body_first; i < group->body_last; i++)
+		nodes[forest->bodies[i]].above = forest->bodies[i];
+	for (uint32_t k = 0; k < count; k++) {
+		struct soft_joint *joint = &joints->items[core[k]];
+		uint32_t a = node_of(joints, joint->a), b = node_of(joints, joint->b);
+		joint->placed = false;
+		joint->loose = !unite(nodes, a, b);
+		if (!joint->loose)
+			continue;
+		nodes[a].degree -= a != 0;
+		nodes[b].degree -= b != 0;
+	}
+	group->last = group->core_first;
+	take_trees(joints, group);
+}
+
+enum status soft_forest_plan(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	struct soft_forest *forest = &joints->forest;
+	uint32_t last = 0;
+	if (!make_room(self))
+		return STATUS_NO_MEMORY;
+	hang_joints(joints);
+	gather_groups(joints);
+	for (uint32_t i = 0; i < joints->held_count; i++)
+		forest->nodes[i].degree = forest->nodes[i].count;
+	for (uint32_t g = 0; g < forest->group_count; g++) {
+		struct soft_group *group = &forest->groups[g];
+		bool fits = true;
+		group->first = group->last = last;
+		take_trees(joints, group);
+		take_core(joints, group);
+		enum status status = soft_core_plan(self, group, &fits);
+		if (status != STATUS_OK)
+			return status;
+		if (!fits) {
+			open_loops(joints, group);
+			self->dynamics->report.fallbacks++;
+		}
+		last = group->last;
+	}
+	return STATUS_OK;
+}
