@@ -615,6 +615,44 @@ START_TEST(friction_holds_and_slides)
 }
 END_TEST
 
+/* Whichever way it slides it stops where its energy is gone, also within a tick, and stays. */
+START_TEST(friction_stops_what_slides)
+{
+	const double spin = _i == 0 ? 6 : -6, inertia = 1 + BOX_GYRATION, torque = 5;
+	begin(60);
+	weightless();
+	body_id box = add(TEST_BOX, vec3_make(1, 0, 0), 1, vec3_make(0, spin, 0), vec3_make(0, 0, spin));
+	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
+	struct command rub = axis_of(joint, 3);
+	rub.joint_axis.friction = torque;
+	test_do(world, &rub);
+	for (uint32_t tick = 0; tick < 240; tick++) {
+		test_step(world, 1);
+		ck_assert_double_ge(test_body(world, box).angular_velocity.z / spin, -1e-9);
+	}
+	double turned = 0.5 * inertia * spin * fabs(spin) / torque;
+	ck_assert_double_eq_tol(view(joint).coordinates[3], turned, 0.01 * fabs(turned));
+	ck_assert_double_lt(fabs(test_body(world, box).angular_velocity.z), 1e-9);
+	end();
+}
+END_TEST
+
+/* A motor that holds a place comes no faster than it can stop there. */
+START_TEST(a_motor_does_not_overshoot)
+{
+	const double target = _i == 0 ? 2 : -2;
+	begin(60);
+	weightless();
+	joint_id joint = add_arm(target, 2, JOINT_MOTOR_POSITION);
+	for (uint32_t tick = 0; tick < 600; tick++) {
+		test_step(world, 1);
+		ck_assert_double_lt(view(joint).coordinates[3] / target, 1.001);
+	}
+	ck_assert_double_eq_tol(view(joint).coordinates[3], target, 1e-3);
+	end();
+}
+END_TEST
+
 /* 3000 rpm: five radians a tick. */
 START_TEST(fast_turns_are_counted)
 {
@@ -788,6 +826,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_motor_gives_what_it_may);
 	tcase_add_test(tcase, a_motor_follows_a_sine);
 	tcase_add_test(tcase, friction_holds_and_slides);
+	tcase_add_loop_test(tcase, friction_stops_what_slides, 0, 2);
+	tcase_add_loop_test(tcase, a_motor_does_not_overshoot, 0, 2);
 	tcase_add_test(tcase, fast_turns_are_counted);
 	tcase_add_loop_test(tcase, a_free_pair_keeps_its_momenta, JOINT_SPHERICAL, JOINT_DRAG);
 	tcase_add_test(tcase, what_is_said_twice_is_done_once);
