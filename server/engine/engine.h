@@ -91,8 +91,9 @@ void world_set_shape_source(struct world *world, struct shape_source shapes);
 
 enum { BATCH_COMMANDS_MAX = 4096 };
 /* WITHDRAW: what waits of the session's restricted batches is taken back before anything else of this
- * call; such a batch has no commands and no tick. */
-enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2 };
+ * call. LET_GO: the drags that the session owns (0: that any does) are removed, in the order of batches.
+ * Such batches have no commands and no tick. */
+enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2, LATE_LET_GO = 3 };
 
 /* Commands that are applied together or not at all. */
 struct batch {
@@ -187,7 +188,7 @@ const struct event *world_events(const struct world *world, uint32_t *count);
 
 /* A state's name and the world's settings. */
 /* A state has one name: (epoch, tick, edit). `edit` counts the calls since the last step that applied or
- * kept at least one command, or withdrew what waited; the step sets it to 0. */
+ * kept at least one command, withdrew what waited or let drags go; the step sets it to 0. */
 struct world_info {
 	uint64_t tick;
 	uint32_t edit;
@@ -264,6 +265,8 @@ MUST_CHECK enum status world_joint(const struct world *world, joint_id id, struc
 /* Ids of all joints, or (body ≠ 0) of a body's, ascending; returns how many there are, writes at most
  * `capacity`, in no order where that is less. */
 uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, uint32_t capacity);
+/* How many drags a session owns, or (0) all sessions do. */
+uint32_t world_drags(const struct world *world, uint32_t owner);
 /* Bodies that joints link with `body`, itself among them, ascending; not through what is not
  * dynamic. 0 for no body. O(linked joints). NO_MEMORY. */
 MUST_CHECK enum status world_linked(const struct world *world, body_id body, body_id *ids,

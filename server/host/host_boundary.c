@@ -90,6 +90,7 @@ void host_boundary_begin(struct host *host)
 {
 	host->boundary.mark = arena_mark(&host->scratch);
 	host->boundary.stepping = false;
+	host->let_go_all = true;
 	host->boundary.stage = BOUNDARY_BEGIN;
 	host_go_on(host);
 }
@@ -188,7 +189,8 @@ static enum status collect(struct host *host)
 	arena_rewind(&host->scratch, boundary->mark);
 	boundary->count = boundary->refused_count = boundary->command_count = 0;
 	uint32_t jobs = running ? 0 : host_step_enlist(host, boundary->edits);
-	if (!running && jobs == 0 && (!boundary->edits || boundary->entry_count == 0)) {
+	bool asked = boundary->entry_count > 0 || host->drags_due;
+	if (!running && jobs == 0 && !(boundary->edits && asked)) {
 		/* Who wanted this tick is gone; what the inbox gave waits for the next one. */
 		boundary->stage = BOUNDARY_IDLE;
 		return STATUS_OK;
@@ -196,7 +198,7 @@ static enum status collect(struct host *host)
 	struct arena *scratch = &host->scratch;
 	if (host_players_begin(host, boundary) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	uint32_t most = boundary->entry_count + jobs + boundary->withdrawals;
+	uint32_t most = boundary->entry_count + jobs + boundary->own;
 	boundary->commands = ARENA_ARRAY(scratch, struct waiting_batch *, jobs);
 	boundary->batches = ARENA_ARRAY(scratch, struct batch, most);
 	boundary->records = ARENA_ARRAY(scratch, struct journal_batch, most);
@@ -209,7 +211,7 @@ static enum status collect(struct host *host)
 	if (status == STATUS_OK)
 		status = add_steps(host);
 	if (status == STATUS_OK)
-		host_players_withdraw(host, boundary);
+		host_players_leave(host, boundary);
 	if (status == STATUS_OK)
 		boundary->stage = BOUNDARY_APPLY;
 	return status;
@@ -228,7 +230,7 @@ static enum status apply(struct host *host)
 	struct boundary *boundary = &host->boundary;
 	uint64_t before = used(host);
 	enum status status = world_apply(host->world, boundary->batches,
-					 boundary->count + boundary->withdrawals, boundary->results);
+					 boundary->count + boundary->own, boundary->results);
 	boundary->cost += used(host) - before;
 	if (status != STATUS_OK)
 		return status;
@@ -252,7 +254,7 @@ static enum status record(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
-	uint32_t count = boundary->count + boundary->withdrawals;
+	uint32_t count = boundary->count + boundary->own;
 	if (host->journal != NULL && count > 0) {
 		struct world_info info = world_info(host->world);
 		for (uint32_t i = 0; i < boundary->count; i++)
@@ -402,6 +404,7 @@ void host_boundary_restored(struct host *host)
 {
 	host->boundary.mark = arena_mark(&host->scratch);
 	host->boundary.stepping = false;
+	host->let_go_all = true;
 	host->boundary.stage = BOUNDARY_RESTORE;
 	host_go_on(host);
 }

@@ -11,7 +11,7 @@
 #include "server/host/host_state.h"
 
 struct letter {
-	struct letter *next; /* of the notes that wait */
+	struct letter *next; /* of the notes that wait, or of a list */
 	runnable_mail *open;
 	struct asker asker;
 	uint32_t action;
@@ -31,6 +31,30 @@ void letter_destroy(struct letter *letter)
 	if (letter->shape != NULL)
 		shape_release(letter->shape);
 	heap_free(letter);
+}
+
+uint32_t letter_session(const struct letter *letter)
+{
+	return letter->asker.session;
+}
+
+struct letter *letter_next(const struct letter *letter)
+{
+	return letter->next;
+}
+
+void letter_put(struct letter **list, struct letter *letter)
+{
+	letter->next = *list;
+	*list = letter;
+}
+
+struct letter *letter_take(struct letter **list)
+{
+	struct letter *letter = *list;
+	if (letter != NULL)
+		*list = letter->next;
+	return letter;
 }
 
 static struct letter *note_new(uint32_t session, runnable_mail *open)
@@ -108,9 +132,7 @@ void host_notes_release(struct host *host)
 
 static void open_gone(struct runnable *runnable, void *context)
 {
-	struct letter *letter = context;
-	host_do_session_gone((struct host *)runnable, letter->asker.session);
-	letter_destroy(letter);
+	host_do_session_gone((struct host *)runnable, context);
 }
 
 struct letter *host_farewell(uint32_t session)

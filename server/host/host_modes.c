@@ -100,7 +100,8 @@ bool host_edit_wanted(const struct host *host)
 		if (host->jobs.items[i].left == 0 && has_turn(host, i))
 			return true;
 	bool driven = host->mode == WIRE_MODE_LOCKSTEP || host->mode == WIRE_MODE_BARRIER;
-	return !driven && (host->boundary.entry_count > 0 || inbox_holds(host));
+	return !driven &&
+	       (host->boundary.entry_count > 0 || host->drags_due || inbox_holds(host));
 }
 
 uint32_t host_step_enlist(struct host *host, bool edits)
@@ -385,9 +386,10 @@ void host_do_control(struct host *host, struct asker *asker, enum wire_control a
 	host_send(host, host_reply(host, asker));
 }
 
-void host_do_session_gone(struct host *host, uint32_t session)
+void host_do_session_gone(struct host *host, struct letter *farewell)
 {
-	host_players_gone(host, session);
+	uint32_t session = letter_session(farewell);
+	host_players_gone(host, farewell);
 	for (uint32_t i = host->jobs.count; i-- > 0;)
 		if (host->jobs.items[i].asker.session == session)
 			remove_job(host, i);

@@ -17,6 +17,11 @@
  * When the session has left the world, what it has waiting is withdrawn at the next boundary: a batch
  * of our own (LATE_WITHDRAW), recorded like any other, so that replays withdraw it, too. Its forces end
  * by themselves within the horizon, its bodies stay: they are part of the world.
+ *
+ * A drag is a hand in the world, of whatever role: those that a session owns end with it in the same way
+ * (LATE_LET_GO), after all its batches. Where a world goes on without those who held (after a
+ * restart, in a copy, and after RESTORE, which takes everybody to another time), all hands let go before the
+ * first batch.
  */
 #include <string.h>
 
@@ -68,16 +73,20 @@ enum status host_players_begin(struct host *host, struct boundary *boundary)
 		if (add(host, waiting->batch.session) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
-	for (uint32_t i = 0; i < host->players.count; i++)
-		any = any || host->players.items[i].gone;
+	boundary->own = host->let_go_all;
+	for (struct letter *letter = host->gone; letter != NULL; letter = letter_next(letter)) {
+		struct player *player = find(host, letter_session(letter));
+		boundary->own += 2;
+		any = any || player != NULL;
+		if (player != NULL)
+			player->gone = true;
+	}
 	boundary->share_count = any ? host->players.count : 0;
 	boundary->shares = ARENA_ARRAY(&host->scratch, struct world_share, boundary->share_count);
-	boundary->withdrawals = 0;
 	if (boundary->shares == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < boundary->share_count; i++) {
 		boundary->shares[i] = (struct world_share){ .session = host->players.items[i].session };
-		boundary->withdrawals += host->players.items[i].gone;
 		host->players.items[i].asked = 0;
 	}
 	world_shares(host->world, boundary->shares, boundary->share_count);
@@ -165,26 +174,51 @@ enum status host_players_check(struct host *host, struct boundary *boundary, con
 	return STATUS_OK;
 }
 
-void host_players_withdraw(struct host *host, struct boundary *boundary)
+/* Whether a batch of this boundary may give the session a drag: one that it makes, or is made an owner of. */
+static bool may_hold(const struct boundary *boundary, uint32_t session)
 {
-	uint32_t at = boundary->count;
-	for (uint32_t i = 0; i < boundary->share_count; i++) {
-		const struct player *player = &host->players.items[i];
-		if (!player->gone)
-			continue;
-		/* The journal keeps only what changes something. */
-		if (boundary->shares[i].pending == 0) {
-			boundary->withdrawals--;
-			continue;
+	for (uint32_t i = 0; i < boundary->count; i++) {
+		const struct batch *batch = &boundary->batches[i];
+		for (uint32_t k = 0; k < batch->count; k++) {
+			const struct command *command = &batch->commands[k];
+			uint32_t owner = command->op == COMMAND_JOINT_CREATE ? command->joint_create.owner
+					 : command->op == COMMAND_JOINT_SET  ? command->joint_set.owner
+									     : 0;
+			bool joint = command->op == COMMAND_JOINT_CREATE ||
+				     command->op == COMMAND_JOINT_SET;
+			if (joint && (owner == session || (batch->restricted && batch->session == session)))
+				return true;
 		}
-		boundary->batches[at] = (struct batch){ .session = player->session, .late = LATE_WITHDRAW,
-							.restricted = true };
-		boundary->records[at++] = (struct journal_batch){ .session = player->session,
-								  .late = LATE_WITHDRAW,
-								  .restricted = true,
-								  .commands = (const uint8_t *)"" };
 	}
-	ASSERT(at == boundary->count + boundary->withdrawals);
+	return false;
+}
+
+static void put_own(struct boundary *boundary, uint32_t session, uint64_t number, uint8_t late)
+{
+	uint32_t at = boundary->count + boundary->own++;
+	boundary->batches[at] = (struct batch){ .session = session, .number = number, .late = late,
+						.restricted = true };
+	boundary->records[at] = (struct journal_batch){ .session = session, .batch = number, .late = late,
+							.restricted = true,
+							.commands = (const uint8_t *)"" };
+}
+
+/* The journal keeps only what may change something. */
+void host_players_leave(struct host *host, struct boundary *boundary)
+{
+	struct letter *letter;
+	boundary->own = 0;
+	if (host->let_go_all && world_drags(host->world, 0) > 0)
+		put_own(boundary, 0, 0, LATE_LET_GO);
+	while ((letter = letter_take(&host->gone)) != NULL) {
+		uint32_t session = letter_session(letter);
+		const struct player *player = find(host, session);
+		if (player != NULL && boundary->shares[player - host->players.items].pending > 0)
+			put_own(boundary, session, 0, LATE_WITHDRAW);
+		if (world_drags(host->world, session) > 0 || may_hold(boundary, session))
+			put_own(boundary, session, UINT64_MAX, LATE_LET_GO);
+		letter_put(&host->ending, letter);
+	}
 }
 
 void host_players_applied(struct host *host, const struct boundary *boundary)
@@ -219,29 +253,60 @@ static void forget_inherited(struct host *host, uint32_t session)
 	host->inherited.count = kept;
 }
 
-void host_players_end(struct host *host)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < host->players.count; i++) {
-		if (host->players.items[i].gone) {
-			forget_inherited(host, host->players.items[i].session);
-			ARRAY_RELEASE(&host->players.items[i].forces);
-		} else {
-			host->players.items[kept++] = host->players.items[i];
-		}
-	}
-	host->players.count = kept;
-}
-
-void host_players_gone(struct host *host, uint32_t session)
+static void forget(struct host *host, uint32_t session)
 {
 	struct player *player = find(host, session);
-	if (player != NULL)
-		player->gone = true;
+	if (player == NULL)
+		return;
+	forget_inherited(host, session);
+	ARRAY_RELEASE(&player->forces);
+	host->players.count--;
+	memmove(player, player + 1,
+		(host->players.count - (size_t)(player - host->players.items)) * sizeof *player);
+}
+
+void host_players_end(struct host *host)
+{
+	struct letter *letter;
+	while ((letter = letter_take(&host->ending)) != NULL) {
+		forget(host, letter_session(letter));
+		letter_destroy(letter);
+	}
+	host->let_go_all = false;
+	host->drags_due = false;
+	for (letter = host->gone; letter != NULL; letter = letter_next(letter))
+		host->drags_due |= world_drags(host->world, letter_session(letter)) > 0;
+}
+
+/* Whether a batch of the session is still to be applied. */
+static bool has_sent(struct host *host, uint32_t session)
+{
+	const struct boundary *boundary = &host->boundary;
+	bool sent = inbox_has(host->inbox, session);
+	for (uint32_t i = 0; i < boundary->entry_count && !sent; i++)
+		sent = boundary->entries[i].session == session;
+	return sent;
+}
+
+void host_players_gone(struct host *host, struct letter *farewell)
+{
+	uint32_t session = letter_session(farewell);
+	bool drags = world_drags(host->world, session) > 0;
+	bool leaves = drags || find(host, session) != NULL || has_sent(host, session);
+	for (struct letter *letter = host->gone; letter != NULL; letter = letter_next(letter))
+		leaves = leaves && letter_session(letter) != session;
+	host->drags_due |= drags;
+	if (leaves)
+		letter_put(&host->gone, farewell);
+	else
+		letter_destroy(farewell);
 }
 
 void host_players_release(struct host *host)
 {
+	struct letter *letter;
+	while ((letter = letter_take(&host->gone)) != NULL || (letter = letter_take(&host->ending)) != NULL)
+		letter_destroy(letter);
 	for (uint32_t i = 0; i < host->players.count; i++)
 		ARRAY_RELEASE(&host->players.items[i].forces);
 	ARRAY_RELEASE(&host->players);

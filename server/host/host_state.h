@@ -98,10 +98,10 @@ struct boundary {
 	uint32_t command_count, count, refused_count;
 	enum status status; /* of the step */
 	struct reason why;
-	/* Of host->players, by the same index, where anybody needs them; and how many batches that
-	 * withdraw stand behind the `count` others. */
+	/* Of host->players, by the same index, where anybody needs them; and how many batches of our own
+	 * stand behind the `count` others. */
 	struct world_share *shares;
-	uint32_t share_count, withdrawals;
+	uint32_t share_count, own;
 };
 
 /* A restricted session that has sent something since it came in (host_players.c). */
@@ -137,6 +137,11 @@ struct host {
 	uint32_t barrier; /* sessions needed, 0 none */
 	ARRAY_OF(struct step_job) jobs;		/* first come first */
 	ARRAY_OF(struct player) players; /* ascending by session */
+	/* Farewells of who has left with something to end: until the next boundary, and until that
+	 * one is recorded. */
+	struct letter *gone, *ending;
+	bool drags_due;	 /* among it are drags: a world that stands is edited for them */
+	bool let_go_all; /* drags of another time, or of sessions of another daemon or world */
 	ARRAY_OF(struct snapshot) snapshots;	/* by name, any order; looked up */
 	uint64_t snapshot_bytes;
 	uint64_t steps_unsaved; /* made since the last checkpoint, whatever a RESTORE did to the tick */
@@ -207,6 +212,11 @@ void asker_release(struct asker *asker);
 struct waiting_batch *waiting_batch_of(const struct host_batch *batch);
 
 /* ---- host_mail.c ---- */
+uint32_t letter_session(const struct letter *letter);
+/* Lists of letters that are kept; what is taken out is returned owned, NULL where there is none. */
+struct letter *letter_next(const struct letter *letter);
+void letter_put(struct letter **list, struct letter *letter);
+struct letter *letter_take(struct letter **list);
 /* NULL: out of memory. */
 struct letter *host_journal_note(void);
 void host_notes_release(struct host *host);
@@ -227,19 +237,20 @@ void host_boundary_begin(struct host *host);
 void host_boundary_release(struct host *host);
 
 /* ---- host_players.c ---- */
-/* Counts what players have as the boundary begins, and how many withdrawals there may be. */
+/* Counts what players have as the boundary begins, and how many batches of our own there may be. */
 MUST_CHECK enum status host_players_begin(struct host *host, struct boundary *boundary);
 /* Whether a restricted batch keeps within its session's shares: RANGE, LIMIT. */
 MUST_CHECK enum status host_players_check(struct host *host, struct boundary *boundary,
 					  const struct host_batch *from, const struct command *commands,
 					  struct reason *why);
-/* Puts the withdrawals behind the other batches. */
-void host_players_withdraw(struct host *host, struct boundary *boundary);
+/* Puts behind the other batches those that end what is left of who has gone. */
+void host_players_leave(struct host *host, struct boundary *boundary);
 /* Notes what has come of the batches. */
 void host_players_applied(struct host *host, const struct boundary *boundary);
 /* The boundary is recorded: who is gone is forgotten. */
 void host_players_end(struct host *host);
-void host_players_gone(struct host *host, uint32_t session);
+/* `farewell` is taken. */
+void host_players_gone(struct host *host, struct letter *farewell);
 void host_players_release(struct host *host);
 
 /* ---- host_report.c ---- */
@@ -255,7 +266,7 @@ MUST_CHECK enum status host_report_joints(struct host *host, bool stepping,
 void host_set_mode(struct host *host, enum wire_mode mode);
 void host_do_control(struct host *host, struct asker *asker, enum wire_control action,
 		     double value);
-void host_do_session_gone(struct host *host, uint32_t session);
+void host_do_session_gone(struct host *host, struct letter *farewell); /* taken */
 void host_do_step(struct host *host, struct step_job *job); /* contents taken */
 /* Whether requested ticks can be made now. */
 bool host_step_wanted(const struct host *host);

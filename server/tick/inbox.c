@@ -120,6 +120,15 @@ enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch, voi
 	return status;
 }
 
+bool inbox_has(struct inbox *inbox, uint64_t session)
+{
+	lock_take(&inbox->lock);
+	uint32_t place = place_of(inbox, session, 0);
+	bool has = place < inbox->counters.entries && inbox->waiting.entries[place].session == session;
+	lock_give(&inbox->lock);
+	return has;
+}
+
 const struct inbox_entry *inbox_take(struct inbox *inbox, uint32_t *count)
 {
 	lock_take(&inbox->lock);

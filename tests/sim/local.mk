@@ -16,6 +16,7 @@ tests_lib_libtests_a_SOURCES += \
 
 UNIT_TESTS += \
 	tests/sim/test_contacts \
+	tests/sim/test_drags \
 	tests/sim/test_edits \
 	tests/sim/test_fairness \
 	tests/sim/test_flow \

@@ -2,6 +2,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -235,3 +236,41 @@ def test_a_player_over_its_quota_is_told_busy_and_lives(server, what, size, batc
                 outcomes.append(why.status)
         assert "ok" in outcomes and set(outcomes) <= {"ok", "busy", "limit"} and "busy" in outcomes
         assert player.list()
+
+
+HOLDING = """
+import sys, time
+sys.path.insert(0, sys.argv[2])
+import cairn
+from cairn.client import command
+client = cairn.connect(sys.argv[1], role="player", resumes=True)
+world = client.join("held")
+own = world.result(world.send(command("spawn", position=(0, 5, 0)))).values[0]
+world.result(world.send(command("joint_create", "drag", 0, own, place=1)))
+print(client.session, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_client_that_is_killed_while_it_holds_a_body_lets_go_when_its_session_ends(server):
+    with server.connect() as owner:
+        world, _ = falling(owner, "held", method="soft-step", running=True)
+        world.subscribe(joints=True)
+        library = os.path.dirname(os.path.dirname(cairn.__file__))
+        holder = subprocess.Popen([sys.executable, "-c", HOLDING, server.address, library], stdout=subprocess.PIPE,
+                                  text=True)
+        try:
+            session = int(holder.stdout.readline())
+            joint, = world.joints()
+            assert (joint["type"], joint["owner"]) == ("drag", session)
+            holder.send_signal(signal.SIGKILL)
+            holder.wait()
+            time.sleep(0.5)
+            assert len(world.joints()) == 1, "its session may still come back"
+            owner.ask("reply", "kick", session)
+            until(lambda: world.joints() == [])
+            # Who watches is told.
+            assert any(frame.joints == {} for frame in world.frames(1000, timeout=5))
+        finally:
+            holder.kill()
+            holder.wait()

@@ -7,7 +7,7 @@
  */
 #include "server/base/array.h"
 #include "server/base/sort.h"
-#include "server/engine/dynamics/joint_list.h"
+#include "server/engine/world/joints.h"
 #include "server/engine/world/pending.h"
 #include "server/engine/world/plan.h"
 
@@ -30,6 +30,7 @@ struct applying {
 	uint32_t due_count;
 	size_t *encoded_bytes; /* by given batch: 0, or its size in world->encoded */
 	uint32_t to_keep;
+	bool let_go; /* drags were */
 	struct plan_size size;
 	struct plan plan;
 };
@@ -211,6 +212,8 @@ static void keep_values(struct applying *self, struct batch_result *result, stru
 static void apply_one(struct applying *self, struct due *due)
 {
 	struct world *world = self->world;
+	if (due->batch->late == LATE_LET_GO && due->batch->count == 0)
+		self->let_go |= joints_let_go(world, due->batch->session);
 	enum status status = plan_check(&self->plan, world, due->batch, &due->result->why);
 	refuse(due->result, status);
 	if (status != STATUS_OK)
@@ -244,10 +247,11 @@ static void note_woken(struct world *world, uint32_t first)
 	}
 }
 
-/* Whether the state is another one after a call: what was due goes, what is done or kept changes it. */
+/* Whether the state is another one after a call: what was due goes, what is done, kept or let go
+ * changes it. */
 static bool has_edited(const struct applying *self)
 {
-	bool edited = self->kept_count > 0 || self->to_keep > 0;
+	bool edited = self->kept_count > 0 || self->to_keep > 0 || self->let_go;
 	for (uint32_t i = 0; i < self->given_count && !edited; i++) {
 		const struct batch *batch = &self->given[i];
 		bool withdraws = batch->late == LATE_WITHDRAW && batch->count == 0;

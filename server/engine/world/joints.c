@@ -138,6 +138,37 @@ uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, ui
 	return count;
 }
 
+/* ---- drags ------------------------------------------------------------------------------------- */
+
+/* The next row from `row` on of a drag that the session owns, or (0) that any does. */
+static uint32_t next_drag(const struct world *world, uint32_t row, uint32_t session)
+{
+	const struct joint_table *table = &world->tables.joint;
+	for (row = bitset_next(&world->dynamics.joint_used, row); row != BITSET_NONE;
+	     row = bitset_next(&world->dynamics.joint_used, row + 1)) {
+		uint32_t owner = table->owner[row];
+		if (table->type[row] == JOINT_DRAG && owner != 0 && (session == 0 || owner == session))
+			break;
+	}
+	return row;
+}
+
+uint32_t world_drags(const struct world *world, uint32_t owner)
+{
+	uint32_t count = 0, row = next_drag(world, 0, owner);
+	for (; row != BITSET_NONE; row = next_drag(world, row + 1, owner))
+		count++;
+	return count;
+}
+
+bool joints_let_go(struct world *world, uint32_t session)
+{
+	uint32_t first = next_drag(world, 0, session), row = first;
+	for (; row != BITSET_NONE; row = next_drag(world, row + 1, session))
+		dynamics_joint_removed(&world->dynamics, row);
+	return first != BITSET_NONE;
+}
+
 /* ---- what is linked ---------------------------------------------------------------------------- */
 
 enum status world_linked(const struct world *world, body_id body, body_id *ids, uint32_t capacity,

@@ -31,6 +31,10 @@ enum status check_joint_targets(struct check *check, struct command *command);
 enum status check_joint_table(struct check *check, struct command *command);
 enum status check_joint_move(struct check *check, struct command *command);
 
+/* Removes the drags that a session owns, or (0) that any does; whether there were some. What is
+ * noted of them is reserved. */
+bool joints_let_go(struct world *world, uint32_t session);
+
 void apply_joint_create(const struct doing *doing, const struct command *command);
 void apply_joint_remove(const struct doing *doing, const struct command *command);
 void apply_joint_set(const struct doing *doing, const struct command *command);

@@ -502,6 +502,67 @@ START_TEST(what_is_withdrawn_was_never_there_and_others_stay)
 }
 END_TEST
 
+/* Two drags, on bodies 1 and 2, of that owner. */
+static void hold(struct world *of, uint32_t session, uint64_t number, uint32_t owner)
+{
+	struct command commands[2];
+	struct batch_result result;
+	for (int i = 0; i < 2; i++) {
+		command_defaults(&commands[i], COMMAND_JOINT_CREATE);
+		commands[i].joint_create.type = JOINT_DRAG;
+		commands[i].joint_create.body_b = 1 + i;
+		commands[i].joint_create.owner = owner;
+	}
+	struct batch batch = { .session = session, .number = number, .commands = commands, .count = 2 };
+	ck_assert_int_eq(world_apply(of, &batch, 1, &result), STATUS_OK);
+	ck_assert_int_eq(result.status, STATUS_OK);
+}
+
+START_TEST(drags_are_let_go_in_the_order_of_batches_and_once)
+{
+	struct world *of = test_world(false, "soft-step");
+	struct batch_result results[3];
+	struct command create;
+	struct joint_view view;
+	keep(of, 1, 1, 0, false, 1);
+	for (uint32_t owner = 0; owner < 6; owner++)
+		hold(of, 1, 2 + owner, owner);
+	ck_assert_uint_eq(world_drags(of, 3), 2);
+	ck_assert_uint_eq(world_drags(of, 0), 10);
+	/* Session 3 makes one after its hand was let go, session 4 one before. */
+	command_defaults(&create, COMMAND_JOINT_CREATE);
+	create.joint_create.type = JOINT_DRAG;
+	create.joint_create.body_b = 1;
+	create.joint_create.owner = 3;
+	struct command other = create;
+	other.joint_create.owner = 4;
+	struct batch batches[] = {
+		{ .session = 4, .number = UINT64_MAX, .late = LATE_LET_GO },
+		{ .session = 3, .number = 9, .commands = &create, .count = 1 },
+		{ .session = 4, .number = 9, .commands = &other, .count = 1 },
+	};
+	uint32_t edit = world_info(of).edit;
+	ck_assert_int_eq(world_apply(of, batches, 3, results), STATUS_OK);
+	ck_assert_uint_eq(world_drags(of, 4), 0);
+	ck_assert_uint_eq(world_drags(of, 3), 3);
+	ck_assert_int_eq(world_joint(of, results[2].values[0], &view), STATUS_UNKNOWN_JOINT);
+	test_check(of);
+	/* What lets nothing go changes nothing, the state's name included. */
+	uint64_t hash = test_hash(of);
+	batches[0].number = 1;
+	ck_assert_int_eq(world_apply(of, batches, 1, results), STATUS_OK);
+	ck_assert_uint_eq(world_info(of).edit, edit + 1);
+	ck_assert_uint_eq(test_hash(of), hash);
+	batches[0].session = 0;
+	ck_assert_int_eq(world_apply(of, batches, 1, results), STATUS_OK);
+	ck_assert_uint_eq(world_info(of).edit, edit + 2);
+	ck_assert_uint_eq(world_drags(of, 0), 0);
+	ck_assert_uint_eq(world_joints(of, 0, NULL, 0), 2); /* nobody's */
+	test_check(of);
+	world_destroy(of);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/world/batches");
@@ -512,6 +573,7 @@ static Suite *make(void)
 	tcase_add_test(whole, a_negative_id_names_what_an_earlier_command_makes);
 	tcase_add_test(whole, a_player_commands_only_what_is_his);
 	tcase_add_test(whole, what_is_withdrawn_was_never_there_and_others_stay);
+	tcase_add_test(whole, drags_are_let_go_in_the_order_of_batches_and_once);
 	suite_add_tcase(suite, whole);
 	TCase *order = tcase_create("order");
 	tcase_add_checked_fixture(order, setup, teardown);
