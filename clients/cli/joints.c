@@ -3,7 +3,7 @@
 
 #include "clients/cli/verbs.h"
 
-const char *cli_joint_type(uint8_t type)
+static const char *type_of(uint8_t type)
 {
 	static const char *const names[] = { "?",	   "spherical", "revolute", "prismatic",
 					     "cylindrical", "universal", "fixed",    "distance",
@@ -19,7 +19,7 @@ static const char *word(const char *const *words, uint8_t number)
 static void print_head(const struct cli *cli, const struct wire_joint *joint)
 {
 	out_u64(cli, "id", joint->id);
-	out_text(cli, "type", cli_joint_type(joint->type));
+	out_text(cli, "type", type_of(joint->type));
 	out_u64(cli, "flags", joint->flags);
 	out_u64(cli, "a", joint->a);
 	out_u64(cli, "b", joint->b);
@@ -32,14 +32,38 @@ static void print_state(const struct cli *cli, const struct wire_joint *joint)
 	out_reals(cli, "torque", joint->torque, 3);
 }
 
-bool cli_joints_item(const struct cli *cli, struct wire_cursor *in)
+static double length_of(const double v[3])
+{
+	return vec3_length(vec3_make(v[0], v[1], v[2]));
+}
+
+void cli_joints_head(void)
+{
+	printf("%6s  %-11s %8s %8s %12s %12s  %s\n", "id", "type", "a", "b", "force", "torque", "coordinates");
+}
+
+/* A line for people: lengths of what it carries; a record for programs: all of it. */
+bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id)
 {
 	struct wire_joint_facts facts;
+	const struct wire_joint *joint = &facts.joint;
 	if (answer_take_joints_item(in, &facts) != STATUS_OK)
 		return false;
+	*id = joint->id;
+	if (!cli->json) {
+		printf("%6u  %-11s %8u %8u %12.5g %12.5g ", (unsigned)joint->id, type_of(joint->type),
+		       (unsigned)joint->a, (unsigned)joint->b, length_of(joint->force),
+		       length_of(joint->torque));
+		for (uint32_t i = 0; i < COUNT_OF(joint->coordinates); i++)
+			printf(" %.4g", joint->coordinates[i]);
+		putchar('\n');
+		return true;
+	}
 	out_begin(cli);
-	print_head(cli, &facts.joint);
-	print_state(cli, &facts.joint);
+	print_head(cli, joint);
+	print_state(cli, joint);
+	out_u64(cli, "owner", joint->owner);
+	out_real(cli, "tag", (double)joint->tag);
 	out_reals(cli, "anchor_a", facts.anchor_a, 3);
 	out_reals(cli, "anchor_b", facts.anchor_b, 3);
 	out_end(cli);
@@ -101,7 +125,7 @@ void cli_watched_joints(const struct cli *cli, const struct mirror *mirror)
 		if (!cli->json) {
 			printf("  joint %u %s %u %u at %g %g %g %g %g %g force %g %g %g torque %g %g "
 			       "%g%s\n",
-			       (unsigned)joint->id, cli_joint_type(joint->type), (unsigned)joint->a,
+			       (unsigned)joint->id, type_of(joint->type), (unsigned)joint->a,
 			       (unsigned)joint->b, q[0], q[1], q[2], q[3], q[4], q[5], f[0], f[1], f[2],
 			       t[0], t[1], t[2], joint->flags & WIRE_JOINT_ASLEEP ? " asleep" : "");
 			continue;

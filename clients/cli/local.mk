@@ -10,7 +10,6 @@ cairn_SOURCES = \
 	clients/cli/progress.h \
 	clients/cli/verb_command.c \
 	clients/cli/verb_input.c \
-	clients/cli/verb_joints.c \
 	clients/cli/verb_lists.c \
 	clients/cli/verb_load.c \
 	clients/cli/verb_operations.c \

@@ -6,6 +6,8 @@
 #include "clients/cli/verbs.h"
 #include "server/base/bytes.h"
 
+enum { JOINTS_AT_ONCE = 1024 };
+
 /* ---- questions ----------------------------------------------------------------------------------- */
 
 static bool take_vector(struct cli *cli, uint32_t operand, const char *what, double values[3])
@@ -51,7 +53,7 @@ static bool read_joints(struct cli *cli, const char *kind, struct wire_query *qu
 	if (linked ? cli->operand_count != 3 : strcmp(kind, "joints") != 0)
 		return false;
 	query_init(query, linked ? WIRE_QUERY_LINKED : WIRE_QUERY_JOINTS);
-	query->limit = WIRE_QUERY_LIMIT_MAX;
+	query->limit = linked ? WIRE_QUERY_LIMIT_MAX : JOINTS_AT_ONCE;
 	return take_body(cli, 2, &query->body);
 }
 
@@ -191,8 +193,6 @@ static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct 
 	struct wire_cast_hit cast;
 	if (kind == WIRE_QUERY_REGIONS)
 		return print_region(cli, in);
-	if (kind == WIRE_QUERY_JOINTS)
-		return cli_joints_item(cli, in);
 	if (kind == WIRE_QUERY_CAST) {
 		if (answer_take_cast_hit(in, &cast) != STATUS_OK)
 			return false;
@@ -276,6 +276,38 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 	}
 }
 
+/* Prints one answer to JOINTS. The next question begins behind the last of them; *more: there may be
+ * others. */
+static bool print_page(struct cli *cli, struct wire_query *query, const struct msg_answer *answer, bool *more)
+{
+	struct wire_cursor in = wire_cursor_of(answer->answer);
+	struct wire_list list;
+	uint32_t last = 0;
+	bool good = wire_take_list(&in, &list) == STATUS_OK;
+	struct wire_cursor items = good ? wire_cursor_list(&list) : in;
+	for (uint32_t i = 0; good && i < list.count; i++)
+		good = cli_joints_item(cli, &items, &last);
+	*more = good && list.count == query->limit;
+	query->first = last + 1;
+	if (!good)
+		reason_set(&cli->why, STATUS_MALFORMED, -1, "joints", "the answer cannot be read");
+	return good;
+}
+
+/* All of them, however many: `answer` has the first. */
+static int print_joints(struct cli *cli, uint32_t world, struct wire_query *query, struct message *answer)
+{
+	bool more, good;
+	if (!cli->json)
+		cli_joints_head();
+	do {
+		good = print_page(cli, query, &answer->answer, &more);
+		if (more)
+			good = cairn_query(cli->client, world, query, answer, &cli->why) == STATUS_OK;
+	} while (good && more);
+	return good ? EXIT_SUCCESS : cli_fail(cli);
+}
+
 int verb_query(struct cli *cli)
 {
 	struct cairn_world world;
@@ -295,6 +327,8 @@ int verb_query(struct cli *cli)
 	bytes_release(&canonical);
 	if (!good)
 		return cli_fail(cli);
+	if (query.kind == WIRE_QUERY_JOINTS)
+		return print_joints(cli, world.number, &query, &answer);
 	print_answer(cli, query.kind, &answer.answer);
 	return EXIT_SUCCESS;
 }

@@ -15,10 +15,10 @@ void print_totals(const struct cli *cli, const struct wire_totals *totals);
 uint64_t cli_monitored(void);
 void cli_monitor_line(void *context, const struct msg_monitor_line *line);
 
-/* Joints (joints.c): the name of a type; an item of the answer to JOINTS, false where it is none;
- * the answer to JOINT; those of a frame, a line each. */
-const char *cli_joint_type(uint8_t type);
-bool cli_joints_item(const struct cli *cli, struct wire_cursor *in);
+/* Joints (joints.c): the names of what a line tells people; an item of the answer to JOINTS, false
+ * where it is none, with its id; the answer to JOINT; those of a frame, a line each. */
+void cli_joints_head(void);
+bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id);
 void cli_joint(const struct cli *cli, struct wire_cursor *in);
 void cli_watched_joints(const struct cli *cli, const struct mirror *mirror);
 

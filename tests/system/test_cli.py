@@ -173,15 +173,15 @@ def test_commands_are_given_field_by_field(cli, world):
     cli.text("command", world, "joint_targets", "targets=1,3,1.5")
     cli.text("command", world, "joint_table", "joint=1", "axis=3", "points=0,0;1,0.5;2,0", "period=2")
     cli.text("step", world, 30)
-    joint, = cli.lines("joints", world)
+    joint, = cli.lines("query", world, "joints")
     assert (joint["id"], joint["type"], joint["a"], joint["b"], joint["tag"]) == (1, "revolute", 0, 2, -7)
     assert joint["coordinates"][3] == pytest.approx(0.5 * 0.5 * 0.5 ** 2, abs=0.01)
-    assert cli.lines("joints", world, 2) == [joint] and cli.lines("joints", world, 1) == []
-    rows = [line.split() for line in cli.text("joints", world).splitlines()]
+    assert cli.lines("query", world, "joints", 2) == [joint] and cli.lines("query", world, "joints", 1) == []
+    rows = [line.split() for line in cli.text("query", world, "joints").splitlines()]
     assert rows[0] == ["id", "type", "a", "b", "force", "torque", "coordinates"]
     assert rows[1][:4] == ["1", "revolute", "0", "2"] and len(rows[1]) == 12
     cli.text("command", world, "joint_remove", "joint=1")
-    assert cli.lines("joints", world) == []
+    assert cli.lines("query", world, "joints") == []
 
 
 def test_a_scene_with_joints_loads_as_the_daemon_makes_it(cli, tmp_path):
@@ -191,7 +191,7 @@ def test_a_scene_with_joints_loads_as_the_daemon_makes_it(cli, tmp_path):
                      "bodies:\n  - {name: link, shape: {kind: sphere, radius: 0.1}, array: {count: 5000, step: [0.3, 0, 0]}}\n"
                      "joints:\n  - {type: spherical, chain: link, at_a: [0.15, 0, 0], swing: {limits: [0, 1]}}\n")
     cli.text("load", "chains", scene)
-    joints = cli.lines("joints", "chains")
+    joints = cli.lines("query", "chains", "joints")
     assert [(j["a"], j["b"]) for j in joints] == [(i, i + 1) for i in range(1, 5000)]
     with daemon("--scene", str(scene), "--paused") as server:
         other = Cli(server.address)
@@ -209,13 +209,13 @@ def test_a_refused_joint_of_a_scene_says_its_line(cli, tmp_path):
 
 def test_a_broken_joint_is_an_event(cli):
     cli.text("load", "door", SOURCE / "clients" / "scenes" / "door.yaml")
-    assert len(cli.lines("joints", "door", 2)) == 2
+    assert len(cli.lines("query", "door", "joints", 2)) == 2
     cli.text("resume", "door")
     events = [line for line in cli.lines("watch", "door", "--ticks", "150", "--events") if "event" in line]
     broken, = [event for event in events if event["event"] == "joint_break"]
     assert (broken["a"], broken["b"], broken["joint"]) == (2, 3, 2) and broken["value"] > 1
     cli.text("pause", "door")
-    assert [joint["id"] for joint in cli.lines("joints", "door")] == [1]
+    assert [joint["id"] for joint in cli.lines("query", "door", "joints")] == [1]
 
 
 def test_restore_goes_back_and_fork_goes_on(cli, world):
@@ -367,7 +367,7 @@ def test_replay_shows_a_bar_at_a_terminal_only(tmp_path):
 
 def test_help_names_every_verb(cli):
     text = cli.text("help")
-    for verb in ("worlds create destroy load spawn remove push set command methods parameters pause resume speed step watch query joints save "
+    for verb in ("worlds create destroy load spawn remove push set command methods parameters pause resume speed step watch query save "
                  "restore fork info replay help").split():
         assert f"\n  {verb} " in text
     assert cli.text("help", "push").count("\n") == 2
@@ -412,7 +412,7 @@ REFUSED = [
     (["command", "{w}", "joint_table", "joint=1", "axis=3", "points=1,2,3"], "type"),
     (["command", "{w}", "joint_targets", "targets=1,9,2"], "type"),
     (["command", "{w}", "joint_remove", "joint=99"], "unknown_joint"),
-    (["joints", "{w}", "99"], "unknown_body"),
+    (["query", "{w}", "joints", "99"], "unknown_body"),
     (["speed", "{w}", "0"], "range"),
     (["speed", "{w}", "fast"], "type"),
     (["query", "{w}", "body", "99"], "unknown_body"),
