@@ -12,17 +12,6 @@ enum status block_profile_check(uint64_t profile)
 
 /* ---- varints and lists of ids ----------------------------------------------------------- */
 
-/* The next id: `before` plus the gap plus 1. NULL as above, or when it passes 32 bits. */
-static const uint8_t *gap_get(const uint8_t *at, const uint8_t *end, uint32_t before, uint32_t *id)
-{
-	uint32_t gap;
-	at = varint_get(at, end, &gap);
-	if (at == NULL || gap >= UINT32_MAX - before)
-		return NULL;
-	*id = before + gap + 1;
-	return at;
-}
-
 /* Where ids come from: a plain list, or the rows of a block (all, or the created ones only). */
 struct id_source {
 	const uint32_t *ids;
@@ -147,7 +136,7 @@ enum status block_ids_next(struct block_ids *self, uint32_t *id)
 			return STATUS_MALFORMED;
 		self->id = (uint32_t)value;
 	} else {
-		const uint8_t *at = gap_get(self->in.at, self->in.end, self->id, &self->id);
+		const uint8_t *at = varint_get_id(self->in.at, self->in.end, self->id, &self->id);
 		if (at == NULL)
 			return STATUS_MALFORMED;
 		self->in.at = at;
@@ -363,7 +352,7 @@ static bool next_run(const struct block_reader *self, struct row_cursor *rows)
 static bool next_row(const struct block_reader *self, struct row_cursor *rows)
 {
 	if (!self->quantised) {
-		rows->ids = gap_get(rows->ids, self->end, rows->id, &rows->id);
+		rows->ids = varint_get_id(rows->ids, self->end, rows->id, &rows->id);
 		if (rows->masks != NULL) /* passed before */
 			rows->masks = wire_mask_get(rows->masks, self->end, &rows->mask);
 		return rows->ids != NULL;

@@ -394,17 +394,6 @@ enum status joint_rows_pack_tail(const struct joint_frame *frame, const struct d
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
-/* The next id; NULL when it is cut short or passes 32 bits. */
-static const uint8_t *id_get(const uint8_t *at, const uint8_t *end, uint32_t *id)
-{
-	uint32_t gap;
-	at = varint_get(at, end, &gap);
-	if (at == NULL || gap >= UINT32_MAX - *id)
-		return NULL;
-	*id += gap + 1;
-	return at;
-}
-
 /* Finds where each column begins: ids and masks are passed once, and everything must fit to the byte. */
 static enum status open_bin(struct joint_reader *self, struct wire_cursor *in)
 {
@@ -419,7 +408,7 @@ static enum status open_bin(struct joint_reader *self, struct wire_cursor *in)
 	const uint8_t *at = self->ids;
 	uint32_t id = 0;
 	for (uint32_t i = 0; i < self->left && at != NULL; i++)
-		at = id_get(at, self->end, &id);
+		at = varint_get_id(at, self->end, id, &id);
 	self->masks = at;
 	uint32_t rows[WIRE_JOINT_COLUMN_COUNT] = { 0 };
 	for (uint32_t i = 0; i < self->left && at != NULL; i++) {
@@ -457,7 +446,7 @@ enum status joint_rows_open(struct joint_reader *self, enum wire_profile profile
 
 static enum status next_in_bin(struct joint_reader *self, struct wire_joint *joint, wire_mask *mask)
 {
-	self->ids = id_get(self->ids, self->end, &self->id);
+	self->ids = varint_get_id(self->ids, self->end, self->id, &self->id);
 	self->masks = wire_mask_get(self->masks, self->end, mask);
 	ASSERT(self->ids != NULL && self->masks != NULL); /* seen by open_bin */
 	joint->id = self->id;

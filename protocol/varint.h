@@ -51,6 +51,18 @@ static inline const uint8_t *varint_get(const uint8_t *at, const uint8_t *end, u
 	return sum <= UINT32_MAX ? at : NULL;
 }
 
+/* The next of ascending ids: `before`, plus a gap, plus 1. NULL also where it passes 32 bits. */
+static inline const uint8_t *varint_get_id(const uint8_t *at, const uint8_t *end, uint32_t before,
+					   uint32_t *id)
+{
+	uint32_t gap;
+	at = varint_get(at, end, &gap);
+	if (at == NULL || gap >= UINT32_MAX - before)
+		return NULL;
+	*id = before + gap + 1;
+	return at;
+}
+
 static inline uint64_t zigzag(int64_t value)
 {
 	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);

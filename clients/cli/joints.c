@@ -39,7 +39,8 @@ static double length_of(const double v[3])
 
 void cli_joints_head(void)
 {
-	printf("%6s  %-11s %8s %8s %12s %12s  %s\n", "id", "type", "a", "b", "force", "torque", "coordinates");
+	printf("%6s  %-11s %8s %8s %12s %12s  %s\n", "id", "type", "a", "b", "force", "torque",
+	       "coordinates");
 }
 
 /* A line for people: lengths of what it carries; a record for programs: all of it. */

@@ -22,6 +22,8 @@ libcairnd_a_SOURCES += \
 	server/sync/view_joints.h
 
 tests_lib_libtests_a_SOURCES += \
+	tests/lib/fan_hall.h \
+	tests/lib/fan_hall.c \
 	tests/lib/gen_reports.h \
 	tests/lib/gen_reports.c \
 	tests/lib/cubes.h \

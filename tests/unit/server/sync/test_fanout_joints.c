@@ -10,75 +10,19 @@
 #include "server/host/report_queue.h"
 #include "server/sync/fanout.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/fan_hall.h"
 #include "tests/lib/gen_reports.h"
 
 enum { CLIENTS = 4, JOINTS_MAX = 4000 };
 
-struct client {
-	struct stream stream;
-	struct outbox outbox;
-	struct subscription *subscription;
-	struct mirror mirror;
-	struct bytes in;
-	size_t queued;
-	uint32_t snapshots, deltas, rows, wholes, events;
-	bool part;
-};
-
 struct room {
 	struct gen_reports gen;
-	struct fanout *fanout;
-	struct frame_pool *pool;
-	struct outbox_set set;
-	struct client clients[CLIENTS];
-	uint64_t now;
+	struct fan_hall hall;
 	struct wire_joint joints[JOINTS_MAX]; /* ascending */
 	uint32_t count, next_id, most;
 	uint32_t churn; /* joints that go and come in a tick, of a hundred */
 	bool told;
 };
-
-static void read_frame(struct client *client, struct wire_slice content)
-{
-	struct message message;
-	struct reason why;
-	bool last = false;
-	ck_assert_int_eq(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, &why),
-			 STATUS_OK);
-	client->events += message.type == MESSAGE_EVENTS ? message.events.list.count : 0;
-	if (message.type == MESSAGE_NOTICE || message.type == MESSAGE_EVENTS)
-		return;
-	ck_assert_int_eq(mirror_take(&client->mirror, &message, &last), STATUS_OK);
-	client->snapshots += message.type == MESSAGE_SNAPSHOT && message.snapshot.part == 0;
-	client->deltas += message.type == MESSAGE_DELTA && message.delta.part == 0;
-	if (message.type != MESSAGE_ROWS || message.rows.part != 0)
-		return;
-	client->rows++;
-	client->wholes += (message.rows.flags & WIRE_FRAME_WHOLE) != 0;
-}
-
-static enum status take(struct stream *stream, struct frame *const frames[], uint32_t count)
-{
-	struct client *client = (struct client *)stream;
-	struct wire_slice content;
-	size_t bytes;
-	for (uint32_t i = 0; i < count; i++)
-		ck_assert_int_eq(bytes_append(&client->in, frames[i]->data, frames[i]->bytes),
-				 STATUS_OK);
-	while (frame_split(client->in.data, client->in.count, WIRE_FRAME_DOWN, &content, &bytes) ==
-	       STATUS_OK) {
-		read_frame(client, content);
-		bytes_consume(&client->in, bytes);
-	}
-	return STATUS_OK;
-}
-
-static size_t queued(const struct stream *stream)
-{
-	return ((const struct client *)stream)->queued;
-}
-
-static const struct stream_ops ops = { .write = take, .queued = queued };
 
 /* ---- joints of the world -------------------------------------------------------------------------- */
 
@@ -175,58 +119,44 @@ static void add_joints(struct room *room, struct tick_report *report)
 
 static void feed(struct room *room, struct report *report, bool with_joints)
 {
-	room->now += NS_PER_S / 60;
 	if (with_joints)
 		add_joints(room, &report->ticked);
 	room->told = room->told && with_joints;
-	ck_assert_int_eq(fanout_report(room->fanout, &report->ticked, room->now), STATUS_OK);
-	while (fanout_is_serving(room->fanout))
-		fanout_continue(room->fanout, room->now);
-	outbox_set_flush(&room->set);
+	fan_report(&room->hall, report, NS_PER_S / 60, true);
 	/* Many parts go out a few at a time. */
 	for (uint32_t i = 0; i < CLIENTS; i++) {
-		struct client *client = &room->clients[i];
+		struct fan_client *client = &room->hall.clients[i];
 		while (client->subscription != NULL && client->queued == 0 &&
 		       subscription_is_busy(client->subscription)) {
 			outbox_flush(&client->outbox);
-			fanout_go_on(room->fanout, client->subscription, room->now);
+			fanout_go_on(room->hall.fanout, client->subscription, room->hall.now);
 		}
 		if (client->subscription != NULL && client->queued == 0)
 			outbox_flush(&client->outbox);
 	}
-	report_destroy(report);
 }
 
 static void acknowledge(struct room *room)
 {
-	for (uint32_t i = 0; i < CLIENTS; i++) {
-		struct client *client = &room->clients[i];
-		if (client->subscription != NULL)
-			subscription_ack(client->subscription, (uint32_t)client->mirror.epoch,
-					 client->mirror.tick, client->mirror.edit, room->now);
-	}
+	for (uint32_t i = 0; i < CLIENTS; i++)
+		if (room->hall.clients[i].subscription != NULL)
+			fan_acknowledge(&room->hall, i);
 }
 
 static void start(struct room *room, uint64_t seed)
 {
 	memset(room, 0, sizeof *room);
-	room->now = NS_PER_S;
+	fan_open(&room->hall);
 	room->churn = 3;
 	room->most = 250;
 	gen_reports_init(&room->gen, seed);
 	room->gen.births = 12;
-	ck_assert_int_eq(frame_pool_create(1 << 20, &room->pool), STATUS_OK);
-	ck_assert_int_eq(fanout_create(room->pool, &room->fanout), STATUS_OK);
 }
 
 static void enter(struct room *room, uint32_t who, enum wire_profile profile, wire_mask joints, bool part)
 {
-	struct client *client = &room->clients[who];
 	struct message ask;
-	struct reason why;
-	client->stream = (struct stream){ .ops = &ops };
-	client->part = part;
-	outbox_init(&client->outbox, &room->set, &client->stream, room->pool);
+	room->hall.clients[who].part = part;
 	message_init(&ask, MESSAGE_SUBSCRIBE);
 	ask.subscribe.sub = 1;
 	ask.subscribe.profile = profile;
@@ -235,38 +165,19 @@ static void enter(struct room *room, uint32_t who, enum wire_profile profile, wi
 	ask.subscribe.events = 1u << EVENT_JOINT_BREAK;
 	if (part)
 		ask.subscribe.area = (struct wire_box){ true, { -200, -200, -200 }, { 0, 200, 200 } };
-	mirror_init(&client->mirror, profile, WIRE_COLUMNS_TICK, 1 << 20);
-	mirror_watch_joints(&client->mirror, joints, JOINTS_MAX);
-	ck_assert_int_eq(fanout_subscribe(room->fanout, &ask.subscribe, &client->outbox, NULL, true,
-					  WIRE_FRAME_MIN, room->now, &client->subscription, &why),
-			 STATUS_OK);
-	outbox_set_flush(&room->set);
-}
-
-static void finish(struct room *room)
-{
-	struct frame_pool_counters counters;
-	fanout_destroy(room->fanout);
-	for (uint32_t i = 0; i < CLIENTS; i++) {
-		outbox_release(&room->clients[i].outbox);
-		mirror_release(&room->clients[i].mirror);
-		bytes_release(&room->clients[i].in);
-	}
-	frame_pool_counters(room->pool, &counters);
-	ck_assert_uint_eq(counters.live, 0);
-	frame_pool_destroy(room->pool);
+	fan_enter(&room->hall, who, &ask.subscribe, true, WIRE_FRAME_MIN);
 }
 
 static bool is_current(const struct room *room, uint32_t who)
 {
-	const struct mirror *mirror = &room->clients[who].mirror;
+	const struct mirror *mirror = &room->hall.clients[who].mirror;
 	return mirror->complete && mirror->tick == room->gen.tick;
 }
 
 /* It has the joints of the bodies it has, with the columns it asked for. */
 static void expect_joints(const struct room *room, uint32_t who)
 {
-	const struct client *client = &room->clients[who];
+	const struct fan_client *client = &room->hall.clients[who];
 	const struct mirror_joints *shown = &client->mirror.joints;
 	uint32_t next = 0;
 	ck_assert(is_current(room, who));
@@ -307,14 +218,14 @@ START_TEST(mirrors_have_the_joints_of_their_bodies)
 		}
 		acknowledge(&room);
 		/* One of them misses some ticks, now and then more than the ring remembers. */
-		room.clients[n / 50 % CLIENTS].queued = n % 50 > 5 && n % 50 < 40 ? 1 << 20 : 0;
+		room.hall.clients[n / 50 % CLIENTS].queued = n % 50 > 5 && n % 50 < 40 ? 1 << 20 : 0;
 	}
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		ck_assert_uint_gt(looked[i], 100);
-		ck_assert_uint_gt(room.clients[i].rows, 80);
-		ck_assert_uint_gt(room.clients[i].mirror.joints.count, 10);
+		ck_assert_uint_gt(room.hall.clients[i].rows, 80);
+		ck_assert_uint_gt(room.hall.clients[i].mirror.joints.count, 10);
 	}
-	finish(&room);
+	fan_close(&room.hall);
 }
 END_TEST
 
@@ -332,31 +243,31 @@ START_TEST(where_history_is_too_short_all_joints_come_with_a_delta)
 	enter(&room, 1, WIRE_PROFILE_EXACT, WIRE_JOINT_COLUMNS_ALL, true);
 	feed(&room, gen_reports_next(&room.gen), true);
 	acknowledge(&room);
-	uint32_t snapshots = room.clients[0].snapshots + room.clients[1].snapshots;
-	uint32_t wholes = room.clients[0].wholes + room.clients[1].wholes;
-	room.clients[0].queued = room.clients[1].queued = 1 << 20;
+	uint32_t snapshots = room.hall.clients[0].snapshots + room.hall.clients[1].snapshots;
+	uint32_t wholes = room.hall.clients[0].wholes + room.hall.clients[1].wholes;
+	room.hall.clients[0].queued = room.hall.clients[1].queued = 1 << 20;
 	/* More go than the ring of removals holds, within the ticks that bodies are remembered. */
 	room.churn = 90;
 	room.most = JOINTS_MAX;
 	for (int n = 0; n < 50; n++)
 		feed(&room, gen_reports_next(&room.gen), true);
-	ck_assert_uint_gt(fanout_view(room.fanout)->joints.removal_count, VIEW_JOINT_REMOVALS_MAX);
-	room.clients[0].queued = room.clients[1].queued = 0;
+	ck_assert_uint_gt(fanout_view(room.hall.fanout)->joints.removal_count, VIEW_JOINT_REMOVALS_MAX);
+	room.hall.clients[0].queued = room.hall.clients[1].queued = 0;
 	for (int n = 0; n < 70; n++) /* their divisor has grown */
 		feed(&room, gen_reports_next(&room.gen), true);
 	room.churn = 3;
 	room.most = 250;
 	acknowledge(&room);
-	room.clients[0].subscription->divisor = room.clients[1].subscription->divisor = 1;
+	room.hall.clients[0].subscription->divisor = room.hall.clients[1].subscription->divisor = 1;
 	for (int n = 0; n < 5; n++) {
 		feed(&room, gen_reports_next(&room.gen), true);
 		acknowledge(&room);
 	}
 	expect_joints(&room, 0);
 	expect_joints(&room, 1);
-	ck_assert_uint_eq(room.clients[0].snapshots + room.clients[1].snapshots, snapshots);
-	ck_assert_uint_ge(room.clients[0].wholes + room.clients[1].wholes, wholes + 2);
-	finish(&room);
+	ck_assert_uint_eq(room.hall.clients[0].snapshots + room.hall.clients[1].snapshots, snapshots);
+	ck_assert_uint_ge(room.hall.clients[0].wholes + room.hall.clients[1].wholes, wholes + 2);
+	fan_close(&room.hall);
 }
 END_TEST
 
@@ -368,16 +279,16 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	/* The first frame waits for the first report that tells joints. */
 	feed(&room, gen_reports_whole(&room.gen, false), false);
 	feed(&room, gen_reports_next(&room.gen), false);
-	ck_assert_uint_eq(room.clients[0].snapshots, 0);
-	ck_assert(fanout_wants_joints(room.fanout));
+	ck_assert_uint_eq(room.hall.clients[0].snapshots, 0);
+	ck_assert(fanout_wants_joints(room.hall.fanout));
 	struct report *report = gen_reports_next(&room.gen);
 	report->ticked.joints = report->ticked.joints_all = true;
 	room.joints[room.count++] = (struct wire_joint){ .id = room.next_id = 5, .type = 1, .b = 0 };
 	tell(&report->ticked, &room.joints[0], REPORT_CREATED);
 	room.told = true;
-	ck_assert_int_eq(fanout_report(room.fanout, &report->ticked, room.now), STATUS_OK);
+	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now), STATUS_OK);
 	report_destroy(report);
-	outbox_set_flush(&room.set);
+	outbox_set_flush(&room.hall.set);
 	expect_joints(&room, 0);
 	acknowledge(&room);
 	/* As after a host has been told to stop, and to go on. */
@@ -385,19 +296,19 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	report->ticked.joints = report->ticked.joints_all = true;
 	room.joints[0].id = 9;
 	tell(&report->ticked, &room.joints[0], REPORT_CREATED);
-	ck_assert_int_eq(fanout_report(room.fanout, &report->ticked, room.now), STATUS_OK);
+	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now), STATUS_OK);
 	report_destroy(report);
-	outbox_set_flush(&room.set);
+	outbox_set_flush(&room.hall.set);
 	expect_joints(&room, 0);
-	ck_assert_uint_eq(room.clients[0].snapshots, 1);
-	ck_assert_uint_eq(room.clients[0].wholes, 2);
+	ck_assert_uint_eq(room.hall.clients[0].snapshots, 1);
+	ck_assert_uint_eq(room.hall.clients[0].wholes, 2);
 	/* Who wants no joints is told none, and nobody else does. */
-	fanout_unsubscribe(room.fanout, room.clients[0].subscription);
-	room.clients[0].subscription = NULL;
-	ck_assert(!fanout_wants_joints(room.fanout));
+	fanout_unsubscribe(room.hall.fanout, room.hall.clients[0].subscription);
+	room.hall.clients[0].subscription = NULL;
+	ck_assert(!fanout_wants_joints(room.hall.fanout));
 	feed(&room, gen_reports_next(&room.gen), false);
-	ck_assert(!fanout_view(room.fanout)->joints.told);
-	finish(&room);
+	ck_assert(!fanout_view(room.hall.fanout)->joints.told);
+	fan_close(&room.hall);
 }
 END_TEST
 
@@ -418,7 +329,7 @@ START_TEST(who_sees_a_body_hears_that_its_joint_broke)
 	uint32_t near = 0, far = 0;
 	for (uint32_t i = 0; i < room.gen.count; i++) {
 		uint32_t id = room.gen.bodies[i].id;
-		*(mirror_find(&room.clients[1].mirror, id) != NULL ? &near : &far) = id;
+		*(mirror_find(&room.hall.clients[1].mirror, id) != NULL ? &near : &far) = id;
 	}
 	ck_assert(near != 0 && far != 0);
 	const struct event events[] = {
@@ -439,9 +350,9 @@ START_TEST(who_sees_a_body_hears_that_its_joint_broke)
 		acknowledge(&room);
 		feed(&room, gen_reports_next(&room.gen), true);
 	}
-	ck_assert_uint_eq(room.clients[0].events, 5);
-	ck_assert_uint_eq(room.clients[1].events, 3);
-	finish(&room);
+	ck_assert_uint_eq(room.hall.clients[0].events, 5);
+	ck_assert_uint_eq(room.hall.clients[1].events, 3);
+	fan_close(&room.hall);
 }
 END_TEST
 

@@ -13,104 +13,21 @@
 #include "server/host/report_queue.h"
 #include "server/sync/fanout.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/fan_hall.h"
 #include "tests/lib/gen_reports.h"
 
-enum { CLIENTS = 8, PACKED = 4096 };
-
-struct client {
-	struct stream stream;
-	struct outbox outbox;
-	struct subscription *subscription;
-	struct mirror mirror;
-	struct bytes in;
-	size_t queued;
-	bool partial, fresh; /* of the last frame; the mirror has seen the present areas */
-	uint32_t frames, snapshots, created, removed;
-	uint64_t bytes, heard; /* bit `value` of each event */
-	struct wire_area areas[WIRE_AREAS_MAX];
-	uint32_t area_count, follow[WIRE_FOLLOW_MAX], follow_count;
-};
+enum { PACKED = 4096 };
 
 static struct room {
 	struct gen_reports gen;
-	struct fanout *fanout;
-	struct frame_pool *pool;
-	struct outbox_set set;
-	struct client clients[CLIENTS];
+	struct fan_hall hall;
 	struct rng rng;
-	uint64_t now, compared;
+	uint64_t compared;
 } room;
-
-static uint32_t ids_in(struct wire_slice value, enum wire_profile profile)
-{
-	struct block_ids ids;
-	ck_assert_int_eq(block_ids_open(&ids, profile, value), STATUS_OK);
-	return ids.left;
-}
-
-static void read_frame(struct client *client, struct wire_slice content)
-{
-	struct message message;
-	struct reason why;
-	bool last = false;
-	ck_assert_int_eq(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, &why),
-			 STATUS_OK);
-	if (message.type == MESSAGE_SNAPSHOT) {
-		ck_assert_int_eq(mirror_snapshot(&client->mirror, &message.snapshot, &last),
-				 STATUS_OK);
-		client->snapshots += last;
-		client->partial = message.snapshot.flags & WIRE_FRAME_PARTIAL;
-	} else if (message.type == MESSAGE_DELTA) {
-		client->created += ids_in(message.delta.created, client->mirror.profile);
-		client->removed += ids_in(message.delta.removed, client->mirror.profile);
-		ck_assert_int_eq(mirror_delta(&client->mirror, &message.delta, &last), STATUS_OK);
-		client->partial = message.delta.flags & WIRE_FRAME_PARTIAL;
-	}
-	if (message.type == MESSAGE_EVENTS) {
-		struct wire_cursor in = wire_cursor_list(&message.events.list);
-		struct event event;
-		for (uint32_t i = 0; i < message.events.list.count; i++) {
-			ck_assert_int_eq(event_take(&in, &event), STATUS_OK);
-			client->heard |= UINT64_C(1) << (uint32_t)event.value;
-		}
-	}
-	client->frames += last;
-	client->fresh = client->fresh || last;
-}
-
-static enum status take(struct stream *stream, struct frame *const frames[], uint32_t count)
-{
-	struct client *client = (struct client *)stream;
-	struct wire_slice content;
-	size_t bytes;
-	for (uint32_t i = 0; i < count; i++) {
-		client->bytes += frames[i]->bytes;
-		ck_assert_int_eq(bytes_append(&client->in, frames[i]->data, frames[i]->bytes),
-				 STATUS_OK);
-	}
-	while (frame_split(client->in.data, client->in.count, WIRE_FRAME_DOWN, &content, &bytes) ==
-	       STATUS_OK) {
-		read_frame(client, content);
-		bytes_consume(&client->in, bytes);
-	}
-	return STATUS_OK;
-}
-
-static size_t queued(const struct stream *stream)
-{
-	return ((const struct client *)stream)->queued;
-}
-
-static const struct stream_ops ops = { .write = take, .queued = queued };
 
 static void feed(struct report *report, uint64_t ns)
 {
-	room.now += ns;
-	ck_assert_int_eq(fanout_report(room.fanout, &report->ticked, room.now), STATUS_OK);
-	while (fanout_continue(room.fanout, room.now))
-		;
-	outbox_set_flush(&room.set);
-	report_destroy(report);
+	fan_report(&room.hall, report, ns, true);
 }
 
 static void tick(void)
@@ -121,29 +38,13 @@ static void tick(void)
 static void start(uint64_t seed)
 {
 	memset(&room, 0, sizeof room);
-	room.now = NS_PER_S;
+	fan_open(&room.hall);
 	room.rng = rng_seeded(seed * 3 + 1);
 	gen_reports_init(&room.gen, seed);
 	room.gen.births = 8;
-	ck_assert_int_eq(frame_pool_create(1 << 20, &room.pool), STATUS_OK);
-	ck_assert_int_eq(fanout_create(room.pool, &room.fanout), STATUS_OK);
 	feed(gen_reports_whole(&room.gen, false), 1);
 	for (int i = 0; i < 30; i++)
 		tick();
-}
-
-static void finish(void)
-{
-	struct frame_pool_counters counters;
-	fanout_destroy(room.fanout);
-	for (uint32_t i = 0; i < CLIENTS; i++) {
-		outbox_release(&room.clients[i].outbox);
-		mirror_release(&room.clients[i].mirror);
-		bytes_release(&room.clients[i].in);
-	}
-	frame_pool_counters(room.pool, &counters);
-	ck_assert_uint_eq(counters.live, 0);
-	frame_pool_destroy(room.pool);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------- */
@@ -153,7 +54,7 @@ struct asking {
 	struct wire_list area_list, follow_list;
 };
 
-static void pack_what(const struct client *client, struct asking *out)
+static void pack_what(const struct fan_client *client, struct asking *out)
 {
 	struct wire_packer areas = wire_packer_over(out->areas, PACKED);
 	struct wire_packer follow = wire_packer_over(out->follow, PACKED);
@@ -167,11 +68,9 @@ static void pack_what(const struct client *client, struct asking *out)
 
 static void enter(uint32_t who, enum wire_profile profile, wire_mask fields, uint64_t budget)
 {
-	struct client *client = &room.clients[who];
 	static struct asking asking;
 	struct message ask;
-	struct reason why;
-	pack_what(client, &asking);
+	pack_what(&room.hall.clients[who], &asking);
 	message_init(&ask, MESSAGE_SUBSCRIBE);
 	ask.subscribe.sub = who + 1;
 	ask.subscribe.profile = profile;
@@ -180,18 +79,12 @@ static void enter(uint32_t who, enum wire_profile profile, wire_mask fields, uin
 	ask.subscribe.events = 0xffff;
 	ask.subscribe.areas = asking.area_list;
 	ask.subscribe.follow = asking.follow_list;
-	client->stream = (struct stream){ .ops = &ops };
-	outbox_init(&client->outbox, &room.set, &client->stream, room.pool);
-	mirror_init(&client->mirror, profile, fields, 1 << 20);
-	ck_assert_int_eq(fanout_subscribe(room.fanout, &ask.subscribe, &client->outbox, NULL, false,
-					  WIRE_FRAME_DOWN, room.now, &client->subscription, &why),
-			 STATUS_OK);
-	outbox_set_flush(&room.set);
+	fan_enter(&room.hall, who, &ask.subscribe, false, WIRE_FRAME_DOWN);
 }
 
 static void focus(uint32_t who)
 {
-	struct client *client = &room.clients[who];
+	struct fan_client *client = &room.hall.clients[who];
 	static struct asking asking;
 	struct message focus;
 	struct reason why;
@@ -200,7 +93,7 @@ static void focus(uint32_t who)
 	focus.focus.areas = asking.area_list;
 	focus.focus.follow = asking.follow_list;
 	client->fresh = false;
-	ck_assert_int_eq(fanout_focus(room.fanout, client->subscription, &focus.focus, &why),
+	ck_assert_int_eq(fanout_focus(room.hall.fanout, client->subscription, &focus.focus, &why),
 			 STATUS_OK);
 }
 
@@ -239,7 +132,7 @@ static struct wire_area draw_area(void)
 	return area;
 }
 
-static void choose(struct client *client)
+static void choose(struct fan_client *client)
 {
 	client->area_count = 1 + rng_below(&room.rng, 3);
 	for (uint32_t i = 0; i < client->area_count; i++)
@@ -263,7 +156,7 @@ static const struct wire_body *find(uint32_t id)
 
 /* Is it in the exact areas (0 margins), or within so many of them? A body that an area was on may be gone:
  * then the area is somewhere, and everything may be seen, nothing must. */
-static bool inside(const struct client *client, const struct wire_body *body, double margins)
+static bool inside(const struct fan_client *client, const struct wire_body *body, double margins)
 {
 	for (uint32_t i = 0; i < client->follow_count; i++)
 		if (client->follow[i] == body->id)
@@ -296,7 +189,7 @@ static bool inside(const struct client *client, const struct wire_body *body, do
 
 static void compare(uint32_t who)
 {
-	const struct client *client = &room.clients[who];
+	const struct fan_client *client = &room.hall.clients[who];
 	const struct mirror *mirror = &client->mirror;
 	if (!mirror->complete || !client->fresh || client->partial)
 		return;
@@ -319,26 +212,18 @@ static void compare(uint32_t who)
 
 /* ---- tests -------------------------------------------------------------------------------------- */
 
-/* What the server does now and then, to the end of the round that it begins. */
-static void look_after(void)
-{
-	fanout_look_after(room.fanout, room.now);
-	while (fanout_is_serving(room.fanout))
-		fanout_continue(room.fanout, room.now);
-}
-
 START_TEST(a_mirror_is_the_world_cut_by_its_areas_whatever_is_skipped)
 {
 	static const enum wire_profile profiles[] = { WIRE_PROFILE_EXACT, WIRE_PROFILE_PLAIN,
 						      WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM };
 	start(check_seed() + (uint64_t)_i);
-	for (uint32_t i = 0; i < CLIENTS; i++) {
-		choose(&room.clients[i]);
+	for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
+		choose(&room.hall.clients[i]);
 		enter(i, profiles[i % 4], i < 6 ? 127 : 31, i == 3 || i == 6 ? 60000 : 0);
 	}
 	for (int n = 0; n < 400; n++) {
-		uint32_t who = rng_below(&room.rng, CLIENTS);
-		struct client *client = &room.clients[who];
+		uint32_t who = rng_below(&room.rng, FAN_CLIENTS);
+		struct fan_client *client = &room.hall.clients[who];
 		uint32_t what = rng_below(&room.rng, 40);
 		if (what < 4)
 			client->queued = client->queued > 0 ? 0 : 1 << 20;
@@ -346,30 +231,30 @@ START_TEST(a_mirror_is_the_world_cut_by_its_areas_whatever_is_skipped)
 			choose(client);
 			focus(who);
 		} else if (what == 8)
-			fanout_resync(room.fanout, client->subscription, room.now);
+			fanout_resync(room.hall.fanout, client->subscription, room.hall.now);
 		room.gen.changes = n / 50 % 3 == 2 ? 2 : 30;
 		if (n % 150 == 149)
 			feed(gen_reports_whole(&room.gen, n == 299), NS_PER_MS);
 		else
 			tick();
-		for (uint32_t i = 0; i < CLIENTS; i++) {
-			const struct client *it = &room.clients[i];
+		for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
+			const struct fan_client *it = &room.hall.clients[i];
 			/* An area at rest is not told each tick; then nothing of it has changed either. */
 			if (it->queued == 0 && it->subscription->divisor == 1 &&
-			    it->subscription->served == fanout_view(room.fanout)->steps)
+			    it->subscription->served == fanout_view(room.hall.fanout)->steps)
 				compare(i);
 		}
 	}
 	ck_assert_uint_gt(room.compared, 300);
-	finish();
+	fan_close(&room.hall);
 }
 END_TEST
 
 START_TEST(what_waits_comes_in_the_end_and_nothing_is_left_out)
 {
 	start(check_seed() + (uint64_t)_i);
-	for (uint32_t i = 0; i < CLIENTS; i++) {
-		choose(&room.clients[i]);
+	for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
+		choose(&room.hall.clients[i]);
 		enter(i, i % 2 ? WIRE_PROFILE_SIM : WIRE_PROFILE_EXACT, 127, i < 4 ? 0 : 20000);
 	}
 	for (int n = 0; n < 60; n++)
@@ -377,22 +262,22 @@ START_TEST(what_waits_comes_in_the_end_and_nothing_is_left_out)
 	/* The world stands still, and even a small budget catches up. */
 	for (int n = 0; n < 200; n++)
 		feed(gen_reports_control(&room.gen), NS_PER_S / 20),
-			look_after(), outbox_set_flush(&room.set);
-	for (uint32_t i = 0; i < CLIENTS; i++) {
-		ck_assert(!room.clients[i].partial && room.clients[i].mirror.complete);
-		ck_assert_uint_eq(room.clients[i].mirror.tick, room.gen.tick);
+			fan_look_after(&room.hall, room.hall.now), outbox_set_flush(&room.hall.set);
+	for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
+		ck_assert(!room.hall.clients[i].partial && room.hall.clients[i].mirror.complete);
+		ck_assert_uint_eq(room.hall.clients[i].mirror.tick, room.gen.tick);
 		room.compared = 0;
 		compare(i);
 		ck_assert_uint_eq(room.compared, 1);
 	}
-	finish();
+	fan_close(&room.hall);
 }
 END_TEST
 
 START_TEST(a_budget_is_kept_and_the_nearest_come_first)
 {
 	start(check_seed());
-	struct client *client = &room.clients[0];
+	struct fan_client *client = &room.hall.clients[0];
 	client->areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL,
 					       .numbers = { 0, 0, 0, 200 } };
 	client->area_count = 1;
@@ -424,7 +309,7 @@ START_TEST(a_budget_is_kept_and_the_nearest_come_first)
 	ck_assert_uint_ge(client->bytes - bytes, 10 * 30000 * 8 / 10);
 	/* Everybody has been shown, at some time. */
 	ck_assert_uint_eq(client->mirror.count, room.gen.count);
-	finish();
+	fan_close(&room.hall);
 }
 END_TEST
 
@@ -435,7 +320,7 @@ START_TEST(a_body_that_was_sent_waits_behind_those_that_were_not)
 	static double shown[4096][3];
 	static uint32_t times[4096];
 	start(check_seed());
-	struct client *client = &room.clients[0];
+	struct fan_client *client = &room.hall.clients[0];
 	if (_i == 1) {
 		client->areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 100 } };
 		client->area_count = 1;
@@ -467,14 +352,14 @@ START_TEST(a_body_that_was_sent_waits_behind_those_that_were_not)
 	}
 	ck_assert_uint_gt(most, 20);
 	ck_assert_msg((_i == 1 ? 6 : 3) * least > most, "a body is sent %u times, another %u", least, most);
-	finish();
+	fan_close(&room.hall);
 }
 END_TEST
 
 START_TEST(an_event_is_heard_through_either_of_its_bodies)
 {
 	start(check_seed());
-	struct client *client = &room.clients[0];
+	struct fan_client *client = &room.hall.clients[0];
 	room.gen.births = room.gen.deaths = 0;
 	uint32_t mine = room.gen.bodies[3].id, other = room.gen.bodies[1].id, third = room.gen.bodies[5].id;
 	client->follow[0] = mine;
@@ -498,14 +383,14 @@ START_TEST(an_event_is_heard_through_either_of_its_bodies)
 	for (uint32_t i = 0; i < COUNT_OF(rows); i++)
 		ck_assert_msg((client->heard >> i & 1) == rows[i].heard, "event %u of (%u, %u)", i,
 			      rows[i].a, rows[i].b);
-	finish();
+	fan_close(&room.hall);
 }
 END_TEST
 
 START_TEST(on_the_edge_nobody_flaps)
 {
 	start(check_seed());
-	struct client *client = &room.clients[0];
+	struct fan_client *client = &room.hall.clients[0];
 	room.gen.births = room.gen.deaths = room.gen.changes = 0;
 	while (room.gen.count > 1)
 		room.gen.count--;
@@ -534,7 +419,7 @@ START_TEST(on_the_edge_nobody_flaps)
 	ck_assert_uint_eq(client->mirror.count, 1);
 	ck_assert_uint_le(client->created, 1);
 	ck_assert_uint_eq(client->removed, 0);
-	finish();
+	fan_close(&room.hall);
 }
 END_TEST
 
@@ -542,34 +427,34 @@ START_TEST(equal_areas_share_and_a_camera_of_its_own_leaves_the_others_alone)
 {
 	start(check_seed());
 	struct fanout_counters before, after;
-	for (uint32_t i = 0; i < CLIENTS; i++) {
-		room.clients[i].areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL,
+	for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
+		room.hall.clients[i].areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL,
 							       .numbers = { 5, 5, 0, 30 } };
-		room.clients[i].area_count = 1;
+		room.hall.clients[i].area_count = 1;
 		enter(i, WIRE_PROFILE_EXACT, 127, 0);
 	}
 	tick();
-	fanout_counters(room.fanout, &before);
+	fanout_counters(room.hall.fanout, &before);
 	ck_assert_uint_eq(before.interests, 1);
 	tick();
-	fanout_counters(room.fanout, &after);
+	fanout_counters(room.hall.fanout, &after);
 	ck_assert_uint_eq(after.encoded, before.encoded + 1);
-	room.clients[3].areas[0].numbers[0] = 40;
+	room.hall.clients[3].areas[0].numbers[0] = 40;
 	focus(3);
-	uint32_t snapshots = room.clients[3].snapshots;
+	uint32_t snapshots = room.hall.clients[3].snapshots;
 	tick();
-	fanout_counters(room.fanout, &before);
+	fanout_counters(room.hall.fanout, &before);
 	ck_assert_uint_eq(before.interests, 2);
 	ck_assert_uint_eq(before.encoded, after.encoded + 2);
-	for (uint32_t i = 0; i < CLIENTS; i++)
+	for (uint32_t i = 0; i < FAN_CLIENTS; i++)
 		compare(i);
-	ck_assert_uint_eq(room.compared, CLIENTS);
+	ck_assert_uint_eq(room.compared, FAN_CLIENTS);
 	/* Moving is a DELTA, not a new beginning. */
-	ck_assert_uint_eq(room.clients[3].snapshots, snapshots);
-	fanout_unsubscribe(room.fanout, room.clients[3].subscription);
-	fanout_counters(room.fanout, &after);
+	ck_assert_uint_eq(room.hall.clients[3].snapshots, snapshots);
+	fanout_unsubscribe(room.hall.fanout, room.hall.clients[3].subscription);
+	fanout_counters(room.hall.fanout, &after);
 	ck_assert_uint_eq(after.interests, 1);
-	finish();
+	fan_close(&room.hall);
 }
 END_TEST
 
@@ -578,14 +463,14 @@ START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
 	for (uint64_t n = 1; n <= 120; n++) {
 		start(check_seed() + n / 40);
 		for (uint32_t i = 0; i < 4; i++) {
-			choose(&room.clients[i]);
+			choose(&room.hall.clients[i]);
 			enter(i, i % 2 ? WIRE_PROFILE_SIM : WIRE_PROFILE_EXACT, 127,
 			      i == 2 ? 100000 : 0);
 		}
 		for (int t = 0; t < 12; t++) {
 			struct report *report = t < 11 || n % 3 ? gen_reports_next(&room.gen)
 								: gen_reports_whole(&room.gen, true);
-			room.now += NS_PER_S / 60;
+			room.hall.now += NS_PER_S / 60;
 			heap_fail_at(t == 3 ? n : 0);
 			if (t == 3 && n % 2 == 0) {
 				struct message nothing;
@@ -594,37 +479,37 @@ START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
 				static const uint8_t follow[] = { 3, 7 };
 				nothing.focus.follow = (struct wire_list){ follow, 2, 2 };
 				enum status moved = fanout_focus(
-					room.fanout, room.clients[0].subscription, &nothing.focus,
+					room.hall.fanout, room.hall.clients[0].subscription, &nothing.focus,
 					&why);
 				if (moved == STATUS_OK) {
-					room.clients[0].area_count = 0;
-					room.clients[0].follow_count = 2;
-					room.clients[0].follow[0] = 3;
-					room.clients[0].follow[1] = 7;
-					room.clients[0].fresh = false;
+					room.hall.clients[0].area_count = 0;
+					room.hall.clients[0].follow_count = 2;
+					room.hall.clients[0].follow[0] = 3;
+					room.hall.clients[0].follow[1] = 7;
+					room.hall.clients[0].fresh = false;
 				}
 			}
-			enum status status = fanout_report(room.fanout, &report->ticked, room.now);
+			enum status status = fanout_report(room.hall.fanout, &report->ticked, room.hall.now);
 			heap_fail_at(0);
-			outbox_set_flush(&room.set);
+			outbox_set_flush(&room.hall.set);
 			report_destroy(report);
 			if (status != STATUS_OK)
 				feed(gen_reports_whole(&room.gen, false), NS_PER_MS);
 		}
 		for (int t = 0; t < 20; t++) {
 			feed(gen_reports_control(&room.gen), NS_PER_S / 4);
-			look_after();
-			outbox_set_flush(&room.set);
+			fan_look_after(&room.hall, room.hall.now);
+			outbox_set_flush(&room.hall.set);
 		}
 		room.compared = 0;
 		for (uint32_t i = 0; i < 4; i++) {
-			if (room.clients[i].outbox.failed)
+			if (room.hall.clients[i].outbox.failed)
 				room.compared++; /* it would have been let go */
 			else
 				compare(i);
 		}
 		ck_assert_uint_eq(room.compared, 4);
-		finish();
+		fan_close(&room.hall);
 	}
 }
 END_TEST
