@@ -83,6 +83,5 @@ void out_raw(const struct cli *cli, const char *key, struct wire_slice value);
 void out_value(const struct cli *cli, struct wire_slice value);
 const char *mode_name(enum wire_mode mode);
 const char *event_name(uint8_t kind);
-const char *body_status_name(uint8_t status);
 
 #endif

@@ -5,15 +5,7 @@
 
 static const char *type_of(uint8_t type)
 {
-	static const char *const names[] = { "?",	   "spherical", "revolute", "prismatic",
-					     "cylindrical", "universal", "fixed",    "distance",
-					     "six_dof",	   "wheel",	"drag" };
-	return type < COUNT_OF(names) ? names[type] : "?";
-}
-
-static const char *word(const char *const *words, uint8_t number)
-{
-	return number < 3 ? words[number] : "?";
+	return command_word(WORDS_JOINT_TYPE, type);
 }
 
 static void print_head(const struct cli *cli, const struct wire_joint *joint)
@@ -74,22 +66,19 @@ bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id
 /* One axis with what it has: a record of its own behind that of the joint. */
 static void print_axis(const struct cli *cli, uint32_t index, const struct wire_joint_axis *axis)
 {
-	static const char *const modes[] = { "free", "locked", "limited" };
-	static const char *const springs[] = { "none", "stiffness", "hertz" };
-	static const char *const motors[] = { "none", "velocity", "position" };
 	if (!cli->json)
 		putchar('\n');
 	out_begin(cli);
 	out_u64(cli, "axis", index);
-	out_text(cli, "mode", word(modes, axis->mode));
+	out_text(cli, "mode", command_word(WORDS_JOINT_MODE, axis->mode));
 	out_real(cli, "lower", axis->lower);
 	out_real(cli, "upper", axis->upper);
 	out_real(cli, "friction", axis->friction);
-	out_text(cli, "spring", word(springs, axis->spring));
+	out_text(cli, "spring", command_word(WORDS_JOINT_SPRING, axis->spring));
 	out_real(cli, "stiffness", axis->stiffness);
 	out_real(cli, "damping", axis->damping);
 	out_real(cli, "rest", axis->rest);
-	out_text(cli, "motor", word(motors, axis->motor));
+	out_text(cli, "motor", command_word(WORDS_JOINT_MOTOR, axis->motor));
 	out_real(cli, "target", axis->target);
 	out_real(cli, "motor_limit", axis->motor_limit);
 	out_end(cli);

@@ -231,9 +231,3 @@ const char *event_name(uint8_t kind)
 					     "limit",	   "joint_break",   "births",	   "deaths" };
 	return kind < COUNT_OF(names) ? names[kind] : "?";
 }
-
-const char *body_status_name(uint8_t status)
-{
-	static const char *const names[] = { "inactive", "static", "dynamic", "animated" };
-	return status < COUNT_OF(names) ? names[status] : "?";
-}

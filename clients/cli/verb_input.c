@@ -38,7 +38,7 @@ static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 	if (status == NULL)
 		return true;
 	for (uint8_t k = 0; k <= BODY_ANIMATED; k++)
-		if (strcmp(status, body_status_name(k)) == 0) {
+		if (strcmp(status, command_word(WORDS_BODY_STATUS, k)) == 0) {
 			spawn->status = k;
 			return true;
 		}

@@ -231,7 +231,7 @@ static void print_body(const struct cli *cli, struct wire_cursor *in)
 		return;
 	out_begin(cli);
 	out_u64(cli, "id", facts.body.id);
-	out_text(cli, "status", body_status_name(facts.body.status));
+	out_text(cli, "status", command_word(WORDS_BODY_STATUS, facts.body.status));
 	out_u64(cli, "flags", facts.body.flags);
 	out_u64(cli, "owner", facts.body.owner);
 	out_reals(cli, "position", facts.body.position, 3);

@@ -32,7 +32,7 @@ static void print_rows(struct wire_slice rows)
 		snprintf(position, sizeof position, "%.6g %.6g %.6g", row[1], row[2], row[3]);
 		snprintf(velocity, sizeof velocity, "%.6g %.6g %.6g", row[8], row[9], row[10]);
 		printf("%8.0f  %-32s %-32s %s%s\n", row[0], position, velocity,
-		       body_status_name((uint8_t)row[14]),
+		       command_word(WORDS_BODY_STATUS, (uint8_t)row[14]),
 		       (unsigned)row[15] & WIRE_BODY_ASLEEP ? ", asleep" : "");
 	}
 }

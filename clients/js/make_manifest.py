@@ -9,7 +9,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
-from make_manifest import calls, write_or_check  # noqa: E402
+from make_manifest import calls, words_of, write_or_check  # noqa: E402
 
 TARGET = HERE / "src" / "manifest.js"
 # Fallbacks as JavaScript; all others are numbers as they stand.
@@ -79,6 +79,22 @@ def lines():
     yield "/** Commands by name: number, and [name, default] of each field in order; undefined: must be given. */"
     yield "export const COMMAND = {"
     yield from commands()
+    yield "};"
+    yield ""
+    lists, worded = words_of()
+    yield '/** Words for numbers, by list; "" where a list begins with 1. */'
+    yield "export const WORDS = {"
+    for name, words in lists.items():
+        yield f"  {name}: ["
+        yield from (f'    "{word}",' for word in words)
+        yield "  ],"
+    yield "};"
+    yield ""
+    yield "/** The lists of commands' fields. */"
+    yield "export const WORDED = {"
+    for command in dict.fromkeys(command for command, _ in worded):
+        fields = ", ".join(f"{field}: WORDS.{name}" for (of, field), name in worded.items() if of == command)
+        yield f"  {command}: {{ {fields} }},"
     yield "};"
     yield ""
     yield "/** Numbers of questions by name. */"

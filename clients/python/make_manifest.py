@@ -4,6 +4,7 @@
     clients/python/make_manifest.py            write it
     clients/python/make_manifest.py --check    fail when it is not current
 """
+import json
 import pathlib
 import re
 import sys
@@ -37,6 +38,34 @@ def default_of(kind, value):
     if kind == "VEC3":
         return (number,) * 3
     return int(number) if kind in WHOLE else number
+
+
+def words_of():
+    """{list: [word, …]} and {(command, field): list} of words.def."""
+    lists, worded = {}, {}
+    for macro, words in calls("server/engine/world/words.def", ["WORD", "WORDED"]):
+        if macro == "WORD":
+            known = lists.setdefault(words[0].lower(), [])
+            known += [""] * (int(words[1]) - len(known)) + [words[2]]
+        else:
+            worded[words[0].lower(), words[1]] = words[2].lower()
+    return lists, worded
+
+
+def words_lines():
+    lists, worded = words_of()
+    yield '# Words for numbers, by list; "" where a list begins with 1.'
+    yield "WORDS = {"
+    for name, words in lists.items():
+        yield f'    "{name}": {json.dumps(words)},'
+    yield "}"
+    yield ""
+    yield "# The list of a command's field."
+    yield "WORDED = {"
+    for (command, field), name in worded.items():
+        yield f'    ("{command}", "{field}"): "{name}",'
+    yield "}"
+    yield ""
 
 
 def lines():
@@ -85,6 +114,7 @@ def lines():
             yield "    },"
     yield "}"
     yield ""
+    yield from words_lines()
     yield "# Numbers of questions by name."
     yield "QUERY = {"
     for _, words in calls("protocol/queries.def", ["QUERY"]):

@@ -1,5 +1,5 @@
 /** Words for numbers of the wire: modes, kinds of events, and commands by name. */
-import { COMMAND } from "./manifest.js";
+import { COMMAND, WORDED } from "./manifest.js";
 import { Refused } from "./wire.js";
 
 /** WORLD_INFO.mode by number. */
@@ -11,9 +11,19 @@ export const ALL_EVENTS = EVENTS.reduce((sum, name, kind) => name ? sum + 2 ** k
 /** CONTROL.action by name. */
 export const CONTROL = { pause: 0, resume: 1, speed: 2, lockstep: 3, barrier: 4 };
 
+/** A word as its number, where the field has words; everything else as it is. */
+function numberOf(name, field, value) {
+  const words = WORDED[name]?.[field];
+  if (words === undefined || typeof value !== "string") return value;
+  const number = value === "" ? -1 : words.indexOf(value);
+  if (number < 0)
+    throw new TypeError(`${name} has no ${field} "${value}": it is one of ${words.filter(Boolean).join(", ")}`);
+  return number;
+}
+
 /**
- * A command as the wire wants it: command("impulse", {body: 3, impulse: [0, 1, 0]}).
- * @throws {TypeError} for a command or field that is not known, or a field that is missing
+ * A command as the wire wants it: command("impulse", {body: 3, impulse: [0, 1, 0]}), command("joint_create", {type: "drag", …}).
+ * @throws {TypeError} for a command, field or word that is not known, or a field that is missing
  */
 export function command(name, values) {
   if (COMMAND[name] === undefined) throw new TypeError(`there is no command ${name}`);
@@ -25,7 +35,7 @@ export function command(name, values) {
   return [number, ...fields.slice(0, last).map(([field, fallback]) => {
     const value = values[field] ?? fallback;
     if (value === undefined) throw new TypeError(`${name} needs ${field}`);
-    return value;
+    return numberOf(name, field, value);
   })];
 }
 

@@ -3,16 +3,15 @@
  * object, so that one which was kept says what it said.
  */
 import { Reader } from "./columns.js";
-import { JOINT_COLUMN } from "./manifest.js";
+import { JOINT_COLUMN, WORDS } from "./manifest.js";
 import { Closed } from "./wire.js";
 
 /** Types by number, and words for the settings of an axis (command joint_axis). */
-export const JOINT_TYPES = ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance",
-  "six_dof", "wheel", "drag"];
-export const JOINT_MODES = ["free", "locked", "limited"];
-export const JOINT_SPRINGS = ["none", "stiffness", "hertz"];
-export const JOINT_MOTORS = ["none", "velocity", "position"];
-export const JOINT_WAVES = ["constant", "sine", "table"];
+export const JOINT_TYPES = WORDS.joint_type;
+export const JOINT_MODES = WORDS.joint_mode;
+export const JOINT_SPRINGS = WORDS.joint_spring;
+export const JOINT_MOTORS = WORDS.joint_motor;
+export const JOINT_WAVES = WORDS.joint_wave;
 /** All columns of joints. */
 export const ALL_JOINTS = Object.values(JOINT_COLUMN).reduce((sum, bit) => sum + bit, 0);
 

@@ -559,6 +559,57 @@ export const COMMAND = {
   ] },
 };
 
+/** Words for numbers, by list; "" where a list begins with 1. */
+export const WORDS = {
+  body_status: [
+    "inactive",
+    "static",
+    "dynamic",
+    "animated",
+  ],
+  joint_type: [
+    "",
+    "spherical",
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "universal",
+    "fixed",
+    "distance",
+    "six_dof",
+    "wheel",
+    "drag",
+  ],
+  joint_mode: [
+    "free",
+    "locked",
+    "limited",
+  ],
+  joint_spring: [
+    "none",
+    "stiffness",
+    "hertz",
+  ],
+  joint_motor: [
+    "none",
+    "velocity",
+    "position",
+  ],
+  joint_wave: [
+    "constant",
+    "sine",
+    "table",
+  ],
+};
+
+/** The lists of commands' fields. */
+export const WORDED = {
+  spawn: { status: WORDS.body_status },
+  set_status: { status: WORDS.body_status },
+  joint_create: { type: WORDS.joint_type },
+  joint_axis: { mode: WORDS.joint_mode, spring: WORDS.joint_spring, motor: WORDS.joint_motor, wave: WORDS.joint_wave },
+};
+
 /** Numbers of questions by name. */
 export const QUERY = {
   ray: 1,

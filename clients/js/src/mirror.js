@@ -4,7 +4,7 @@
  */
 import { COLUMNS, Reader, Rows } from "./columns.js";
 import { Joints, ROWS } from "./joints.js";
-import { COLUMN } from "./manifest.js";
+import { COLUMN, WORDS } from "./manifest.js";
 import { Closed } from "./wire.js";
 
 export const PROFILE = { plain: 0, exact: 1, view: 2, sim: 3 };
@@ -14,7 +14,7 @@ const TICK_HASH = 2;
 const PARTIAL = 64;
 /** Bits of `flags` in column status. */
 export const FLAG = { asleep: 1, quarantine: 2 };
-export const STATUSES = ["inactive", "static", "dynamic", "animated"];
+export const STATUSES = WORDS.body_status;
 
 const FIRST_CAPACITY = 64;
 

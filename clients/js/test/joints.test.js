@@ -1,7 +1,7 @@
 /** Joints: shown in every profile as they come, change and go, with hashes that are right; asked for; made by command. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { PROFILE, command, isRight, jointsHash, shapes } from "../src/index.js";
+import { JOINT_TYPES, PROFILE, command, isRight, jointsHash, shapes } from "../src/index.js";
 import { connect } from "../src/tcp.js";
 import { daemon } from "./daemon.js";
 
@@ -85,8 +85,10 @@ test("a joint that breaks is an event, and gone", async () => {
 
 test("questions about joints", async () => {
   const { world, hinge } = await pair("asked");
-  await world.apply(command("joint_axis", { joint: hinge, axis: 3, mode: 2, lower: -1, upper: 1, motor: 1, target: 0.5 }));
-  await world.apply(command("joint_create", { type: 1, body_a: 0, body_b: 3, point_a: [40, 1, 0], place: 1 }));
+  await world.apply(command("joint_axis", {
+    joint: hinge, axis: 3, mode: "limited", lower: -1, upper: 1, motor: "velocity", target: 0.5,
+  }));
+  await world.apply(command("joint_create", { type: "spherical", body_a: 0, body_b: 3, point_a: [40, 1, 0], place: 1 }));
   const all = await world.joints();
   assert.deepEqual(all.map(({ type, a, b }) => [type, a, b]), [["revolute", 1, 2], ["spherical", 0, 3]]);
   assert.deepEqual(all[0].anchorA, [1.5, 0, 0]);
@@ -97,4 +99,19 @@ test("questions about joints", async () => {
   assert.deepEqual([await world.linked(2), await world.linked(3)], [[1, 2], [3]]);
   await assert.rejects(world.joint(99), /unknown_joint/);
   await assert.rejects(world.linked(99), /unknown_body/);
+});
+
+test("a command takes words where a field has them, numbers as well, and no others", () => {
+  const hinge = { body_a: 1, body_b: 2 };
+  JOINT_TYPES.forEach((type, number) => {
+    if (type !== "") assert.deepEqual(command("joint_create", { ...hinge, type }), command("joint_create", { ...hinge, type: number }));
+  });
+  assert.deepEqual(command("spawn", { status: "static", position: [0, 0, 0] })[1], 1);
+  assert.deepEqual(command("joint_axis", { joint: 1, axis: 0, mode: "limited", spring: "hertz", motor: "position", wave: "sine" }),
+    command("joint_axis", { joint: 1, axis: 0, mode: 2, spring: 2, motor: 2, wave: 1 }));
+  for (const type of ["hinge", "", "2"])
+    assert.throws(() => command("joint_create", { ...hinge, type }), { name: "TypeError",
+      message: `joint_create has no type "${type}": it is one of ${JOINT_TYPES.slice(1).join(", ")}` });
+  // Words are words only where there are some.
+  assert.deepEqual(command("method", { name: "static" }), [32, "static"]);
 });

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from . import columns, joints
 from . import shapes as shape_bytes
-from .manifest import COLUMN, COMMAND, DEFAULTS, QUERY, STATUS
+from .manifest import COLUMN, COMMAND, DEFAULTS, QUERY, STATUS, WORDED, WORDS
 from .wire import Closed, Wire
 
 PART = 57344
@@ -16,7 +16,7 @@ RESULTS_KEPT = 1024
 WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
 WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_JOINTS = 1, 2, 4, 16
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
-STATUSES = ["inactive", "static", "dynamic", "animated"]
+STATUSES = WORDS["body_status"]
 EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
           "limit", "joint_break", "births", "deaths"]
 
@@ -145,14 +145,6 @@ class Frame:
     joints: dict = field(default_factory=dict)  # id -> Joint, of a subscription to joints
 
 
-# Words for numbers, by command and field.
-WORDS = {
-    ("spawn", "status"): STATUSES, ("set_status", "status"): STATUSES, ("joint_create", "type"): joints.TYPES,
-    ("joint_axis", "mode"): joints.MODES, ("joint_axis", "spring"): joints.SPRINGS,
-    ("joint_axis", "motor"): joints.MOTORS, ("joint_axis", "wave"): joints.WAVES,
-}
-
-
 # A body is dynamic, at the origin, where nobody says otherwise.
 FALLBACKS = DEFAULTS | {"spawn": {"status": 2, "position": (0, 0, 0)} | DEFAULTS["spawn"]}
 
@@ -185,7 +177,7 @@ def command(name, *values, **named):
         if field_name not in given and field_name not in FALLBACKS.get(name, ()):
             raise TypeError(f"{name} needs {field_name}")
         value = given[field_name] if field_name in given else FALLBACKS[name][field_name]
-        packed.append(_pack_field(kind, value, WORDS.get((name, field_name), ())))
+        packed.append(_pack_field(kind, value, WORDS.get(WORDED.get((name, field_name)), ())))
     return packed
 
 

@@ -2,14 +2,9 @@
 from dataclasses import dataclass, replace
 
 from .columns import Malformed, _Reader, read_ids
-from .manifest import JOINT_COLUMN
+from .manifest import JOINT_COLUMN, WORDS
 
-TYPES = ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "six_dof", "wheel",
-         "drag"]
-MODES = ["free", "locked", "limited"]
-SPRINGS = ["none", "stiffness", "hertz"]
-MOTORS = ["none", "velocity", "position"]
-WAVES = ["constant", "sine", "table"]
+TYPES, MODES, SPRINGS, MOTORS, WAVES = (WORDS[f"joint_{of}"] for of in ("type", "mode", "spring", "motor", "wave"))
 # Bit of a frame's flags: ROWS follow. Of the flags of ROWS: part 0 empties the set.
 ROWS, WHOLE = 4, 8
 KIND = 1  # of ROWS

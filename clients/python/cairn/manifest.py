@@ -383,6 +383,27 @@ DEFAULTS = {
     },
 }
 
+# Words for numbers, by list; "" where a list begins with 1.
+WORDS = {
+    "body_status": ["inactive", "static", "dynamic", "animated"],
+    "joint_type": ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "six_dof", "wheel", "drag"],
+    "joint_mode": ["free", "locked", "limited"],
+    "joint_spring": ["none", "stiffness", "hertz"],
+    "joint_motor": ["none", "velocity", "position"],
+    "joint_wave": ["constant", "sine", "table"],
+}
+
+# The list of a command's field.
+WORDED = {
+    ("spawn", "status"): "body_status",
+    ("set_status", "status"): "body_status",
+    ("joint_create", "type"): "joint_type",
+    ("joint_axis", "mode"): "joint_mode",
+    ("joint_axis", "spring"): "joint_spring",
+    ("joint_axis", "motor"): "joint_motor",
+    ("joint_axis", "wave"): "joint_wave",
+}
+
 # Numbers of questions by name.
 QUERY = {
     "ray": 1,

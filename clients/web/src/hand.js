@@ -15,7 +15,6 @@ const SENDS = 30;
 const WEIGHTS = 40;
 /** Speed that a push gives, m/s. */
 const PUSH = 4;
-const DRAG = 10, HERTZ = 2;
 
 export class Hand {
   #down = null;
@@ -64,9 +63,9 @@ export class Hand {
     try {
       const { mass } = await grip.world.facts(id);
       if (this.#grip !== grip) return;
-      const spring = { spring: HERTZ, stiffness: PULL, damping: 1, spring_limit: WEIGHTS * mass * 9.81 };
+      const spring = { spring: "hertz", stiffness: PULL, damping: 1, spring_limit: WEIGHTS * mass * 9.81 };
       const made = await grip.world.apply(
-        command("joint_create", { type: DRAG, body_a: 0, body_b: id, point_a: grip.sent.toArray(), point_b: local.toArray(),
+        command("joint_create", { type: "drag", body_a: 0, body_b: id, point_a: grip.sent.toArray(), point_b: local.toArray(),
           owner: grip.world.client.session }), // which it ends with, should the page die
         ...[0, 1, 2].map((axis) => command("joint_axis", { joint: -1, axis, ...spring })));
       grip.joint = made.values[0];

@@ -432,6 +432,27 @@ enum status command_check_values(struct command *command, int64_t index, struct 
 	}
 }
 
+/* ---- words ------------------------------------------------------------------------------------- */
+
+const char *command_word(enum word_list list, uint32_t number)
+{
+	static const struct {
+		enum word_list list;
+		uint32_t number;
+		const char *word;
+	} words[] = {
+#define WORD(LIST, number, word) { WORDS_##LIST, number, #word },
+#define WORDED(COMMAND, field, LIST)
+#include "server/engine/world/words.def"
+#undef WORD
+#undef WORDED
+	};
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (words[i].list == list && words[i].number == number)
+			return words[i].word;
+	return "?";
+}
+
 /* ---- description ------------------------------------------------------------------------------ */
 
 /* Text that is cut when the room ends, counted on as snprintf does. */

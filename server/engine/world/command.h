@@ -135,6 +135,18 @@ void command_defaults(struct command *command, uint16_t op);
 MUST_CHECK enum status command_check_values(struct command *command, int64_t index,
 					    struct reason *why);
 
+/* Lists of words for the numbers of ENUM fields (words.def). */
+enum word_list {
+	WORDS_BODY_STATUS,
+	WORDS_JOINT_TYPE,
+	WORDS_JOINT_MODE,
+	WORDS_JOINT_SPRING,
+	WORDS_JOINT_MOTOR,
+	WORDS_JOINT_WAVE,
+};
+/* "revolute"; "?" where the list has no such number. */
+const char *command_word(enum word_list list, uint32_t number);
+
 /* One line for a person, e.g. "spawn status=2 position=(0,1,0) …". Returns what snprintf would. */
 int command_describe(const struct command *command, char *text, size_t bytes);
 

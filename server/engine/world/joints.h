@@ -13,9 +13,6 @@ enum joint_violated {
 	JOINT_VIOLATED_PROJECT = 2,
 };
 
-/* "revolute"; "" for none. */
-const char *joint_type_name(uint8_t type);
-
 /* A planned command being done. */
 struct doing {
 	struct world *world;

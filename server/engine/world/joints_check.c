@@ -13,14 +13,6 @@
 #define VIOLATED 1e-3
 #define PROJECTED 1e-9
 
-const char *joint_type_name(uint8_t type)
-{
-	static const char *const names[JOINT_TYPES_END] = { "",	      "spherical", "revolute", "prismatic",
-							    "cylindrical", "universal", "fixed", "distance",
-							    "six_dof",     "wheel",	"drag" };
-	return names[type < JOINT_TYPES_END ? type : 0];
-}
-
 /* ---- its two sides ----------------------------------------------------------------------------- */
 
 /* Of a side about to be joined; NULL for the world. */
@@ -126,7 +118,7 @@ static enum status check_plane(struct check *check, const struct command_JOINT_C
 	if (create->type == JOINT_UNIVERSAL || create->type == JOINT_CYLINDRICAL ||
 	    create->type == JOINT_WHEEL)
 		return REFUSE(check, STATUS_PLANAR, "type", "a %s joint needs three dimensions",
-			      joint_type_name(create->type));
+			      command_word(WORDS_JOINT_TYPE, create->type));
 	return STATUS_OK;
 }
 
@@ -278,7 +270,7 @@ enum status check_joint_axis(struct check *check, struct command *command)
 	if (status != STATUS_OK)
 		return status;
 	struct joint_axis_kind kind = joint_axis_kind((enum joint_type)joint->type, set->axis);
-	const char *type = joint_type_name(joint->type);
+	const char *type = command_word(WORDS_JOINT_TYPE, joint->type);
 	if (!kind.told)
 		return REFUSE(check, STATUS_RANGE, "axis",
 			      "axis %u of a %s joint is not free; a six_dof may have it as one likes",

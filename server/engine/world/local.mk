@@ -3,6 +3,7 @@ libengine_a_SOURCES += \
 	server/engine/world/commands.def \
 	server/engine/world/fields.def \
 	server/engine/world/parameters.def \
+	server/engine/world/words.def \
 	server/engine/world/apply.c \
 	server/engine/world/body_mass.h \
 	server/engine/world/body_mass.c \
