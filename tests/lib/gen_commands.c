@@ -203,8 +203,8 @@ static void reconcile_joint(struct gen_commands *gen, struct command_JOINT_CREAT
 		create->break_force = create->break_torque = 0;
 }
 
-/* An axis of the joint that may be told of, or 3. */
-static uint32_t told_axis(struct gen_commands *gen, int64_t joint)
+/* An axis that may be told of of joints of that type. */
+static uint32_t axis_of(struct gen_commands *gen, uint8_t type)
 {
 	static const uint8_t axes[JOINT_TYPES_END][2] = {
 		[JOINT_SPHERICAL] = { 3, 4 },	[JOINT_REVOLUTE] = { 3, 3 },
@@ -213,10 +213,16 @@ static uint32_t told_axis(struct gen_commands *gen, int64_t joint)
 		[JOINT_DISTANCE] = { 0, 0 },	[JOINT_SIX_DOF] = { 1, 5 },
 		[JOINT_WHEEL] = { 0, 5 },	[JOINT_DRAG] = { 0, 2 },
 	};
+	return axes[type][rng_below(&gen->rng, 2)];
+}
+
+/* Of the joint, or 3. */
+static uint32_t told_axis(struct gen_commands *gen, int64_t joint)
+{
 	struct joint_view view;
 	if (world_joint(gen->world, (joint_id)joint, &view) != STATUS_OK)
 		return 3;
-	return axes[view.type][rng_below(&gen->rng, 2)];
+	return axis_of(gen, view.type);
 }
 
 static void reconcile_axis(struct gen_commands *gen, struct command_JOINT_AXIS *axis)
@@ -304,6 +310,13 @@ void gen_command(struct gen_commands *gen, enum command_op op, struct command *o
 	for (uint32_t i = 0; i < info->field_count; i++)
 		gen_field(gen, out, &info->fields[i]);
 	reconcile(gen, out);
+}
+
+void gen_joint_axis(struct gen_commands *gen, uint8_t type, int64_t joint, struct command *out)
+{
+	gen_command(gen, COMMAND_JOINT_AXIS, out);
+	out->joint_axis.joint = joint;
+	out->joint_axis.axis = axis_of(gen, type);
 }
 
 void gen_any_command(struct gen_commands *gen, struct command *out)

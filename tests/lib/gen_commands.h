@@ -19,6 +19,8 @@ struct gen_commands {
 void gen_commands_init(struct gen_commands *gen, const struct world *world, uint64_t seed);
 /* A random command of this kind, with values of everyday size; most of them can be done. */
 void gen_command(struct gen_commands *gen, enum command_op op, struct command *out);
+/* JOINT_AXIS of a joint of that type, which may not be made yet (−k), of an axis that may be told of. */
+void gen_joint_axis(struct gen_commands *gen, uint8_t type, int64_t joint, struct command *out);
 /* The same, of a random kind (METHOD not among them: the test decides on that). */
 void gen_any_command(struct gen_commands *gen, struct command *out);
 

@@ -217,6 +217,8 @@ struct boundary {
 	struct journal_batch packed[BATCHES];
 	struct command commands[BATCHES][COMMANDS];
 	struct attachment items[BATCHES][COMMANDS][4];
+	struct joint_target targets[BATCHES][COMMANDS][6];
+	struct joint_point points[BATCHES][COMMANDS][5];
 	uint8_t bytes[BATCHES][PACKED];
 };
 
@@ -226,6 +228,9 @@ static void fill_batch(struct recorder *self, struct boundary *boundary, uint32_
 	struct command *commands = boundary->commands[at];
 	uint32_t count = 1 + rng_below(&gen->rng, COMMANDS);
 	struct wire_packer packer = wire_packer_over(boundary->bytes[at], PACKED);
+	/* A session lets its drags go, or all do. */
+	bool lets_go = rng_below(&gen->rng, 20) == 0;
+	count = lets_go ? 0 : count;
 	for (uint32_t i = 0; i < count; i++) {
 		gen_any_command(gen, &commands[i]);
 		if (rng_below(&gen->rng, 40) == 0) {
@@ -235,6 +240,12 @@ static void fill_batch(struct recorder *self, struct boundary *boundary, uint32_
 		if (commands[i].op == COMMAND_SPAWN) {
 			memcpy(boundary->items[at][i], gen->items, sizeof gen->items);
 			commands[i].spawn.shapes.items = boundary->items[at][i];
+		} else if (commands[i].op == COMMAND_JOINT_TARGETS) {
+			memcpy(boundary->targets[at][i], gen->targets, sizeof gen->targets);
+			commands[i].joint_targets.targets.items = boundary->targets[at][i];
+		} else if (commands[i].op == COMMAND_JOINT_TABLE) {
+			memcpy(boundary->points[at][i], gen->points, sizeof gen->points);
+			commands[i].joint_table.points.items = boundary->points[at][i];
 		}
 		command_pack(&packer, &commands[i]);
 	}
@@ -243,9 +254,9 @@ static void fill_batch(struct recorder *self, struct boundary *boundary, uint32_
 	*batch = (struct batch){ .number = ++self->batch, .commands = commands, .count = count };
 	batch->session = 1 + rng_below(&gen->rng, 3);
 	batch->restricted = rng_below(&gen->rng, 8) == 0;
-	batch->late = (uint8_t)rng_below(&gen->rng, 2);
+	batch->late = lets_go ? LATE_LET_GO : (uint8_t)rng_below(&gen->rng, 2);
 	uint32_t ahead = rng_below(&gen->rng, 20);
-	if (ahead < 5)
+	if (ahead < 5 && !lets_go)
 		batch->at = world_info(self->world).tick + ahead;
 	struct wire_slice slice = wire_packer_slice(&packer);
 	boundary->packed[at] = (struct journal_batch){

@@ -9,6 +9,7 @@
 
 #include "protocol/token.h"
 #include "server/base/heap.h"
+#include "server/engine/world/world.h"
 #include "server/host/host_state.h"
 #include "server/session/session.h"
 #include "tests/lib/bad_disk.h"
@@ -549,6 +550,16 @@ static void tell_life(struct life *life)
 	       (unsigned long long)life->sim->compared, (unsigned)life->sim->client_count,
 	       (unsigned)back, (unsigned)life->restarts, (unsigned)life->fate_count,
 	       (unsigned)life->ask_count, (unsigned)partial, (unsigned)notices);
+	uint32_t made = 0, shown = 0;
+	for (uint32_t w = 0; w < LIFE_WORLDS; w++) {
+		const struct world *world = server_sim_world(life->sim, life->worlds[w]);
+		made += world != NULL ? world->tables.world.next_joint[0] - 1 : 0;
+	}
+	for (uint32_t i = 0; i < life->sim->client_count; i++)
+		for (uint32_t k = 0; k < life->sim->clients[i]->subscription_count; k++)
+			shown += life->sim->clients[i]->subscriptions[k].mirror.joints.count;
+	printf("# %u joints made in the worlds that are left, %u shown at the end\n", (unsigned)made,
+	       (unsigned)shown);
 	printf("# %u stepped, %u answers, %u shapes, %u saved, %u restored, %u forked, %u errors, "
 	       "%u goodbyes\n",
 	       (unsigned)kinds[MESSAGE_STEPPED], (unsigned)kinds[MESSAGE_ANSWER],

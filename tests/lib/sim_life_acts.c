@@ -6,11 +6,12 @@
 #include "protocol/pack.h"
 #include "protocol/unpack.h"
 #include "protocol/query_wire.h"
+#include "tests/lib/gen_commands.h"
 #include "tests/lib/gen_message.h"
 #include "tests/lib/sim_life.h"
 #include "tests/lib/worlds.h"
 
-enum { AT_AHEAD = 30, SUBSCRIPTIONS = 4 };
+enum { AT_AHEAD = 30, SUBSCRIPTIONS = 4, COMMANDS = 8 };
 
 static uint32_t draw(struct life *life, uint32_t below)
 {
@@ -90,9 +91,63 @@ static body_id other_body(struct life *life, const struct sim_client *client, ui
 	return id;
 }
 
-/* A spawn with a tag of its own, a push, and now and then what must make all of it be refused. */
-static uint32_t draw_commands(struct life *life, struct life_fate *fate, struct command commands[4])
+/* A joint of the client's own that is there, or 0. */
+static joint_id own_joint(struct life *life, const struct sim_client *client, const struct world *of)
 {
+	static joint_id ids[4096];
+	uint32_t count = MIN_OF(world_joints(of, 0, ids, COUNT_OF(ids)), COUNT_OF(ids)), kept = 0;
+	struct joint_view view;
+	for (uint32_t i = 0; i < count; i++)
+		if (world_joint(of, ids[i], &view) == STATUS_OK && view.owner == client->session)
+			ids[kept++] = ids[i];
+	return kept > 0 ? ids[draw(life, kept)] : 0;
+}
+
+/* Hangs the body that the batch makes first on the world, or on any body; often as the client's own. */
+static uint32_t draw_joining(struct life *life, const struct life_fate *fate, struct gen_commands *gen,
+			     struct command *commands, uint32_t count)
+{
+	struct command *create = &commands[count];
+	uint8_t type;
+	gen_command(gen, COMMAND_JOINT_CREATE, create);
+	type = create->joint_create.type;
+	create->joint_create.body_b = -1;
+	create->joint_create.owner = draw(life, 3) > 0 ? fate->client->session : 0;
+	if (fate->role == WIRE_ROLE_PLAYER && draw(life, 4) > 0)
+		create->joint_create.body_a = 0;
+	if (type != JOINT_FIXED && draw(life, 2) == 0)
+		gen_joint_axis(gen, type, -(int64_t)(count + 1), &commands[count + 1]);
+	else
+		return count + 1;
+	return count + 2;
+}
+
+/* One of the commands about joints that are there; a player mostly names one of its own. */
+static uint32_t draw_joint_change(struct life *life, const struct life_fate *fate, struct gen_commands *gen,
+				  struct command *commands, uint32_t count)
+{
+	static const enum command_op ops[] = { COMMAND_JOINT_REMOVE, COMMAND_JOINT_SET, COMMAND_JOINT_AXIS,
+					       COMMAND_JOINT_TARGETS, COMMAND_JOINT_TABLE,
+					       COMMAND_JOINT_MOVE };
+	struct command *change = &commands[count];
+	joint_id own = own_joint(life, fate->client, gen->world);
+	if (own == 0 && (fate->role == WIRE_ROLE_PLAYER || world_joints(gen->world, 0, NULL, 0) == 0))
+		return count;
+	gen_command(gen, ops[draw(life, COUNT_OF(ops))], change);
+	if (change->op == COMMAND_JOINT_MOVE && own != 0)
+		change->joint_move.joint = own;
+	if (change->op == COMMAND_JOINT_REMOVE && own != 0)
+		change->joint_remove.joint = own;
+	if (change->op == COMMAND_JOINT_SET && own != 0)
+		change->joint_set.joint = own;
+	return count + 1;
+}
+
+/* A spawn with a tag of its own, a push, now and then something of joints, and what must make all of it be
+ * refused. */
+static uint32_t draw_commands(struct life *life, struct life_fate *fate, struct command commands[COMMANDS])
+{
+	static struct gen_commands gens[2]; /* each lends its lists to what it has made */
 	uint32_t count = 0;
 	double x = life_draw_real(life, 3), y = 2 + life_draw_real(life, 1), z = life_draw_real(life, 3);
 	commands[count++] = sim_spawn(x, y, z, fate->tag, draw(life, 4) > 0);
@@ -100,6 +155,13 @@ static uint32_t draw_commands(struct life *life, struct life_fate *fate, struct 
 	commands[count].impulse.body = -1;
 	commands[count++].impulse.impulse =
 		(vec3){ life_draw_real(life, 100), 0, life_draw_real(life, 100) };
+	for (uint32_t i = 0; i < COUNT_OF(gens); i++) {
+		if (draw(life, 3) > 0)
+			continue;
+		gen_commands_init(&gens[i], server_sim_world(life->sim, fate->world), draw(life, 1 << 30));
+		count = i == 0 ? draw_joining(life, fate, &gens[i], commands, count)
+			       : draw_joint_change(life, fate, &gens[i], commands, count);
+	}
 	if (draw(life, 5) == 0) {
 		command_defaults(&commands[count], COMMAND_REMOVE);
 		commands[count++].remove.body = 4000000000;
@@ -118,7 +180,7 @@ static uint32_t draw_commands(struct life *life, struct life_fate *fate, struct 
 static void command(struct life *life, struct life_seat *seat, uint32_t w)
 {
 	struct sim_client *client = seat->client;
-	struct command commands[4];
+	struct command commands[COMMANDS];
 	const struct world *world = server_sim_world(life->sim, life->worlds[w]);
 	if (life->fate_count == LIFE_FATES_MAX || world == NULL)
 		return;
@@ -257,7 +319,7 @@ static void question(struct life *life, struct sim_client *client, uint32_t w)
 	static const enum wire_query_kind kinds[] = {
 		WIRE_QUERY_RAY,	    WIRE_QUERY_CONTACTS, WIRE_QUERY_TOTALS, WIRE_QUERY_BODY,
 		WIRE_QUERY_CLOSEST, WIRE_QUERY_MASS,	 WIRE_QUERY_OVERLAP, WIRE_QUERY_CAST,
-		WIRE_QUERY_REGIONS
+		WIRE_QUERY_REGIONS, WIRE_QUERY_JOINT,	 WIRE_QUERY_JOINTS,  WIRE_QUERY_LINKED,
 	};
 	const struct shape *shape = test_shape(draw(life, 2) ? TEST_BOX : TEST_SPHERE);
 	query_init(&query, kinds[draw(life, COUNT_OF(kinds))]);
@@ -266,6 +328,7 @@ static void question(struct life *life, struct sim_client *client, uint32_t w)
 	query.length = 20;
 	query.body = draw(life, 40);
 	query.other = draw(life, 40);
+	query.joint = draw(life, 40);
 	/* The most there may be, or few. */
 	query.limit = draw(life, 2) ? 4096 : 8;
 	query.shape = (struct wire_slice){ shape->canonical, (uint32_t)shape->canonical_bytes };
@@ -414,6 +477,7 @@ void life_connect(struct life *life, uint32_t index)
 	options.ack_delay_max = draw(life, 40) * NS_PER_MS + 1;
 	options.caps = draw(life, 4) > 0 ? WIRE_CAPS_ALL : WIRE_CAP_EXACT;
 	options.frame_down = draw(life, 2) > 0 ? 0 : WIRE_FRAME_MIN;
+	options.joints = draw(life, 2) * (wire_mask)(1 + draw(life, WIRE_JOINT_COLUMNS_ALL));
 	options.resumes = !seat->liar && draw(life, 2) > 0;
 	options.token = seat->liar ? NULL : draw_token(life, seat);
 	if (options.token != NULL)

@@ -260,14 +260,17 @@ static void live_on_credit(struct server_sim *sim, uint32_t world, struct rng *r
 		double x = rng_below(rng, 8);
 		if (rng_below(rng, 3) == 0)
 			ticks = FOR_EVER;
-		struct command commands[3] = { sim_spawn(x, 1, 2, 7, false), push(-1, ticks) };
-		command_defaults(&commands[2], COMMAND_SET_OWNER);
-		commands[2].set_owner.body = -1;
-		commands[2].set_owner.owner = rng_below(rng, 4);
+		struct command commands[4] = { sim_spawn(x, 1, 2, 7, false), push(-1, ticks) };
+		command_defaults(&commands[2], COMMAND_JOINT_CREATE);
+		commands[2].joint_create.type = JOINT_DRAG;
+		commands[2].joint_create.body_b = -1;
+		command_defaults(&commands[3], COMMAND_SET_OWNER);
+		commands[3].set_owner.body = -1;
+		commands[3].set_owner.owner = rng_below(rng, 4);
 		uint64_t at = tick_of(sim, world) + rng_below(rng, 90);
 		if (rng_below(rng, 2) == 0)
 			at = 0;
-		sim_commands(debtor, world, commands, 1 + rng_below(rng, 3), at, WIRE_LATE_APPLY);
+		sim_commands(debtor, world, commands, 1 + rng_below(rng, 4), at, WIRE_LATE_APPLY);
 		if (rng_below(rng, 4) == 0 && debtor->subscription_count < SIM_SUBSCRIPTIONS_MAX)
 			sim_subscribe(debtor, acts + 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1, 0);
 		server_sim_run(sim, rng_below(rng, 3) * TICK);
@@ -284,7 +287,7 @@ static void live_on_credit(struct server_sim *sim, uint32_t world, struct rng *r
 	}
 }
 
-/* Nothing of those who are gone waits, pushes or watches; and all that they could leave is bounded. */
+/* Nothing of those who are gone waits, holds, pushes or watches; and all that they could leave is bounded. */
 static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_t sessions)
 {
 	const struct server *server = sim->server;
@@ -298,6 +301,9 @@ static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_
 		struct world_share share = share_of(sim, world, number);
 		ck_assert_msg(share.pending == 0, "seed %llu: session %u has gone and has %u batches waiting",
 			      (unsigned long long)seed, (unsigned)number, (unsigned)share.pending);
+		ck_assert_msg(world_drags(server_sim_world(sim, world), number) == 0,
+			      "seed %llu: session %u has gone and holds on",
+			      (unsigned long long)seed, (unsigned)number);
 		ck_assert_msg(drives_of(sim, world, number) == 0,
 			      "seed %llu: session %u has gone and pushes on",
 			      (unsigned long long)seed, (unsigned)number);
