@@ -45,6 +45,7 @@ void fanout_destroy(struct fanout *self)
 	ARRAY_RELEASE(&self->subscriptions);
 	interest_map_release(&self->interests);
 	view_delta_release(&self->delta);
+	ARRAY_RELEASE(&self->joint_delta.seen);
 	ARRAY_RELEASE(&self->joint_delta.rows);
 	ARRAY_RELEASE(&self->joint_delta.removed);
 	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++)

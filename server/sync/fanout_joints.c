@@ -2,8 +2,9 @@
  *
  * A joint is seen by whoever sees one of its bodies, so it comes and goes with them: the interest's log of
  * turns tells whether a subscription saw it at its base. Nothing is looked at where neither a joint has
- * changed since nor a body come or gone; otherwise every joint is, and whoever asked pays for it as for
- * bodies. Joints are not rationed: a budget weighs bodies, and what joints take of it is spent first.
+ * changed since nor a body come or gone; otherwise the joints of the bodies that are seen, and of those
+ * that have turned away, are, and whoever asked pays for them as for bodies. Joints are not rationed: a
+ * budget weighs bodies, and what joints take of it is spent first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +45,66 @@ static enum status take_removed(struct joint_delta *delta, uint32_t id)
 	return STATUS_OK;
 }
 
-static enum status collect_all(struct fanout *self, const struct group *group)
+static int by_id(const void *a, const void *b)
+{
+	uint32_t x = (*(const struct view_joint *const *)a)->joint.id;
+	uint32_t y = (*(const struct view_joint *const *)b)->joint.id;
+	return (x > y) - (x < y);
+}
+
+static enum status take_seen(struct joint_delta *delta, const struct view_joint *row)
+{
+	if (ARRAY_RESERVE(&delta->seen, delta->seen.count + 1u) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	delta->seen.items[delta->seen.count++] = row;
+	return STATUS_OK;
+}
+
+/* Those of one body that is seen: of a joint whose bodies both are, a's. */
+static enum status look_at_body(struct fanout *self, const struct interest *interest, uint32_t body)
+{
+	const struct view_joints *joints = &self->view.joints;
+	enum status status = STATUS_OK;
+	uint32_t end = view_joints_first(joints, body);
+	for (; end != 0 && status == STATUS_OK; end = view_joints_next(joints, end)) {
+		const struct view_joint *row = view_joints_at(joints, end);
+		self->joints_looked++;
+		if (view_joints_at_a(end) || !interest_sees(interest, row->joint.a))
+			status = take_seen(&self->joint_delta, row);
+	}
+	return status;
+}
+
+/* What the group sees now: by its bodies, or by all joints where these are fewer. */
+static enum status look(struct fanout *self, const struct interest *interest)
 {
 	const struct view_joints *joints = &self->view.joints;
 	struct joint_delta *delta = &self->joint_delta;
 	enum status status = STATUS_OK;
-	delta->whole = true;
-	for (uint32_t i = 0; i < joints->rows.count && status == STATUS_OK; i++) {
-		const struct wire_joint *joint = &joints->rows.items[i].joint;
-		if (sees(group->interest, joint))
-			status = take_row(delta, joint, group->joints);
+	delta->seen.count = 0;
+	if (interest == NULL || joints->rows.count <= interest->members.count) {
+		for (uint32_t i = 0; i < joints->rows.count && status == STATUS_OK; i++)
+			if (sees(interest, &joints->rows.items[i].joint))
+				status = take_seen(delta, &joints->rows.items[i]);
+		self->joints_looked += joints->rows.count;
+		return status;
 	}
-	self->joints_looked += joints->rows.count;
+	self->joints_looked += interest->members.count;
+	for (uint32_t i = 0; i < interest->members.count && status == STATUS_OK; i++)
+		status = look_at_body(self, interest, interest->members.items[i]);
+	/* Ids are unique: a total order. */
+	if (delta->seen.count > 1)
+		qsort(delta->seen.items, delta->seen.count, sizeof *delta->seen.items, by_id);
+	return status;
+}
+
+static enum status collect_all(struct fanout *self, const struct group *group)
+{
+	struct joint_delta *delta = &self->joint_delta;
+	enum status status = look(self, group->interest);
+	delta->whole = true;
+	for (uint32_t i = 0; i < delta->seen.count && status == STATUS_OK; i++)
+		status = take_row(delta, &delta->seen.items[i]->joint, group->joints);
 	/* A SNAPSHOT empties the set by itself. */
 	delta->due = delta->rows.count > 0 || group->base != 0;
 	return status;
@@ -88,23 +137,53 @@ static enum status collect_removals(struct fanout *self, const struct group *gro
 	return status;
 }
 
-static enum status collect_since(struct fanout *self, const struct group *group)
+/* Joints of one body that was seen at the base and is not now, nor is the other one: of two that were
+ * seen, a's. */
+static enum status leave_body(struct fanout *self, const struct group *group, uint32_t body)
 {
 	const struct view_joints *joints = &self->view.joints;
+	enum status status = STATUS_OK;
+	uint32_t end = view_joints_first(joints, body);
+	for (; end != 0 && status == STATUS_OK; end = view_joints_next(joints, end)) {
+		const struct view_joint *row = view_joints_at(joints, end);
+		const struct wire_joint *joint = &row->joint;
+		bool mine = view_joints_at_a(end) ||
+			    !interest_saw(&self->interests, group->interest, joint->a);
+		self->joints_looked++;
+		if (mine && row->created <= group->base && !sees(group->interest, joint))
+			status = take_removed(&self->joint_delta, joint->id);
+	}
+	return status;
+}
+
+/* Joints that are there and were seen at the base: one of their bodies has turned away since. */
+static enum status collect_left(struct fanout *self, const struct group *group)
+{
+	enum status status = STATUS_OK;
+	const struct interest_map *map = &self->interests;
+	uint32_t turns = group->interest != NULL ? map->sorted.count : 0;
+	for (uint32_t i = 0; i < turns && status == STATUS_OK; i++)
+		if (!map->sorted.items[i].entered)
+			status = leave_body(self, group, map->sorted.items[i].id);
+	return status;
+}
+
+static enum status collect_since(struct fanout *self, const struct group *group)
+{
 	struct joint_delta *delta = &self->joint_delta;
 	enum status status = collect_removals(self, group);
-	for (uint32_t i = 0; i < joints->rows.count && status == STATUS_OK; i++) {
-		const struct view_joint *row = &joints->rows.items[i];
+	if (status == STATUS_OK)
+		status = collect_left(self, group);
+	if (status == STATUS_OK)
+		status = look(self, group->interest);
+	for (uint32_t i = 0; i < delta->seen.count && status == STATUS_OK; i++) {
+		const struct view_joint *row = delta->seen.items[i];
 		bool had = row->created <= group->base &&
 			   saw(self, group, row->joint.a, row->joint.b);
-		if (!sees(group->interest, &row->joint))
-			status = had ? take_removed(delta, row->joint.id) : STATUS_OK;
-		else
-			status = take_row(delta, &row->joint,
-					  had ? view_joint_since(row, group->base) & group->joints
-					      : group->joints);
+		status = take_row(delta, &row->joint,
+				  had ? view_joint_since(row, group->base) & group->joints
+				      : group->joints);
 	}
-	self->joints_looked += joints->rows.count;
 	/* Ids are unique: a total order. */
 	if (delta->removed.count > 1)
 		qsort(delta->removed.items, delta->removed.count, sizeof *delta->removed.items,
@@ -141,20 +220,14 @@ enum status fanout_collect_joints(struct fanout *self, const struct group *group
 
 static struct wire_hash hash_of(struct fanout *self, const struct group *group)
 {
-	const struct view_joints *joints = &self->view.joints;
+	const struct joint_delta *delta = &self->joint_delta;
 	uint64_t sum = 0;
-	uint32_t count = 0;
 	if (!group->hashed)
 		return (struct wire_hash){ 0 };
-	for (uint32_t i = 0; i < joints->rows.count; i++) {
-		const struct wire_joint *joint = &joints->rows.items[i].joint;
-		if (!sees(group->interest, joint))
-			continue;
-		sum += wire_joint_hash(group->profile, joint, group->joints);
-		count++;
-	}
-	self->joints_looked += count;
-	return (struct wire_hash){ true, body_hash_finish(self->view.tick, sum, count) };
+	for (uint32_t i = 0; i < delta->seen.count; i++)
+		sum += wire_joint_hash(group->profile, &delta->seen.items[i]->joint, group->joints);
+	self->joints_looked += delta->seen.count;
+	return (struct wire_hash){ true, body_hash_finish(self->view.tick, sum, delta->seen.count) };
 }
 
 enum status fanout_encode_joints(struct fanout *self, struct group *group, uint8_t flags)

@@ -33,6 +33,7 @@ struct group {
 
 /* What a group is to be told of joints. */
 struct joint_delta {
+	ARRAY_OF(const struct view_joint *) seen; /* by the group, ascending ids; borrowed */
 	ARRAY_OF(struct joint_row) rows; /* ascending ids; borrowed from the view */
 	ARRAY_OF(uint32_t) removed;	 /* ascending */
 	bool due;			 /* there is something to tell: ROWS follow */

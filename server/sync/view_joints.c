@@ -7,6 +7,9 @@
 void view_joints_release(struct view_joints *self)
 {
 	ARRAY_RELEASE(&self->rows);
+	ARRAY_RELEASE(&self->ends);
+	ARRAY_RELEASE(&self->idle);
+	table_release(&self->firsts);
 	heap_free(self->removals);
 	memset(self, 0, sizeof *self);
 }
@@ -48,18 +51,103 @@ static uint32_t lower_bound(const struct view_joints *self, uint32_t id)
 	return low;
 }
 
+/* ---- lists of bodies ---------------------------------------------------------------------------- */
+
+static uint32_t body_at(const struct wire_joint *joint, uint32_t side)
+{
+	return side == 0 ? joint->a : joint->b;
+}
+
+/* Room for the ends of one more. */
+static enum status make_room_for_ends(struct view_joints *self)
+{
+	enum status status = table_reserve(&self->firsts, self->firsts.count + 2);
+	if (status == STATUS_OK && self->idle.count == 0)
+		status = ARRAY_RESERVE(&self->ends, self->ends.count + 2u);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->idle, self->ends.count / 2 + 1u);
+	return status;
+}
+
+static void hang(struct view_joints *self, uint32_t slot, uint32_t side, const struct wire_joint *joint)
+{
+	uint32_t end = 2 * slot + side, body = body_at(joint, side), first = 0;
+	self->ends.items[end] = (struct view_joint_end){ .id = joint->id };
+	if (body == 0)
+		return; /* the world: everybody sees it and nobody */
+	if (table_find(&self->firsts, body, &first))
+		self->ends.items[first - 1].previous = end + 1;
+	self->ends.items[end].next = first;
+	enum status status = table_put(&self->firsts, body, end + 1);
+	ASSERT(status == STATUS_OK); /* reserved */
+}
+
+static void unhang(struct view_joints *self, uint32_t slot, uint32_t side, const struct wire_joint *joint)
+{
+	const struct view_joint_end end = self->ends.items[2 * slot + side];
+	uint32_t body = body_at(joint, side);
+	if (end.next != 0)
+		self->ends.items[end.next - 1].previous = end.previous;
+	if (end.previous != 0)
+		self->ends.items[end.previous - 1].next = end.next;
+	else if (body != 0 && end.next == 0)
+		table_remove(&self->firsts, body);
+	else if (body != 0 && table_put(&self->firsts, body, end.next) != STATUS_OK)
+		ASSERT(false); /* the key is there */
+}
+
+static void hang_row(struct view_joints *self, struct view_joint *row)
+{
+	if (self->idle.count > 0) {
+		row->slot = self->idle.items[--self->idle.count];
+	} else {
+		row->slot = self->ends.count / 2;
+		self->ends.count += 2;
+	}
+	hang(self, row->slot, 0, &row->joint);
+	hang(self, row->slot, 1, &row->joint);
+}
+
+static void unhang_row(struct view_joints *self, const struct view_joint *row)
+{
+	unhang(self, row->slot, 0, &row->joint);
+	unhang(self, row->slot, 1, &row->joint);
+	self->idle.items[self->idle.count++] = row->slot;
+}
+
+uint32_t view_joints_first(const struct view_joints *self, uint32_t body)
+{
+	uint32_t end = 0;
+	(void)table_find(&self->firsts, body, &end);
+	return end;
+}
+
+uint32_t view_joints_next(const struct view_joints *self, uint32_t end)
+{
+	return self->ends.items[end - 1].next;
+}
+
+const struct view_joint *view_joints_at(const struct view_joints *self, uint32_t end)
+{
+	return &self->rows.items[lower_bound(self, self->ends.items[end - 1].id)];
+}
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
 static enum status append(struct view_joints *self, const struct joint_view *from, uint64_t serial)
 {
 	uint32_t count = self->rows.count;
 	if (from->id == 0 || (count > 0 && from->id <= self->rows.items[count - 1].joint.id))
 		return STATUS_CORRUPT;
-	if (ARRAY_RESERVE(&self->rows, count + 1u) != STATUS_OK)
+	if (ARRAY_RESERVE(&self->rows, count + 1u) != STATUS_OK ||
+	    make_room_for_ends(self) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	struct view_joint *row = &self->rows.items[self->rows.count++];
 	row->joint = joint_of_view(from);
 	row->created = serial;
 	for (uint32_t i = 0; i < WIRE_JOINT_COLUMN_COUNT; i++)
 		row->changed[i] = serial;
+	hang_row(self, row);
 	self->changed = serial;
 	return STATUS_OK;
 }
@@ -121,6 +209,7 @@ static enum status remove_rows(struct view_joints *self, const struct tick_repor
 		self->removals[self->removal_count++ % self->removal_capacity] =
 			(struct view_joint_removal){ serial, row->created, id, row->joint.a,
 						     row->joint.b };
+		unhang_row(self, row);
 	}
 	while (read < self->rows.count)
 		self->rows.items[write++] = self->rows.items[read++];
@@ -137,7 +226,8 @@ enum status view_joints_apply(struct view_joints *self, const struct tick_report
 		return STATUS_OK;
 	}
 	if (report->joints_all) {
-		self->rows.count = 0;
+		self->rows.count = self->ends.count = self->idle.count = 0;
+		table_reset(&self->firsts);
 		self->removal_count = 0;
 		self->told = true;
 		self->since = self->changed = serial;

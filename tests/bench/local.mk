@@ -55,13 +55,17 @@ tests_bench_bench_compound_SOURCES = tests/bench/bench_compound.c
 bench-compound: tests/bench/bench_compound
 	tests/bench/bench_compound
 
-# Joints: chains, arms, and how well they hold: make bench-joints
+# Joints: chains, arms, and how well they hold; on their way to clients: make bench-joints
 EXTRA_PROGRAMS += tests/bench/bench_joints
 tests_bench_bench_joints_SOURCES = tests/bench/bench_joints.c
 tests_bench_bench_joints_LDADD = $(LDADD) -lm
 .PHONY: bench-joints
-bench-joints: tests/bench/bench_joints
+bench-joints: tests/bench/bench_joints tests/bench/bench_joint_wire cairnd
 	tests/bench/bench_joints
+	tests/bench/bench_joint_wire part
+	tests/bench/bench_joint_wire query ./cairnd
+EXTRA_PROGRAMS += tests/bench/bench_joint_wire
+tests_bench_bench_joint_wire_SOURCES = tests/bench/bench_joint_wire.c
 
 # How far smooth motions are from the truth, 30 Hz to 10 kHz: make bench-motion
 EXTRA_PROGRAMS += tests/bench/bench_motion

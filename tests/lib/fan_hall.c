@@ -1,6 +1,7 @@
 #include "tests/lib/fan_hall.h"
 
-#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/block.h"
@@ -9,12 +10,21 @@
 #include "protocol/unpack.h"
 #include "server/host/report_queue.h"
 
+/* Also outside of a test, where check has nobody to tell. */
+static void must(bool fine, const char *what)
+{
+	if (fine)
+		return;
+	fprintf(stderr, "fan_hall: %s\n", what);
+	abort();
+}
+
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 static uint32_t ids_in(struct wire_slice value, enum wire_profile profile)
 {
 	struct block_ids ids;
-	ck_assert_int_eq(block_ids_open(&ids, profile, value), STATUS_OK);
+	must(block_ids_open(&ids, profile, value) == STATUS_OK, "ids are not sound");
 	return ids.left;
 }
 
@@ -23,7 +33,7 @@ static void hear(struct fan_client *client, const struct wire_list *list)
 	struct wire_cursor in = wire_cursor_list(list);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct event event;
-		ck_assert_int_eq(event_take(&in, &event), STATUS_OK);
+		must(event_take(&in, &event) == STATUS_OK, "an event is not sound");
 		if (event.value >= 0 && event.value < 64)
 			client->heard |= UINT64_C(1) << (uint32_t)event.value;
 	}
@@ -60,14 +70,14 @@ static void read_frame(struct fan_client *client, struct wire_slice content)
 	struct message message;
 	struct reason why;
 	bool last = false;
-	ck_assert_int_eq(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, &why),
-			 STATUS_OK);
+	must(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, &why) == STATUS_OK,
+	     "a frame is not sound");
 	if (message.type == MESSAGE_NOTICE) {
 		notice(client, &message.notice);
 	} else if (message.type == MESSAGE_EVENTS) {
 		hear(client, &message.events.list);
 	} else {
-		ck_assert_int_eq(mirror_take(&client->mirror, &message, &last), STATUS_OK);
+		must(mirror_take(&client->mirror, &message, &last) == STATUS_OK, "a frame is refused");
 		count_parts(client, &message);
 	}
 	client->frames += last;
@@ -81,7 +91,7 @@ static enum status take(struct stream *stream, struct frame *const frames[], uin
 	size_t bytes;
 	for (uint32_t i = 0; i < count; i++) {
 		client->bytes += frames[i]->bytes;
-		ck_assert_int_eq(bytes_append(&client->in, frames[i]->data, frames[i]->bytes), STATUS_OK);
+		must(bytes_append(&client->in, frames[i]->data, frames[i]->bytes) == STATUS_OK, "no memory");
 	}
 	while (frame_split(client->in.data, client->in.count, WIRE_FRAME_DOWN, &content, &bytes) ==
 	       STATUS_OK) {
@@ -104,8 +114,9 @@ void fan_open(struct fan_hall *self)
 {
 	memset(self, 0, sizeof *self);
 	self->now = NS_PER_S;
-	ck_assert_int_eq(frame_pool_create(1 << 20, &self->pool), STATUS_OK);
-	ck_assert_int_eq(fanout_create(self->pool, &self->fanout), STATUS_OK);
+	must(frame_pool_create(1 << 20, &self->pool) == STATUS_OK &&
+		     fanout_create(self->pool, &self->fanout) == STATUS_OK,
+	     "no memory");
 }
 
 void fan_close(struct fan_hall *self)
@@ -118,7 +129,7 @@ void fan_close(struct fan_hall *self)
 		bytes_release(&self->clients[i].in);
 	}
 	frame_pool_counters(self->pool, &counters);
-	ck_assert_uint_eq(counters.live, 0);
+	must(counters.live == 0, "frames are left");
 	frame_pool_destroy(self->pool);
 }
 
@@ -133,9 +144,9 @@ void fan_enter(struct fan_hall *self, uint32_t who, const struct msg_subscribe *
 	mirror_init(&client->mirror, (enum wire_profile)ask->profile, (wire_mask)ask->fields, 1 << 20);
 	if (ask->joints != 0)
 		mirror_watch_joints(&client->mirror, (wire_mask)ask->joints, 1 << 16);
-	ck_assert_int_eq(fanout_subscribe(self->fanout, ask, &client->outbox, NULL, has_ack, frame_max,
-					  self->now, &client->subscription, &why),
-			 STATUS_OK);
+	must(fanout_subscribe(self->fanout, ask, &client->outbox, NULL, has_ack, frame_max, self->now,
+			      &client->subscription, &why) == STATUS_OK,
+	     "a subscription is refused");
 	outbox_set_flush(&self->set);
 }
 
@@ -155,7 +166,7 @@ static void serve(struct fan_hall *self, uint64_t now)
 void fan_report(struct fan_hall *self, struct report *report, uint64_t ns, bool served)
 {
 	self->now += ns;
-	ck_assert_int_eq(fanout_report(self->fanout, &report->ticked, self->now), STATUS_OK);
+	must(fanout_report(self->fanout, &report->ticked, self->now) == STATUS_OK, "a report is refused");
 	if (served)
 		serve(self, self->now);
 	outbox_set_flush(&self->set);

@@ -1,6 +1,6 @@
 /* fan_hall.h: a fan-out in memory with clients whose streams take what the test lets them take: each reads
- * every byte into a mirror and counts what came. What they ask for, and when, is the test's. (watchers.h
- * is for many clients who come and go by chance.) */
+ * every byte into a mirror and counts what came. What they ask for, and when, is the test's. What must
+ * hold and does not ends the program. (watchers.h is for many clients who come and go by chance.) */
 #ifndef CAIRN_TESTS_FAN_HALL_H
 #define CAIRN_TESTS_FAN_HALL_H
 

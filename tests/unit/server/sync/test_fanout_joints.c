@@ -229,6 +229,49 @@ START_TEST(mirrors_have_the_joints_of_their_bodies)
 }
 END_TEST
 
+/* Work goes with what is seen, however many joints there are, come and go elsewhere. */
+START_TEST(who_sees_one_body_looks_at_its_joints_alone)
+{
+	static struct room room;
+	struct fanout_counters before, after;
+	struct message ask;
+	uint8_t packed[16];
+	struct wire_packer follow = wire_packer_over(packed, sizeof packed);
+	start(&room, check_seed());
+	feed(&room, gen_reports_whole(&room.gen, false), true);
+	for (int n = 0; n < 20; n++)
+		feed(&room, gen_reports_next(&room.gen), true);
+	room.gen.births = room.gen.deaths = 0;
+	room.most = JOINTS_MAX;
+	room.churn = 10;
+	for (int n = 0; n < 30; n++)
+		feed(&room, gen_reports_next(&room.gen), true);
+	room.churn = 1;
+	ck_assert_uint_gt(room.count, 1000);
+	message_init(&ask, MESSAGE_SUBSCRIBE);
+	ask.subscribe.sub = 1;
+	ask.subscribe.profile = WIRE_PROFILE_EXACT;
+	ask.subscribe.fields = WIRE_COLUMNS_TICK;
+	ask.subscribe.joints = WIRE_JOINT_COLUMNS_ALL;
+	wire_pack_uint(&follow, room.gen.bodies[room.gen.count / 2].id);
+	ask.subscribe.follow = (struct wire_list){ packed, follow.bytes, 1 };
+	room.hall.clients[0].part = true;
+	fan_enter(&room.hall, 0, &ask.subscribe, true, WIRE_FRAME_DOWN);
+	for (int n = 0; n < 60; n++) {
+		fanout_counters(room.hall.fanout, &before);
+		feed(&room, gen_reports_next(&room.gen), true);
+		fanout_counters(room.hall.fanout, &after);
+		acknowledge(&room);
+		uint32_t seen = room.hall.clients[0].mirror.joints.count;
+		/* Looked at, packed, hashed; the body; and what has gone in the world since. */
+		ck_assert_uint_le(after.joints - before.joints, 4 * seen + 2 + room.count / 20);
+	}
+	ck_assert_uint_gt(room.hall.clients[0].mirror.joints.count, 3);
+	ck_assert_uint_lt(room.hall.clients[0].mirror.joints.count, room.count / 10);
+	fan_close(&room.hall);
+}
+END_TEST
+
 START_TEST(where_history_is_too_short_all_joints_come_with_a_delta)
 {
 	static struct room room;
@@ -402,6 +445,7 @@ static Suite *make(void)
 	TCase *joints = tcase_create("joints");
 	tcase_set_timeout(joints, 30);
 	tcase_add_loop_test(joints, mirrors_have_the_joints_of_their_bodies, 0, 6);
+	tcase_add_test(joints, who_sees_one_body_looks_at_its_joints_alone);
 	tcase_add_test(joints, where_history_is_too_short_all_joints_come_with_a_delta);
 	tcase_add_test(joints, joints_that_are_told_anew_replace_those_that_were);
 	tcase_add_test(joints, who_sees_a_body_hears_that_its_joint_broke);
