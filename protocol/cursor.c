@@ -207,6 +207,9 @@ enum status wire_skip(struct wire_cursor *self, struct wire_slice *value)
 	uint64_t left = 1;
 	while (left > 0) {
 		struct wire_token token;
+		left -= wire_pass_plain(&walk, left);
+		if (left == 0)
+			break;
 		if (wire_next(&walk, &token) != STATUS_OK)
 			return STATUS_MALFORMED;
 		left--;

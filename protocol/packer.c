@@ -60,6 +60,13 @@ struct wire_slice wire_packer_slice(const struct wire_packer *self)
 	return (struct wire_slice){self->data, self->status == STATUS_OK ? self->bytes : 0};
 }
 
+static void pack_byte(struct wire_packer *self, uint8_t byte)
+{
+	uint8_t *at = wire_pack_take(self, 1);
+	if (at != NULL)
+		*at = byte;
+}
+
 void wire_pack_nil(struct wire_packer *self)
 {
 	msgpack_packer packer = packer_of(self);
@@ -79,6 +86,10 @@ void wire_pack_uint(struct wire_packer *self, uint64_t value)
 {
 	if (value > (uint64_t)WIRE_INTEGER_MAX) {
 		fail(self, STATUS_RANGE);
+		return;
+	}
+	if (value < 0x80) {
+		pack_byte(self, (uint8_t)value);
 		return;
 	}
 	msgpack_packer packer = packer_of(self);
@@ -102,8 +113,12 @@ void wire_pack_real(struct wire_packer *self, double value)
 		fail(self, STATUS_NOT_FINITE);
 		return;
 	}
-	msgpack_packer packer = packer_of(self);
-	msgpack_pack_double(&packer, value);
+	/* By hand, since most of what is packed is numbers: a callback for each was half of the time. */
+	uint8_t *at = wire_pack_take(self, 9);
+	if (at == NULL)
+		return;
+	at[0] = 0xCB;
+	put_be64(at + 1, bits_of_f64(value));
 }
 
 void wire_pack_text(struct wire_packer *self, struct wire_slice text)
@@ -139,6 +154,10 @@ void wire_pack_hash(struct wire_packer *self, uint64_t value)
 
 void wire_pack_array(struct wire_packer *self, uint32_t count)
 {
+	if (count < 0x10) {
+		pack_byte(self, (uint8_t)(0x90 | count));
+		return;
+	}
 	msgpack_packer packer = packer_of(self);
 	msgpack_pack_array(&packer, count);
 }

@@ -1,6 +1,7 @@
 /* packer.h: MessagePack values into a bounded buffer of the caller.
  *
- * msgpack-c does the encoding, through a callback that writes into the buffer: no copy, no heap.
+ * msgpack-c does the encoding, through a callback that writes into the buffer: no copy, no heap. Only float
+ * 64 and what is one byte is written without it.
  * The packer is sticky: after the first value that does not fit (or may not travel) nothing more is
  * written, and one look at `wire_packer_status` at the end tells. Integers take their shortest
  * form, so the same values always give the same bytes.

@@ -281,13 +281,11 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 static bool print_page(struct cli *cli, struct wire_query *query, const struct msg_answer *answer, bool *more)
 {
 	struct wire_cursor in = wire_cursor_of(answer->answer);
-	struct wire_list list;
-	uint32_t last = 0;
-	bool good = wire_take_list(&in, &list) == STATUS_OK;
-	struct wire_cursor items = good ? wire_cursor_list(&list) : in;
-	for (uint32_t i = 0; good && i < list.count; i++)
-		good = cli_joints_item(cli, &items, &last);
-	*more = good && list.count == query->limit;
+	uint32_t last = 0, count = 0;
+	bool good = wire_take_array(&in, &count) == STATUS_OK;
+	for (uint32_t i = 0; good && i < count; i++)
+		good = cli_joints_item(cli, &in, &last);
+	*more = good && count == query->limit;
 	query->first = last + 1;
 	if (!good)
 		reason_set(&cli->why, STATUS_MALFORMED, -1, "joints", "the answer cannot be read");

@@ -252,24 +252,22 @@ static uint32_t ask_all(struct daemon *self, uint64_t *bytes)
 {
 	struct wire_query query;
 	struct message answer;
-	struct wire_list list;
 	struct reason why;
-	uint32_t found = 0;
+	uint32_t found = 0, count;
 	query_init(&query, WIRE_QUERY_JOINTS);
 	query.limit = WIRE_QUERY_LIMIT_MAX;
 	do {
 		check(cairn_query(self->client, self->world, &query, &answer, &why) == STATUS_OK,
 		      why.text);
 		struct wire_cursor in = wire_cursor_of(answer.answer.answer);
-		check(wire_take_list(&in, &list) == STATUS_OK, "no list");
-		struct wire_cursor items = wire_cursor_list(&list);
+		check(wire_take_array(&in, &count) == STATUS_OK, "no list");
 		struct wire_joint_facts facts;
-		for (uint32_t i = 0; i < list.count; i++)
-			check(answer_take_joints_item(&items, &facts) == STATUS_OK, "no joint");
+		for (uint32_t i = 0; i < count; i++)
+			check(answer_take_joints_item(&in, &facts) == STATUS_OK, "no joint");
 		*bytes += answer.answer.answer.bytes;
-		found += list.count;
+		found += count;
 		query.first = facts.joint.id + 1;
-	} while (list.count == query.limit);
+	} while (count == query.limit);
 	return found;
 }
 

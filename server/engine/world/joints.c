@@ -96,6 +96,14 @@ static int compare_ids(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
+static bool ascend(const uint32_t *ids, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (ids[i] < ids[i - 1])
+			return false;
+	return true;
+}
+
 static void sort_ids(uint32_t *ids, uint32_t *scratch, uint32_t count)
 {
 	sort_items(ids, scratch, count, sizeof *ids, compare_ids, NULL);
@@ -121,7 +129,8 @@ uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, ui
 	     row = bitset_next(used, row + 1), count++)
 		if (count < capacity)
 			ids[count] = world->tables.joint.id[row];
-	if (count > capacity || count < 2)
+	/* Where none has taken the row of one that went, rows are in order. */
+	if (count > capacity || ascend(ids, count))
 		return count;
 	/* Without memory to merge in, by insertion: the same order, slower. */
 	uint32_t *scratch = heap_alloc(count * sizeof *scratch);
