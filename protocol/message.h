@@ -123,6 +123,7 @@ enum wire_want {
 	WIRE_WANT_TOTALS = 4,
 	WIRE_WANT_EXACT = 8,
 	WIRE_WANT_JOINTS = 16,
+	WIRE_WANT_JOINTS_HASH = 32,
 };
 
 /* Flags of SNAPSHOT, DELTA and ROWS. */

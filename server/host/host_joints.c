@@ -1,6 +1,7 @@
 /* host_joints.c: questions about joints, answered between two ticks. */
 #include <string.h>
 
+#include "server/base/body_hash.h"
 #include "server/host/host_answer.h"
 #include "server/host/host_state.h"
 
@@ -140,18 +141,46 @@ enum status host_answer_linked(struct host *host, const struct wire_query *query
 	return packed(out, &packer);
 }
 
+/* All ids, in the scratch arena. */
+static enum status all_joints(struct host *host, joint_id **ids, uint32_t *count)
+{
+	*count = world_joints(host->world, 0, NULL, 0);
+	*ids = ARENA_ARRAY(&host->scratch, joint_id, MAX_OF(*count, 1u));
+	if (*ids == NULL)
+		return STATUS_NO_MEMORY;
+	world_joints(host->world, 0, *ids, *count);
+	return STATUS_OK;
+}
+
+enum status host_hash_joints(struct host *host, struct wire_hash *out)
+{
+	struct arena_mark mark = arena_mark(&host->scratch);
+	joint_id *ids;
+	uint32_t count;
+	uint64_t sum = 0;
+	enum status status = all_joints(host, &ids, &count);
+	for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
+		struct wire_joint_facts facts;
+		status = facts_of(host->world, ids[i], &facts);
+		if (status == STATUS_OK)
+			sum += wire_joint_hash(WIRE_PROFILE_EXACT, &facts.joint, WIRE_JOINT_COLUMNS_ALL);
+	}
+	arena_rewind(&host->scratch, mark);
+	*out = (struct wire_hash){ true, body_hash_finish(world_info(host->world).tick, sum, count) };
+	return status;
+}
+
 enum status host_observe_joints(struct host *host, struct bytes *out)
 {
 	const struct world *world = host->world;
-	uint32_t count = world_joints(world, 0, NULL, 0);
+	uint32_t count;
+	joint_id *ids;
 	struct arena_mark mark = arena_mark(&host->scratch);
-	joint_id *ids = ARENA_ARRAY(&host->scratch, joint_id, MAX_OF(count, 1u));
+	enum status status = all_joints(host, &ids, &count);
 	struct wire_joint *joints = ARENA_ARRAY(&host->scratch, struct wire_joint, MAX_OF(count, 1u));
 	struct joint_row *rows = ARENA_ARRAY(&host->scratch, struct joint_row, MAX_OF(count, 1u));
-	enum status status =
-		ids != NULL && joints != NULL && rows != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		world_joints(world, 0, ids, count);
+	if (joints == NULL || rows == NULL)
+		status = STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
 		struct wire_joint_facts facts;
 		status = facts_of(world, ids[i], &facts);

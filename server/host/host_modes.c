@@ -146,7 +146,10 @@ struct step_job *host_step_next(struct host *host, const struct step_job *after)
 static enum status answer_job(struct host *host, struct step_job *job)
 {
 	struct bytes observation = { 0 };
+	struct wire_hash joints = { 0 };
 	enum status status = host_observe(host, job->want, &observation);
+	if (status == STATUS_OK && (job->want & WIRE_WANT_JOINTS_HASH))
+		status = host_hash_joints(host, &joints);
 	if (status != STATUS_OK) {
 		bytes_release(&observation);
 		return status;
@@ -158,6 +161,7 @@ static enum status answer_job(struct host *host, struct step_job *job)
 	reply->result_count = job->result_count;
 	bytes_init(&job->results);
 	reply->tick_hash = (struct wire_hash){ true, world_tick_hash(host->world) };
+	reply->joints_hash = joints;
 	if (job->want & WIRE_WANT_HASH)
 		reply->state_hash = (struct wire_hash){
 			true, world_state_hash(host->world, NULL, NULL)

@@ -307,6 +307,10 @@ MUST_CHECK enum status host_query_shape(struct host *host, const struct wire_que
 /* Packs STEPPED's observation; `want` of enum wire_want. */
 MUST_CHECK enum status host_observe(struct host *host, uint8_t want, struct bytes *out);
 
+/* ---- host_joints.c ---- */
+/* Of all joints, as ROWS of profile exact with all columns say it. NO_MEMORY. */
+MUST_CHECK enum status host_hash_joints(struct host *host, struct wire_hash *out);
+
 /* ---- host_question.c ---- */
 void host_do_question(struct host *host, struct asker *asker, const struct wire_query *query);
 /* LOOP, host.c: a question is back, its answer in the queue. The host may be gone after it. */

@@ -110,7 +110,7 @@ struct reply_report {
 	uint64_t tick;
 	uint32_t epoch, edit;
 	uint8_t mode;
-	struct wire_hash state_hash, tick_hash;
+	struct wire_hash state_hash, tick_hash, joints_hash;
 	bool other_bits; /* to a RESTORE: the snapshot is of a build with other numbers (engine.h) */
 	struct bytes raw;	/* packed value: answer or observation */
 	uint64_t work;		/* REPLY_ANSWER: pieces that were looked at for it, about */

@@ -264,6 +264,7 @@ static void reply_stepped(struct session *session, struct membership *membership
 	stepped->edit = reply->edit;
 	stepped->state_hash = reply->state_hash;
 	stepped->tick_hash = reply->tick_hash;
+	stepped->joints_hash = reply->joints_hash;
 	stepped->observation = (struct wire_slice){ reply->raw.data, (uint32_t)reply->raw.count };
 	stepped->results = (struct wire_list){ reply->results.data,
 					       (uint32_t)reply->results.count,

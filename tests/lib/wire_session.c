@@ -446,6 +446,7 @@ void wire_vectors_numbers(FILE *out)
 		{WIRE_WANT_TOTALS, "totals", "observation: as the answer to QUERY 4"},
 		{WIRE_WANT_EXACT, "exact", "observation: a bin of profile exact, fields 31"},
 		{WIRE_WANT_JOINTS, "joints", "observation: rows of joints, profile plain, all columns"},
+		{WIRE_WANT_JOINTS_HASH, "joints hash", "`joints_hash`"},
 	};
 	write_numbers(out, "WORLD_INFO.mode", MODES, COUNT_OF(MODES));
 	write_numbers(out, "CONTROL.action, with what CONTROL.value is", CONTROLS, COUNT_OF(CONTROLS));

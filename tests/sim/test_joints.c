@@ -3,8 +3,10 @@
  * part of it, however late, and with gaps; and it costs nothing where nothing goes on.
  *
  * SEEDS=N in the environment lives so many long lives (10^5 ticks) instead of the short ones of a suite. */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "server/engine/world/world.h"
 #include "server/host/host_state.h"
 #include "server/server.h"
 #include "tests/lib/check_main.h"
@@ -258,6 +260,10 @@ static void live(uint64_t seed, uint64_t ticks)
 	for (uint32_t i = 1; i <= WATCHERS; i++)
 		if (yard.sim->clients[i]->stream != NULL)
 			ck_assert(sim_caught_up(yard.sim->clients[i], 1, 5 * NS_PER_S));
+	printf("# seed %llu: %llu ticks, %u joints made, %llu frames held against the world\n",
+	       (unsigned long long)seed, (unsigned long long)made,
+	       (unsigned)engine(&yard)->tables.world.next_joint[0] - 1,
+	       (unsigned long long)yard.sim->compared);
 	ck_assert_uint_gt(shown, ticks);
 	ck_assert_uint_gt(yard.sim->compared, ticks / 4);
 	close_yard(&yard);
@@ -389,6 +395,28 @@ START_TEST(a_joint_is_seen_by_whoever_sees_one_of_its_bodies)
 }
 END_TEST
 
+/* Where a mirror has them all and whole, both have one hash. */
+START_TEST(the_hash_of_all_joints_is_that_of_a_whole_mirror)
+{
+	struct yard yard = open_pair();
+	sim_subscribe(yard.keeper, 1, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
+	for (uint32_t n = 0; n < 20; n++) {
+		act(&yard);
+		const struct message *stepped =
+			sim_step(yard.keeper, yard.world, 1 + n % 3, WIRE_WANT_JOINTS_HASH, NULL, 0);
+		ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
+		struct wire_hash hash = stepped->stepped.joints_hash;
+		ck_assert(hash.set && !stepped->stepped.state_hash.set);
+		ck_assert(sim_caught_up(yard.keeper, 1, NS_PER_S));
+		const struct mirror *mirror = &sim_subscription(yard.keeper, 1)->mirror;
+		ck_assert_uint_eq(mirror_joints_hash(&mirror->joints, mirror->tick), hash.value);
+	}
+	ck_assert_uint_gt(sim_subscription(yard.keeper, 1)->mirror.joints.count, 1);
+	ck_assert(!sim_step(yard.keeper, yard.world, 1, WIRE_WANT_HASH, NULL, 0)->stepped.joints_hash.set);
+	close_yard(&yard);
+}
+END_TEST
+
 START_TEST(columns_that_are_none_are_refused_by_name)
 {
 	struct yard yard = open_pair();
@@ -412,6 +440,7 @@ static Suite *make(void)
 	tcase_add_test(kind, the_host_tells_joints_only_while_somebody_watches);
 	tcase_add_test(kind, joints_at_rest_cost_nothing_and_tell_when_something_happens);
 	tcase_add_test(kind, a_joint_is_seen_by_whoever_sees_one_of_its_bodies);
+	tcase_add_test(kind, the_hash_of_all_joints_is_that_of_a_whole_mirror);
 	tcase_add_test(kind, columns_that_are_none_are_refused_by_name);
 	suite_add_tcase(suite, kind);
 	TCase *life = tcase_create("life");

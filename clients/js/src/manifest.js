@@ -300,6 +300,7 @@ export const MESSAGE = {
     ["tick_hash", null],
     ["code", 0],
     ["edit", 0],
+    ["joints_hash", null],
   ] },
   save: { number: 63, map: false, fields: [
     ["ref", undefined],

@@ -14,7 +14,7 @@ PAGE = 1024  # items of a list that is asked for page by page
 EXPIRED = 35
 RESULTS_KEPT = 1024
 WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
-WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_JOINTS = 1, 2, 4, 16
+WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_JOINTS, WANT_JOINTS_HASH = 1, 2, 4, 16, 32
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
 STATUSES = WORDS["body_status"]
 EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
@@ -132,6 +132,7 @@ class Stepped:
     values: list = field(default_factory=list)  # ids the commands made
     edit: int = 0
     joints: dict = None  # id -> Joint
+    joints_hash: str = None  # with the joints
 
 
 @dataclass
@@ -508,12 +509,14 @@ class World:
     @staticmethod
     def _want(bodies, totals, with_joints):
         return (WANT_HASH | (WANT_BODIES if bodies else 0) | (WANT_TOTALS if totals else 0) |
-                (WANT_JOINTS if with_joints else 0))
+                (WANT_JOINTS | WANT_JOINTS_HASH if with_joints else 0))
 
     def _stepped(self, fields):
         _, _, tick, state_hash, observation, results, epoch, tick_hash = fields[:8]
         self.tick, self.epoch = tick, epoch
         stepped = Stepped(tick, epoch, _hash(state_hash), _hash(tick_hash), edit=fields[9] if len(fields) > 9 else 0)
+        if len(fields) > 10 and fields[10] is not None:
+            stepped.joints_hash = _hash(fields[10])
         if observation is not None and observation[0] is not None:
             rows = observation[0]
             tick_columns = sum(COLUMN[c] for c in ("position", "rotation", "velocity", "spin", "status"))

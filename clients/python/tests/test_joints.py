@@ -80,7 +80,9 @@ def test_questions_about_joints(cairn_client):
     assert joint["axes"][3] == joint["axes"][3] | {"mode": "limited", "lower": -1, "upper": 1, "motor": "velocity",
                                                    "target": 0.5, "motor_limit": 20, "wave": "constant"}
     assert world.linked(1) == [1, 2] and world.linked(3) == [3]
-    assert set(world.step(0, joints=True).joints) == {hinge, rope}
+    seen = world.step(0, joints=True)
+    assert set(seen.joints) == {hinge, rope} and len(seen.joints_hash) == 16 == len(seen.hash)
+    assert seen.joints_hash != world.step(1, joints=True).joints_hash and world.step(1).joints_hash is None
     assert world.step(0, bodies=True).joints is None
     for ask in (lambda: world.joint(99), lambda: world.joints(99), lambda: world.linked(99)):
         with pytest.raises(cairn.Refused) as refused:
