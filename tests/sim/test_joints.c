@@ -98,13 +98,14 @@ static struct command a_joint(int64_t a, int64_t b, enum joint_type type)
 
 static struct command join_two(struct yard *yard)
 {
-	static const enum joint_type types[] = { JOINT_SPHERICAL, JOINT_REVOLUTE, JOINT_PRISMATIC,
-						 JOINT_FIXED };
 	int64_t a = rng_below(&yard->rng, 5) == 0 ? 0 : any_body(yard);
-	struct command command =
-		a_joint(a, any_body(yard), types[rng_below(&yard->rng, COUNT_OF(types))]);
+	enum joint_type type = 1 + rng_below(&yard->rng, JOINT_TYPES_END - 1);
+	struct command command = a_joint(type == JOINT_DRAG ? 0 : a, any_body(yard), type);
 	command.joint_create.point_a =
 		(vec3){ spread(yard, 12), spread(yard, 12), spread(yard, 12) };
+	command.joint_create.point_b = command.joint_create.point_a;
+	if (type == JOINT_DISTANCE || type == JOINT_DRAG)
+		command.joint_create.point_b.y += 1 + spread(yard, 1);
 	command.joint_create.tag = rng_below(&yard->rng, 1000);
 	if (rng_below(&yard->rng, 3) == 0)
 		command.joint_create.break_force = 50;

@@ -149,6 +149,31 @@ END_TEST
 
 /* ---- refused ----------------------------------------------------------------------------------- */
 
+/* Within the batch that removes either body the joint is gone, too, for every command. */
+START_TEST(a_batch_commands_no_joint_whose_body_it_has_removed)
+{
+	struct command create = join(JOINT_REVOLUTE, ball[0], ball[1], middle());
+	joint_id id = test_do(world, &create);
+	struct joint_target target = { .joint = id, .axis = 3 };
+	struct joint_point point = { 0, 0 };
+	struct command about[] = {
+		test_command(COMMAND_JOINT_REMOVE),  test_command(COMMAND_JOINT_SET), axis_of(id, 3),
+		test_command(COMMAND_JOINT_TARGETS), test_command(COMMAND_JOINT_TABLE),
+		test_command(COMMAND_JOINT_MOVE),
+	};
+	about[0].joint_remove.joint = about[1].joint_set.joint = id;
+	about[3].joint_targets.targets = (struct target_list){ &target, 1 };
+	about[4].joint_table.joint = about[5].joint_move.joint = id;
+	about[4].joint_table.points = (struct point_list){ &point, 1 };
+	for (uint32_t i = 0; i < 2 * COUNT_OF(about); i++) {
+		struct command commands[2] = { test_command(COMMAND_REMOVE), about[i / 2] };
+		commands[0].remove.body = ball[i % 2];
+		assert_refused(commands, 2, STATUS_UNKNOWN_JOINT, i / 2 == 3 ? "targets" : "joint");
+	}
+	ck_assert_uint_eq(seen(id).a, ball[0]);
+}
+END_TEST
+
 START_TEST(bad_sides_are_refused)
 {
 	struct command create = join(JOINT_REVOLUTE, ball[0], 999, middle());
@@ -700,6 +725,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(life, a_joint_of_each_type_is_made_seen_and_removed, 1, JOINT_TYPES_END);
 	tcase_add_test(life, a_batch_names_what_it_makes);
 	tcase_add_test(life, joints_go_with_their_body);
+	tcase_add_test(life, a_batch_commands_no_joint_whose_body_it_has_removed);
 	tcase_add_loop_test(life, a_violated_joint_is_projected_where_it_is_asked, 1, JOINT_FIXED + 1);
 	tcase_add_test(life, ten_thousand_joints_on_one_body_come_and_go);
 	tcase_add_test(life, linked_bodies_are_found_through_what_is_dynamic);
