@@ -15,24 +15,7 @@ static enum status facts_of(const struct world *world, joint_id id, struct wire_
 	enum status status = world_joint(world, id, &view);
 	if (status != STATUS_OK)
 		return status;
-	*facts = (struct wire_joint_facts){ .joint = {
-		.id = view.id,
-		.a = view.a,
-		.b = view.b,
-		.owner = view.owner,
-		.tag = view.tag,
-		.type = view.type,
-		.flags = (uint8_t)((view.flags & JOINT_BODIES_PASS ? WIRE_JOINT_BODIES_PASS : 0) |
-				   (view.asleep ? WIRE_JOINT_ASLEEP : 0)),
-		.breaks = { view.break_force, view.break_torque },
-	} };
-	put3(facts->joint.point_a, view.point_a);
-	put4(facts->joint.frame_a, view.frame_a);
-	put3(facts->joint.point_b, view.point_b);
-	put4(facts->joint.frame_b, view.frame_b);
-	memcpy(facts->joint.coordinates, view.coordinates, sizeof facts->joint.coordinates);
-	put3(facts->joint.force, view.force);
-	put3(facts->joint.torque, view.torque);
+	*facts = (struct wire_joint_facts){ .joint = report_wire_joint(&view) };
 	put3(facts->anchor_a, view.anchor_a);
 	put3(facts->anchor_b, view.anchor_b);
 	return STATUS_OK;

@@ -3,6 +3,29 @@
 
 #include "server/host/host_state.h"
 
+struct wire_joint report_wire_joint(const struct joint_view *from)
+{
+	struct wire_joint to = {
+		.id = from->id,
+		.a = from->a,
+		.b = from->b,
+		.owner = from->owner,
+		.tag = from->tag,
+		.type = from->type,
+		.flags = (uint8_t)((from->flags & JOINT_BODIES_PASS ? WIRE_JOINT_BODIES_PASS : 0) |
+				   (from->asleep ? WIRE_JOINT_ASLEEP : 0)),
+		.breaks = { from->break_force, from->break_torque },
+	};
+	memcpy(to.point_a, &from->point_a, sizeof to.point_a);
+	memcpy(to.frame_a, &from->frame_a, sizeof to.frame_a);
+	memcpy(to.point_b, &from->point_b, sizeof to.point_b);
+	memcpy(to.frame_b, &from->frame_b, sizeof to.frame_b);
+	memcpy(to.coordinates, from->coordinates, sizeof to.coordinates);
+	memcpy(to.force, &from->force, sizeof to.force);
+	memcpy(to.torque, &from->torque, sizeof to.torque);
+	return to;
+}
+
 static enum status add_joint(const struct world *world, struct tick_report *ticked, joint_id id,
 			     uint8_t why)
 {

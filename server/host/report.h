@@ -10,6 +10,7 @@
 #define CAIRN_HOST_REPORT_H
 
 #include "protocol/contacts.h"
+#include "protocol/joint_rows.h"
 #include "server/base/bytes.h"
 #include "server/engine/engine.h"
 #include "server/host/shape_book.h"
@@ -135,6 +136,8 @@ struct report {
  * `count` ≤ WIRE_BODY_CONTACTS. NO_MEMORY: it has none then. */
 MUST_CHECK enum status report_put_contacts(struct tick_report *report, struct report_body *body,
 					   const struct contact_view *views, uint32_t count);
+/* A joint as the wire has it. */
+struct wire_joint report_wire_joint(const struct joint_view *view);
 /* Frees what a report owns; it means nothing from then on. */
 void report_release(struct report *report);
 /* Frees a report and all it owns. */

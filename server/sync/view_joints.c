@@ -14,29 +14,6 @@ void view_joints_release(struct view_joints *self)
 	memset(self, 0, sizeof *self);
 }
 
-static struct wire_joint joint_of_view(const struct joint_view *from)
-{
-	struct wire_joint to = {
-		.id = from->id,
-		.a = from->a,
-		.b = from->b,
-		.owner = from->owner,
-		.tag = from->tag,
-		.type = from->type,
-		.flags = (uint8_t)((from->flags & JOINT_BODIES_PASS ? WIRE_JOINT_BODIES_PASS : 0) |
-				   (from->asleep ? WIRE_JOINT_ASLEEP : 0)),
-		.breaks = { from->break_force, from->break_torque },
-	};
-	memcpy(to.point_a, &from->point_a, sizeof to.point_a);
-	memcpy(to.frame_a, &from->frame_a, sizeof to.frame_a);
-	memcpy(to.point_b, &from->point_b, sizeof to.point_b);
-	memcpy(to.frame_b, &from->frame_b, sizeof to.frame_b);
-	memcpy(to.coordinates, from->coordinates, sizeof to.coordinates);
-	memcpy(to.force, &from->force, sizeof to.force);
-	memcpy(to.torque, &from->torque, sizeof to.torque);
-	return to;
-}
-
 /* The first row whose id is not below `id`. */
 static uint32_t lower_bound(const struct view_joints *self, uint32_t id)
 {
@@ -143,7 +120,7 @@ static enum status append(struct view_joints *self, const struct joint_view *fro
 	    make_room_for_ends(self) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	struct view_joint *row = &self->rows.items[self->rows.count++];
-	row->joint = joint_of_view(from);
+	row->joint = report_wire_joint(from);
 	row->created = serial;
 	for (uint32_t i = 0; i < WIRE_JOINT_COLUMN_COUNT; i++)
 		row->changed[i] = serial;
@@ -158,7 +135,7 @@ static enum status update(struct view_joints *self, const struct joint_view *fro
 	if (at == self->rows.count || self->rows.items[at].joint.id != from->id)
 		return STATUS_CORRUPT;
 	struct view_joint *row = &self->rows.items[at];
-	struct wire_joint joint = joint_of_view(from);
+	struct wire_joint joint = report_wire_joint(from);
 	/* Who saw which of its bodies is known for as long as it has these. */
 	if (joint.a != row->joint.a || joint.b != row->joint.b)
 		return STATUS_CORRUPT;
