@@ -106,7 +106,8 @@ enum joint_mode {
 enum joint_spring {
 	JOINT_SPRING_NONE = 0,
 	JOINT_SPRING_STIFFNESS = 1, /* stiffness N/m (N·m/rad), damping N·s/m (N·m·s/rad) */
-	JOINT_SPRING_HERTZ = 2,	    /* stiffness: Hz, damping: ratio; with the mass along the axis */
+	JOINT_SPRING_HERTZ = 2,	    /* stiffness: Hz, damping: ratio; of the mass that the joint's locked axes
+				       leave free to move along the axis */
 };
 enum joint_motor {
 	JOINT_MOTOR_NONE = 0,

@@ -41,6 +41,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_velocity_joint \
+	tests/unit/server/engine/methods/test_velocity_mechanism \
 	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_soft_rows \

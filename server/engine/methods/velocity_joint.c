@@ -41,6 +41,8 @@
  */
 #include "server/engine/methods/velocity.h"
 
+#include "server/engine/linalg/chol.h"
+
 #include <string.h>
 
 /* m, rad. Smaller: rounds that only rounding asks for; larger: drift, which has to be taken out. */
@@ -59,6 +61,9 @@ enum { FIT_ROUNDS = 40 };
 
 /* 1, of the greatest place and speed of an island. */
 #define ROUNDING 0x1p-50
+
+/* 1. A locked row of which less than this part is left beside those before says what they say. */
+#define RANK 1e-12
 
 #define ALLOCATE(type, count) ARENA_ARRAY(self->room, type, count)
 
@@ -125,6 +130,48 @@ enum status velocity_joints_gather(struct velocity_island *self)
 	return STATUS_OK;
 }
 
+/* J M⁻¹ J_iᵀ of rows k and i. */
+static double couple(const struct velocity_island *self, uint32_t k, uint32_t i)
+{
+	return mass_couple(&self->step->mass, self->rows[k].j, &self->system.responses[i]);
+}
+
+/* What is left of row i's own part of A beside rows that hold: `held`, factored, of A's rows. */
+static double beside(const struct velocity_island *self, const struct chol *held,
+		     const uint32_t *rows, uint32_t i, double *coupled)
+{
+	double solved[JOINT_AXES], left = couple(self, i, i), least = RANK * left;
+	for (uint32_t k = 0; k < held->size; k++)
+		solved[k] = coupled[k] = couple(self, rows[k], i);
+	chol_solve_lower(held, solved);
+	for (uint32_t k = 0; k < held->size; k++)
+		left -= solved[k] * solved[k];
+	return left > least ? left : 0;
+}
+
+/* How much row i moves by a unit impulse while its joint's locked rows, which stand before it,
+ * hold: 1/mass of what can move at the joint, an arm about its hinge and not about its own centre.
+ * 0: nothing moves. */
+static double yield_of(const struct velocity_island *self, uint32_t i)
+{
+	double storage[JOINT_AXES * JOINT_AXES], coupled[JOINT_AXES];
+	uint32_t rows[JOINT_AXES], joint = self->joints[i - self->contact_rows].joint, first = i;
+	struct chol held;
+	chol_init(&held, storage, JOINT_AXES);
+	while (first > self->contact_rows &&
+	       self->joints[first - 1 - self->contact_rows].joint == joint)
+		first--;
+	for (uint32_t k = first; k < i; k++) {
+		if (self->joints[k - self->contact_rows].role != VELOCITY_LOCK)
+			break;
+		rows[held.size] = k;
+		if (beside(self, &held, rows, k, coupled) > 0 &&
+		    !chol_append(&held, coupled, couple(self, k, k)))
+			break;
+	}
+	return beside(self, &held, rows, i, coupled);
+}
+
 /* A spring of no stiffness and no damping asks for nothing: its bounds are 0. */
 static void soften_spring(const struct velocity_island *self, uint32_t i)
 {
@@ -132,8 +179,8 @@ static void soften_spring(const struct velocity_island *self, uint32_t i)
 	struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
 	double k = row->stiffness, c = row->damping, h = self->step->step->dt;
 	if (row->softness == ROW_FREQUENCY) {
-		double a = mass_couple(&self->step->mass, row->j, &self->system.responses[i]);
-		double mass = a > 0 ? 1 / a : 0, rate = 2 * PI * row->stiffness;
+		double a = yield_of(self, i);
+		double mass = a > 0 ? 1 / a : 0, rate = TWO_PI * row->stiffness;
 		k = mass * rate * rate;
 		c = 2 * mass * row->damping * rate;
 	}
