@@ -131,7 +131,7 @@ static bool is_sound(const struct lcp_sparse *self)
 
 static uint32_t rounds_of(const struct lcp_sparse *self, uint32_t few)
 {
-	return self->rows <= LCP_SPARSE_FEW ? few : TIED_LARGE;
+	return lcp_sparse_few(self) ? few : TIED_LARGE;
 }
 
 /* Tangents of contacts that push stick; others and the sliding are bound. */
@@ -322,7 +322,7 @@ static bool by_sweeps(struct lcp_sparse *self, double *gap)
 	*gap = best;
 	if (best <= self->goal && is_sound(self))
 		return true;
-	bool few = self->rows <= LCP_SPARSE_FEW;
+	bool few = lcp_sparse_few(self);
 	if (few && tied_rounds(self, TIED_AGAIN))
 		return true;
 	memcpy(self->x, kept, self->rows * sizeof *kept);
@@ -363,7 +363,7 @@ static enum solver_status from_normals(struct lcp_sparse *self)
 
 static enum solver_status run(struct lcp_sparse *self, bool warm)
 {
-	bool few = self->rows <= LCP_SPARSE_FEW;
+	bool few = lcp_sparse_few(self);
 	double gap;
 	if (warm) {
 		lcp_sparse_follow(self, self->x, self->u);

@@ -205,7 +205,7 @@ static bool softer_sets(struct lcp_sparse *self, bool warm)
  * without. */
 static bool from_inside(struct lcp_sparse *self)
 {
-	return self->rows > LCP_SPARSE_FEW && lcp_sparse_interior(self) &&
+	return !lcp_sparse_few(self) && lcp_sparse_interior(self) &&
 	       (lcp_sparse_active_set(self, ROUNDS) || softer_sets(self, true));
 }
 
@@ -228,6 +228,10 @@ void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *opti
 	self->goal = INSIDE * options->tolerance * self->size;
 	self->soft = scalar_clamp(options->regularisation, SOFT_MIN, SOFT_MAX);
 	self->result = (struct solver_result){.residual = __builtin_inf()};
+	self->choices = 0;
+	for (uint32_t i = 0; i < self->rows; i++)
+		self->choices += (self->rough && self->kind[i] != FRICTION_JOINT) ||
+				 scalar_is_finite(self->lower[i]) || scalar_is_finite(self->upper[i]);
 }
 
 struct solver_result lcp_sparse_solve(struct lcp_sparse *self,

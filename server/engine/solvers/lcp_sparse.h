@@ -41,6 +41,7 @@ struct lcp_sparse_size {
 struct lcp_sparse {
 	struct lcp_sparse_size room;
 	uint32_t rows, bodies;
+	uint32_t choices; /* rows that have a bound to stand at */
 	/* The pattern that is ordered, and its factor. */
 	uint32_t *start, *body; /* as given; by entry */
 	uint32_t *order, *place; /* bodies by elimination; and back */

@@ -183,7 +183,7 @@ static void solve_free(struct lcp_sparse *self)
 	lcp_sparse_factor(self);
 	double last = __builtin_inf();
 	bool bound = any_bound(self);
-	bool large = self->tied && self->rows > LCP_SPARSE_FEW;
+	bool large = self->tied && !lcp_sparse_few(self);
 	uint32_t most = bound ? REFINEMENTS_TIED : REFINEMENTS, slow = 0, wild = 0;
 	for (uint32_t k = 0; k < most && !self->astray; k++) {
 		if (bound)
@@ -268,7 +268,7 @@ bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 		double gap = lcp_sparse_gap(self, self->u);
 		if (gap <= self->goal)
 			return true;
-		self->astray |= self->tied && self->rows > LCP_SPARSE_FEW && gap > ASTRAY;
+		self->astray |= self->tied && !lcp_sparse_few(self) && gap > ASTRAY;
 		if (self->astray)
 			break;
 	}

@@ -11,8 +11,12 @@
 #include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/lcp_sparse.h"
 
-/* Rows. Larger islands are looked at from inside before much else is tried. */
+/* Rows that may stand at a bound. Larger islands are looked at from inside before much else is tried. */
 enum { LCP_SPARSE_FEW = 600 };
+static inline bool lcp_sparse_few(const struct lcp_sparse *self)
+{
+	return self->choices <= LCP_SPARSE_FEW;
+}
 
 /* lcp_sparse_order.c: indices in range and room enough, or why not (INVALID, LIMIT). */
 enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,

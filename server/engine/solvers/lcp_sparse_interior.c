@@ -354,6 +354,17 @@ static bool can_mix(const struct lcp_sparse *self)
 	return true;
 }
 
+/* x and z, so that a step that rounding has broken can be taken back; in rooms of the active set. */
+static void keep(const struct interior *self, bool back)
+{
+	struct lcp_sparse *sparse = self->sparse;
+	double *at[] = {sparse->x, self->z[LOW], self->z[HIGH]};
+	for (size_t k = 0; k < COUNT_OF(at); k++) {
+		double *kept = sparse->mix_step + k * sparse->rows;
+		memcpy(back ? at[k] : kept, back ? kept : at[k], sparse->rows * sizeof *kept);
+	}
+}
+
 /* Where a bound pulls more than it has slack, the row stands at it. */
 static void hand_over(const struct interior *self)
 {
@@ -384,16 +395,19 @@ bool lcp_sparse_interior(struct lcp_sparse *sparse)
 	for (uint32_t k = 0; k < STEPS && since <= STALLED; k++) {
 		lcp_sparse_follow(sparse, sparse->x, sparse->u);
 		measure(&self);
-		double gap = scalar_max(off_balance(&self), scalar_sqrt(self.tau));
-		if (!scalar_is_finite(gap)) {
-			memset(sparse->x, 0, sparse->rows * sizeof *sparse->x);
-			return false;
+		/* Slacks that are rounding's may be below 0, and τ with them. */
+		double way = scalar_sqrt(scalar_max(self.tau, 0));
+		double gap = scalar_max(off_balance(&self), way);
+		if (!scalar_is_finite(self.tau) || !scalar_is_finite(gap)) {
+			keep(&self, true);
+			break;
 		}
+		keep(&self, false);
 		since = gap < 0.9 * best ? 0 : since + 1;
 		best = scalar_min(best, gap);
 		/* With τ at its end, what is off is rounding's. */
 		if (gap <= CLOSE * sparse->size ||
-		    scalar_sqrt(self.tau) <= 0.1 * CLOSE * sparse->size ||
+		    way <= 0.1 * CLOSE * sparse->size ||
 		    sparse->result.refactorings >= sparse->factors_max)
 			break;
 		step_on(&self);
