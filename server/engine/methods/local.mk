@@ -31,7 +31,8 @@ libengine_a_SOURCES += \
 	server/engine/methods/velocity_printed.c \
 	server/engine/methods/velocity_reflect.c \
 	server/engine/methods/velocity_rows.c \
-	server/engine/methods/velocity_sparse.c
+	server/engine/methods/velocity_sparse.c \
+	server/engine/methods/velocity_taut.c
 
 tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c tests/lib/joined.h
 

@@ -214,8 +214,9 @@ static bool want_push(const struct velocity_island *island, bool *taken, double 
 		b[i] = gap < 0 ? scalar_max((gap + VELOCITY_DEPTH) / h, -self->settings.push_speed) : gap / h;
 		b[i] = gap < 0 ? scalar_min(b[i], 0) : b[i];
 	}
-	bool drifts = island->joints != NULL && velocity_joints_push(island, taken, b);
-	return deepest < -VELOCITY_DEPTH || drifts;
+	if (island->joints != NULL)
+		velocity_joints_push(island, taken, b);
+	return deepest < -VELOCITY_DEPTH;
 }
 
 /* Only what is gained counts: a push down a slope gives energy back to nobody. */

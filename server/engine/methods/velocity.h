@@ -129,6 +129,7 @@ enum velocity_role {
 	VELOCITY_RATE,	/* motor that holds a rate */
 	VELOCITY_PLACE, /* motor that holds a place */
 	VELOCITY_RUB,	/* dry friction */
+	VELOCITY_TAUT,	/* what a taut line gives across itself */
 };
 
 /* What a row of a joint is, beside what it says of itself. */
@@ -140,6 +141,8 @@ struct velocity_joint_row {
 	double soft; /* (m/s)/(N·s): w = J v + soft λ + … */
 	double pull; /* m/s: of a spring, what its stretch adds to w */
 	double bend; /* m/s: how much faster its coordinate went on the way than J v said */
+	uint32_t of; /* of TAUT: the island's row that pulls */
+	double per;  /* of TAUT: 1/m or m; of its stiffness for a unit of pull */
 };
 
 /* Rows of one island, as solvers see them: of each block its normal, then its tangents where there
@@ -155,6 +158,7 @@ struct velocity_island {
 	double (*turned)[2];	     /* by row: of tangents, the cosine and sine by which both were turned */
 	uint32_t count;
 	uint32_t contact_rows;		   /* those before are contacts' */
+	uint32_t taut_from;		   /* those from here on are of taut lines */
 	struct velocity_joint_row *joints; /* by row after them; NULL: no joint is of the island */
 	double noise; /* m/s: what rounding alone puts into joints' rows; 0: there are none */
 	double tolerance; /* of solvers; 0: their own */
@@ -251,14 +255,13 @@ void velocity_joints_begin(const struct velocity_island *self);
 /* b of the joints' rows for the way: b is J v as it comes. taken: those that ask for anything. */
 void velocity_joints_want(const struct velocity_island *self, bool *taken, double *b);
 /* Finds x of the way, so that what is held is held where the way ends. NO_MEMORY. */
-MUST_CHECK enum status velocity_joints_way(struct velocity_island *self, const bool *taken, double *b,
+MUST_CHECK enum status velocity_joints_way(struct velocity_island *self, bool *taken, double *b,
 					   double *x);
 /* What the joints alone make of `forced`, into `arriving`. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_arrive(struct velocity_island *self, bool *taken, double *b,
 					      double *x);
-/* b of the joints' rows for the push: b is the speed of the way as it comes. Whether a limit is
- * passed. */
-bool velocity_joints_push(const struct velocity_island *self, bool *taken, double *b);
+/* b of the joints' rows for the push: b is the speed of the way as it comes. */
+void velocity_joints_push(const struct velocity_island *self, bool *taken, double *b);
 /* Takes what is locked and has drifted back where it belongs, where the way ends. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_fit(struct velocity_step *way);
 /* Velocities `after` of what joints bind, as joints want them there. NO_MEMORY. */
@@ -282,6 +285,15 @@ bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, doub
  * to `back`, so that both together move no joint. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_back(struct velocity_island *self, double *back, bool *taken,
 					    double *b, double *x, struct spatial *change);
+
+/* ---- velocity_taut.c: what taut lines give across themselves, on the way */
+
+/* How many rows an island has of them. */
+uint32_t velocity_taut_count(const struct velocity_step *step, const struct island *island);
+/* The rows from taut_from on. NO_MEMORY. */
+MUST_CHECK enum status velocity_taut_gather(struct velocity_island *self);
+/* How these rows give way where the others carry x. taken: those that do anything. */
+void velocity_taut_soften(struct velocity_island *self, const double *x, bool *taken);
 
 /* ---- velocity.c */
 enum {

@@ -90,6 +90,8 @@ static enum status gather_rows(struct velocity_island *self)
 		if (c < step->contact_count)
 			self->contact_rows = rows;
 	}
+	self->taut_from = rows;
+	rows += velocity_taut_count(step, self->island);
 	self->count = rows;
 	self->rows = ALLOCATE(struct constraint_row, rows);
 	self->block = ALLOCATE(uint32_t, rows);
@@ -141,6 +143,8 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 	enum status status = gather_rows(self);
 	if (status == STATUS_OK && self->contact_rows < self->count)
 		status = velocity_joints_gather(self);
+	if (status == STATUS_OK && self->taut_from < self->count)
+		status = velocity_taut_gather(self);
 	if (status != STATUS_OK)
 		return status;
 	struct row_system_sizes sizes = row_system_sizes(&step->mass, self->rows, self->count);

@@ -30,11 +30,11 @@
  *     bent way, half of them before     2.7e-3, 2nd order      0.009 J, to and fro
  *
  * Where something turns so far in a step that the rounds do not end (the tip of a whip), its way is
- * straight, and energy goes. What has drifted, then or by what a command said, is taken out at the
- * end of the way, before velocities are met: by displacements that are forgotten, Newton's rounds
- * over the joints' rows there, until nothing is off by more than VELOCITY_DEPTH; contacts and
- * limits stay open the while. Limits that are passed are pushed out as contacts are, no faster than
- * contact.push_speed.
+ * straight, and energy goes. What has drifted, then or by what a command said, is
+ * taken out at the end of the way, before velocities are met: by displacements that are forgotten,
+ * Newton's rounds over the joints' rows there, until nothing is off by more than VELOCITY_DEPTH;
+ * contacts and limits stay open the while. A limit that was passed before comes back no faster than
+ * contacts do, by contact.push_speed.
  *
  * Impacts: what is locked, or driven by a motor without limit, holds; limits bounce as contacts do;
  * springs, friction and motors with a limit have no time to act.
@@ -47,8 +47,9 @@
 
 /* m, rad. Smaller: rounds that only rounding asks for; larger: drift, which has to be taken out. */
 #define BEND 1e-11
-/* Each is a solution of the island; 3 or 4 are the rule where joints turn by 0.1 rad in a step. */
-enum { BEND_ROUNDS = 8 };
+/* Each is a solution of the island; 3 or 4 are the rule where joints turn by 0.1 rad in a step. Taut
+ * lines follow their tension in the first of them; in all of them, both would chase each other. */
+enum { BEND_ROUNDS = 8, PATIENCE = 1, TAUT_ROUNDS = 2 };
 /* Rounds that take drift out (of what commands said, or where rounds of the way did not end), and
  * how far a round turns a body at most, rad. Larger turns leave what a round knows of them, and
  * throw long chains about. */
@@ -110,8 +111,8 @@ static struct velocity_joint_row make_row(const struct joint *joint, uint32_t in
 enum status velocity_joints_gather(struct velocity_island *self)
 {
 	const struct velocity_step *step = self->step;
-	uint32_t count = self->count - self->contact_rows, at = 0;
-	self->joints = ALLOCATE(struct velocity_joint_row, count);
+	uint32_t at = 0;
+	self->joints = ALLOCATE(struct velocity_joint_row, self->count - self->contact_rows);
 	if (self->joints == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < self->island->constraint_count; i++) {
@@ -126,7 +127,7 @@ enum status velocity_joints_gather(struct velocity_island *self)
 				make_row(joint, c - step->contact_count, places[k],
 					 &self->rows[self->contact_rows + at], step->step->dt);
 	}
-	ASSERT(at == count);
+	ASSERT(self->contact_rows + at == self->taut_from);
 	return STATUS_OK;
 }
 
@@ -211,7 +212,9 @@ void velocity_joints_soften(struct velocity_island *self)
 
 void velocity_joints_guess(const struct velocity_island *self, double *x)
 {
-	for (uint32_t i = self->contact_rows; i < self->count; i++) {
+	for (uint32_t i = self->taut_from; i < self->count; i++)
+		x[i] = 0;
+	for (uint32_t i = self->contact_rows; i < self->taut_from; i++) {
 		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 		x[i] = scalar_clamp(joint_of(self, row)->multiplier[row->place], row->lower,
 				    row->upper);
@@ -258,7 +261,8 @@ void velocity_joints_keep(const struct velocity_island *self, const double *x)
 			&self->step->constraints[self->step->contact_count + row->joint];
 		struct joint_result *to = &self->step->found[row->joint];
 		struct spatial unit = on_b(self, &self->rows[i], of, joint_of(self, row));
-		to->multiplier[row->place] += x[i];
+		if (row->role != VELOCITY_TAUT)
+			to->multiplier[row->place] += x[i];
 		to->on_b = spatial_mul_add(to->on_b, unit, x[i]);
 	}
 }
@@ -339,7 +343,7 @@ static void try_way(const struct velocity_island *self, const double *x, struct 
 		if (self->island->constraints[i] >= step->contact_count)
 			velocity_constraint_rows(step, self->island->constraints[i], step->motions,
 						 list);
-	ASSERT(list->row_count == self->count - self->contact_rows);
+	ASSERT(list->row_count == self->taut_from - self->contact_rows);
 }
 
 /* How far the way with impulses x bends, into rows and b; the greatest change of what holds. */
@@ -369,7 +373,7 @@ static double bend(const struct velocity_island *self, const double *x, struct r
 /* Room for the joints' rows of the island. */
 static enum status make_list(struct velocity_island *self, struct row_list *list)
 {
-	uint32_t rows = self->count - self->contact_rows;
+	uint32_t rows = self->taut_from - self->contact_rows;
 	*list = (struct row_list){ .rows = ALLOCATE(struct constraint_row, rows),
 				   .blocks = ALLOCATE(struct row_block, rows),
 				   .parts = ALLOCATE(struct row_part, (size_t)2 * rows),
@@ -380,37 +384,41 @@ static enum status make_list(struct velocity_island *self, struct row_list *list
 										   STATUS_NO_MEMORY;
 }
 
-enum status velocity_joints_way(struct velocity_island *self, const bool *taken, double *b,
+enum status velocity_joints_way(struct velocity_island *self, bool *taken, double *b,
 				double *x)
 {
 	struct velocity_question way = { taken, b, x };
 	struct row_list list;
-	double least = __builtin_inf(), *best = ALLOCATE(double, self->count);
-	if (best == NULL || make_list(self, &list) != STATUS_OK)
+	double least = __builtin_inf(), *straight = ALLOCATE(double, self->count);
+	if (straight == NULL || make_list(self, &list) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (uint32_t round = 0;; round++) {
+	for (uint32_t round = 0, last = 0;; round++) {
 		uint32_t fallbacks = self->outcome->fallbacks;
+		if (round < TAUT_ROUNDS)
+			velocity_taut_soften(self, x, taken);
 		enum status status = velocity_island_solve(self, &way);
 		if (status != STATUS_OK || self->outcome->fallbacks != fallbacks)
 			return status;
 		double worst = bend(self, x, &list, b);
-		if (worst >= least) {
-			/* It turns too far in this step for rounds to end: straight on. */
-			memcpy(x, best, self->count * sizeof *x);
-			return STATUS_OK;
+		if (worst < least) {
+			least = worst;
+			last = round;
 		}
 		if (!(worst > BEND) || round == BEND_ROUNDS)
 			return STATUS_OK;
-		least = worst;
 		if (round == 0)
-			memcpy(best, x, self->count * sizeof *x);
+			memcpy(straight, x, self->count * sizeof *x);
+		if (round - last > PATIENCE) {
+			/* It turns too far in this step for rounds to end: straight on. */
+			memcpy(x, straight, self->count * sizeof *x);
+			return STATUS_OK;
+		}
 	}
 }
 
-bool velocity_joints_push(const struct velocity_island *self, bool *taken, double *b)
+void velocity_joints_push(const struct velocity_island *self, bool *taken, double *b)
 {
-	double h = self->step->step->dt, most = self->step->settings.push_speed;
-	bool passed = false;
+	double h = self->step->step->dt;
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		const struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
 		taken[i] = velocity_holds(self, i) || joint->role == VELOCITY_LIMIT;
@@ -419,12 +427,8 @@ bool velocity_joints_push(const struct velocity_island *self, bool *taken, doubl
 			continue;
 		}
 		double end = self->rows[i].gap + h * (b[i] + joint->bend);
-		passed |= end < -VELOCITY_DEPTH;
-		b[i] = end >= 0              ? end / h :
-		       end < -VELOCITY_DEPTH ? scalar_max((end + VELOCITY_DEPTH) / h, -most) :
-					       0;
+		b[i] = scalar_max(end, 0) / h;
 	}
-	return passed;
 }
 
 /* ---- where the way ends ----------------------------------------------------------------------- */
@@ -537,18 +541,35 @@ void velocity_joints_tell(struct velocity_step *self)
 
 /* ---- what has drifted ------------------------------------------------------------------------- */
 
-/* Whether anything locked is off: joints want it back, contacts and limits not to close. */
-static bool want_fit(const struct velocity_island *self, bool *taken, double *b)
+/* How far a joint's row at the end of the way is from where it has to be: what is locked at 0, a
+ * limit that was passed already back by what may be pushed in a step. 0: nowhere else. */
+static double off_by(const struct velocity_step *way, const struct constraint_row *row, uint32_t index)
+{
+	if (row->set != ROW_POSITIVE)
+		return row->gap;
+	double before = way->rows.rows[index].gap;
+	double least = before + way->settings.push_speed * way->step->dt;
+	return scalar_min(row->gap - scalar_min(least, 0), 0);
+}
+
+/* Whether anything is off: joints want it back, contacts and limits not to close. */
+static bool want_fit(const struct velocity_island *self, const struct velocity_step *way, bool *taken,
+		     double *b)
 {
 	double h = self->step->step->dt;
 	bool off = false;
 	for (uint32_t i = 0; i < self->count; i++) {
-		double gap = self->rows[i].gap;
-		bool holds = velocity_holds(self, i);
+		const struct constraint_row *row = &self->rows[i];
+		bool holds = velocity_holds(self, i), limit = row->set == ROW_POSITIVE;
 		bool lock = holds && self->joints[i - self->contact_rows].role == VELOCITY_LOCK;
-		taken[i] = holds || self->rows[i].set == ROW_POSITIVE;
-		b[i] = lock ? gap / h : holds ? 0 : scalar_max(gap, 0) / h;
-		off |= lock && scalar_abs(gap) > VELOCITY_DEPTH;
+		taken[i] = holds || limit;
+		b[i] = limit ? scalar_max(row->gap, 0) / h : 0;
+		if (i < self->contact_rows || !(lock || limit))
+			continue;
+		uint32_t index = way->rows.blocks[self->block[i]].first + self->place[i];
+		double by = off_by(way, row, index);
+		off |= scalar_abs(by) > VELOCITY_DEPTH;
+		b[i] += by / h;
 	}
 	return off;
 }
@@ -592,7 +613,7 @@ static enum status fit_island(const struct island *members, uint32_t index, stru
 	struct spatial *d = arena_push_zero(room, way->step->body_count * sizeof *d);
 	if (b == NULL || x == NULL || taken == NULL || d == NULL)
 		return STATUS_NO_MEMORY;
-	if (!want_fit(&self, taken, b))
+	if (!want_fit(&self, way, taken, b))
 		return STATUS_OK;
 	struct velocity_question question = { taken, b, x };
 	status = velocity_island_solve(&self, &question);
@@ -616,16 +637,18 @@ static enum status fit_island(const struct island *members, uint32_t index, stru
 	return STATUS_OK;
 }
 
-/* Whether anything locked is off in this state. */
-static bool any_off(const struct velocity_step *self)
+/* Whether anything that joints hold is off in this state. */
+static bool any_off(const struct velocity_step *self, const struct velocity_step *way)
 {
 	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
 		for (uint32_t b = self->first_block[c]; b < self->first_block[c + 1]; b++) {
 			const struct row_block *block = &self->rows.blocks[b];
-			for (uint32_t i = block->first; i < block->first + block->count; i++)
-				if (block->key.feature == 0 &&
-				    scalar_abs(self->rows.rows[i].gap) > VELOCITY_DEPTH)
+			for (uint32_t i = block->first; i < block->first + block->count; i++) {
+				const struct constraint_row *row = &self->rows.rows[i];
+				bool holds = block->key.feature == 0 || row->set == ROW_POSITIVE;
+				if (holds && scalar_abs(off_by(way, row, i)) > VELOCITY_DEPTH)
 					return true;
+			}
 		}
 	return false;
 }
@@ -659,7 +682,7 @@ enum status velocity_joints_fit(struct velocity_step *way)
 	for (uint32_t round = 0; round < FIT_ROUNDS; round++) {
 		struct velocity_step end;
 		enum status status = state_end(way, &end);
-		if (status != STATUS_OK || !any_off(&end))
+		if (status != STATUS_OK || !any_off(&end, way))
 			return status;
 		struct ending ending = { way, &end };
 		status = islands_solve(way->step, &way->islands, fit_island, &ending);
@@ -690,7 +713,7 @@ enum status velocity_joints_arrive(struct velocity_island *self, bool *taken, do
 	velocity_joints_want(self, taken, b);
 	for (uint32_t i = 0; i < self->count; i++) {
 		x[i] = 0;
-		taken[i] &= i >= self->contact_rows &&
+		taken[i] &= i >= self->contact_rows && i < self->taut_from &&
 			    self->joints[i - self->contact_rows].role != VELOCITY_LIMIT;
 	}
 	struct velocity_question question = { taken, b, x };

@@ -6,6 +6,7 @@
 #include "tests/lib/worlds.h"
 
 static const char *const METHODS[] = { "lcp", "projection", "reflection", "soft-step" };
+enum { EXACT = 3 };
 
 /* ---- springs ------------------------------------------------------------------------------------- */
 
@@ -61,6 +62,69 @@ START_TEST(a_spring_has_the_period_that_it_was_given)
 }
 END_TEST
 
+/* ---- ropes ---------------------------------------------------------------------------------------- */
+
+enum { PLANKS = 16 };
+
+/* Cubes between two places of the world, 0.1 m apart, on ropes of `length`; ropes from a to b. */
+static struct world *make_bridge(const char *method, double length, body_id *planks, joint_id *ropes)
+{
+	struct world *world = begin(method, 60, vec3_make(0, -9.81, 0));
+	for (uint32_t i = 0; i < PLANKS; i++) {
+		struct attachment item;
+		struct command spawn = test_spawn_command(world, TEST_BOX, vec3_make(1.1 * i, 0, 0), &item);
+		spawn.spawn.mass = 10;
+		spawn.spawn.mask = 0;
+		spawn.spawn.flags = 0;
+		spawn.spawn.linear_damping = spawn.spawn.angular_damping = 1;
+		planks[i] = test_do(world, &spawn);
+	}
+	for (uint32_t i = 0; i <= PLANKS; i++) {
+		struct command rope = test_command(COMMAND_JOINT_CREATE);
+		rope.joint_create.type = JOINT_DISTANCE;
+		rope.joint_create.body_a = i > 0 ? planks[i - 1] : 0;
+		rope.joint_create.body_b = i < PLANKS ? planks[i] : 0;
+		rope.joint_create.point_a = vec3_make(1.1 * i - 0.6, 0, 0);
+		rope.joint_create.point_b = vec3_make(1.1 * i - 0.5, 0, 0);
+		rope.joint_create.place = 1;
+		ropes[i] = test_do(world, &rope);
+		struct command axis = axis_of(ropes[i], 0);
+		axis.joint_axis.mode = JOINT_LIMITED;
+		axis.joint_axis.upper = length;
+		test_do(world, &axis);
+	}
+	return world;
+}
+
+START_TEST(a_bridge_of_short_ropes_holds)
+{
+	/* Its ropes swing ten times faster than steps could show. At rest they carry the planks' weight,
+	 * and everywhere the same across it. */
+	body_id planks[PLANKS];
+	joint_id ropes[PLANKS + 1];
+	struct world *world = make_bridge(METHODS[_i], 0.12, planks, ropes);
+	for (uint32_t tick = 0; tick < 900; tick++) {
+		test_step(world, 1);
+		struct world_stats stats = world_stats(world);
+		ck_assert_uint_eq(stats.fallbacks_total, 0);
+		ck_assert_double_le(stats.joint_error, 1e-8);
+		ck_assert_double_le(stats.residual, 1e-9);
+	}
+	/* Damping would take its part of a step's fall. */
+	for (uint32_t i = 0; i < PLANKS; i++) {
+		struct command still = test_command(COMMAND_SET_DAMPING);
+		still.set_damping.body = planks[i];
+		test_do(world, &still);
+	}
+	test_step(world, 1);
+	vec3 last = see(world, ropes[PLANKS]).force, first = see(world, ropes[0]).force;
+	ck_assert_double_eq_tol(first.y - last.y, PLANKS * 10 * 9.81, 1e-3 * PLANKS * 10 * 9.81);
+	for (uint32_t i = 1; i <= PLANKS; i++)
+		ck_assert_double_eq_tol(see(world, ropes[i]).force.x / first.x, 1, 1e-3);
+	world_destroy(world);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/velocity_mechanism");
@@ -69,6 +133,10 @@ static Suite *make(void)
 	tcase_add_loop_test(springs, a_spring_has_the_period_that_it_was_given, 0,
 			    COUNT_OF(METHODS) * SPRING_CASES);
 	suite_add_tcase(suite, springs);
+	TCase *ropes = tcase_create("ropes");
+	tcase_set_timeout(ropes, 120);
+	tcase_add_loop_test(ropes, a_bridge_of_short_ropes_holds, 0, EXACT);
+	suite_add_tcase(suite, ropes);
 	return suite;
 }
 
