@@ -256,6 +256,21 @@ static double angle_value(const struct joint_at *at, enum joint_counting countin
 	return value + TWO_PI * scalar_round((at->joint->angle[angle] - value) / TWO_PI);
 }
 
+/* rad. A limit that is farther away is stated as if it were no farther, so that it goes on pointing the
+ * same way. */
+#define TWIST_FAR 2.0
+
+/* What stands for the twist of a spherical joint where it is held or limited at `bound`. */
+static struct coordinate twist_at(const struct joint_at *at, double bound)
+{
+	double apart = angle_value(at, JOINT_COUNTS_SWING, 0) - bound;
+	double twist = joint_turn_value(&at->turn, JOINT_COUNTS_SWING, 0);
+	struct joint_angle angle = joint_turn_twist_from(
+		&at->turn, twist - scalar_clamp(apart, -TWIST_FAR, TWIST_FAR));
+	angle.value += bound;
+	return about(at, &angle);
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 struct writer {
@@ -315,7 +330,8 @@ static void lock_angles(const struct joint_at *at, const struct plan *plan, cons
 			angle[k].value = angle_value(at, plan->counting, k);
 			at_rest = locked_at(at->joint, 3 + k);
 		}
-		struct coordinate q = about(at, &angle[k]);
+		bool twists = plan->counting == JOINT_COUNTS_SWING;
+		struct coordinate q = twists ? twist_at(at, at_rest) : about(at, &angle[k]);
 		add_row(at, to, &q, false)->gap = q.value - at_rest;
 	}
 }
@@ -386,6 +402,7 @@ static void add_parts(const struct joint_at *at, const struct plan *plan, uint32
 	bool across = plan->counting == JOINT_COUNTS_SWING && axis == 5;
 	const struct joint_axis *data = &at->joint->axes[across ? 4 : axis];
 	uint32_t parts = plan->parts[axis];
+	bool twists = plan->counting == JOINT_COUNTS_SWING && axis == 3;
 	struct coordinate q;
 	if (axis < 3) {
 		q = along(at, axis);
@@ -399,9 +416,14 @@ static void add_parts(const struct joint_at *at, const struct plan *plan, uint32
 		if (parts >> part & 1) {
 			struct row_key key = { 0, 0, 1 + JOINT_PARTS * axis + part };
 			struct row_block *block = row_list_block(to->out, to->index, key);
-			if (part == JOINT_HOLD || part == JOINT_UPPER)
+			struct coordinate at_part = q;
+			if (part == JOINT_HOLD || part == JOINT_UPPER) {
 				block->restitution = data->restitution;
-			add_part(at, to, data, (enum joint_part)part, &q);
+				if (twists)
+					at_part = twist_at(at, part == JOINT_HOLD ? data->lower :
+										    data->upper);
+			}
+			add_part(at, to, data, (enum joint_part)part, &at_part);
 		}
 }
 

@@ -16,6 +16,10 @@
  *             q₃' = (x_a + x_b) · (w_b − w_a) / (1 + x_a · x_b); x_a where the axes are opposite
  *   swing     q₄ = angle of (x_a, x_b), q₄' = n · (w_b − w_a), n = x_a × x_b normalised (any normal of
  *             x_a where they are parallel)
+ *             At q₄ = π there is no twist, and beside it q₃ turns by any amount. Limits of q₃ (and
+ *             where it is held) are stated by 2 cos(q₄/2) sin((q₃ − bound)/2), which is near q₃ −
+ *             bound where both are small and pulls nowhere harder: a twist that is limited stops
+ *             the swing at π, as gently as any limit does
  *   distance  q₀ = |d|, q₀' = d/|d| · (v_pb − v_pa); x_a where d is 0
  *
  * Angles q₃, q₄ (not a swing), q₅ count whole turns: the angle nearest to `angle`, what it was.

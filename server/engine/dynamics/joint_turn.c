@@ -92,6 +92,23 @@ static struct joint_angle twist(const struct joint_turn *self)
 	return angle;
 }
 
+/* With the quaternion (w, v): w' = −v·spin/2, v' = (w spin + spin × v)/2, and both '' are the same of
+ * spin_rate, less spin²/4 of themselves. */
+struct joint_angle joint_turn_twist_from(const struct joint_turn *self, double from)
+{
+	quat r = self->turn;
+	double sine, cosine;
+	trig_sincos(0.5 * from, &sine, &cosine);
+	vec3 v = quat_vector(r);
+	vec3 rate = vec3_mul_add(vec3_cross(v, vec3_axis(0)), vec3_axis(0), r.w);
+	struct joint_angle angle = { .value = 2 * (r.x * cosine - r.w * sine),
+				     .rate = vec3_mul_add(vec3_scale(rate, cosine), v, sine) };
+	if (self->bends)
+		angle.bend = vec3_dot(angle.rate, self->spin_rate) -
+			     0.25 * vec3_length_squared(self->spin) * angle.value;
+	return angle;
+}
+
 static struct joint_angle swing(const struct joint_turn *self)
 {
 	vec3 x = self->axes.x;

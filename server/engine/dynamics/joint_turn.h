@@ -12,6 +12,10 @@
  *   last     the direction of p about l    (l − m p) · w / (1 − m²)
  *   middle   how far p leans from the plane across l    n · w, n = ± l × p / |l × p|
  *
+ * Twist is not to be seen where the swing is half a turn, and turns by any amount beside it. What
+ * holds or limits it is stated by a function that ends there (joint_turn_twist_from), so that it
+ * pulls no harder there than elsewhere. A twist that has limits so limits swing to half a turn.
+ *
  * What holds angles at 0 needs no angle, only a function that is 0 there alone, grows with the
  * angle and has a slope everywhere, so that Newton finds back from anywhere: 4 tan(θ/4) of a turn
  * or a lean by θ, 2 tan(θ/2) of the middle angle, which are rational but for one root. (A sine
@@ -50,6 +54,10 @@ double joint_turn_value(const struct joint_turn *self, enum joint_counting count
 /* Its rate and bend; value 0. */
 struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_counting counting,
 				    uint32_t angle);
+
+/* 2 cos(σ/2) sin((τ − from)/2) of swing σ and twist τ: what stands for a twist from `from` on. It is 0
+ * there alone (or half a turn of swing away, where there is no twist), and has a slope everywhere. */
+struct joint_angle joint_turn_twist_from(const struct joint_turn *self, double from);
 
 /* Which angle of an order is in the middle, 0 … 2. */
 static inline uint32_t joint_turn_middle(enum joint_counting counting)

@@ -66,6 +66,7 @@ UNIT_TESTS += \
 
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/eliminate.h \
+	tests/lib/motions.h \
 	tests/lib/eliminate.c \
 	tests/lib/gen_commands.h \
 	tests/lib/gen_commands.c \

@@ -1,5 +1,6 @@
 /* Mechanisms in the exact velocity methods, through the engine's door: what joints, limits, springs
  * and contacts do together, and what of it every method must do alike. */
+#include "server/base/rng.h"
 #include "server/engine/math/trig.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/joined.h"
@@ -125,6 +126,48 @@ START_TEST(a_bridge_of_short_ropes_holds)
 }
 END_TEST
 
+/* ---- angles --------------------------------------------------------------------------------------- */
+
+START_TEST(a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn)
+{
+	/* There is no twist at a swing of half a turn, and beside it it turns at any rate. Three links
+	 * fold over each other, in a plane but for a little. */
+	enum { LINKS = 3 };
+	struct rng rng = rng_seeded((uint64_t)_i);
+	struct world *world = begin(METHODS[_i % COUNT_OF(METHODS)], 60, vec3_zero());
+	body_id links[LINKS];
+	double most = 0;
+	for (uint32_t i = 0; i < LINKS; i++) {
+		vec3 spin = { rng_range(&rng, -0.3, 0.3), rng_range(&rng, -0.3, 0.3), i % 2 == 0 ? 9 : -9 };
+		links[i] = put(world, (struct thing){ .shape = TEST_BOX,
+						      .at = { i + 0.5, 0, 0 },
+						      .mass = 1,
+						      .spin = spin });
+		joint_id joint = join(world, JOINT_SPHERICAL, i > 0 ? links[i - 1] : 0, links[i],
+				      vec3_make(i, 0, 0), quat_identity());
+		struct command axis = axis_of(joint, 3);
+		axis.joint_axis.mode = JOINT_LIMITED;
+		axis.joint_axis.lower = -0.2;
+		axis.joint_axis.upper = 0.3;
+		test_do(world, &axis);
+	}
+	for (uint32_t tick = 0; tick <= 300; tick++) {
+		double energy = 0;
+		test_step(world, 1);
+		for (uint32_t i = 0; i < LINKS; i++) {
+			struct body_view view = test_body(world, links[i]);
+			energy += 0.5 * vec3_length_squared(view.velocity) +
+				  vec3_length_squared(view.angular_velocity) / 12;
+		}
+		if (tick == 0)
+			most = 1.05 * energy;
+		ck_assert_double_le(energy, most);
+	}
+	ck_assert_uint_eq(world_stats(world).fallbacks_total, 0);
+	world_destroy(world);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/velocity_mechanism");
@@ -137,6 +180,11 @@ static Suite *make(void)
 	tcase_set_timeout(ropes, 120);
 	tcase_add_loop_test(ropes, a_bridge_of_short_ropes_holds, 0, EXACT);
 	suite_add_tcase(suite, ropes);
+	TCase *angles = tcase_create("angles");
+	tcase_set_timeout(angles, 60);
+	tcase_add_loop_test(angles,
+			    a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn, 0, 160);
+	suite_add_tcase(suite, angles);
 	return suite;
 }
 
