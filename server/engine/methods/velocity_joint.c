@@ -393,12 +393,20 @@ enum status velocity_joints_way(struct velocity_island *self, bool *taken, doubl
 	if (straight == NULL || make_list(self, &list) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (uint32_t round = 0, last = 0;; round++) {
-		uint32_t fallbacks = self->outcome->fallbacks;
+		struct velocity_outcome before = *self->outcome;
 		if (round < TAUT_ROUNDS)
 			velocity_taut_soften(self, x, taken);
 		enum status status = velocity_island_solve(self, &way);
-		if (status != STATUS_OK || self->outcome->fallbacks != fallbacks)
+		if (status != STATUS_OK)
 			return status;
+		if (self->outcome->fallbacks != before.fallbacks) {
+			/* What bends so far contradicts other rows: straight on, which did not. */
+			if (round > 0) {
+				*self->outcome = before;
+				memcpy(x, straight, self->count * sizeof *x);
+			}
+			return STATUS_OK;
+		}
 		double worst = bend(self, x, &list, b);
 		if (worst < least) {
 			least = worst;

@@ -237,6 +237,33 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 	return STATUS_OK;
 }
 
+/* Each row gives way by a part of what a unit impulse does to it, which always has a solution; it
+ * stands where it misses the rows by less. */
+static enum status give_way(struct velocity_island *self, struct lcp_sparse *solver, struct sparse *sparse,
+			    double *violation)
+{
+	struct solver_result result;
+	uint32_t rows = sparse->problem.rows;
+	double given, *first = ALLOCATE(double, rows);
+	if (first == NULL)
+		return STATUS_NO_MEMORY;
+	memcpy(first, sparse->x, rows * sizeof *first);
+	for (uint32_t i = 0; i < rows; i++) {
+		double diagonal = mass_couple(&self->step->mass, self->rows[sparse->row[i]].j,
+					      &self->system.responses[sparse->row[i]]);
+		sparse->compliance[i] += COMPLIANCE * (diagonal > 0 ? diagonal : 1);
+		sparse->x[i] = 0;
+	}
+	sparse->problem.compliance = sparse->compliance;
+	solve_rows(self, solver, sparse, &result);
+	enum status status = violation_of(self, sparse, &given);
+	if (given < *violation)
+		*violation = given;
+	else
+		memcpy(sparse->x, first, rows * sizeof *first);
+	return status;
+}
+
 enum status velocity_island_sparse(struct velocity_island *self, const struct velocity_question *question)
 {
 	double violation;
@@ -249,21 +276,14 @@ enum status velocity_island_sparse(struct velocity_island *self, const struct ve
 	if (status != STATUS_OK)
 		return status;
 	solve_rows(self, &solver, &sparse, &result);
-	violation = result.violation;
-	if (result.status == SOLVER_INFEASIBLE) {
-		/* Each row gives way by a part of what a unit impulse does to it. */
-		for (uint32_t i = 0; i < sparse.problem.rows; i++) {
-			double diagonal = mass_couple(&self->step->mass, self->rows[sparse.row[i]].j,
-						      &self->system.responses[sparse.row[i]]);
-			sparse.compliance[i] += COMPLIANCE * (diagonal > 0 ? diagonal : 1);
-			sparse.x[i] = 0;
-		}
-		sparse.problem.compliance = sparse.compliance;
-		solve_rows(self, &solver, &sparse, &result);
-		status = violation_of(self, &sparse, &violation);
-		if (status != STATUS_OK)
-			return status;
-	}
+	/* Rows that contradict each other. Without a proof so are those that come to no end; with
+	 * friction these are as near as they come. */
+	bool proved = result.status == SOLVER_INFEASIBLE;
+	violation = proved ? __builtin_inf() : result.violation;
+	if (proved || (result.status != SOLVER_SOLVED && !sparse.frictional))
+		status = give_way(self, &solver, &sparse, &violation);
+	if (status != STATUS_OK)
+		return status;
 	self->outcome->residual = scalar_max(self->outcome->residual, violation);
 	for (uint32_t i = 0; i < self->count; i++)
 		question->x[i] = 0;
