@@ -168,6 +168,78 @@ START_TEST(a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn)
 }
 END_TEST
 
+/* ---- what nothing can move ------------------------------------------------------------------------ */
+
+/* A rope from the middle of `a` to that of `b`, of this length at most. */
+static joint_id tie(struct world *world, body_id a, body_id b, vec3 at_a, vec3 at_b, double length)
+{
+	struct command rope = test_command(COMMAND_JOINT_CREATE);
+	rope.joint_create.type = JOINT_DISTANCE;
+	rope.joint_create.body_a = a;
+	rope.joint_create.body_b = b;
+	rope.joint_create.point_a = at_a;
+	rope.joint_create.point_b = at_b;
+	rope.joint_create.place = 1;
+	joint_id joint = test_do(world, &rope);
+	struct command axis = axis_of(joint, 0);
+	axis.joint_axis.mode = JOINT_LIMITED;
+	axis.joint_axis.upper = length;
+	test_do(world, &axis);
+	return joint;
+}
+
+static void set_status(struct world *world, body_id body, uint8_t status)
+{
+	struct command command = test_command(COMMAND_SET_STATUS);
+	command.set_status.body = body;
+	command.set_status.status = status;
+	test_do(world, &command);
+}
+
+START_TEST(a_rope_between_what_does_not_move_does_nothing)
+{
+	/* Taut, or too short by any amount: between static bodies, to a script, between bodies that are
+	 * fixed to the world (there just taut: more would contradict). A body beside them falls as ever. */
+	struct world *world = begin(METHODS[_i], 60, vec3_make(0, -9.81, 0));
+	body_id post[2], script, held[2];
+	joint_id ropes[4];
+	for (uint32_t i = 0; i < 2; i++) {
+		vec3 at = { 3 * i, 0, 0 }, up = { 3 * i, 5, 0 };
+		post[i] = put(world, (struct thing){ .shape = TEST_BOX, .at = at, .mass = 1 });
+		held[i] = put(world, (struct thing){ .shape = TEST_BOX, .at = up, .mass = 1 });
+		join(world, JOINT_FIXED, 0, held[i], up, quat_identity());
+	}
+	script = put(world, (struct thing){ .shape = TEST_BOX,
+					    .at = { 0, 0, 4 },
+					    .mass = 1 });
+	body_id free = put(world, (struct thing){ .shape = TEST_BOX, .at = { 9, 0, 0 }, .mass = 1 });
+	ropes[0] = tie(world, post[0], post[1], vec3_zero(), vec3_make(3, 0, 0), 3);
+	ropes[1] = tie(world, post[0], post[1], vec3_zero(), vec3_make(3, 0, 0), 1);
+	ropes[2] = tie(world, post[0], script, vec3_zero(), vec3_make(0, 0, 4), 4);
+	ropes[3] = tie(world, held[0], held[1], vec3_make(0, 5, 0), vec3_make(3, 5, 0), 3);
+	set_status(world, post[0], BODY_STATIC);
+	set_status(world, post[1], BODY_STATIC);
+	set_status(world, script, BODY_ANIMATED);
+	struct command away = test_command(COMMAND_SET_VELOCITY);
+	away.set_velocity.body = script;
+	away.set_velocity.velocity = vec3_make(0, 0, 1);
+	test_do(world, &away);
+	for (uint32_t tick = 0; tick < 60; tick++) {
+		test_step(world, 1);
+		struct world_stats stats = world_stats(world);
+		ck_assert_uint_eq(stats.fallbacks_total, 0);
+		ck_assert_uint_eq(stats.quarantined_total, 0);
+		ck_assert_double_finite(stats.residual);
+		for (uint32_t i = 0; i < COUNT_OF(ropes); i++)
+			ASSERT_VEC3(see(world, ropes[i]).force, vec3_zero(), i < 3 ? 0 : 1e-3);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		ASSERT_VEC3(test_body(world, held[i]).position, vec3_make(3 * i, 5, 0), 1e-3);
+	ck_assert_double_eq_tol(test_body(world, free).velocity.y, -9.81, 1e-9);
+	world_destroy(world);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/velocity_mechanism");
@@ -185,6 +257,10 @@ static Suite *make(void)
 	tcase_add_loop_test(angles,
 			    a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn, 0, 160);
 	suite_add_tcase(suite, angles);
+	TCase *still = tcase_create("what nothing can move");
+	tcase_set_timeout(still, 60);
+	tcase_add_loop_test(still, a_rope_between_what_does_not_move_does_nothing, 0, COUNT_OF(METHODS));
+	suite_add_tcase(suite, still);
 	return suite;
 }
 
