@@ -34,13 +34,14 @@ libengine_a_SOURCES += \
 	server/engine/methods/velocity_sparse.c \
 	server/engine/methods/velocity_taut.c
 
-tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c tests/lib/joined.h
+tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_velocity \
+	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_velocity_joint \
 	tests/unit/server/engine/methods/test_velocity_mechanism \
 	tests/unit/server/engine/methods/test_velocity_scenes \

@@ -15,8 +15,8 @@ static struct world *world;
 
 static void open_world(void)
 {
-	world = begin("soft-step", 60, vec3_make(0, -GRAVITY, 0));
-	set(world, "sleep.enabled", 0);
+	world = joined_world("soft-step", 60, vec3_make(0, -GRAVITY, 0));
+	joined_set(world, "sleep.enabled", 0);
 }
 
 static void close_world(void)
@@ -28,14 +28,14 @@ static void close_world(void)
 
 static body_id cube(vec3 at, double mass)
 {
-	return put(world, (struct thing){ .shape = TEST_BOX, .at = at, .mass = mass });
+	return joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = at, .mass = mass });
 }
 
 static double worst_gap(joint_id first, uint32_t count)
 {
 	double worst = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		struct joint_view at = see(world, first + i);
+		struct joint_view at = joined_view(world, first + i);
 		worst = fmax(worst, vec3_distance(at.anchor_a, at.anchor_b));
 	}
 	return worst;
@@ -81,7 +81,7 @@ static struct bridge build(uint32_t count, double load, const body_id ends[2])
 	for (uint32_t i = 0; i <= count; i++) {
 		body_id a = i == 0 ? ends[0] : bridge.bodies + i - 1;
 		body_id b = i == count ? ends[1] : bridge.bodies + i;
-		joint_id joint = join(world, JOINT_SPHERICAL, a, b, vec3_make(i, 0, 0),
+		joint_id joint = joined_join(world, JOINT_SPHERICAL, a, b, vec3_make(i, 0, 0),
 				      quat_identity());
 		bridge.joints = i == 0 ? joint : bridge.joints;
 	}
@@ -117,7 +117,7 @@ START_TEST(what_is_too_short_gapes_and_does_not_shake)
 	uint32_t links = _i < 3 ? 2 : LINKS;
 	double far = FAR[_i % 3], most = 0;
 	open_world();
-	body_id wall = put(world, (struct thing){ .shape = TEST_BOX,
+	body_id wall = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
 						   .at = vec3_make(links + 1, 0, 0),
 						   .status = BODY_ANIMATED });
 	struct bridge bridge = build(links, 1, (body_id[2]){ 0, wall });
@@ -152,10 +152,10 @@ START_TEST(two_hinges_share_the_load)
 	open_world();
 	body_id door = cube(vec3_make(0.5, 0, 0), 3);
 	quat up = quat_between(vec3_axis(0), vec3_axis(1));
-	joint_id low = join(world, JOINT_REVOLUTE, 0, door, vec3_make(0, -0.4, 0), up);
-	joint_id high = join(world, JOINT_REVOLUTE, 0, door, vec3_make(0, 0.4, 0), up);
+	joint_id low = joined_join(world, JOINT_REVOLUTE, 0, door, vec3_make(0, -0.4, 0), up);
+	joint_id high = joined_join(world, JOINT_REVOLUTE, 0, door, vec3_make(0, 0.4, 0), up);
 	test_step(world, 60);
-	struct joint_view one = see(world, low), other = see(world, high);
+	struct joint_view one = joined_view(world, low), other = joined_view(world, high);
 	ck_assert_double_eq_tol(one.force.y, 1.5 * GRAVITY, 1e-3);
 	ck_assert_double_eq_tol(other.force.y, 1.5 * GRAVITY, 1e-3);
 	ck_assert_double_lt(world_stats(world).joint_error, 1e-4);
@@ -179,7 +179,7 @@ static struct bridge build_ladder(uint32_t count, bool backwards)
 		vec3 point = vec3_make(i, 0, at % 2 == 0 ? -0.4 : 0.4);
 		body_id a = i == 0 ? 0 : ladder.bodies + i - 1;
 		body_id b = i == count ? 0 : ladder.bodies + i;
-		joint_id joint = join(world, JOINT_SPHERICAL, a, b, point, quat_identity());
+		joint_id joint = joined_join(world, JOINT_SPHERICAL, a, b, point, quat_identity());
 		ladder.joints = k == 0 ? joint : ladder.joints;
 	}
 	return ladder;
@@ -225,7 +225,7 @@ START_TEST(ropes_pull_and_do_not_push)
 		rope.joint_create.point_b = vec3_make(1.1 * i, 0, 0);
 		joint_id joint = test_do(world, &rope);
 		ropes = i == 0 ? joint : ropes;
-		struct command limit = axis_of(joint, 0);
+		struct command limit = joined_axis(joint, 0);
 		limit.joint_axis.mode = JOINT_LIMITED;
 		limit.joint_axis.upper = 0.2;
 		test_do(world, &limit);
@@ -235,7 +235,7 @@ START_TEST(ropes_pull_and_do_not_push)
 		test_step(world, 1);
 		ck_assert_double_le(energy(first, LINKS), start + 1e-9);
 		for (uint32_t i = 0; i <= LINKS; i++) {
-			struct joint_view rope = see(world, ropes + i);
+			struct joint_view rope = joined_view(world, ropes + i);
 			vec3 along = vec3_sub(rope.anchor_b, rope.anchor_a);
 			worst = fmax(worst, vec3_length(along) - 0.2);
 			ck_assert_double_le(vec3_dot(rope.force, along), 1e-9);
@@ -264,14 +264,14 @@ static struct bridge build_net(uint32_t size)
 		body_id body = net.bodies + i;
 		joint_id joint = 0;
 		if (corner)
-			joint = join(world, JOINT_SPHERICAL, 0, body, vec3_make(x, 0, z),
+			joint = joined_join(world, JOINT_SPHERICAL, 0, body, vec3_make(x, 0, z),
 				     quat_identity());
 		net.joints = i == 0 ? joint : net.joints;
 		if (x + 1 < size)
-			join(world, JOINT_SPHERICAL, body, body + 1, vec3_make(x + 0.5, 0, z),
+			joined_join(world, JOINT_SPHERICAL, body, body + 1, vec3_make(x + 0.5, 0, z),
 			     quat_identity());
 		if (z + 1 < size)
-			join(world, JOINT_SPHERICAL, body, body + size, vec3_make(x, 0, z + 0.5),
+			joined_join(world, JOINT_SPHERICAL, body, body + size, vec3_make(x, 0, z + 0.5),
 			     quat_identity());
 	}
 	return net;

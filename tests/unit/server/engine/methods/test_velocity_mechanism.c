@@ -21,13 +21,13 @@ static joint_id make_spring(struct world *world, enum spring_case kind)
 	vec3 at = slides ? vec3_make(0.2, 0.3, 0) : vec3_zero();
 	body_id a = 0;
 	if (kind != SPRING_DOOR)
-		a = put(world, (struct thing){ .shape = TEST_BOX, .at = { -0.5, 0, 0 }, .mass = 5 });
-	body_id b = put(world, (struct thing){ .shape = TEST_BOX,
+		a = joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = { -0.5, 0, 0 }, .mass = 5 });
+	body_id b = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
 					       .at = { 0.5, slides ? 0.6 : 0, 0 },
 					       .mass = 1 });
-	joint_id joint = join(world, slides ? JOINT_PRISMATIC : JOINT_REVOLUTE, a, b, at,
-			      slides ? quat_identity() : about_z());
-	struct command axis = axis_of(joint, slides ? 0 : 3);
+	joint_id joint = joined_join(world, slides ? JOINT_PRISMATIC : JOINT_REVOLUTE, a, b, at,
+			      slides ? quat_identity() : joined_about_z());
+	struct command axis = joined_axis(joint, slides ? 0 : 3);
 	axis.joint_axis.spring = JOINT_SPRING_HERTZ;
 	axis.joint_axis.stiffness = 1;
 	test_do(world, &axis);
@@ -43,13 +43,13 @@ START_TEST(a_spring_has_the_period_that_it_was_given)
 	/* Whatever moves with it, under every method: hertz are of the mass that the joint leaves free. */
 	enum { RATE = 480, TURNS = 3 };
 	const char *method = METHODS[_i / SPRING_CASES];
-	struct world *world = begin(method, RATE, vec3_zero());
+	struct world *world = joined_world(method, RATE, vec3_zero());
 	joint_id joint = make_spring(world, (enum spring_case)(_i % SPRING_CASES));
 	uint32_t axis = _i % SPRING_CASES == SPRING_TRAIN ? 0 : 3, crossings = 0;
 	double last = 0, first = 0, now = 0;
 	for (uint32_t tick = 1; crossings <= 2 * TURNS && tick < 2 * TURNS * RATE; tick++) {
 		test_step(world, 1);
-		double q = see(world, joint).coordinates[axis];
+		double q = joined_view(world, joint).coordinates[axis];
 		if (q * last < 0) {
 			now = (tick - q / (q - last)) / RATE;
 			first = crossings++ == 0 ? now : first;
@@ -70,7 +70,7 @@ enum { PLANKS = 16 };
 /* Cubes between two places of the world, 0.1 m apart, on ropes of `length`; ropes from a to b. */
 static struct world *make_bridge(const char *method, double length, body_id *planks, joint_id *ropes)
 {
-	struct world *world = begin(method, 60, vec3_make(0, -9.81, 0));
+	struct world *world = joined_world(method, 60, vec3_make(0, -9.81, 0));
 	for (uint32_t i = 0; i < PLANKS; i++) {
 		struct attachment item;
 		struct command spawn = test_spawn_command(world, TEST_BOX, vec3_make(1.1 * i, 0, 0), &item);
@@ -89,7 +89,7 @@ static struct world *make_bridge(const char *method, double length, body_id *pla
 		rope.joint_create.point_b = vec3_make(1.1 * i - 0.5, 0, 0);
 		rope.joint_create.place = 1;
 		ropes[i] = test_do(world, &rope);
-		struct command axis = axis_of(ropes[i], 0);
+		struct command axis = joined_axis(ropes[i], 0);
 		axis.joint_axis.mode = JOINT_LIMITED;
 		axis.joint_axis.upper = length;
 		test_do(world, &axis);
@@ -118,10 +118,10 @@ START_TEST(a_bridge_of_short_ropes_holds)
 		test_do(world, &still);
 	}
 	test_step(world, 1);
-	vec3 last = see(world, ropes[PLANKS]).force, first = see(world, ropes[0]).force;
+	vec3 last = joined_view(world, ropes[PLANKS]).force, first = joined_view(world, ropes[0]).force;
 	ck_assert_double_eq_tol(first.y - last.y, PLANKS * 10 * 9.81, 1e-3 * PLANKS * 10 * 9.81);
 	for (uint32_t i = 1; i <= PLANKS; i++)
-		ck_assert_double_eq_tol(see(world, ropes[i]).force.x / first.x, 1, 1e-3);
+		ck_assert_double_eq_tol(joined_view(world, ropes[i]).force.x / first.x, 1, 1e-3);
 	world_destroy(world);
 }
 END_TEST
@@ -134,18 +134,18 @@ START_TEST(a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn)
 	 * fold over each other, in a plane but for a little. */
 	enum { LINKS = 3 };
 	struct rng rng = rng_seeded((uint64_t)_i);
-	struct world *world = begin(METHODS[_i % COUNT_OF(METHODS)], 60, vec3_zero());
+	struct world *world = joined_world(METHODS[_i % COUNT_OF(METHODS)], 60, vec3_zero());
 	body_id links[LINKS];
 	double most = 0;
 	for (uint32_t i = 0; i < LINKS; i++) {
 		vec3 spin = { rng_range(&rng, -0.3, 0.3), rng_range(&rng, -0.3, 0.3), i % 2 == 0 ? 9 : -9 };
-		links[i] = put(world, (struct thing){ .shape = TEST_BOX,
+		links[i] = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
 						      .at = { i + 0.5, 0, 0 },
 						      .mass = 1,
 						      .spin = spin });
-		joint_id joint = join(world, JOINT_SPHERICAL, i > 0 ? links[i - 1] : 0, links[i],
+		joint_id joint = joined_join(world, JOINT_SPHERICAL, i > 0 ? links[i - 1] : 0, links[i],
 				      vec3_make(i, 0, 0), quat_identity());
-		struct command axis = axis_of(joint, 3);
+		struct command axis = joined_axis(joint, 3);
 		axis.joint_axis.mode = JOINT_LIMITED;
 		axis.joint_axis.lower = -0.2;
 		axis.joint_axis.upper = 0.3;
@@ -181,7 +181,7 @@ static joint_id tie(struct world *world, body_id a, body_id b, vec3 at_a, vec3 a
 	rope.joint_create.point_b = at_b;
 	rope.joint_create.place = 1;
 	joint_id joint = test_do(world, &rope);
-	struct command axis = axis_of(joint, 0);
+	struct command axis = joined_axis(joint, 0);
 	axis.joint_axis.mode = JOINT_LIMITED;
 	axis.joint_axis.upper = length;
 	test_do(world, &axis);
@@ -200,19 +200,19 @@ START_TEST(a_rope_between_what_does_not_move_does_nothing)
 {
 	/* Taut, or too short by any amount: between static bodies, to a script, between bodies that are
 	 * fixed to the world (there just taut: more would contradict). A body beside them falls as ever. */
-	struct world *world = begin(METHODS[_i], 60, vec3_make(0, -9.81, 0));
+	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id post[2], script, held[2];
 	joint_id ropes[4];
 	for (uint32_t i = 0; i < 2; i++) {
 		vec3 at = { 3 * i, 0, 0 }, up = { 3 * i, 5, 0 };
-		post[i] = put(world, (struct thing){ .shape = TEST_BOX, .at = at, .mass = 1 });
-		held[i] = put(world, (struct thing){ .shape = TEST_BOX, .at = up, .mass = 1 });
-		join(world, JOINT_FIXED, 0, held[i], up, quat_identity());
+		post[i] = joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = at, .mass = 1 });
+		held[i] = joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = up, .mass = 1 });
+		joined_join(world, JOINT_FIXED, 0, held[i], up, quat_identity());
 	}
-	script = put(world, (struct thing){ .shape = TEST_BOX,
+	script = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
 					    .at = { 0, 0, 4 },
 					    .mass = 1 });
-	body_id free = put(world, (struct thing){ .shape = TEST_BOX, .at = { 9, 0, 0 }, .mass = 1 });
+	body_id free = joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = { 9, 0, 0 }, .mass = 1 });
 	ropes[0] = tie(world, post[0], post[1], vec3_zero(), vec3_make(3, 0, 0), 3);
 	ropes[1] = tie(world, post[0], post[1], vec3_zero(), vec3_make(3, 0, 0), 1);
 	ropes[2] = tie(world, post[0], script, vec3_zero(), vec3_make(0, 0, 4), 4);
@@ -231,7 +231,7 @@ START_TEST(a_rope_between_what_does_not_move_does_nothing)
 		ck_assert_uint_eq(stats.quarantined_total, 0);
 		ck_assert_double_finite(stats.residual);
 		for (uint32_t i = 0; i < COUNT_OF(ropes); i++)
-			ASSERT_VEC3(see(world, ropes[i]).force, vec3_zero(), i < 3 ? 0 : 1e-3);
+			ASSERT_VEC3(joined_view(world, ropes[i]).force, vec3_zero(), i < 3 ? 0 : 1e-3);
 	}
 	for (uint32_t i = 0; i < 2; i++)
 		ASSERT_VEC3(test_body(world, held[i]).position, vec3_make(3 * i, 5, 0), 1e-3);
