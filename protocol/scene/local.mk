@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	clients/scenes/escapement.yaml \
 	clients/scenes/falling.yaml \
 	clients/scenes/grid.yaml \
+	clients/scenes/joints.yaml \
 	clients/scenes/meshes.yaml \
 	clients/scenes/mixed.yaml \
 	clients/scenes/planar.yaml \

@@ -164,3 +164,11 @@ tests_bench_bench_mechanisms_LDADD = $(LDADD) -lm
 .PHONY: bench-mechanisms
 bench-mechanisms: tests/bench/bench_mechanisms
 	tests/bench/bench_mechanisms
+
+# make bench-joint-scenes: how well whole scenes hold together, and what becomes of their energy.
+EXTRA_PROGRAMS += tests/bench/bench_joint_scenes
+tests_bench_bench_joint_scenes_SOURCES = tests/bench/bench_joint_scenes.c
+tests_bench_bench_joint_scenes_LDADD = $(LDADD) -lm
+.PHONY: bench-joint-scenes
+bench-joint-scenes: tests/bench/bench_joint_scenes
+	CAIRN_SRCDIR='$(abs_top_srcdir)' tests/bench/bench_joint_scenes

@@ -76,7 +76,9 @@ static const struct {
 	{ "car", NULL, 900, 0.02, 0 },	      { "ragdolls", NULL, 600, 0.2, 0 },
 	{ "escapement", NULL, 1200, 2e-3, 0 }, { "cradle", NULL, 1200, 1e-3, 0 },
 	{ "door", "lcp", 400, 1e-6, 1 },      { "chain", "lcp", 300, 0.01, 0 },
-	{ "cradle", "lcp", 1200, 1e-6, 0 },
+	{ "cradle", "lcp", 1200, 1e-6, 0 },   { "joints", NULL, 600, 0.02, 1 },
+	{ "joints", "lcp", 600, 1e-6, 1 },    { "joints", "projection", 600, 1e-6, 1 },
+	{ "joints", "reflection", 600, 1e-6, 1 },
 };
 
 START_TEST(joints_hold_together)
@@ -265,6 +267,51 @@ START_TEST(the_cradle_hands_its_swing_on)
 }
 END_TEST
 
+static const char *const METHODS[] = { "soft-step", "lcp", "projection", "reflection" };
+
+static double coordinate(const struct show *self, joint_id id, uint32_t axis)
+{
+	struct joint_view view;
+	ck_assert_int_eq(world_joint(self->world, id, &view), STATUS_OK);
+	return view.coordinates[axis];
+}
+
+/* Motors are where and as fast as they are to be, limits hold, the latch breaks, ropes get no longer. */
+START_TEST(every_type_does_its_work)
+{
+	enum { FAN = 14, FIRST_WHEEL = 23, WIPER = 14, PISTON, DRILL, DOLL, DRAWN = 19, GANTRY, ROPE = 29 };
+	struct show show;
+	show_make(&show, "joints", METHODS[_i]);
+	double slack = _i == 0 ? 0.01 : 1e-6, driven = 0;
+	for (uint32_t tick = 1; tick <= 360; tick++) {
+		show_step(&show);
+		double swing = coordinate(&show, DOLL, 4) / RADIANS_PER_DEGREE;
+		double twist = fabs(coordinate(&show, DOLL, 3)) / RADIANS_PER_DEGREE;
+		ck_assert_msg(swing < 60 + 60 * slack && twist < 40 + 60 * slack, "%g and %g degrees", swing,
+			      twist);
+		ck_assert_double_lt(fabs(coordinate(&show, GANTRY, 0)), 0.5 + slack);
+		ck_assert_double_lt(coordinate(&show, ROPE, 0), 2 + slack);
+		ck_assert_double_lt(coordinate(&show, ROPE + 1, 0), 0.4 + slack);
+		ck_assert_double_lt(coordinate(&show, ROPE + 2, 0), 0.4 + slack);
+		driven = fmax(driven, fabs(coordinate(&show, GANTRY, 0)));
+		if (tick < 60)
+			continue;
+		double wanted = 50 * RADIANS_PER_DEGREE * sin(PI * tick / 60);
+		ck_assert_double_eq_tol(coordinate(&show, WIPER, 3), wanted, 2e-3);
+		ck_assert_double_eq_tol(body(&show, FAN).angular_velocity.y, 5, 1e-6);
+		ck_assert_double_eq_tol(coordinate(&show, DRILL, 0), -0.5, slack);
+		if (tick % 60 == 0) {
+			static const double table[] = { 0, 0.8, -0.8 };
+			ck_assert_double_eq_tol(coordinate(&show, PISTON, 0), table[tick / 60 % 3], 2e-3);
+		}
+	}
+	ck_assert_double_gt(driven, 0.5 - 1e-3);
+	ck_assert_uint_eq(show.broken, 1);
+	ck_assert_double_eq_tol(body(&show, FIRST_WHEEL).angular_velocity.z, -5, 0.1);
+	show_release(&show);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("property/joint_scenes");
@@ -279,6 +326,7 @@ static Suite *make(void)
 	tcase_add_test(test, the_ragdolls_fall_asleep);
 	tcase_add_test(test, the_escapement_ticks_steadily);
 	tcase_add_test(test, the_cradle_hands_its_swing_on);
+	tcase_add_loop_test(test, every_type_does_its_work, 0, COUNT_OF(METHODS));
 	suite_add_tcase(suite, test);
 	return suite;
 }
