@@ -101,6 +101,21 @@ static bool is_finite3(vec3 v)
 	return v.x - v.x == 0 && v.y - v.y == 0 && v.z - v.z == 0;
 }
 
+static void check_joints(const struct world *world)
+{
+	static joint_id ids[CONTACTS_MAX];
+	uint32_t count = world_joints(world, 0, ids, COUNT_OF(ids));
+	ASSERT(count == world_stats(world).joints);
+	for (uint32_t i = 0; i < MIN_OF(count, (uint32_t)COUNT_OF(ids)); i++) {
+		struct joint_view joint;
+		ASSERT(world_joint(world, ids[i], &joint) == STATUS_OK);
+		ASSERT(is_finite3(joint.force) && is_finite3(joint.torque));
+		ASSERT(is_finite3(joint.anchor_a) && is_finite3(joint.anchor_b));
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			ASSERT(joint.coordinates[axis] - joint.coordinates[axis] == 0);
+	}
+}
+
 static void check_world(const struct world *world)
 {
 	static body_id ids[BODIES_MAX];
@@ -119,6 +134,7 @@ static void check_world(const struct world *world)
 	for (uint32_t i = 0; i < MIN_OF(count, (uint32_t)COUNT_OF(contacts)); i++)
 		ASSERT(is_finite3(contacts[i].point) && is_finite3(contacts[i].normal) &&
 		       is_finite3(contacts[i].friction_impulse) && contacts[i].normal_impulse >= 0);
+	check_joints(world);
 }
 
 /* ---- what happens --------------------------------------------------------------------------------- */
@@ -213,6 +229,10 @@ static void ask_of_body(struct life *life, body_id id)
 	ASSERT(mass.mass >= 0 && is_finite3(mass.centre) && is_finite3(mass.moments));
 	tell(life, world_body_placements(life->world, id, placements, COUNT_OF(placements)));
 	tell(life, hash64(&mass.mass, sizeof mass.mass, 0));
+	body_id linked[BODIES_MAX];
+	uint32_t count;
+	ASSERT(world_linked(life->world, id, linked, BODIES_MAX, &count) == STATUS_OK);
+	tell(life, hash64(linked, count * sizeof *linked, 0));
 }
 
 static void ask(struct life *life)

@@ -27,7 +27,39 @@ static const char *const METHODS[] = { "soft-step", "free", "lcp", "projection",
 enum { GOOD_COUNT = 2 * COUNT_OF(METHODS) };
 static struct bytes good[GOOD_COUNT];
 
-/* Bodies that touch, sleep and fall, with forces on them, and batches that wait. */
+/* A hinge with limits, whose motor follows a table, and a rope. */
+static void join_some(struct world *world, body_id hinged, body_id roped)
+{
+	struct command command = test_command(COMMAND_JOINT_CREATE);
+	struct joint_point points[3] = { { 0, 0 }, { 0.2, 0.5 }, { 0.4, -0.5 } };
+	command.joint_create.type = JOINT_REVOLUTE;
+	command.joint_create.body_b = hinged;
+	command.joint_create.point_a = vec3_make(4, 3.5, 1);
+	command.joint_create.place = 1;
+	command.joint_create.break_force = 1e4;
+	joint_id joint = test_do(world, &command);
+	command.joint_create.type = JOINT_DISTANCE;
+	command.joint_create.body_a = hinged;
+	command.joint_create.body_b = roped;
+	command.joint_create.point_b = vec3_make(0, 1, 0);
+	test_do(world, &command);
+	command = test_command(COMMAND_JOINT_AXIS);
+	command.joint_axis.joint = joint;
+	command.joint_axis.axis = 3;
+	command.joint_axis.mode = JOINT_LIMITED;
+	command.joint_axis.lower = -1;
+	command.joint_axis.upper = 1;
+	command.joint_axis.motor = JOINT_MOTOR_POSITION;
+	test_do(world, &command);
+	command = test_command(COMMAND_JOINT_TABLE);
+	command.joint_table.joint = joint;
+	command.joint_table.axis = 3;
+	command.joint_table.points = (struct point_list){ points, COUNT_OF(points) };
+	command.joint_table.period = 0.5;
+	test_do(world, &command);
+}
+
+/* Bodies that touch, sleep and fall, with forces on them, and batches that wait; later, with joints. */
 static struct bytes make_good(const char *method, bool later)
 {
 	struct world *world = test_world(false, method);
@@ -42,6 +74,8 @@ static struct bytes make_good(const char *method, bool later)
 	commands[0].force.force = vec3_make(3, 20, 1);
 	commands[0].force.ticks = 500;
 	ASSERT(test_batch(world, commands, 1, &result) == STATUS_OK);
+	if (later && strcmp(method, "free") != 0)
+		join_some(world, last, 2);
 	test_step(world, later ? 40 : 4);
 	commands[1] = commands[0];
 	struct batch batch = { .session = 3,
