@@ -1,0 +1,96 @@
+/* Joints of free angles where two of their axes fall together (q₄ at ±π/2), in motion, under every method. */
+#include <stdio.h>
+
+#include "tests/lib/joined.h"
+
+static const struct {
+	const char *name;
+	double energy, joint, place; /* by how much it may be off: of what it was; m and rad; rad/s */
+} METHODS[] = { { "lcp", 1e-6, 1e-9, 1e-9 },
+		{ "projection", 1e-6, 1e-9, 1e-9 },
+		{ "reflection", 1e-6, 1e-9, 1e-9 },
+		{ "soft-step", 1e-3, 1e-3, 1e-5 } };
+
+struct flight {
+	double energy, jump, joint; /* jump: rad/s in a tick, the greatest */
+	double nearest;	    /* rad, of q₄ to ±π/2 */
+	vec3 spin;
+};
+
+/* A free capsule on a joint at its centre, for two seconds; of a six_dof `last` says what its angle 5 is. */
+static struct flight fly(const char *method, enum joint_type type, enum joint_mode last, vec3 spin)
+{
+	enum { RATE = 120 };
+	struct world *world = joined_world(method, RATE, vec3_zero());
+	body_id capsule = joined_put(world, (struct joined_thing){ .shape = TEST_CAPSULE, .mass = 2,
+								   .spin = spin });
+	joint_id joint = joined_join(world, type, 0, capsule, vec3_zero(), quat_identity());
+	for (uint32_t k = 3; k < JOINT_AXES && type == JOINT_SIX_DOF; k++) {
+		struct command axis = joined_axis(joint, k);
+		axis.joint_axis.mode = k == 5 ? last : JOINT_FREE;
+		test_do(world, &axis);
+	}
+	struct flight flight = { .nearest = PI, .spin = spin };
+	double start = world_energy(world).kinetic;
+	for (uint32_t tick = 0; tick < 2 * RATE; tick++) {
+		test_step(world, 1);
+		vec3 now = test_body(world, capsule).angular_velocity;
+		double off = scalar_abs(joined_view(world, joint).coordinates[4]) - HALF_PI;
+		flight.nearest = scalar_min(flight.nearest, scalar_abs(off));
+		flight.energy = scalar_max(flight.energy,
+					   scalar_abs(world_energy(world).kinetic / start - 1));
+		flight.jump = scalar_max(flight.jump, vec3_distance(now, flight.spin));
+		flight.joint = scalar_max(flight.joint, world_stats(world).joint_error);
+		flight.spin = now;
+	}
+	ck_assert_uint_eq(world_stats(world).quarantined_total, 0);
+	test_check(world);
+	world_destroy(world);
+	return flight;
+}
+
+/* A six_dof goes as the joint that it is, past the lock, with no jump and no loss. */
+static void assert_as(int method, enum joint_type type, enum joint_mode last, vec3 spin)
+{
+	struct flight one = fly(METHODS[method].name, JOINT_SIX_DOF, last, spin);
+	struct flight other = fly(METHODS[method].name, type, JOINT_FREE, spin);
+	printf("# %s: q4 %.2g from the lock, energy %.2g, jump %.2g, joint %.2g\n", METHODS[method].name,
+	       one.nearest, one.energy, one.jump, one.joint);
+	ck_assert_double_lt(one.nearest, 0.02);
+	ck_assert_double_lt(one.energy, METHODS[method].energy);
+	ck_assert_double_lt(one.joint, METHODS[method].joint);
+	/* What turns a body is at most its speed times its rate of turning. */
+	ck_assert_double_lt(one.jump, 2 * vec3_length_squared(spin) / 120);
+	ck_assert_double_lt(vec3_distance(one.spin, other.spin), METHODS[method].place);
+}
+
+START_TEST(free_angles_turn_past_the_lock)
+{
+	assert_as(_i, JOINT_SPHERICAL, JOINT_FREE, vec3_make(0, 3, 0));
+	assert_as(_i, JOINT_SPHERICAL, JOINT_FREE, vec3_make(0, 3, 0.01));
+}
+END_TEST
+
+START_TEST(two_free_angles_turn_past_the_lock)
+{
+	assert_as(_i, JOINT_UNIVERSAL, JOINT_LOCKED, vec3_make(0, 3, 0));
+	assert_as(_i, JOINT_UNIVERSAL, JOINT_LOCKED, vec3_make(0.4, 3, 0));
+	assert_as(_i, JOINT_UNIVERSAL, JOINT_LOCKED, vec3_make(3, 5, 0));
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("methods/joint_gimbal");
+	TCase *test = tcase_create("gimbal");
+	tcase_set_timeout(test, 60);
+	tcase_add_loop_test(test, free_angles_turn_past_the_lock, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(test, two_free_angles_turn_past_the_lock, 0, COUNT_OF(METHODS));
+	suite_add_tcase(suite, test);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
