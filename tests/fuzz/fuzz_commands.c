@@ -104,6 +104,7 @@ static bool is_finite3(vec3 v)
 static void check_joints(const struct world *world)
 {
 	static joint_id ids[CONTACTS_MAX];
+	struct world_joint_changes changes;
 	uint32_t count = world_joints(world, 0, ids, COUNT_OF(ids));
 	ASSERT(count == world_stats(world).joints);
 	for (uint32_t i = 0; i < MIN_OF(count, (uint32_t)COUNT_OF(ids)); i++) {
@@ -111,9 +112,13 @@ static void check_joints(const struct world *world)
 		ASSERT(world_joint(world, ids[i], &joint) == STATUS_OK);
 		ASSERT(is_finite3(joint.force) && is_finite3(joint.torque));
 		ASSERT(is_finite3(joint.anchor_a) && is_finite3(joint.anchor_b));
-		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+			struct joint_axis_view view;
+			ASSERT(world_joint_axis(world, ids[i], axis, &view) == STATUS_OK);
 			ASSERT(joint.coordinates[axis] - joint.coordinates[axis] == 0);
+		}
 	}
+	ASSERT(world_joint_changes(world, &changes) == STATUS_OK);
 }
 
 static void check_world(const struct world *world)
