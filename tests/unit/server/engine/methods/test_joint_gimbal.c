@@ -27,7 +27,7 @@ static struct flight fly(const char *method, enum joint_type type, enum joint_mo
 	joint_id joint = joined_join(world, type, 0, capsule, vec3_zero(), quat_identity());
 	for (uint32_t k = 3; k < JOINT_AXES && type == JOINT_SIX_DOF; k++) {
 		struct command axis = joined_axis(joint, k);
-		axis.joint_axis.mode = k == 5 ? last : JOINT_FREE;
+		axis.joint_axis.mode = (uint8_t)(k == 5 ? last : JOINT_FREE);
 		test_do(world, &axis);
 	}
 	struct flight flight = { .nearest = PI, .spin = spin };
