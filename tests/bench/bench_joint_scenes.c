@@ -228,10 +228,13 @@ static struct figures run(size_t index, const char *method, uint32_t rate)
 	return figures;
 }
 
-/* A cell of the table; what is not known is a dash. */
+/* A cell of the table; what is not known is a dash, and what is 0 or not known at every rate said once. */
 static void print_cell(const double values[RATES_COUNT], bool counted)
 {
-	for (size_t r = 0; r < RATES_COUNT; r++) {
+	bool same = true;
+	for (size_t r = 0; r < RATES_COUNT; r++)
+		same &= values[r] == 0 || isnan(values[r]);
+	for (size_t r = 0; r < (same ? 1 : RATES_COUNT); r++) {
 		printf(r == 0 ? " | " : ", ");
 		if (isnan(values[r]))
 			printf("–");
