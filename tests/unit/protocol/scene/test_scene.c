@@ -123,7 +123,7 @@ static const struct {
 	{ "falling", 2 }, { "bomb", 201 },    { "planar", 47 },	 { "mixed", 40 },
 	{ "cubes901", 902 }, { "solids", 15 },    { "door", 5 },     { "bridge", 51 },  { "chain", 30 },
 	{ "crane", 7 },      { "car", 19 },	      { "ragdolls", 75 }, { "escapement", 3 },
-	{ "cradle", 6 },
+	{ "cradle", 6 },     { "joints", 36 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
