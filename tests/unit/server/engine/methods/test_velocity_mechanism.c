@@ -97,6 +97,42 @@ static struct world *make_bridge(const char *method, double length, body_id *pla
 	return world;
 }
 
+/* A rope from the middle of `a` to that of `b`, of this length at most. */
+static joint_id tie(struct world *world, body_id a, body_id b, vec3 at_a, vec3 at_b, double length)
+{
+	struct command rope = test_command(COMMAND_JOINT_CREATE);
+	rope.joint_create.type = JOINT_DISTANCE;
+	rope.joint_create.body_a = a;
+	rope.joint_create.body_b = b;
+	rope.joint_create.point_a = at_a;
+	rope.joint_create.point_b = at_b;
+	rope.joint_create.place = 1;
+	joint_id joint = test_do(world, &rope);
+	struct command axis = joined_axis(joint, 0);
+	axis.joint_axis.mode = JOINT_LIMITED;
+	axis.joint_axis.upper = length;
+	test_do(world, &axis);
+	return joint;
+}
+
+START_TEST(a_slow_pendulum_on_a_rope_keeps_its_energy)
+{
+	/* What steps can show is not damped: 1 m at 60 Hz, for a minute. */
+	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
+	body_id ball = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });
+	tie(world, 0, ball, vec3_zero(), vec3_make(1, 0, 0), 1);
+	double highest = -1;
+	for (uint32_t tick = 0; tick < 3600; tick++) {
+		test_step(world, 1);
+		highest = tick < 3480 ? highest : scalar_max(highest, test_body(world, ball).position.y);
+	}
+	ck_assert_double_gt(highest, -0.01);
+	ck_assert_double_lt(highest, 0.01);
+	joined_assert_exact(world);
+	world_destroy(world);
+}
+END_TEST
+
 START_TEST(a_bridge_of_short_ropes_holds)
 {
 	/* Its ropes swing ten times faster than steps could show. At rest they carry the planks' weight,
@@ -170,24 +206,6 @@ END_TEST
 
 /* ---- what nothing can move ------------------------------------------------------------------------ */
 
-/* A rope from the middle of `a` to that of `b`, of this length at most. */
-static joint_id tie(struct world *world, body_id a, body_id b, vec3 at_a, vec3 at_b, double length)
-{
-	struct command rope = test_command(COMMAND_JOINT_CREATE);
-	rope.joint_create.type = JOINT_DISTANCE;
-	rope.joint_create.body_a = a;
-	rope.joint_create.body_b = b;
-	rope.joint_create.point_a = at_a;
-	rope.joint_create.point_b = at_b;
-	rope.joint_create.place = 1;
-	joint_id joint = test_do(world, &rope);
-	struct command axis = joined_axis(joint, 0);
-	axis.joint_axis.mode = JOINT_LIMITED;
-	axis.joint_axis.upper = length;
-	test_do(world, &axis);
-	return joint;
-}
-
 static void set_status(struct world *world, body_id body, uint8_t status)
 {
 	struct command command = test_command(COMMAND_SET_STATUS);
@@ -250,6 +268,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, springs);
 	TCase *ropes = tcase_create("ropes");
 	tcase_set_timeout(ropes, 120);
+	tcase_add_loop_test(ropes, a_slow_pendulum_on_a_rope_keeps_its_energy, 0, EXACT);
 	tcase_add_loop_test(ropes, a_bridge_of_short_ropes_holds, 0, EXACT);
 	suite_add_tcase(suite, ropes);
 	TCase *angles = tcase_create("angles");
