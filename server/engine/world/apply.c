@@ -234,8 +234,7 @@ static void keep_given(struct applying *self)
 	}
 }
 
-/* Bodies that commands woke without naming them: those of the events from `first` on. */
-static void note_woken(struct world *world, uint32_t first)
+void world_note_woken(struct world *world, uint32_t first)
 {
 	const struct event_list *events = &world->dynamics.events;
 	for (uint32_t i = first; i < events->count; i++) {
@@ -297,7 +296,7 @@ enum status world_apply_due(struct world *world, struct batch *batches, uint32_t
 			apply_one(&self, &self.due[i]);
 		pending_remove(world, self.kept_count);
 		keep_given(&self);
-		note_woken(world, first_event);
+		world_note_woken(world, first_event);
 		name_state(&self);
 	}
 	arena_rewind(&world->dynamics.scratch, mark);

@@ -116,6 +116,8 @@ void walls_remove(struct world *world);
 /* Kept batches that are due and the given ones that are. */
 MUST_CHECK enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
 				       struct batch_result *results);
+/* Bodies that were woken and nobody named: those of the events from `first` on. */
+void world_note_woken(struct world *world, uint32_t first);
 
 /* ---- world_hash.c */
 uint64_t tables_state_hash(const struct tables *tables, uint64_t per_table[WORLD_TABLES_MAX]);

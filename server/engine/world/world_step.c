@@ -110,6 +110,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	if (status != STATUS_OK)
 		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"));
 	note_awake(world);
+	uint32_t first_event = world->dynamics.events.count;
 	world->dynamics.parallel = parallel;
 	memset(&world->dynamics.report, 0, sizeof world->dynamics.report);
 	status = method_step(&world->method, &world->dynamics, world_dt(world), why);
@@ -125,6 +126,8 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world->starved = false;
 	note_awake(world);
 	look_at_candidates(world);
+	/* Whom the step has woken and put out at once is awake neither before nor after it. */
+	world_note_woken(world, first_event);
 	world_sort_events(world);
 	world->open = false;
 	return STATUS_OK;

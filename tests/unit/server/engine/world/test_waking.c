@@ -156,6 +156,35 @@ START_TEST(a_body_made_static_stands_and_one_brought_back_moves)
 }
 END_TEST
 
+/* Woken and put out by the same step: awake neither before nor after it, and told all the same. */
+START_TEST(a_sleeper_that_is_struck_out_of_bounds_in_one_tick_is_told)
+{
+	struct command bounds = test_command(COMMAND_BOUNDS);
+	bounds.bounds.mode = BOUNDS_INACTIVE;
+	bounds.bounds.maximum.x = 6.05;
+	test_do(world, &bounds);
+	test_step(world, 120);
+	ck_assert(test_body(world, alone).asleep);
+	struct attachment item;
+	struct command bullet = test_spawn_command(world, TEST_BOX, vec3_make(3.2, 0.5, 0), &item);
+	bullet.spawn.velocity = vec3_make(100, 0, 0);
+	bullet.spawn.mass = 10000;
+	test_do(world, &bullet);
+	bool slept = true;
+	for (uint32_t tick = 0; tick < 10 && test_body(world, alone).status == BODY_DYNAMIC; tick++) {
+		slept = test_body(world, alone).asleep;
+		test_step(world, 1);
+		test_check(world);
+	}
+	struct world_changes changes = world_changes(world);
+	bool told = false;
+	for (uint32_t i = 0; i < changes.moved_count; i++)
+		told = told || changes.moved[i] == alone;
+	ck_assert_int_eq(test_body(world, alone).status, BODY_INACTIVE);
+	ck_assert(slept && told);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/world/waking");
@@ -168,6 +197,7 @@ static Suite *make(void)
 	tcase_add_test(waking, what_comes_or_is_said_elsewhere_wakes_nobody);
 	tcase_add_loop_test(waking, removing_one_of_a_set_wakes_the_other, 0, 2);
 	tcase_add_test(waking, a_body_made_static_stands_and_one_brought_back_moves);
+	tcase_add_test(waking, a_sleeper_that_is_struck_out_of_bounds_in_one_tick_is_told);
 	suite_add_tcase(suite, waking);
 	return suite;
 }
