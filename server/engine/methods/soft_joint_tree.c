@@ -184,6 +184,26 @@ static double extra_aim(const struct soft_pass *pass, const struct soft_extra *e
 	}
 }
 
+static uint32_t axis_of(const struct soft_joint *joint, uint32_t extra)
+{
+	return joint->place[joint->lock_count + extra] / JOINT_PARTS;
+}
+
+/* A motor that nothing bounds goes no further than the limits of its axis, which could not stop it. */
+static void aim_within_limits(struct soft_joint *joint, uint32_t motor)
+{
+	struct soft_extra *extra = &joint->extras[motor];
+	for (uint32_t r = 0; r < motor; r++) {
+		const struct soft_extra *limit = &joint->extras[r];
+		if (axis_of(joint, r) != axis_of(joint, motor))
+			continue;
+		if (limit->part == JOINT_HOLD)
+			extra->aim = scalar_max(extra->aim, limit->aim);
+		if (limit->part == JOINT_UPPER)
+			extra->aim = scalar_min(extra->aim, -limit->aim);
+	}
+}
+
 static void aim(const struct soft_pass *pass, struct soft_joint *joint)
 {
 	const struct soft_joints *joints = pass->joints;
@@ -198,6 +218,8 @@ static void aim(const struct soft_pass *pass, struct soft_joint *joint)
 		struct soft_extra *extra = &joint->extras[i];
 		if (extra->part != JOINT_PULL)
 			extra->aim = extra_aim(pass, extra, speed_of(joints, joint, &extra->row));
+		if (extra->part == JOINT_DRIVE && !is_bounded(extra))
+			aim_within_limits(joint, i);
 	}
 	for (uint32_t i = joint->lock_count; i < joint->count; i++)
 		joint->aim[i] = joint->extras[joint->member[i]].aim;
@@ -307,7 +329,7 @@ void soft_joint_choose(struct soft_joint *joint)
 	for (uint32_t bounded = 0; bounded < 2; bounded++)
 		for (uint32_t r = 0; r < joint->extra_count; r++) {
 			struct soft_extra *extra = &joint->extras[r];
-			uint32_t axis = 1u << joint->place[joint->lock_count + r] / JOINT_PARTS;
+			uint32_t axis = 1u << axis_of(joint, r);
 			if (is_bounded(extra) != (bounded == 1))
 				continue;
 			extra->member = extra->inside && !joint->loose && !(axes & axis) &&

@@ -637,6 +637,33 @@ START_TEST(friction_stops_what_slides)
 }
 END_TEST
 
+/* A limit stops also a motor that nothing bounds, and lets it go when it turns back. */
+START_TEST(a_limit_stops_a_motor)
+{
+	const double sign = _i == 0 ? 1 : -1;
+	begin(60);
+	joint_id joint = add_arm(3 * sign, 0, JOINT_MOTOR_VELOCITY);
+	struct command axis = axis_of(joint, 3);
+	axis.joint_axis.mode = JOINT_LIMITED;
+	axis.joint_axis.lower = -1;
+	axis.joint_axis.upper = 1;
+	axis.joint_axis.motor = JOINT_MOTOR_VELOCITY;
+	axis.joint_axis.target = 3 * sign;
+	test_do(world, &axis);
+	for (uint32_t tick = 0; tick < 120; tick++) {
+		test_step(world, 1);
+		ck_assert_double_lt(sign * view(joint).coordinates[3], 1 + 1e-3);
+	}
+	ck_assert_double_gt(sign * view(joint).coordinates[3], 1 - 1e-3);
+	ck_assert_double_lt(fabs(test_body(world, view(joint).b).angular_velocity.z), 1e-6);
+	axis.joint_axis.target = -3 * sign;
+	test_do(world, &axis);
+	test_step(world, 30);
+	ck_assert_double_eq_tol(sign * view(joint).coordinates[3], 1 - 1.5, 0.01);
+	end();
+}
+END_TEST
+
 /* A motor that holds a place comes no faster than it can stop there. */
 START_TEST(a_motor_does_not_overshoot)
 {
@@ -827,6 +854,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_motor_follows_a_sine);
 	tcase_add_test(tcase, friction_holds_and_slides);
 	tcase_add_loop_test(tcase, friction_stops_what_slides, 0, 2);
+	tcase_add_loop_test(tcase, a_limit_stops_a_motor, 0, 2);
 	tcase_add_loop_test(tcase, a_motor_does_not_overshoot, 0, 2);
 	tcase_add_test(tcase, fast_turns_are_counted);
 	tcase_add_loop_test(tcase, a_free_pair_keeps_its_momenta, JOINT_SPHERICAL, JOINT_DRAG);
