@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/lib/check_main.h"
+#include "tests/lib/joined.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
 
@@ -18,21 +19,13 @@ static struct world *world;
 
 /* ---- worlds --------------------------------------------------------------------------------- */
 
-static void set_parameter(const char *name, double value)
-{
-	struct command command = test_command(COMMAND_PARAMETER);
-	command.parameter.name = test_text(name);
-	command.parameter.value = value;
-	test_do(world, &command);
-}
-
 static void begin_in(bool planar, uint32_t rate)
 {
 	struct world_options options = test_options(planar, "soft-step");
 	options.rate_num = rate;
 	options.rate_den = 1;
 	world = test_world_of(&options);
-	set_parameter("sleep.enabled", 0);
+	joined_set(world, "sleep.enabled", 0);
 }
 
 static void begin(uint32_t rate)
@@ -74,14 +67,7 @@ static body_id add_box(vec3 position)
 /* The joint's x axis along `axis` of the world. */
 static joint_id join(enum joint_type type, body_id a, body_id b, vec3 point, vec3 axis)
 {
-	struct command command = test_command(COMMAND_JOINT_CREATE);
-	command.joint_create.type = (uint8_t)type;
-	command.joint_create.body_a = a;
-	command.joint_create.body_b = b;
-	command.joint_create.place = 1;
-	command.joint_create.point_a = command.joint_create.point_b = point;
-	command.joint_create.frame_a = quat_between(vec3_axis(0), axis);
-	return test_do(world, &command);
+	return joined_join(world, type, a, b, point, quat_between(vec3_axis(0), axis));
 }
 
 /* JOINT_DISTANCE between a place in the world and a body's centre. */
@@ -96,24 +82,9 @@ static joint_id tie(vec3 place, body_id b, vec3 centre)
 	return test_do(world, &command);
 }
 
-static struct command axis_of(joint_id joint, uint32_t axis)
-{
-	struct command command = test_command(COMMAND_JOINT_AXIS);
-	command.joint_axis.joint = joint;
-	command.joint_axis.axis = axis;
-	return command;
-}
-
-static struct joint_view view(joint_id id)
-{
-	struct joint_view view;
-	ck_assert_uint_eq(world_joint(world, id, &view), STATUS_OK);
-	return view;
-}
-
 static double gap_of(joint_id id)
 {
-	struct joint_view at = view(id);
+	struct joint_view at = joined_view(world, id);
 	return vec3_distance(at.anchor_a, at.anchor_b);
 }
 
@@ -317,7 +288,7 @@ START_TEST(a_rod_keeps_its_length)
 	double worst = 0, start = energy_of(ball, BALL_GYRATION);
 	for (uint32_t tick = 0; tick < 600; tick++) {
 		test_step(world, 1);
-		worst = fmax(worst, fabs(view(joint).coordinates[0] - 2));
+		worst = fmax(worst, fabs(joined_view(world, joint).coordinates[0] - 2));
 	}
 	printf("# rod %g, energy %g\n", worst, energy_of(ball, BALL_GYRATION) - start);
 	ck_assert_double_lt(worst, 5e-4);
@@ -331,7 +302,7 @@ START_TEST(a_rope_lets_go_and_catches)
 	begin(60);
 	body_id ball = add(TEST_SPHERE, vec3_make(0, -1, 0), 1, vec3_zero(), vec3_zero());
 	joint_id joint = tie(vec3_zero(), ball, vec3_make(0, -1, 0));
-	struct command rope = axis_of(joint, 0);
+	struct command rope = joined_axis(joint, 0);
 	rope.joint_axis.mode = JOINT_LIMITED;
 	rope.joint_axis.upper = 2;
 	test_do(world, &rope);
@@ -342,9 +313,9 @@ START_TEST(a_rope_lets_go_and_catches)
 	double worst = 0;
 	for (uint32_t tick = 0; tick < 300; tick++) {
 		test_step(world, 1);
-		worst = fmax(worst, view(joint).coordinates[0] - 2);
+		worst = fmax(worst, joined_view(world, joint).coordinates[0] - 2);
 	}
-	struct joint_view at = view(joint);
+	struct joint_view at = joined_view(world, joint);
 	ck_assert_double_lt(worst, 1e-3);
 	ck_assert_double_lt(fabs(at.coordinates[0] - 2), 2e-4);
 	ck_assert_double_lt(vec3_distance(at.force, vec3_make(0, GRAVITY, 0)), 1e-3);
@@ -357,14 +328,14 @@ START_TEST(a_spring_of_a_distance_pulls_as_it_says)
 	begin(60);
 	body_id ball = add(TEST_SPHERE, vec3_make(0, -1, 0), 2, vec3_zero(), vec3_zero());
 	joint_id joint = tie(vec3_zero(), ball, vec3_make(0, -1, 0));
-	struct command spring = axis_of(joint, 0);
+	struct command spring = joined_axis(joint, 0);
 	spring.joint_axis.spring = JOINT_SPRING_STIFFNESS;
 	spring.joint_axis.stiffness = 100;
 	spring.joint_axis.damping = 10;
 	spring.joint_axis.rest = 1;
 	test_do(world, &spring);
 	test_step(world, 1200);
-	ck_assert_double_lt(fabs(view(joint).coordinates[0] - (1 + 2 * GRAVITY / 100)), 1e-6);
+	ck_assert_double_lt(fabs(joined_view(world, joint).coordinates[0] - (1 + 2 * GRAVITY / 100)), 1e-6);
 	/* It may pull less than the ball weighs: that falls. */
 	spring.joint_axis.spring_limit = GRAVITY;
 	test_do(world, &spring);
@@ -383,12 +354,12 @@ struct oscillation {
 /* Of coordinate `axis` about `rest`, over ten periods. */
 static struct oscillation watch(joint_id joint, uint32_t axis, double rest, uint32_t rate)
 {
-	double before = view(joint).coordinates[axis] - rest, first = 0, last = 0, most = 0;
+	double before = joined_view(world, joint).coordinates[axis] - rest, first = 0, last = 0, most = 0;
 	double peaks[22] = { 0 };
 	uint32_t passed = 0;
 	for (uint32_t tick = 1; passed < 21 && tick < 100 * rate; tick++) {
 		test_step(world, 1);
-		double now = view(joint).coordinates[axis] - rest;
+		double now = joined_view(world, joint).coordinates[axis] - rest;
 		most = fmax(most, fabs(now));
 		if (before * now < 0) {
 			last = (tick - now / (now - before)) / rate;
@@ -411,7 +382,7 @@ static joint_id add_spring(bool turning, double hertz, double ratio)
 	joint_id joint = join(turning ? JOINT_SPHERICAL : JOINT_PRISMATIC, 0, box,
 			      turning ? vec3_make(1, 0, 0) : vec3_make(0.5, 2, 1),
 			      vec3_axis(turning ? 2 : 0));
-	struct command spring = axis_of(joint, turning ? 3 : 0);
+	struct command spring = joined_axis(joint, turning ? 3 : 0);
 	spring.joint_axis.spring = JOINT_SPRING_HERTZ;
 	spring.joint_axis.stiffness = hertz;
 	spring.joint_axis.damping = ratio;
@@ -454,12 +425,12 @@ START_TEST(no_spring_is_too_stiff)
 	begin(60);
 	body_id box = add_box(vec3_make(0, 0, 0));
 	joint_id joint = join(JOINT_PRISMATIC, 0, box, vec3_zero(), vec3_axis(1));
-	struct command spring = axis_of(joint, 0);
+	struct command spring = joined_axis(joint, 0);
 	spring.joint_axis.spring = JOINT_SPRING_STIFFNESS;
 	spring.joint_axis.stiffness = 1e9;
 	test_do(world, &spring);
 	test_step(world, 60);
-	ck_assert_double_lt(fabs(view(joint).coordinates[0] + GRAVITY / 1e9), 1e-9);
+	ck_assert_double_lt(fabs(joined_view(world, joint).coordinates[0] + GRAVITY / 1e9), 1e-9);
 	end();
 }
 END_TEST
@@ -475,7 +446,7 @@ START_TEST(a_limit_gives_back_what_it_says)
 		weightless();
 		body_id box = add(TEST_BOX, vec3_make(0, 0, 0), 1, vec3_make(3, 0, 0), vec3_zero());
 		joint_id joint = join(JOINT_PRISMATIC, 0, box, vec3_make(0.3, 1, 0), vec3_axis(0));
-		struct command limit = axis_of(joint, 0);
+		struct command limit = joined_axis(joint, 0);
 		limit.joint_axis.mode = JOINT_LIMITED;
 		limit.joint_axis.lower = -5;
 		limit.joint_axis.upper = 0.52;
@@ -484,7 +455,7 @@ START_TEST(a_limit_gives_back_what_it_says)
 		double worst = 0;
 		for (uint32_t tick = 0; tick < 30; tick++) {
 			test_step(world, 1);
-			worst = fmax(worst, view(joint).coordinates[0] - 0.52);
+			worst = fmax(worst, joined_view(world, joint).coordinates[0] - 0.52);
 		}
 		struct body_view at = test_body(world, box);
 		printf("# %g: %g, %g beyond\n", restitutions[i], at.velocity.x, worst);
@@ -502,7 +473,7 @@ START_TEST(an_arm_lies_on_its_limit)
 	begin(60);
 	body_id box = add_box(vec3_make(2, 0, 0));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
-	struct command limit = axis_of(joint, 3);
+	struct command limit = joined_axis(joint, 3);
 	limit.joint_axis.mode = JOINT_LIMITED;
 	limit.joint_axis.lower = -0.5;
 	limit.joint_axis.upper = 2;
@@ -510,9 +481,9 @@ START_TEST(an_arm_lies_on_its_limit)
 	double least = 0;
 	for (uint32_t tick = 0; tick < 300; tick++) {
 		test_step(world, 1);
-		least = fmin(least, view(joint).coordinates[3]);
+		least = fmin(least, joined_view(world, joint).coordinates[3]);
 	}
-	struct joint_view at = view(joint);
+	struct joint_view at = joined_view(world, joint);
 	printf("# %g, %g, torque %g\n", least + 0.5, at.coordinates[3] + 0.5, at.torque.z);
 	ck_assert_double_lt(fabs(at.coordinates[3] + 0.5), 2e-4);
 	ck_assert_double_gt(least, -0.505);
@@ -528,7 +499,7 @@ static joint_id add_arm(double target, double limit, enum joint_motor motor)
 {
 	body_id box = add_box(vec3_make(1, 0, 0));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
-	struct command drive = axis_of(joint, 3);
+	struct command drive = joined_axis(joint, 3);
 	drive.joint_axis.motor = (uint8_t)motor;
 	drive.joint_axis.target = target;
 	drive.joint_axis.motor_limit = limit;
@@ -540,15 +511,15 @@ START_TEST(a_motor_holds_its_speed_under_load)
 {
 	begin(60);
 	joint_id joint = add_arm(2, 0, JOINT_MOTOR_VELOCITY);
-	body_id box = view(joint).b;
+	body_id box = joined_view(world, joint).b;
 	double worst = 0;
 	for (uint32_t tick = 0; tick < 600; tick++) {
 		test_step(world, 1);
 		worst = fmax(worst, fabs(test_body(world, box).angular_velocity.z - 2));
 	}
-	printf("# off by %g, turned %g\n", worst, view(joint).coordinates[3] - 20);
+	printf("# off by %g, turned %g\n", worst, joined_view(world, joint).coordinates[3] - 20);
 	ck_assert_double_lt(worst, 1e-6);
-	ck_assert_double_lt(fabs(view(joint).coordinates[3] - 20), 2e-3);
+	ck_assert_double_lt(fabs(joined_view(world, joint).coordinates[3] - 20), 2e-3);
 	end();
 }
 END_TEST
@@ -559,13 +530,13 @@ START_TEST(a_motor_gives_what_it_may)
 	begin(60);
 	weightless();
 	joint_id joint = add_arm(50, 3, JOINT_MOTOR_VELOCITY);
-	body_id box = view(joint).b;
+	body_id box = joined_view(world, joint).b;
 	test_step(world, 60);
 	double expected = 3 / (1 + BOX_GYRATION);
 	printf("# %g of %g\n", test_body(world, box).angular_velocity.z, expected);
 	double speed = test_body(world, box).angular_velocity.z;
 	ck_assert_double_lt(fabs(speed - expected), 1e-3 * expected);
-	ck_assert_double_lt(fabs(view(joint).torque.z - 3), 1e-2);
+	ck_assert_double_lt(fabs(joined_view(world, joint).torque.z - 3), 1e-2);
 	end();
 }
 END_TEST
@@ -574,7 +545,7 @@ START_TEST(a_motor_follows_a_sine)
 {
 	begin(60);
 	joint_id joint = add_arm(0, 0, JOINT_MOTOR_POSITION);
-	struct command drive = axis_of(joint, 3);
+	struct command drive = joined_axis(joint, 3);
 	drive.joint_axis.motor = JOINT_MOTOR_POSITION;
 	drive.joint_axis.wave = JOINT_WAVE_SINE;
 	drive.joint_axis.amplitude = 0.8;
@@ -586,7 +557,7 @@ START_TEST(a_motor_follows_a_sine)
 		test_step(world, 1);
 		double target = 0.8 * sin(2 * PI * tick / 60);
 		if (tick > 30)
-			worst = fmax(worst, fabs(view(joint).coordinates[3] - target));
+			worst = fmax(worst, fabs(joined_view(world, joint).coordinates[3] - target));
 	}
 	printf("# off by %g\n", worst);
 	ck_assert_double_lt(worst, 1e-3);
@@ -599,11 +570,11 @@ START_TEST(friction_holds_and_slides)
 	begin(60);
 	body_id box = add_box(vec3_make(1, 0, 0));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
-	struct command rub = axis_of(joint, 3);
+	struct command rub = joined_axis(joint, 3);
 	rub.joint_axis.friction = 1.01 * GRAVITY;
 	test_do(world, &rub);
 	test_step(world, 120);
-	ck_assert_double_lt(fabs(view(joint).coordinates[3]), 1e-9);
+	ck_assert_double_lt(fabs(joined_view(world, joint).coordinates[3]), 1e-9);
 	rub.joint_axis.friction = 5;
 	test_do(world, &rub);
 	test_step(world, 6);
@@ -623,7 +594,7 @@ START_TEST(friction_stops_what_slides)
 	weightless();
 	body_id box = add(TEST_BOX, vec3_make(1, 0, 0), 1, vec3_make(0, spin, 0), vec3_make(0, 0, spin));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
-	struct command rub = axis_of(joint, 3);
+	struct command rub = joined_axis(joint, 3);
 	rub.joint_axis.friction = torque;
 	test_do(world, &rub);
 	for (uint32_t tick = 0; tick < 240; tick++) {
@@ -631,7 +602,7 @@ START_TEST(friction_stops_what_slides)
 		ck_assert_double_ge(test_body(world, box).angular_velocity.z / spin, -1e-9);
 	}
 	double turned = 0.5 * inertia * spin * fabs(spin) / torque;
-	ck_assert_double_eq_tol(view(joint).coordinates[3], turned, 0.01 * fabs(turned));
+	ck_assert_double_eq_tol(joined_view(world, joint).coordinates[3], turned, 0.01 * fabs(turned));
 	ck_assert_double_lt(fabs(test_body(world, box).angular_velocity.z), 1e-9);
 	end();
 }
@@ -643,7 +614,7 @@ START_TEST(a_limit_stops_a_motor)
 	const double sign = _i == 0 ? 1 : -1;
 	begin(60);
 	joint_id joint = add_arm(3 * sign, 0, JOINT_MOTOR_VELOCITY);
-	struct command axis = axis_of(joint, 3);
+	struct command axis = joined_axis(joint, 3);
 	axis.joint_axis.mode = JOINT_LIMITED;
 	axis.joint_axis.lower = -1;
 	axis.joint_axis.upper = 1;
@@ -652,14 +623,14 @@ START_TEST(a_limit_stops_a_motor)
 	test_do(world, &axis);
 	for (uint32_t tick = 0; tick < 120; tick++) {
 		test_step(world, 1);
-		ck_assert_double_lt(sign * view(joint).coordinates[3], 1 + 1e-3);
+		ck_assert_double_lt(sign * joined_view(world, joint).coordinates[3], 1 + 1e-3);
 	}
-	ck_assert_double_gt(sign * view(joint).coordinates[3], 1 - 1e-3);
-	ck_assert_double_lt(fabs(test_body(world, view(joint).b).angular_velocity.z), 1e-6);
+	ck_assert_double_gt(sign * joined_view(world, joint).coordinates[3], 1 - 1e-3);
+	ck_assert_double_lt(fabs(test_body(world, joined_view(world, joint).b).angular_velocity.z), 1e-6);
 	axis.joint_axis.target = -3 * sign;
 	test_do(world, &axis);
 	test_step(world, 30);
-	ck_assert_double_eq_tol(sign * view(joint).coordinates[3], 1 - 1.5, 0.01);
+	ck_assert_double_eq_tol(sign * joined_view(world, joint).coordinates[3], 1 - 1.5, 0.01);
 	end();
 }
 END_TEST
@@ -673,9 +644,9 @@ START_TEST(a_motor_does_not_overshoot)
 	joint_id joint = add_arm(target, 2, JOINT_MOTOR_POSITION);
 	for (uint32_t tick = 0; tick < 600; tick++) {
 		test_step(world, 1);
-		ck_assert_double_lt(view(joint).coordinates[3] / target, 1.001);
+		ck_assert_double_lt(joined_view(world, joint).coordinates[3] / target, 1.001);
 	}
-	ck_assert_double_eq_tol(view(joint).coordinates[3], target, 1e-3);
+	ck_assert_double_eq_tol(joined_view(world, joint).coordinates[3], target, 1e-3);
 	end();
 }
 END_TEST
@@ -688,7 +659,7 @@ START_TEST(fast_turns_are_counted)
 	body_id box = add(TEST_BOX, vec3_zero(), 1, vec3_zero(), vec3_make(0, 0, 314));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
 	test_step(world, 60);
-	ck_assert_double_lt(fabs(view(joint).coordinates[3] - 314), 1e-3);
+	ck_assert_double_lt(fabs(joined_view(world, joint).coordinates[3] - 314), 1e-3);
 	end();
 }
 END_TEST
@@ -807,7 +778,7 @@ static uint64_t hash_after(const struct parallel *parallel)
 			body_id body = test_spawn(world, i % 2 == 0 ? TEST_BOX : TEST_CAPSULE,
 						  vec3_add(place, vec3_make(0.55, 0, 0)));
 			joint_id joint = join(1 + (i + c) % 6, before, body, place, vec3_axis(0));
-			struct command spring = axis_of(joint, 3);
+			struct command spring = joined_axis(joint, 3);
 			spring.joint_axis.friction = 0.1;
 			spring.joint_axis.motor = JOINT_MOTOR_VELOCITY;
 			spring.joint_axis.target = 1;
