@@ -84,7 +84,7 @@ static uint32_t parts_of(const struct joint_axis *axis, bool lower)
  * leans), or the one in the middle. */
 static void plan_angles(const struct joint *self, struct plan *plan)
 {
-	static const uint8_t FOLD[8][3] = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 2, 0 }, { 4, 4, 0 },
+	static const uint8_t FOLD[8][3] = { { 0, 0, 0 }, { 2, 0, 0 }, { 0, 2, 0 }, { 4, 4, 0 },
 					    { 0, 0, 2 }, { 4, 0, 4 }, { 0, 4, 4 }, { 4, 4, 4 } };
 	uint32_t zero = 0;
 	if (self->type == JOINT_SPHERICAL) {
@@ -96,6 +96,8 @@ static void plan_angles(const struct joint *self, struct plan *plan)
 			zero |= 1u << k;
 	if ((zero & 6) == 4)
 		plan->counting = JOINT_COUNTS_XZY;
+	else if (zero == 1)
+		plan->counting = JOINT_COUNTS_YXZ;
 	memcpy(plan->fold, FOLD[zero], sizeof plan->fold);
 }
 

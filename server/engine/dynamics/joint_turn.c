@@ -17,17 +17,18 @@ static vec3 axis_of(const mat3 *axes, uint32_t axis)
 
 /* ---- angles in an order ---------------------------------------------------------------------- */
 
-/* The axes about which the last angle is counted, and which way the middle one is: its axis is l ×
- * x_a or the negative of it. */
-static vec3 last_axis(const struct joint_turn *self, enum joint_counting counting)
-{
-	return counting == JOINT_COUNTS_XZY ? self->axes.y : self->axes.z;
-}
+/* About which axes angles are counted, one after the other, and which way the middle one is: its
+ * axis is l × p, or the negative of it. */
+struct order {
+	uint32_t first, middle, last;
+	double side;
+};
 
-static double middle_side(enum joint_counting counting)
-{
-	return counting == JOINT_COUNTS_XZY ? -1 : 1;
-}
+static const struct order ORDERS[] = {
+	[JOINT_COUNTS_XYZ] = { 0, 1, 2, 1 },
+	[JOINT_COUNTS_XZY] = { 0, 2, 1, -1 },
+	[JOINT_COUNTS_YXZ] = { 1, 0, 2, -1 },
+};
 
 /* The angle of `other` about `axis`, one of them b's. At gimbal lock, where that is not to be seen,
  * the turning about the axis itself. */
@@ -53,21 +54,20 @@ static struct joint_angle end_angle(const struct joint_turn *self, vec3 axis, ve
 }
 
 /* The middle angle; its sine and cosine. */
-static struct joint_angle middle_angle(const struct joint_turn *self, enum joint_counting counting,
+static struct joint_angle middle_angle(const struct joint_turn *self, const struct order *order,
 				       double *sine, double *cosine)
 {
-	vec3 first = vec3_axis(0), last = last_axis(self, counting);
-	double side = middle_side(counting);
+	vec3 first = vec3_axis(order->first), last = axis_of(&self->axes, order->last);
 	vec3 normal = vec3_normalize_length(vec3_cross(last, first), cosine);
-	*sine = side * last.x;
-	struct joint_angle angle = { .rate = vec3_scale(normal, side) };
+	*sine = order->side * vec3_get(last, order->first);
+	struct joint_angle angle = { .rate = vec3_scale(normal, order->side) };
 	if (*cosine == 0)
-		angle.rate = counting == JOINT_COUNTS_XZY ? self->axes.z : self->axes.y;
+		angle.rate = axis_of(&self->axes, order->middle);
 	if (!self->bends)
 		return angle;
 	vec3 normal_rate = vec3_cross(vec3_cross(self->spin, last), first);
 	double speed = vec3_dot(angle.rate, self->spin);
-	double turning = side * vec3_dot(normal_rate, self->spin) + *sine * speed * speed;
+	double turning = order->side * vec3_dot(normal_rate, self->spin) + *sine * speed * speed;
 	angle.bend = turning / scalar_max(*cosine, GIMBAL) +
 		     vec3_dot(angle.rate, self->spin_rate);
 	return angle;
@@ -149,14 +149,16 @@ double joint_turn_value(const struct joint_turn *self, enum joint_counting count
 		return angle == 0 ?
 			       2 * trig_atan2(self->turn.x, self->turn.w) :
 			       trig_atan2(scalar_sqrt(r->x.y * r->x.y + r->x.z * r->x.z), r->x.x);
-	vec3 last = last_axis(self, counting);
-	bool swapped = counting == JOINT_COUNTS_XZY;
-	if (angle == joint_turn_middle(counting))
-		return trig_atan2(middle_side(counting) * last.x,
-				  scalar_sqrt(last.y * last.y + last.z * last.z));
-	if (angle == 0)
-		return swapped ? trig_atan2(last.z, last.y) : trig_atan2(-last.y, last.z);
-	return swapped ? trig_atan2(r->z.x, r->x.x) : trig_atan2(-r->y.x, r->x.x);
+	const struct order *order = &ORDERS[counting];
+	vec3 last = axis_of(r, order->last);
+	double across = vec3_get(last, order->middle), along = vec3_get(last, order->last);
+	if (angle == order->middle)
+		return trig_atan2(order->side * vec3_get(last, order->first),
+				  scalar_sqrt(across * across + along * along));
+	if (angle == order->first)
+		return trig_atan2(-order->side * across, along);
+	return trig_atan2(-order->side * vec3_get(axis_of(r, order->middle), order->first),
+			  vec3_get(axis_of(r, order->first), order->first));
 }
 
 struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_counting counting,
@@ -165,11 +167,12 @@ struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_co
 	double sine, cosine;
 	if (counting == JOINT_COUNTS_SWING)
 		return angle == 0 ? twist(self) : angle == 1 ? swing(self) : across(self);
-	if (angle == joint_turn_middle(counting))
-		return middle_angle(self, counting, &sine, &cosine);
-	vec3 first = vec3_axis(0), last = last_axis(self, counting);
-	return angle == 0 ? end_angle(self, first, last, false) :
-			    end_angle(self, last, first, true);
+	const struct order *order = &ORDERS[counting];
+	if (angle == order->middle)
+		return middle_angle(self, order, &sine, &cosine);
+	vec3 first = vec3_axis(order->first), last = axis_of(&self->axes, order->last);
+	return angle == order->first ? end_angle(self, first, last, false) :
+				       end_angle(self, last, first, true);
 }
 
 /* ---- what stands for locked angles ----------------------------------------------------------- */
@@ -266,7 +269,7 @@ void joint_turn_lean(const struct joint_turn *self, uint32_t axis, struct joint_
 struct joint_angle joint_turn_square(const struct joint_turn *self, enum joint_counting counting)
 {
 	double sine, cosine;
-	struct joint_angle angle = middle_angle(self, counting, &sine, &cosine);
+	struct joint_angle angle = middle_angle(self, &ORDERS[counting], &sine, &cosine);
 	double slope = 2 / (1 + cosine), speed = vec3_dot(angle.rate, self->spin);
 	angle.value = sine * slope;
 	angle.rate = vec3_scale(angle.rate, slope);

@@ -5,8 +5,8 @@
  * is along a's axes: a vector e fixed in b goes with e' = w × e, one of a stays, and with neither
  * body accelerated w' = −w_a × w. Of a function f: f' = rate · w, and f'' is then its bend.
  *
- * Angles by an order: R = R_first R_middle R_last, whose axes are p = x_a, n, l. By the reciprocal
- * vectors of (p, n, l), with m = p·l = ± sin(middle):
+ * Angles by an order: R = R_first R_middle R_last, whose axes are p of a, n, l of b. By the
+ * reciprocal vectors of (p, n, l), with m = p·l = ± sin(middle):
  *
  *   first    the direction of l about p    (p − m l) · w / (1 − m²)
  *   last     the direction of p about l    (l − m p) · w / (1 − m²)
@@ -42,8 +42,8 @@ struct joint_angle {
 
 enum joint_counting {
 	JOINT_COUNTS_XYZ,   /* the angles of a joint about x, y, z, in this order */
-	JOINT_COUNTS_XZY,   /* about x, then z, then y: y and z are locked and free the other way
-			       round */
+	JOINT_COUNTS_XZY,   /* about x, then z, then y: for a z that is locked beside a free y */
+	JOINT_COUNTS_YXZ,   /* about y, then x, then z: for an x that is locked beside free y and z */
 	JOINT_COUNTS_SWING, /* twist about x, the swing of x, and a rate alone: about what is across the
 			       axes of both, so that the swing goes round */
 };
@@ -58,12 +58,6 @@ struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_co
 /* 2 cos(σ/2) sin((τ − from)/2) of swing σ and twist τ: what stands for a twist from `from` on. It is 0
  * there alone (or half a turn of swing away, where there is no twist), and has a slope everywhere. */
 struct joint_angle joint_turn_twist_from(const struct joint_turn *self, double from);
-
-/* Which angle of an order is in the middle, 0 … 2. */
-static inline uint32_t joint_turn_middle(enum joint_counting counting)
-{
-	return counting == JOINT_COUNTS_XZY ? 2 : 1;
-}
 
 /* 4 tan(θ/4) times the axis of R, along a's axes. */
 void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3]);

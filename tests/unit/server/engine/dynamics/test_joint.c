@@ -107,11 +107,11 @@ static bool is_regular(void)
 	mat3 a = world_frame(motions[0].rotation, joint.frame_a);
 	mat3 b = world_frame(motions[1].rotation, joint.frame_b);
 	double xx = vec3_dot(a.x, b.x), xy = vec3_dot(a.x, b.y), xz = vec3_dot(a.x, b.z);
-	double yy = vec3_dot(a.y, b.y), zz = vec3_dot(a.z, b.z);
+	double yy = vec3_dot(a.y, b.y), yz = vec3_dot(a.y, b.z), zz = vec3_dot(a.z, b.z);
 	double w = 0.5 * sqrt(fmax(0, 1 + xx + yy + zz));
 	vec3 apart = vec3_sub(joint_anchor_b(&joint, &motions[1]), joint_anchor_a(&joint, &motions[0]));
 	return fabs(xx) < 0.95 && yy > -0.95 && zz > -0.95 && fabs(xy) < 0.95 && fabs(xz) < 0.95 &&
-	       w > 0.2 && vec3_length(apart) > 0.5;
+	       fabs(yz) < 0.95 && w > 0.2 && vec3_length(apart) > 0.5;
 }
 
 /* Angles as where they are, so that none jumps nearby. */
@@ -404,11 +404,17 @@ static void place_b(vec3 along, quat turn)
 	motions[1].centre = vec3_sub(anchor, quat_rotate(motions[1].rotation, joint.point_b));
 }
 
-static quat turn_by(const double q[JOINT_AXES], bool swapped)
+/* In the order that follows from which angles are locked, a bit each. */
+static quat turn_by(const double q[JOINT_AXES])
 {
-	uint32_t second = swapped ? 2 : 1, third = swapped ? 1 : 2;
-	quat turn = quat_mul(turn_about(0, q[3]), turn_about(second, q[3 + second]));
-	return quat_mul(turn, turn_about(third, q[3 + third]));
+	static const char ORDERS[8][4] = { "xyz", "yxz", "xyz", "xyz", "xzy", "xzy", "xyz", "xyz" };
+	uint32_t locked = 0;
+	quat turn = quat_identity();
+	for (uint32_t k = 0; k < 3; k++)
+		locked |= (uint32_t)(joint.axes[3 + k].mode == JOINT_LOCKED) << k;
+	for (const char *axis = ORDERS[locked]; *axis != 0; axis++)
+		turn = quat_mul(turn, turn_about((uint32_t)(*axis - 'x'), q[3 + *axis - 'x']));
+	return turn;
 }
 
 /* Somewhere where the joint holds, its free coordinates at random within `size`. */
@@ -422,7 +428,7 @@ static void move_where_it_holds(double size)
 			q[axis] = rng_range(&rng, -size, size);
 	if (joint.type == JOINT_DISTANCE)
 		q[0] = joint.axes[0].rest;
-	place_b(vec3_make(q[0], q[1], q[2]), turn_by(q, joint.type == JOINT_UNIVERSAL));
+	place_b(vec3_make(q[0], q[1], q[2]), turn_by(q));
 }
 
 static const enum joint_type BOOK[6] = { JOINT_SPHERICAL,   JOINT_UNIVERSAL, JOINT_REVOLUTE,
@@ -607,6 +613,8 @@ START_TEST(coordinates_are_what_turns_the_one_frame_into_the_other)
 			double q[JOINT_AXES];
 			bool about = type != JOINT_DISTANCE && type != JOINT_DRAG;
 			make_any_joint((enum joint_type)type);
+			for (uint32_t k = 3; k < JOINT_AXES && type == JOINT_SIX_DOF; k++)
+				joint.axes[k].mode = (uint8_t)rng_below(&rng, 2);
 			move_anywhere();
 			joint_coordinates(&joint, &motions[0], &motions[1], q);
 			mat3 a = world_frame(motions[0].rotation, joint.frame_a);
@@ -618,8 +626,7 @@ START_TEST(coordinates_are_what_turns_the_one_frame_into_the_other)
 			else
 				expect_vector(mat3_mul_vec(a, vec3_make(q[0], q[1], q[2])), d.x, d.y, d.z,
 					      1e-13);
-			mat3 turn = about ? mat3_from_quat(turn_by(q, type == JOINT_UNIVERSAL)) :
-					    mat3_transposed_mul(a, b);
+			mat3 turn = about ? mat3_from_quat(turn_by(q)) : mat3_transposed_mul(a, b);
 			mat3 to = mat3_mul(a, turn);
 			expect_vector(to.x, b.x.x, b.x.y, b.x.z, 1e-13);
 			expect_vector(to.y, b.y.x, b.y.y, b.y.z, 1e-13);
@@ -654,24 +661,26 @@ START_TEST(whole_turns_are_counted)
 {
 	static const struct {
 		enum joint_type type;
-		uint32_t axis;
-	} TURNING[] = { { JOINT_REVOLUTE, 3 },	{ JOINT_CYLINDRICAL, 3 }, { JOINT_UNIVERSAL, 3 },
-			{ JOINT_UNIVERSAL, 4 }, { JOINT_WHEEL, 5 },	  { JOINT_WHEEL, 3 },
-			{ JOINT_SPHERICAL, 3 }, { JOINT_SIX_DOF, 3 },	  { JOINT_SIX_DOF, 4 },
-			{ JOINT_SIX_DOF, 5 } };
+		uint32_t axis, beside; /* turning, and free at any angle */
+	} TURNING[] = { { JOINT_REVOLUTE, 3, 3 }, { JOINT_CYLINDRICAL, 3, 3 }, { JOINT_UNIVERSAL, 3, 4 },
+			{ JOINT_UNIVERSAL, 4, 3 }, { JOINT_WHEEL, 5, 3 }, { JOINT_WHEEL, 3, 5 },
+			{ JOINT_SPHERICAL, 3, 3 }, { JOINT_SIX_DOF, 3, 3 }, { JOINT_SIX_DOF, 4, 4 },
+			{ JOINT_SIX_DOF, 5, 5 }, { JOINT_SIX_DOF, 4, 5 }, { JOINT_SIX_DOF, 5, 4 } };
 	for (uint32_t k = 0; k < sizeof TURNING / sizeof *TURNING; k++)
 		for (uint32_t way = 0; way < 2; way++) {
 			uint32_t axis = TURNING[k].axis;
 			make_any_joint(TURNING[k].type);
+			joint.axes[TURNING[k].beside].mode = JOINT_FREE;
 			joint.axes[axis].mode = JOINT_LIMITED;
 			joint.axes[axis].lower = joint.axes[axis].upper = way ? -15.5 : 15.5;
 			joint.axes[axis].upper += 1;
 			motions[0] = any_motion();
 			motions[1] = any_motion();
-			double angle = 0, q[JOINT_AXES];
+			double angle = 0, q[JOINT_AXES], to[JOINT_AXES] = { 0 };
+			to[TURNING[k].beside] = rng_range(&rng, -3, 3);
 			for (uint32_t i = 0; i < 200; i++) {
-				angle += (way ? -1 : 1) * rng_range(&rng, 0, 0.8);
-				place_b(vec3_zero(), turn_about(axis - 3, angle));
+				to[axis] = angle += (way ? -1 : 1) * rng_range(&rng, 0, 0.8);
+				place_b(vec3_zero(), turn_by(to));
 				joint_coordinates(&joint, &motions[0], &motions[1], q);
 				ck_assert_double_eq_tol(q[axis], angle, 1e-11);
 				state_rows(CONSTRAINT_POSITION, motions);

@@ -13,29 +13,39 @@ static const struct {
 
 struct flight {
 	double energy, jump, joint; /* jump: rad/s in a tick, the greatest */
+	double turn;	    /* rad in a tick, the greatest of an angle that is not locked */
 	double nearest;	    /* rad, of q₄ to ±π/2 */
 	vec3 spin;
 };
 
-/* A free capsule on a joint at its centre, for two seconds; of a six_dof `last` says what its angle 5 is. */
-static struct flight fly(const char *method, enum joint_type type, enum joint_mode last, vec3 spin)
+enum { RATE = 120, NONE = 0 };
+
+/* A free capsule on a joint at its centre, for two seconds; of a six_dof this angle is locked. */
+static struct flight fly(const char *method, enum joint_type type, quat frame, uint32_t locked, vec3 spin)
 {
-	enum { RATE = 120 };
 	struct world *world = joined_world(method, RATE, vec3_zero());
 	body_id capsule = joined_put(world, (struct joined_thing){ .shape = TEST_CAPSULE, .mass = 2,
 								   .spin = spin });
-	joint_id joint = joined_join(world, type, 0, capsule, vec3_zero(), quat_identity());
+	joint_id joint = joined_join(world, type, 0, capsule, vec3_zero(), frame);
 	for (uint32_t k = 3; k < JOINT_AXES && type == JOINT_SIX_DOF; k++) {
 		struct command axis = joined_axis(joint, k);
-		axis.joint_axis.mode = (uint8_t)(k == 5 ? last : JOINT_FREE);
+		axis.joint_axis.mode = k == locked ? JOINT_LOCKED : JOINT_FREE;
 		test_do(world, &axis);
 	}
 	struct flight flight = { .nearest = PI, .spin = spin };
 	double start = world_energy(world).kinetic;
+	struct joint_view was = joined_view(world, joint);
 	for (uint32_t tick = 0; tick < 2 * RATE; tick++) {
 		test_step(world, 1);
 		vec3 now = test_body(world, capsule).angular_velocity;
-		double off = scalar_abs(joined_view(world, joint).coordinates[4]) - HALF_PI;
+		struct joint_view view = joined_view(world, joint);
+		double off = scalar_abs(view.coordinates[4]) - HALF_PI;
+		for (uint32_t k = 3; k < JOINT_AXES; k++)
+			if (k != locked)
+				flight.turn = scalar_max(
+					flight.turn,
+					scalar_abs(view.coordinates[k] - was.coordinates[k]));
+		was = view;
 		flight.nearest = scalar_min(flight.nearest, scalar_abs(off));
 		flight.energy = scalar_max(flight.energy,
 					   scalar_abs(world_energy(world).kinetic / start - 1));
@@ -49,33 +59,48 @@ static struct flight fly(const char *method, enum joint_type type, enum joint_mo
 	return flight;
 }
 
-/* A six_dof goes as the joint that it is, past the lock, with no jump and no loss. */
-static void assert_as(int method, enum joint_type type, enum joint_mode last, vec3 spin)
+/* A six_dof with an angle locked goes as the joint that it is: past the lock, with no jump and no loss. Where
+ * it is x, y and z are the x and y of a universal joint. */
+static void assert_as(int method, enum joint_type type, quat frame, uint32_t locked, vec3 spin)
 {
-	struct flight one = fly(METHODS[method].name, JOINT_SIX_DOF, last, spin);
-	struct flight other = fly(METHODS[method].name, type, JOINT_FREE, spin);
+	const quat y_for_x = quat_make(0.5, 0.5, 0.5, 0.5);
+	quat other_frame = locked == 3 ? quat_mul(frame, y_for_x) : frame;
+	struct flight one = fly(METHODS[method].name, JOINT_SIX_DOF, frame, locked, spin);
+	struct flight other = fly(METHODS[method].name, type, other_frame, NONE, spin);
 	printf("# %s: q4 %.2g from the lock, energy %.2g, jump %.2g, joint %.2g\n", METHODS[method].name,
 	       one.nearest, one.energy, one.jump, one.joint);
 	ck_assert_double_lt(one.nearest, 0.02);
 	ck_assert_double_lt(one.energy, METHODS[method].energy);
 	ck_assert_double_lt(one.joint, METHODS[method].joint);
 	/* What turns a body is at most its speed times its rate of turning. */
-	ck_assert_double_lt(one.jump, 2 * vec3_length_squared(spin) / 120);
+	ck_assert_double_lt(one.jump, 2 * vec3_length_squared(spin) / RATE);
+	/* Of three free angles two turn by π there. */
+	ck_assert(locked == NONE || one.turn < 2 * vec3_length(spin) / RATE);
 	ck_assert_double_lt(vec3_distance(one.spin, other.spin), METHODS[method].place);
 }
 
 START_TEST(free_angles_turn_past_the_lock)
 {
-	assert_as(_i, JOINT_SPHERICAL, JOINT_FREE, vec3_make(0, 3, 0));
-	assert_as(_i, JOINT_SPHERICAL, JOINT_FREE, vec3_make(0, 3, 0.01));
+	assert_as(_i, JOINT_SPHERICAL, quat_identity(), NONE, vec3_make(0, 3, 0));
+	assert_as(_i, JOINT_SPHERICAL, quat_identity(), NONE, vec3_make(0, 3, 0.01));
 }
 END_TEST
 
 START_TEST(two_free_angles_turn_past_the_lock)
 {
-	assert_as(_i, JOINT_UNIVERSAL, JOINT_LOCKED, vec3_make(0, 3, 0));
-	assert_as(_i, JOINT_UNIVERSAL, JOINT_LOCKED, vec3_make(0.4, 3, 0));
-	assert_as(_i, JOINT_UNIVERSAL, JOINT_LOCKED, vec3_make(3, 5, 0));
+	assert_as(_i, JOINT_UNIVERSAL, quat_identity(), 5, vec3_make(0, 3, 0));
+	assert_as(_i, JOINT_UNIVERSAL, quat_identity(), 5, vec3_make(0.4, 3, 0));
+	assert_as(_i, JOINT_UNIVERSAL, quat_identity(), 5, vec3_make(3, 5, 0));
+}
+END_TEST
+
+START_TEST(what_does_not_turn_about_x_turns_past_the_lock)
+{
+	const quat z_for_x = quat_make(0.5, -0.5, -0.5, -0.5); /* y is along the world's x */
+	assert_as(_i, JOINT_UNIVERSAL, quat_identity(), 3, vec3_make(0, 3, 0));
+	assert_as(_i, JOINT_UNIVERSAL, z_for_x, 3, vec3_make(3, 0, 0));
+	assert_as(_i, JOINT_UNIVERSAL, z_for_x, 3, vec3_make(3, 0.4, 0));
+	assert_as(_i, JOINT_UNIVERSAL, z_for_x, 3, vec3_make(5, 3, 0));
 }
 END_TEST
 
@@ -86,6 +111,7 @@ static Suite *make(void)
 	tcase_set_timeout(test, 60);
 	tcase_add_loop_test(test, free_angles_turn_past_the_lock, 0, COUNT_OF(METHODS));
 	tcase_add_loop_test(test, two_free_angles_turn_past_the_lock, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(test, what_does_not_turn_about_x_turns_past_the_lock, 0, COUNT_OF(METHODS));
 	suite_add_tcase(suite, test);
 	return suite;
 }
