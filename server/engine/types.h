@@ -91,7 +91,9 @@ enum joint_type {
 	JOINT_FIXED = 6,       /* none is free */
 	JOINT_DISTANCE = 7,    /* 0: the distance of the anchors, m; locked at `rest` (a rod), limited
 				  (a rope), or free with a spring; the others are not used */
-	JOINT_SIX_DOF = 8,     /* each axis as it is told; locked at first */
+	JOINT_SIX_DOF = 8,     /* each axis as it is told; locked at first. Where 5 is locked at 0 and 4
+				  is not: about x, then z, then y (R = Rx Rz Ry). Where 3 is locked
+				  at 0, 4 and 5 are not: about y, then x, then z (R = Ry Rx Rz) */
 	JOINT_WHEEL = 9,       /* x stands up: 0 the suspension, 3 steering, 5 the wheel about its
 				  axle z, are free */
 	JOINT_DRAG = 10,       /* body a is the world: 0, 1, 2 are springs to a point that commands move */

@@ -10,8 +10,10 @@
  *             y axis between) the rates are the reciprocal vectors of (e₃, e₄, e₅) times w_b − w_a.
  *             At q₄ = ±π/2 they end (gimbal lock): where |cos q₄| < 1e-3 the angles q₃ and q₅ go by
  *             e₃ and e₅ themselves
- *   the same in another order    where 5 is locked at 0 and 4 is not (a universal always): Rx(q₃)
- *             Rz(q₅) Ry(q₄), about x of a and y of b, so that it is q₅ that may not come near ±π/2
+ *   the same in another order    so that the angle that may not come near ±π/2, which is the middle
+ *             one, is one that is locked at 0: where 5 is and 4 is not (a universal always), Rx(q₃)
+ *             Rz(q₅) Ry(q₄), about x of a and y of b; where of the three only 3 is, Ry(q₄) Rx(q₃)
+ *             Rz(q₅), about y of a and z of b
  *   twist     of a spherical joint: q₃ = 2 atan2(u·x, w) of the quaternion of R_A⁻¹ R_B, with
  *             q₃' = (x_a + x_b) · (w_b − w_a) / (1 + x_a · x_b); x_a where the axes are opposite
  *   swing     q₄ = angle of (x_a, x_b), q₄' = n · (w_b − w_a), n = x_a × x_b normalised (any normal of
