@@ -21,7 +21,8 @@ static joint_id make_spring(struct world *world, enum spring_case kind)
 	vec3 at = slides ? vec3_make(0.2, 0.3, 0) : vec3_zero();
 	body_id a = 0;
 	if (kind != SPRING_DOOR)
-		a = joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = { -0.5, 0, 0 }, .mass = 5 });
+		a = joined_put(world, (struct joined_thing){
+			.shape = TEST_BOX, .at = { -0.5, 0, 0 }, .mass = 5 });
 	body_id b = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
 					       .at = { 0.5, slides ? 0.6 : 0, 0 },
 					       .mass = 1 });
@@ -119,7 +120,8 @@ START_TEST(a_slow_pendulum_on_a_rope_keeps_its_energy)
 {
 	/* What steps can show is not damped: 1 m at 60 Hz, for a minute. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
-	body_id ball = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });
+	body_id ball = joined_put(world, (struct joined_thing){
+		.shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });
 	tie(world, 0, ball, vec3_zero(), vec3_make(1, 0, 0), 1);
 	double highest = -1;
 	for (uint32_t tick = 0; tick < 3600; tick++) {
@@ -230,7 +232,8 @@ START_TEST(a_rope_between_what_does_not_move_does_nothing)
 	script = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
 					    .at = { 0, 0, 4 },
 					    .mass = 1 });
-	body_id free = joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = { 9, 0, 0 }, .mass = 1 });
+	body_id free = joined_put(world, (struct joined_thing){
+		.shape = TEST_BOX, .at = { 9, 0, 0 }, .mass = 1 });
 	ropes[0] = tie(world, post[0], post[1], vec3_zero(), vec3_make(3, 0, 0), 3);
 	ropes[1] = tie(world, post[0], post[1], vec3_zero(), vec3_make(3, 0, 0), 1);
 	ropes[2] = tie(world, post[0], script, vec3_zero(), vec3_make(0, 0, 4), 4);
