@@ -21,7 +21,7 @@
  * energy to the row that stopped it.
  *
  * The displacement d moves and is forgotten: it gives no velocity. What it gains against forces is counted
- * (push_work), which is all the energy that a frictionless step can gain.
+ * (push_work), which is all the kinetic energy that a frictionless step can have beyond that of v*.
  *
  * Turning keeps the angular momentum L = I ω itself: ω' = I(q')⁻¹ I(q) ω, and the energy of a body
  * that nothing turns (integrate_turn).

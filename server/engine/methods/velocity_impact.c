@@ -229,7 +229,8 @@ static enum status resolve_newton(struct velocity_island *self, const bool *take
 	return STATUS_OK;
 }
 
-/* The impulse of the impact, and what of the way it takes back, into velocities and blocks. */
+/* The impulse of the impact, and what of the way it takes back, into velocities and blocks. Where rows
+ * depend on each other the two are unlike choices, so a block alone may end below 0. */
 static void keep_impact(const struct velocity_island *self, struct velocity_step *way, const double *x)
 {
 	row_system_apply(&self->system, x, way->after);
