@@ -185,8 +185,8 @@ static inline double velocity_row_soft(const struct velocity_island *self, uint3
 {
 	return i < self->contact_rows ? 0 : self->joints[i - self->contact_rows].soft;
 }
-/* Whether row i is part of the problem: it is taken, and no tangent without friction (whose multiplier
- * is 0). */
+/* Whether row i is part of the problem: it is taken, its bounds leave it a choice, and it is no
+ * tangent without friction (whose multiplier is 0). */
 bool velocity_row_asked(const struct velocity_island *self, const struct velocity_question *question,
 			uint32_t i);
 
@@ -274,9 +274,8 @@ static inline bool velocity_holds(const struct velocity_island *self, uint32_t i
 	if (i < self->contact_rows)
 		return false;
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
-	return row->role == VELOCITY_LOCK || (row->role != VELOCITY_LIMIT && !(row->soft > 0) &&
-					      row->lower == -__builtin_inf() &&
-					      row->upper == __builtin_inf());
+	return row->role != VELOCITY_LIMIT && !(row->soft > 0) && row->lower == -__builtin_inf() &&
+	       row->upper == __builtin_inf();
 }
 /* Whether row i of a joint is part of an impact at speed u, which is told against what it wants;
  * `back`: what it did on the way. */

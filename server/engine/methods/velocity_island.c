@@ -215,7 +215,7 @@ bool velocity_row_asked(const struct velocity_island *self, const struct velocit
 	if (question->taken != NULL && !question->taken[i])
 		return false;
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
-	return bounds.kind != FRICTION_STATIC || bounds.friction > 0;
+	return bounds.lower < bounds.upper && (bounds.kind != FRICTION_STATIC || bounds.friction > 0);
 }
 
 static void pick_row(const struct velocity_island *self, const struct velocity_question *question,

@@ -66,6 +66,11 @@ enum { FIT_ROUNDS = 40 };
 /* 1. A locked row of which less than this part is left beside those before says what they say. */
 #define RANK 1e-12
 
+/* 1. A row that moves less than this part of what one as long could moves by rounding of its J
+ * alone: what a hinge locks about axes that a planar world locks too. It asks for nothing: its
+ * bounds are 0. */
+#define MOVE_MIN 1e-12
+
 #define ALLOCATE(type, count) ARENA_ARRAY(self->room, type, count)
 
 /* ---- rows ------------------------------------------------------------------------------------- */
@@ -76,9 +81,31 @@ static const struct joint *joint_of(const struct velocity_island *self,
 	return &self->step->joints.joints[row->joint];
 }
 
-static struct velocity_joint_row make_row(const struct joint *joint, uint32_t index, uint8_t place,
-					  const struct constraint_row *row, double h)
+static bool asks(const struct velocity_joint_row *row)
 {
+	return row->lower < row->upper;
+}
+
+static bool moves(const struct velocity_step *self, const struct constraint_row *row)
+{
+	double all = 0, most = 0;
+	for (uint32_t k = 0; k < row->j.count; k++) {
+		const struct mass_body *body = &self->masses[row->j.parts[k].slot];
+		struct spatial on = row->j.parts[k].on;
+		vec3 inverse = body->mass_inv;
+		all += vec3_dot(on.linear, vec3_hadamard(inverse, on.linear)) +
+		       sym3_quadratic(body->inertia_inv, on.angular);
+		most += vec3_length_squared(on.linear) * (inverse.x + inverse.y + inverse.z) +
+			vec3_length_squared(on.angular) * sym3_trace(body->inertia_inv);
+	}
+	return all > MOVE_MIN * most;
+}
+
+static struct velocity_joint_row make_row(const struct velocity_step *step, uint32_t index, uint8_t place,
+					  const struct constraint_row *row)
+{
+	const struct joint *joint = &step->joints.joints[index];
+	double h = step->step->dt;
 	struct velocity_joint_row made = {
 		.joint = index, .place = place, .lower = -__builtin_inf(), .upper = __builtin_inf()
 	};
@@ -105,6 +132,8 @@ static struct velocity_joint_row make_row(const struct joint *joint, uint32_t in
 		made.lower = h * row->lower;
 		made.upper = h * row->upper;
 	}
+	if (!moves(step, row))
+		made.lower = made.upper = 0;
 	return made;
 }
 
@@ -124,8 +153,8 @@ enum status velocity_joints_gather(struct velocity_island *self)
 		uint32_t rows = joint_places(joint, places);
 		for (uint32_t k = 0; k < rows; k++, at++)
 			self->joints[at] =
-				make_row(joint, c - step->contact_count, places[k],
-					 &self->rows[self->contact_rows + at], step->step->dt);
+				make_row(step, c - step->contact_count, places[k],
+					 &self->rows[self->contact_rows + at]);
 	}
 	ASSERT(self->contact_rows + at == self->taut_from);
 	return STATUS_OK;
@@ -165,6 +194,8 @@ static double yield_of(const struct velocity_island *self, uint32_t i)
 	for (uint32_t k = first; k < i; k++) {
 		if (self->joints[k - self->contact_rows].role != VELOCITY_LOCK)
 			break;
+		if (!asks(&self->joints[k - self->contact_rows]))
+			continue;
 		rows[held.size] = k;
 		if (beside(self, &held, rows, k, coupled) > 0 &&
 		    !chol_append(&held, coupled, couple(self, k, k)))
@@ -286,11 +317,6 @@ void velocity_joints_begin(const struct velocity_island *self)
 	}
 }
 
-static bool asks(const struct velocity_joint_row *row)
-{
-	return row->lower < row->upper;
-}
-
 void velocity_joints_want(const struct velocity_island *self, bool *taken, double *b)
 {
 	double h = self->step->step->dt;
@@ -321,8 +347,9 @@ void velocity_joints_want(const struct velocity_island *self, bool *taken, doubl
 /* Whether the row's coordinate matters where the way ends. */
 static bool bends(const struct velocity_joint_row *row)
 {
-	return row->role == VELOCITY_LOCK || row->role == VELOCITY_LIMIT ||
-	       row->role == VELOCITY_PLACE;
+	bool place = row->role == VELOCITY_LOCK || row->role == VELOCITY_LIMIT ||
+		     row->role == VELOCITY_PLACE;
+	return place && asks(row);
 }
 
 /* Bodies where the way with impulses x takes them, and the joints' rows there. */
@@ -475,7 +502,7 @@ static bool want_end(const struct velocity_island *self, bool impact, const doub
 		b[i] -= self->rows[i].wanted;
 		if (row->role == VELOCITY_LIMIT) {
 			b[i] -= scalar_min(before[i], 0);
-			taken[i] = !impact && (self->rows[i].gap <= TOUCH || used > 0);
+			taken[i] = asks(row) && !impact && (self->rows[i].gap <= TOUCH || used > 0);
 			any |= taken[i] && b[i] < -STILL;
 			continue;
 		}
@@ -572,7 +599,8 @@ static bool want_fit(const struct velocity_island *self, const struct velocity_s
 		bool lock = holds && self->joints[i - self->contact_rows].role == VELOCITY_LOCK;
 		taken[i] = holds || limit;
 		b[i] = limit ? scalar_max(row->gap, 0) / h : 0;
-		if (i < self->contact_rows || !(lock || limit))
+		if (i < self->contact_rows || !(lock || limit) ||
+		    !asks(&self->joints[i - self->contact_rows]))
 			continue;
 		uint32_t index = way->rows.blocks[self->block[i]].first + self->place[i];
 		double by = off_by(way, row, index);
@@ -654,7 +682,8 @@ static bool any_off(const struct velocity_step *self, const struct velocity_step
 			for (uint32_t i = block->first; i < block->first + block->count; i++) {
 				const struct constraint_row *row = &self->rows.rows[i];
 				bool holds = block->key.feature == 0 || row->set == ROW_POSITIVE;
-				if (holds && scalar_abs(off_by(way, row, i)) > VELOCITY_DEPTH)
+				if (holds && moves(self, row) &&
+				    scalar_abs(off_by(way, row, i)) > VELOCITY_DEPTH)
 					return true;
 			}
 		}
@@ -733,9 +762,10 @@ enum status velocity_joints_arrive(struct velocity_island *self, bool *taken, do
 
 bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, double back, double *u)
 {
+	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 	*u -= self->rows[i].wanted;
-	if (self->joints[i - self->contact_rows].role == VELOCITY_LIMIT)
-		return self->rows[i].gap <= TOUCH || back > 0;
+	if (row->role == VELOCITY_LIMIT)
+		return asks(row) && (self->rows[i].gap <= TOUCH || back > 0);
 	return velocity_holds(self, i);
 }
 

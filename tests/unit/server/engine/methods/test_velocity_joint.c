@@ -270,6 +270,47 @@ START_TEST(what_flies_keeps_its_momenta)
 }
 END_TEST
 
+/* Where a square of 1 kg on a hinge 1 m beside it is, tick by tick, and what its energy is. */
+static void swing_in_plane(const char *method, enum joint_type type, quat frame, uint32_t ticks,
+			   vec3 *places, double *energies)
+{
+	struct world_options options = test_options(true, method);
+	options.gravity = vec3_make(0, -9.81, 0);
+	struct world *world = test_world_of(&options);
+	body_id body = joined_put(
+		world, (struct joined_thing){.shape = TEST_POLYGON, .at = {1, 0, 0}, .mass = 1});
+	joined_join(world, type, 0, body, vec3_zero(), frame);
+	for (uint32_t tick = 0; tick < ticks; tick++) {
+		test_step(world, 1);
+		places[tick] = test_body(world, body).position;
+		energies[tick] = world_energy(world).kinetic + world_energy(world).potential;
+		ck_assert_uint_eq(world_stats(world).fallbacks_total, 0);
+	}
+	world_destroy(world);
+}
+
+START_TEST(a_hinge_of_a_plane_swings_as_a_ball_does)
+{
+	/* Its frame has x along z to the last digit, or but for rounding: two of its locked axes are
+	 * those that the plane locks, and what is left of their rows is no hold. */
+	enum { TICKS = 120 };
+	static const char *const all[] = { "soft-step", "lcp", "projection", "reflection" };
+	const quat frames[] = { joined_about_z(), { 0.5, -0.5, -0.5, -0.5 } };
+	vec3 ball[TICKS], hinge[TICKS];
+	double energy[2][TICKS], left = 0;
+	swing_in_plane(all[_i], JOINT_SPHERICAL, quat_identity(), TICKS, ball, energy[0]);
+	for (uint32_t k = 0; k < COUNT_OF(frames); k++) {
+		swing_in_plane(all[_i], JOINT_REVOLUTE, frames[k], TICKS, hinge, energy[1]);
+		for (uint32_t tick = 0; tick < TICKS; tick++) {
+			ASSERT_VEC3(hinge[tick], ball[tick], 1e-9);
+			ck_assert_double_eq_tol(energy[1][tick], energy[0][tick], 1e-8);
+			left = scalar_min(left, hinge[tick].x);
+		}
+	}
+	ck_assert_double_lt(left, -0.99);
+}
+END_TEST
+
 static void make_chain(struct world *world, body_id *links, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -496,6 +537,7 @@ static Suite *make(void)
 	TCase *motion = tcase_create("motion");
 	tcase_set_timeout(motion, 120);
 	tcase_add_loop_test(motion, a_pendulum_keeps_its_energy, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(motion, a_hinge_of_a_plane_swings_as_a_ball_does, 0, 4);
 	tcase_add_loop_test(motion, what_flies_keeps_its_momenta, 0, COUNT_OF(METHODS));
 	tcase_add_loop_test(motion, a_chain_of_a_hundred_falls, 0, COUNT_OF(METHODS));
 	tcase_add_loop_test(motion, the_tip_of_a_whip_stays_at_its_chain, 0, COUNT_OF(METHODS));
