@@ -13,9 +13,9 @@
  *            a joint that holds
  *   restitution  limits that were run into and carried an impulse are left at −e times the speed
  *
- * Joints of the forest are solved together, exactly (soft_joint_tree.c), and from nothing. Those
- * that close loops, and those that lock nothing, are solved one by one before, in order of rows,
- * and begin with the last sub-step's impulses:
+ * Joints that hang together, in loops too, are solved together (soft_joint_plan.c tells which), and
+ * from nothing. Springs alone, and what closes the loops of a net that is too dense, are solved one by
+ * one before, in order of rows, and begin with the last sub-step's impulses:
  *              λ ← λ − mass_scale K⁻¹ (J v + bias) − impulse_scale λ
  *
  * The other rows. A limit: as a contact's point. A spring, with stiffness k and damping c: λ = −h
@@ -24,7 +24,7 @@
  * v = wanted, within what it may. Of position: with no bound as a locked row, else at a speed that
  * its force can brake (soft_servo_speed), in both passes; the target's rate besides, that of the
  * sub-step's middle when it moves bodies and of its end when it leaves them. Friction: J v = 0,
- * within what it may. In the forest only springs are solved one by one.
+ * within what it may. Where joints are solved together only springs are solved one by one.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -204,7 +204,7 @@ static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 			impulse < extra->upper;
 }
 
-/* All but what the forest does: there springs, and what its axis has no room for. */
+/* All but what is solved together: there springs, and what its axis has no room for. */
 static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
 {
 	if (joint->loose && joint->lock_count > 0)
@@ -217,7 +217,7 @@ static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
 	}
 }
 
-/* The forest comes last: it is solved exactly. */
+/* What is solved together comes last. */
 static void solve_all(const struct soft_step *self, const struct soft_pass *pass)
 {
 	struct soft_joints *joints = pass->joints;

@@ -22,7 +22,7 @@
  *
  * Joints are few and hang on each other in chains, and a chain that gives way is a wrong answer
  * where a stack that does is only a soft one: so their rows are in double, made anew in every
- * sub-step, and solved by trees exactly. Contacts come after them and have the last word.
+ * sub-step, and solved together, trees and loops. Contacts come after them and have the last word.
  *
  * Results do not depend on workers: narrow phase, lanes, trees and bodies write to their own slots,
  * and colours are solved in order. All that outlives a step are columns (the contact table's
