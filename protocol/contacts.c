@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "protocol/quantise.h"
+#include "protocol/scale.h"
 #include "protocol/varint.h"
 #include "server/base/bytes.h"
 #include "server/base/hash.h"

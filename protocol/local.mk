@@ -33,6 +33,8 @@ libcairnproto_a_SOURCES += \
 	protocol/columns.h \
 	protocol/columns.c \
 	protocol/varint.h \
+	protocol/scale.h \
+	protocol/scale.c \
 	protocol/quantise.h \
 	protocol/quantise.c \
 	protocol/block.h \

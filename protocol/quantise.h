@@ -24,16 +24,12 @@
 #define CAIRN_PROTOCOL_QUANTISE_H
 
 #include "protocol/columns.h"
+#include "protocol/scale.h"
 #include "protocol/varint.h"
 
 /* Columns that are integers in these profiles. */
 #define WIRE_COLUMNS_QUANTISED                                                                     \
 	(WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_VELOCITY | WIRE_COLUMN_SPIN)
-/* 2^39 steps are 134 million metres in `sim`; a difference of two takes six bytes. */
-#define WIRE_QUANTISED_POSITION_MAX (INT64_C(1) << 39)
-/* 2^28 steps are 262 km/s in `sim`; a difference of two takes five bytes. */
-#define WIRE_QUANTISED_SPEED_MAX (INT32_C(1) << 28)
-
 struct wire_quantised {
 	int64_t position[3];
 	int32_t velocity[3];
@@ -42,24 +38,7 @@ struct wire_quantised {
 	uint8_t largest;     /* which that is: 0 w, 1 x, 2 y, 3 z */
 };
 
-/* A profile's numbers. */
-struct wire_scale {
-	double position; /* steps in a metre */
-	double speed;	 /* steps in 1 m/s and in 1 rad/s */
-	int16_t rotation; /* N */
-};
-
-static inline bool wire_profile_quantised(enum wire_profile profile)
-{
-	return profile == WIRE_PROFILE_VIEW || profile == WIRE_PROFILE_SIM;
-}
-/* `profile` is VIEW or SIM, here and below. */
-const struct wire_scale *wire_scale_of(enum wire_profile profile);
-
-/* The nearest integer, halves away from zero, within ±max ≤ 2^39. */
-int64_t wire_nearest(double value, int64_t max);
-
-/* Numbers that are not finite, and rotations without a length, become something in range. */
+/* `profile` is VIEW or SIM, here and below. Numbers that are not finite, and rotations without a length, become something in range. */
 void wire_quantise(enum wire_profile profile, const struct wire_body *body,
 		   struct wire_quantised *out);
 /* Writes the columns of `mask` as they are shown. */

@@ -1,7 +1,5 @@
 # server/*.c but main.c, and the rooms of the daemon that stand below the sessions.
 libcairnd_a_SOURCES += \
-	server/log.h \
-	server/log.c \
 	server/stats.h \
 	server/stats.c \
 	server/options.def \
@@ -11,7 +9,6 @@ libcairnd_a_SOURCES += \
 	server/server.c
 
 UNIT_TESTS += \
-	tests/unit/server/test_log \
 	tests/unit/server/test_options \
 	tests/unit/server/test_stats
 
@@ -29,6 +26,6 @@ include server/worlds/local.mk
 include server/web/local.mk
 bin_PROGRAMS += cairnd
 EXTRA_DIST += server/cairnd.service
-cairnd_SOURCES = server/main.c server/run.c server/run.h
-cairnd_SOURCES += server/mesh_command.c server/mesh_command.h
+cairnd_SOURCES = server/main.c
+include server/commands/local.mk
 cairnd_LDADD = $(DAEMON_LIBS)

@@ -8,18 +8,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "server/commands/mesh_command.h"
+#include "server/commands/replay_command.h"
+#include "server/commands/run.h"
 #include "server/io/config_file.h"
 #include "server/io/executor_uv.h"
 #include "server/io/io_uv.h"
+#include "server/io/log.h"
 #include "server/io/notify.h"
 #include "server/io/privileges.h"
 #include "server/io/secret_file.h"
-#include "server/log.h"
-#include "server/mesh_command.h"
 #include "server/options.h"
-#include "server/run.h"
 #include "server/server.h"
-#include "server/store/replay.h"
 #include "server/web/web.h"
 
 extern char **environ;

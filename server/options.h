@@ -8,7 +8,7 @@
 #include "server/base/base.h"
 #include "server/base/status.h"
 #include "server/io/address.h"
-#include "server/log.h"
+#include "server/io/log.h"
 
 enum { OPTION_LIST_MAX = 64, OPTION_TEXT_BYTES = 8192, OPTION_ADDRESSES_MAX = OPTION_LIST_MAX + 1 };
 

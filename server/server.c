@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "server/base/heap.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/session/resume.h"
 #include "server/session/session.h"
 

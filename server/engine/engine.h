@@ -12,8 +12,6 @@
 #include "server/base/parallel.h"
 #include "server/base/status.h"
 #include "server/engine/collision/placed.h" /* longer questions over a list from world_near */
-#include "server/engine/geometry/distance_field.h" /* a solid's field, as a surface again */
-#include "server/engine/geometry/solid.h" /* what cooking a solid found, its parts */
 #include "server/engine/geometry/shape.h" /* shape_cook, shape_retain, shape_release, limits */
 #include "server/engine/types.h"
 #include "server/engine/world/command.h"

@@ -1,5 +1,5 @@
 # libengine.a: the simulation, pure. Each folder appends its own sources.
-libengine_a_SOURCES += server/engine/engine.h
+libengine_a_SOURCES += server/engine/engine.h server/engine/solids.h
 include server/engine/math/local.mk
 include server/engine/linalg/local.mk
 include server/engine/solvers/local.mk

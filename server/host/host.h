@@ -23,9 +23,9 @@
 
 #include "protocol/message.h"
 #include "server/host/report.h"
-#include "server/host/shape_book.h"
 #include "server/io/executor.h"
 #include "server/store/journal.h"
+#include "server/store/shape_book.h"
 #include "server/tick/pool.h"
 
 struct host;

@@ -22,7 +22,7 @@
 #include "server/base/array.h"
 #include "server/host/host.h"
 #include "server/host/report_queue.h"
-#include "server/host/shape_book.h"
+#include "server/store/shape_book.h"
 #include "server/tick/inbox.h"
 #include "server/tick/schedule.h"
 

@@ -16,12 +16,9 @@ libcairnd_a_SOURCES += \
 	server/host/host_state.h \
 	server/host/report.h \
 	server/host/report_queue.c \
-	server/host/report_queue.h \
-	server/host/shape_book.c \
-	server/host/shape_book.h
+	server/host/report_queue.h
 
 UNIT_TESTS += \
 	tests/unit/server/host/test_host_threads \
-	tests/unit/server/host/test_report_queue \
-	tests/unit/server/host/test_shape_book
+	tests/unit/server/host/test_report_queue
 THREAD_TESTS += tests/unit/server/host/test_host_threads tests/unit/server/host/test_report_queue

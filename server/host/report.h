@@ -13,7 +13,7 @@
 #include "protocol/joint_rows.h"
 #include "server/base/bytes.h"
 #include "server/engine/engine.h"
-#include "server/host/shape_book.h"
+#include "server/store/shape_book.h"
 
 enum { REPORTS_MAX = 64 };
 

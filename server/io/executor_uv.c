@@ -33,8 +33,8 @@
 #include "server/base/ring.h"
 #include "server/io/io_uv.h"
 #include "server/io/lock.h"
+#include "server/io/log.h"
 #include "server/io/parallel_pool.h"
-#include "server/log.h"
 
 enum { NICE = 10 };
 

@@ -1,4 +1,4 @@
-# server/io: streams, clocks, threads.
+# server/io: streams and what waits for them, clocks, threads, the log.
 libcairnd_a_SOURCES += \
 	server/io/instant.c \
 	server/io/instant.h \
@@ -7,6 +7,8 @@ libcairnd_a_SOURCES += \
 	server/io/frame.h \
 	server/io/frame.c \
 	server/io/lock.h \
+	server/io/log.h \
+	server/io/log.c \
 	server/io/io.h \
 	server/io/io.c \
 	server/io/io_uv.h \
@@ -23,6 +25,8 @@ libcairnd_a_SOURCES += \
 	server/io/executor_uv.h \
 	server/io/notify.c \
 	server/io/notify.h \
+	server/io/outbox.h \
+	server/io/outbox.c \
 	server/io/executor_uv.c \
 	server/io/tls_stream.h \
 	server/io/tls_stream.c \
@@ -50,5 +54,7 @@ UNIT_TESTS += $(IO_TESTS) \
 	tests/unit/server/io/test_address \
 	tests/unit/server/io/test_config_file \
 	tests/unit/server/io/test_io_sim \
+	tests/unit/server/io/test_log \
+	tests/unit/server/io/test_outbox \
 	tests/unit/server/io/test_tls_stream
 THREAD_TESTS += $(IO_TESTS)

@@ -1,6 +1,6 @@
 /* dispatch.c: from a message to its handler, past the role table. */
 #include "protocol/message.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/session/session.h"
 
 /* table: one line a message a client may send. HELLO has been dealt with before. */

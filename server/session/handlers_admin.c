@@ -7,7 +7,7 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/base/sort.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/server.h"
 #include "server/session/session.h"
 

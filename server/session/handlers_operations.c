@@ -6,7 +6,7 @@
 #include "protocol/packer.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/server.h"
 #include "server/session/session.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "protocol/unpack.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/server.h"
 #include "server/session/session.h"
 

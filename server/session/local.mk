@@ -14,8 +14,6 @@ libcairnd_a_SOURCES += \
 	server/session/nonces.h \
 	server/session/ledger.c \
 	server/session/ledger.h \
-	server/session/outbox.c \
-	server/session/outbox.h \
 	server/session/proxy.c \
 	server/session/proxy.h \
 	server/session/quota.c \
@@ -34,7 +32,6 @@ UNIT_TESTS += \
 	tests/unit/server/session/test_crowd \
 	tests/unit/server/session/test_keyring \
 	tests/unit/server/session/test_ledger \
-	tests/unit/server/session/test_outbox \
 	tests/unit/server/session/test_proxy \
 	tests/unit/server/session/test_quota \
 	tests/unit/server/session/test_registry

@@ -7,7 +7,7 @@
 #include "protocol/capabilities.h"
 #include "protocol/cursor.h"
 #include "server/io/entropy.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/server.h"
 
 enum { LOST_MIN = 64 };

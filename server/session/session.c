@@ -10,7 +10,7 @@
 #include "protocol/frame.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/server.h"
 #include "server/session/resume.h"
 

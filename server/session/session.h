@@ -16,10 +16,10 @@
 
 #include "protocol/handshake.h"
 #include "server/base/array.h"
-#include "server/log.h"
+#include "server/io/log.h"
+#include "server/io/outbox.h"
 #include "server/session/keyring.h"
 #include "server/session/ledger.h"
-#include "server/session/outbox.h"
 #include "server/session/quota.h"
 #include "server/session/reading.h"
 #include "server/sync/subscription.h"

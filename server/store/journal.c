@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "server/base/heap.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/store/store_state.h"
 
 /* ---- putting (host's thread) ------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 libcairnd_a_SOURCES += \
 	server/store/journal.h \
 	server/store/journal.c \
+	server/store/shape_book.h \
+	server/store/shape_book.c \
 	server/store/store.h \
 	server/store/store.c \
 	server/store/store_state.h \
@@ -24,8 +26,7 @@ libcairnd_a_SOURCES += \
 	server/store/player.h \
 	server/store/player.c \
 	server/store/replay.h \
-	server/store/replay.c \
-	server/store/replay_command.c
+	server/store/replay.c
 
 tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
 UNIT_TESTS += \
@@ -34,6 +35,7 @@ UNIT_TESTS += \
 	tests/unit/server/store/test_prune \
 	tests/unit/server/store/test_recover \
 	tests/unit/server/store/test_replay \
+	tests/unit/server/store/test_shape_book \
 	tests/unit/server/store/test_store_threads
 
 THREAD_TESTS += tests/unit/server/store/test_store_threads

@@ -10,8 +10,8 @@
 #define CAIRN_STORE_PLAYER_H
 
 #include "server/base/arena.h"
-#include "server/host/shape_book.h"
 #include "server/store/recording.h"
+#include "server/store/shape_book.h"
 
 enum player_news {
 	PLAYER_TICK,	   /* a tick was made; `recorded` and `replayed` are its hashes */

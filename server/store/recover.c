@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/store/player.h"
 #include "server/store/schema.h"
 #include "server/store/store_state.h"

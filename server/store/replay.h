@@ -1,9 +1,8 @@
-/* replay.h: `cairnd replay FILE`: a recording made again, and compared with what was recorded. */
+/* replay.h: a recording made again, and compared with what was recorded. */
 #ifndef CAIRN_STORE_REPLAY_H
 #define CAIRN_STORE_REPLAY_H
 
 #include "server/base/status.h"
-#include "server/options.h"
 #include "server/store/recording.h"
 
 struct replay_options {
@@ -56,10 +55,5 @@ struct replay_report {
  * report holds how far it came. */
 MUST_CHECK enum status replay_file(const struct replay_options *options,
 				   struct replay_report *report, struct reason *why);
-
-/* Exit statuses of the command. */
-enum { REPLAY_EXIT_SAME = 0, REPLAY_EXIT_FAILED = 1, REPLAY_EXIT_DIFFERS = 2, REPLAY_EXIT_STATES = 3 };
-/* The command: lines for people, one JSON object on the last line of standard output. */
-int replay_command(const struct options *options);
 
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "server/base/heap.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/store/schema.h"
 #include "server/store/store_state.h"
 

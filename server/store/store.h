@@ -12,10 +12,10 @@
 
 #include "protocol/limits.h"
 #include "server/base/array.h"
-#include "server/host/shape_book.h"
 #include "server/io/executor.h"
 #include "server/store/journal.h"
 #include "server/store/prune.h"
+#include "server/store/shape_book.h"
 
 struct store;
 

@@ -10,7 +10,7 @@
 #include "server/base/bytes.h"
 #include "server/base/hash.h"
 #include "server/base/heap.h"
-#include "server/log.h"
+#include "server/io/log.h"
 
 enum { PATH_BYTES = 4096 + 32, HASHED_BYTES = USED_TOKEN_BYTES - 8 };
 

@@ -18,7 +18,7 @@
 #define CAIRN_SYNC_SUBSCRIPTION_H
 
 #include "server/base/bytes.h"
-#include "server/session/outbox.h"
+#include "server/io/outbox.h"
 #include "server/sync/allowance.h"
 #include "server/sync/interest.h"
 #include "server/sync/ration.h"

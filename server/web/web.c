@@ -12,8 +12,8 @@
 #include <uv.h>
 
 #include "server/base/heap.h"
+#include "server/io/log.h"
 #include "server/io/secret_file.h"
-#include "server/log.h"
 #include "server/web/web_internal.h"
 
 enum { MESSAGE_PART = 16 << 10, END_ROUNDS = 10 };

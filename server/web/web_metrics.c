@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "server/base/heap.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/session/session.h"
 #include "server/web/web_internal.h"
 

@@ -5,7 +5,7 @@
 
 #include "protocol/scene/scene.h"
 #include "server/engine/engine.h"
-#include "server/host/shape_book.h"
+#include "server/store/shape_book.h"
 
 /* Cooks the shapes into `book` (initialised, empty) and applies the scene to a new world, whose
  * shape source is the book. `method` (may be NULL) in place of the scene's. Both are the caller's

@@ -5,7 +5,7 @@
 #include "protocol/capabilities.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/server.h"
 #include "server/session/session.h"
 

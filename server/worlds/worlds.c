@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "server/base/heap.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/server.h"
 #include "server/session/session.h"
 #include "server/tick/clock.h"

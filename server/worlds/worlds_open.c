@@ -6,9 +6,9 @@
 #include "protocol/complaint.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
-#include "server/log.h"
-#include "server/worlds/scene_world.h"
+#include "server/io/log.h"
 #include "server/server.h"
+#include "server/worlds/scene_world.h"
 
 /* ---- the data directory -------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/store/schema.h"
 #include "server/store/store_state.h"
 #include "tests/lib/check_main.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "server/base/rng.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/store/replay.h"
 #include "server/store/store_state.h"
 #include "tests/lib/check_main.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "protocol/command_wire.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/store/store_state.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/recorder.h"

@@ -6,7 +6,7 @@
 
 #include "protocol/command_wire.h"
 #include "server/base/hash.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/store/image.h"
 #include "server/store/replay.h"
 #include "tests/lib/check_main.h"

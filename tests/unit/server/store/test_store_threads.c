@@ -5,7 +5,7 @@
 
 #include "server/io/executor_uv.h"
 #include "server/io/io_uv.h"
-#include "server/log.h"
+#include "server/io/log.h"
 #include "server/store/sql.h"
 #include "server/store/store.h"
 #include "tests/lib/check_main.h"

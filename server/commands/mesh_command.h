@@ -1,6 +1,6 @@
 /* mesh_command.h: `cairnd mesh FILE`: what a mesh file is as a solid; its hull, parts and field as OBJ. */
-#ifndef CAIRN_MESH_COMMAND_H
-#define CAIRN_MESH_COMMAND_H
+#ifndef CAIRN_COMMANDS_MESH_COMMAND_H
+#define CAIRN_COMMANDS_MESH_COMMAND_H
 
 #include "server/options.h"
 

@@ -1,6 +1,6 @@
 /* shape_book.h: cooked shapes by name; holds one reference to each. Not shared between threads. */
-#ifndef CAIRN_HOST_SHAPE_BOOK_H
-#define CAIRN_HOST_SHAPE_BOOK_H
+#ifndef CAIRN_STORE_SHAPE_BOOK_H
+#define CAIRN_STORE_SHAPE_BOOK_H
 
 #include "protocol/message.h"
 #include "server/base/table.h"

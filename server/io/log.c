@@ -1,4 +1,4 @@
-#include "server/log.h"
+#include "server/io/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,9 +9,10 @@
 
 #include "protocol/scene/mesh.h"
 #include "server/base/heap.h"
+#include "server/commands/mesh_command.h"
 #include "server/engine/engine.h"
+#include "server/engine/solids.h"
 #include "server/io/instant.h"
-#include "server/mesh_command.h"
 
 struct job {
 	const struct options *options;

@@ -3,7 +3,7 @@
  * Only world_step is inside the timed part: what is printed besides is of the last tick and is computed
  * afterwards.
  */
-#include "server/run.h"
+#include "server/commands/run.h"
 
 #include <inttypes.h>
 #include <stdio.h>

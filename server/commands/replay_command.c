@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "server/base/progress_text.h"
+#include "server/commands/replay_command.h"
 #include "server/store/replay.h"
 
 static const char *const verdicts[] = { "unchecked", "same", "differs", "states" };

@@ -1,4 +1,4 @@
-#include "server/session/outbox.h"
+#include "server/io/outbox.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* run.h: `cairnd run SCENE`: the batch door: no network, as fast as it can, one JSON object on the last
  * line of standard output. Tests, benchmarks and comparisons all go through it. */
-#ifndef CAIRN_RUN_H
-#define CAIRN_RUN_H
+#ifndef CAIRN_COMMANDS_RUN_H
+#define CAIRN_COMMANDS_RUN_H
 
 #include "server/options.h"
 

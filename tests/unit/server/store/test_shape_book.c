@@ -1,4 +1,4 @@
-#include "server/host/shape_book.h"
+#include "server/store/shape_book.h"
 
 #include <string.h>
 

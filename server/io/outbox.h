@@ -8,8 +8,8 @@
  *   control  answers, results, events: never dropped. Over the soft bound for too long, or over the hard
  *            bound at once, the client is too slow: `outbox_verdict` says so and it gets GOODBYE.
  */
-#ifndef CAIRN_SESSION_OUTBOX_H
-#define CAIRN_SESSION_OUTBOX_H
+#ifndef CAIRN_IO_OUTBOX_H
+#define CAIRN_IO_OUTBOX_H
 
 #include "protocol/message.h"
 #include "server/base/array.h"

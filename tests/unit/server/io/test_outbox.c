@@ -1,5 +1,5 @@
 /* On a stream that takes what the test lets it take. */
-#include "server/session/outbox.h"
+#include "server/io/outbox.h"
 
 #include <string.h>
 

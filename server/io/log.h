@@ -14,8 +14,8 @@
  * Control bytes come out as \xNN. What a peer or a file says goes through LOG_TEXT, which quotes it, so
  * that it cannot pass for pairs of ours. A line never tears: it is one write. Any thread.
  */
-#ifndef CAIRN_LOG_H
-#define CAIRN_LOG_H
+#ifndef CAIRN_IO_LOG_H
+#define CAIRN_IO_LOG_H
 
 #include <stdatomic.h>
 

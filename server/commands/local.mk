@@ -1,0 +1,8 @@
+# server/commands: what cairnd does besides serving.
+cairnd_SOURCES += \
+	server/commands/mesh_command.c \
+	server/commands/mesh_command.h \
+	server/commands/replay_command.c \
+	server/commands/replay_command.h \
+	server/commands/run.c \
+	server/commands/run.h
