@@ -23,6 +23,7 @@ include server/session/local.mk
 include server/sync/local.mk
 include server/store/local.mk
 include server/worlds/local.mk
+include server/requests/local.mk
 include server/web/local.mk
 bin_PROGRAMS += cairnd
 EXTRA_DIST += server/cairnd.service

@@ -35,32 +35,32 @@ static int fail(const struct reason *why)
 static enum status load_tokens(struct server *server, struct reason *why)
 {
 	struct bytes text = { 0 };
-	const char *path = server->options->tokens;
+	const char *path = server->service.options->tokens;
 	if (path == NULL)
 		return STATUS_OK;
 	enum status status = secret_file_read(path, KEYRING_FILE_MAX, "tokens", &text, why);
 	if (status == STATUS_OK)
-		status = keyring_load(&server->keyring, (const char *)text.data, text.count, why);
+		status = keyring_load(&server->service.keyring, (const char *)text.data, text.count, why);
 	if (text.count > 0)
 		memset(text.data, 0, text.count);
 	bytes_release(&text);
 	if (status == STATUS_OK)
 		server_revoke(server);
 	if (status == STATUS_OK)
-		log_info("tokens_loaded", "bearers=%u keys=%u", server->keyring.bearers.count,
-			 server->keyring.keys.count);
+		log_info("tokens_loaded", "bearers=%u keys=%u", server->service.keyring.bearers.count,
+			 server->service.keyring.keys.count);
 	return status;
 }
 
 /* The certificate and its key, at the start and again. */
 static enum status load_certificate(struct server *server, struct reason *why)
 {
-	const struct options *options = server->options;
+	const struct options *options = server->service.options;
 	if (options->tls.count == 0)
 		return STATUS_OK;
-	if (server->tls != NULL)
-		return tls_context_reload(server->tls, options->tls_cert, options->tls_key, why);
-	return tls_context_create(options->tls_cert, options->tls_key, &server->tls, why);
+	if (server->service.tls != NULL)
+		return tls_context_reload(server->service.tls, options->tls_cert, options->tls_key, why);
+	return tls_context_create(options->tls_cert, options->tls_key, &server->service.tls, why);
 }
 
 /* What a signal is about. */
@@ -105,12 +105,12 @@ static enum status reload_options(struct server *server, struct reason *why)
 	struct option_view view;
 	enum status status = read_options(&next, &file, why);
 	if (status == STATUS_OK)
-		status = all_live(server->options, &next, why);
+		status = all_live(server->service.options, &next, why);
 	for (uint32_t i = 0; status == STATUS_OK && options_view(&next, i, &view); i++)
 		if (view.live)
-			status = options_change(server->options, view.name, view.value, why);
+			status = options_change(server->service.options, view.name, view.value, why);
 	config_file_release(&file);
-	log_set_level(server->options->log_level);
+	log_set_level(server->service.options->log_level);
 	return status;
 }
 
@@ -125,7 +125,7 @@ static void reload(struct parts *parts)
 	if (reload_options(server, &why) != STATUS_OK)
 		log_error("reload_refused", "text=%s", LOG_TEXT(why.text));
 	else
-		log_info("reloaded", "log=%s", log_level_name(server->options->log_level));
+		log_info("reloaded", "log=%s", log_level_name(server->service.options->log_level));
 }
 
 static void on_signal(void *context, int signal)
@@ -250,7 +250,7 @@ static int serve(struct options *options)
 	if (status == STATUS_OK)
 		status = server_start(server, &why);
 	if (status == STATUS_OK)
-		status = web_create(server, io_uv_loop(io), &parts.web, &why);
+		status = web_create(&server->service, io_uv_loop(io), &parts.web, &why);
 	if (status == STATUS_OK)
 		status = watchdog_start(&watchdog, io);
 	if (status == STATUS_OK) {

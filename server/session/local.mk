@@ -1,15 +1,9 @@
 libcairnd_a_SOURCES += \
 	server/session/crowd.c \
 	server/session/crowd.h \
-	server/session/dispatch.c \
-	server/session/handlers_admin.c \
-	server/session/handlers_input.c \
-	server/session/handlers_operations.c \
-	server/session/handlers_shape.c \
-	server/session/handlers_state.c \
-	server/session/handlers_world.c \
 	server/session/keyring.c \
 	server/session/keyring.h \
+	server/session/monitor.c \
 	server/session/nonces.c \
 	server/session/nonces.h \
 	server/session/ledger.c \
@@ -25,6 +19,7 @@ libcairnd_a_SOURCES += \
 	server/session/registry.h \
 	server/session/resume.c \
 	server/session/resume.h \
+	server/session/service.h \
 	server/session/session.c \
 	server/session/session.h
 

@@ -18,7 +18,7 @@
 
 #include "server/base/base.h"
 
-struct server;
+struct service;
 struct session;
 
 enum {
@@ -47,11 +47,11 @@ void reading_note(struct session *session, uint32_t bytes);
 void reading_hold(struct session *session);
 /* It ends, or has nothing to wait for any more. */
 void reading_let_go(struct session *session);
-/* Answer to server->reading: those that wait go on, in order. `context` is the server. */
+/* Answer to service->reading: those that wait go on, in order. `context` is the server. */
 void reading_go_on(void *context);
 /* The pause of those who have said READING_MESSAGES is over. `context` is the server. */
 void reading_end_pause(void *context);
 /* Now and then: those who were refused go on, too. */
-void reading_look_after(struct server *server);
+void reading_look_after(struct service *service);
 
 #endif

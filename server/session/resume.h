@@ -35,7 +35,7 @@ void resume_lose(struct session *self);
 /* Ends a lost session whose time is over; true: it is gone. */
 bool resume_look_after(struct session *self, uint64_t now);
 /* Ends all that are lost, or the one lost first; false where there is none. */
-void resume_end_all(struct server *server);
-bool resume_end_oldest(struct server *server);
+void resume_end_all(struct service *service);
+bool resume_end_oldest(struct service *service);
 
 #endif

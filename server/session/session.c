@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "protocol/capabilities.h"
+#include "protocol/command_wire.h"
 #include "protocol/frame.h"
+#include "protocol/query_wire.h"
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/io/log.h"
-#include "server/server.h"
 #include "server/session/resume.h"
+#include "server/session/service.h"
 
 struct log_site *session_log(struct session *self)
 {
@@ -84,7 +86,7 @@ void session_goodbye(struct session *self, enum status status, const char *text)
 	goodbye.goodbye.retry_ms =
 		status == STATUS_DRAINING ? 500 + self->number * 7919u % 1000u : 0;
 	if (status == STATUS_DRAINING)
-		goodbye.goodbye.redirect = wire_text(self->server->redirect);
+		goodbye.goodbye.redirect = wire_text(self->service->redirect);
 	goodbye.goodbye.text = wire_text(text);
 	session_send(self, &goodbye);
 	if (self->stream == NULL)
@@ -107,7 +109,7 @@ static uint32_t frame_max(const struct session *self)
 
 void session_greeted(struct session *self)
 {
-	crowd_greeted(&self->server->crowd, &self->peer);
+	crowd_greeted(&self->service->crowd, &self->peer);
 	self->crowd_greeting = false;
 }
 
@@ -129,12 +131,12 @@ static void greet(struct session *self, const struct message *message)
 	snprintf(self->client, sizeof self->client, "%.*s", (int)message->hello.client.bytes,
 		 (const char *)message->hello.client.at);
 	self->state = SESSION_OPEN;
-	self->server->sessions.greeting--;
+	self->service->sessions.greeting--;
 	session_greeted(self);
 	self->outbox.frame_max = self->handshake.limits.frame_down;
-	uint64_t now = io_now(self->server->io);
+	uint64_t now = io_now(self->service->io);
 	quota_init(&self->quota, self->handshake.role, now);
-	allowance_init(&self->allowance, &self->server->watching[self->handshake.role],
+	allowance_init(&self->allowance, &self->service->watching[self->handshake.role],
 		       quota_of(self->handshake.role, QUOTA_WATCHED), now);
 	LOG_FROM(session_log(self), LOG_INFO, "session_open",
 		 "session=%u peer=%s role=%s token=\"%s\" client=%s", (unsigned)self->number,
@@ -148,7 +150,7 @@ static void refuse_message(struct session *self, const struct message *message,
 			   const struct reason *why)
 {
 	if (message == NULL || self->state != SESSION_OPEN ||
-	    !session_refuse_commands(self, message, why))
+	    !self->service->calls->refuse_commands(self, message, why))
 		session_refuse(self, message, why);
 }
 
@@ -159,6 +161,24 @@ static void refuse_busy(struct session *self, const struct message *message, uin
 	refuse_message(self, message, &why);
 	if (quota_exhausted(&self->quota, now))
 		session_goodbye(self, STATUS_BUSY, "over its quota for too long");
+}
+
+/* Of a message that the validator has refused: puts the command and field into `why` where they can be
+ * told. */
+static void name_fault(const struct message *message, struct reason *why)
+{
+	struct reason inner;
+	struct wire_query query;
+	enum status status = STATUS_OK;
+	if (message->type == MESSAGE_COMMANDS)
+		status = command_check_list(&message->commands.list, &inner);
+	else if (message->type == MESSAGE_STEP)
+		status = command_check_list(&message->step.commands, &inner);
+	else if (message->type == MESSAGE_QUERY)
+		status = query_take(&message->query.query, &query, &inner);
+	/* What is wrong beyond that (a text's bytes, a key) has only its place in the frame. */
+	if (status == why->status)
+		*why = inner;
 }
 
 static void take_message(struct session *self, const uint8_t *content, uint32_t bytes)
@@ -184,13 +204,13 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 		self->reading.refused = self->state == SESSION_OPEN; /* who greets has little time */
 		refuse_busy(self, &message, now);
 	} else if (status != STATUS_OK) {
-		session_name_fault(&message, &why);
+		name_fault(&message, &why);
 		refuse_message(self, &message, &why);
 	} else if (self->state == SESSION_GREETING) {
 		greet(self, &message);
 	} else {
 		session_observe(self, &message, bytes);
-		session_dispatch(self, &message);
+		self->service->calls->dispatch(self, &message);
 	}
 }
 
@@ -247,11 +267,11 @@ static bool take_proxy(struct session *self, size_t *taken)
 		session_goodbye(self, STATUS_FRAMING, "no PROXY header");
 		return false;
 	}
-	if (crowd_enter(&self->server->crowd, &peer) != STATUS_OK) {
+	if (crowd_enter(&self->service->crowd, &peer) != STATUS_OK) {
 		session_goodbye(self, STATUS_BUSY, "too many connections from this address");
 		return false;
 	}
-	crowd_leave(&self->server->crowd, &self->peer, self->crowd_greeting);
+	crowd_leave(&self->service->crowd, &self->peer, self->crowd_greeting);
 	self->crowd_greeting = true;
 	self->proxied = false;
 	self->peer = peer;
@@ -326,7 +346,7 @@ static void on_received(void *context, size_t bytes)
 {
 	struct session *self = context;
 	self->input.count += bytes;
-	self->heard_at = io_now(self->server->io);
+	self->heard_at = io_now(self->service->io);
 	self->pinged = false;
 	take_frames(self);
 	/* Its connection is another session's now, which had none. */
@@ -338,7 +358,7 @@ void session_read_on(struct session *self)
 {
 	if (self->stream == NULL)
 		return;
-	self->heard_at = io_now(self->server->io);
+	self->heard_at = io_now(self->service->io);
 	take_frames(self);
 	if (self->stream == NULL)
 		session_destroy(self);
@@ -350,11 +370,7 @@ void session_read_on(struct session *self)
 static void on_drained(void *context)
 {
 	struct session *self = context;
-	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
-		struct session_subscription *entry = &self->subscriptions.items[i];
-		fanout_go_on(entry->world->fanout, entry->subscription,
-			     io_now(self->server->io));
-	}
+	self->service->calls->go_on(self);
 }
 
 static void on_closed(void *context, enum status why)
@@ -398,13 +414,13 @@ static enum status admit(void *context, struct wire_slice token, enum wire_role 
 			 struct reason *why)
 {
 	struct session *self = context;
-	struct server *server = self->server;
+	struct service *service = self->service;
 	struct grant grant;
-	if (!self->peer.local && !self->peer.secure && !server->options->insecure_plaintext)
+	if (!self->peer.local && !self->peer.secure && !service->options->insecure_plaintext)
 		return reason_set(why, STATUS_AUTH, -1, "token",
 				  "a token is not to be sent where others can read it: use TLS");
 	enum status status =
-		keyring_check(&server->keyring, token, io_wall_s(server->io), &grant, why);
+		keyring_check(&service->keyring, token, io_wall_s(service->io), &grant, why);
 	if (status != STATUS_OK) {
 		log_warn("token_refused", "session=%u peer=%s why=%s", (unsigned)self->number,
 			 self->peer.text, LOG_TEXT(why->text));
@@ -421,12 +437,13 @@ static enum status admit(void *context, struct wire_slice token, enum wire_role 
 
 /* A token that opens no door yet is not used up by knocking: its world may come. Who may make worlds
  * needs none. */
-static bool has_a_door(const struct server *server, const struct grant *grant, enum wire_role role)
+static bool has_a_door(const struct service *service, const struct grant *grant,
+		       enum wire_role role)
 {
 	if (grant->world_count == 0 || wire_role_may(role, MESSAGE_WORLD_CREATE))
 		return true;
 	for (uint32_t i = 0; i < grant->world_count; i++)
-		if (worlds_find_name(&server->worlds, grant->worlds[i]) != NULL)
+		if (service->calls->has_world(service, grant->worlds[i]))
 			return true;
 	return false;
 }
@@ -435,11 +452,11 @@ static bool has_a_door(const struct server *server, const struct grant *grant, e
 static enum status admitted(void *context, enum wire_role role, struct reason *why)
 {
 	struct session *self = context;
-	struct server *server = self->server;
-	if (self->grant->once && !has_a_door(server, self->grant, role))
+	struct service *service = self->service;
+	if (self->grant->once && !has_a_door(service, self->grant, role))
 		return reason_set(why, STATUS_UNKNOWN_WORLD, -1, "token",
 				  "none of the token's worlds is here; it is still good");
-	enum status status = keyring_use(&server->keyring, self->grant, io_wall_s(server->io), why);
+	enum status status = keyring_use(&service->keyring, self->grant, io_wall_s(service->io), why);
 	if (status != STATUS_OK)
 		log_warn("token_refused", "session=%u peer=%s why=%s", (unsigned)self->number,
 			 self->peer.text, LOG_TEXT(why->text));
@@ -451,14 +468,14 @@ static void offer(struct session *self)
 	struct handshake_offer offer = {
 		.name = SERVER_NAME,
 		.build = PACKAGE_VERSION,
-		.abi = self->server->abi,
+		.abi = self->service->abi,
 		.caps = WIRE_CAPS_ALL,
-		.role = role_of(&self->peer, self->server->own_uid, self->server->loopback_role),
+		.role = role_of(&self->peer, self->service->own_uid, self->service->loopback_role),
 		.admit = admit,
 		.admitted = admitted,
 		.admit_context = self,
 		.session = self->number,
-		.time_us = io_now_us(self->server->io),
+		.time_us = io_now_us(self->service->io),
 	};
 	resume_prepare(self);
 	if (self->has_token)
@@ -468,45 +485,45 @@ static void offer(struct session *self)
 	handshake_init(&self->handshake, &offer);
 }
 
-void session_open(struct server *server, struct stream *stream)
+void session_open(struct service *service, struct stream *stream)
 {
 	struct peer peer;
 	uint32_t number;
 	stream_peer(stream, &peer);
-	bool proxied = server->options->proxy_protocol && peer.kind != ADDRESS_UNIX && !peer.web &&
+	bool proxied = service->options->proxy_protocol && peer.kind != ADDRESS_UNIX && !peer.web &&
 		       !peer.secure;
-	if (proxied && !options_proxy_from(server->options, peer.kind, peer.octets, peer.local)) {
+	if (proxied && !options_proxy_from(service->options, peer.kind, peer.octets, peer.local)) {
 		log_warn("proxy_refused", "peer=%s", peer.text);
 		stream_close(stream);
 		return;
 	}
-	if (crowd_enter(&server->crowd, &peer) != STATUS_OK) {
+	if (crowd_enter(&service->crowd, &peer) != STATUS_OK) {
 		stream_close(stream);
 		return;
 	}
 	struct session *self = heap_alloc_zero(sizeof *self);
-	if (self == NULL || registry_add(&server->sessions, self, &number) != STATUS_OK) {
-		crowd_leave(&server->crowd, &peer, true);
+	if (self == NULL || registry_add(&service->sessions, self, &number) != STATUS_OK) {
+		crowd_leave(&service->crowd, &peer, true);
 		heap_free(self);
 		stream_close(stream);
 		return;
 	}
-	self->server = server;
+	self->service = service;
 	self->peer = peer;
 	self->crowd_greeting = true;
 	self->proxied = proxied;
 	self->stream = stream;
 	self->number = number;
-	self->opened_at = self->heard_at = io_now(server->io);
+	self->opened_at = self->heard_at = io_now(service->io);
 	self->frame_since = INSTANT_NEVER;
-	server->sessions.greeting++;
-	outbox_init(&self->outbox, &server->outboxes, stream, server->frames);
+	service->sessions.greeting++;
+	outbox_init(&self->outbox, &service->outboxes, stream, service->frames);
 	self->outbox.on_room = on_drained;
 	self->outbox.context = self;
 	quota_init(&self->quota, WIRE_ROLE_NOBODY, self->opened_at);
 	offer(self);
 	stream_start(stream, &session_events, self);
-	if (server->draining)
+	if (service->draining)
 		session_goodbye(self, STATUS_DRAINING, "the server is shutting down");
 }
 
@@ -522,7 +539,7 @@ static void ping(struct session *self, uint64_t now)
 
 void session_look_after(struct session *self, uint64_t now)
 {
-	const struct options *options = self->server->options;
+	const struct options *options = self->service->options;
 	if (self->state == SESSION_LOST) {
 		resume_look_after(self, now);
 		return;
@@ -564,14 +581,6 @@ struct membership *session_membership(struct session *self, uint32_t world)
 	return membership != NULL && membership->world != NULL ? membership : NULL;
 }
 
-static uint32_t worlds_joined(const struct session *self)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < self->memberships.count; i++)
-		count += self->memberships.items[i].world != NULL;
-	return count;
-}
-
 static bool keeps_answers(const struct membership *membership)
 {
 	return membership->world == NULL &&
@@ -580,7 +589,7 @@ static bool keeps_answers(const struct membership *membership)
 
 /* Numbers are never forgotten while there is the world; the answers of the one left longest ago are, where
  * more than SESSION_WORLDS_MAX that were left have some. */
-static void forget_answers(struct session *self)
+void session_forget_answers(struct session *self)
 {
 	struct membership *oldest = NULL;
 	uint32_t count = 0;
@@ -599,105 +608,23 @@ static void forget_answers(struct session *self)
 	oldest->stepped = NULL;
 }
 
-enum status session_join_world(struct session *self, struct served_world *world)
-{
-	if (worlds_joined(self) == SESSION_WORLDS_MAX)
-		return STATUS_LIMIT;
-	if (ARRAY_RESERVE(&self->memberships, self->memberships.count + 1u) != STATUS_OK ||
-	    ARRAY_RESERVE(&world->members, world->members.count + 1u) != STATUS_OK)
-		return STATUS_NO_MEMORY;
-	struct letter *farewell = host_farewell(self->number);
-	if (farewell == NULL)
-		return STATUS_NO_MEMORY;
-	struct membership *membership = session_past(self, world->number);
-	if (membership == NULL) {
-		membership = &self->memberships.items[self->memberships.count++];
-		*membership = (struct membership){ .number = world->number };
-	}
-	membership->world = world;
-	membership->farewell = farewell;
-	worlds_join(world, self);
-	return STATUS_OK;
-}
-
-void session_leave_world(struct session *self, struct served_world *world)
-{
-	for (uint32_t i = self->subscriptions.count; i-- > 0;) {
-		struct session_subscription *entry = &self->subscriptions.items[i];
-		if (entry->world != world)
-			continue;
-		fanout_unsubscribe(world->fanout, entry->subscription);
-		*entry = self->subscriptions.items[--self->subscriptions.count];
-	}
-	struct membership *membership = session_membership(self, world->number);
-	if (membership == NULL)
-		return;
-	worlds_leave(world, self, membership->farewell);
-	membership->farewell = NULL;
-	membership->world = NULL;
-	membership->left = ++self->leavings;
-	/* Nobody answers them any more; a repeat is done anew. */
-	membership->steps.count = 0;
-	forget_answers(self);
-}
-
-void session_leave_all(struct session *self)
-{
-	for (uint32_t i = 0; i < self->memberships.count; i++)
-		if (self->memberships.items[i].world != NULL)
-			session_leave_world(self, self->memberships.items[i].world);
-}
-
-static void membership_release(struct membership *membership)
+void membership_release(struct membership *membership)
 {
 	ledger_release(&membership->ledger);
 	frame_release(membership->stepped);
 	ARRAY_RELEASE(&membership->steps);
 }
 
-/* ERROR about what the client once asked for. */
-static void tell_end(struct session *self, const struct message *about)
-{
-	struct reason why;
-	reason_set(&why, STATUS_UNKNOWN_WORLD, -1, "", "the world has ended");
-	session_refuse(self, about, &why);
-}
-
-void session_lose_world(struct session *self, struct served_world *world)
-{
-	struct message about;
-	uint32_t told = 0;
-	struct membership *membership = session_past(self, world->number);
-	if (membership == NULL)
-		return;
-	/* Who ended it is answered when it is done. */
-	bool knows = self->number == world->destroyed_by;
-	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
-		if (self->subscriptions.items[i].world != world || knows)
-			continue;
-		message_init(&about, MESSAGE_SUBSCRIBE);
-		about.subscribe.sub = self->subscriptions.items[i].subscription->sub;
-		tell_end(self, &about);
-		told++;
-	}
-	message_init(&about, MESSAGE_WORLD_JOIN);
-	if (told == 0 && !knows && membership->world != NULL)
-		tell_end(self, &about);
-	session_leave_world(self, world);
-	membership_release(membership);
-	*membership = self->memberships.items[--self->memberships.count];
-}
-
 void session_destroy(struct session *self)
 {
 	reading_let_go(self);
 	session_end_monitor(self);
-	self->server->sessions.lost -= self->state == SESSION_LOST;
-	self->server->sessions.greeting -=
+	self->service->sessions.lost -= self->state == SESSION_LOST;
+	self->service->sessions.greeting -=
 		self->state == SESSION_GREETING ||
 		(self->state == SESSION_LEAVING && self->handshake.state != HANDSHAKE_OPEN);
-	crowd_leave(&self->server->crowd, &self->peer, self->crowd_greeting);
-	session_leave_all(self);
+	crowd_leave(&self->service->crowd, &self->peer, self->crowd_greeting);
+	self->service->calls->leave_worlds(self);
 	for (uint32_t i = 0; i < self->memberships.count; i++)
 		membership_release(&self->memberships.items[i]);
 	allowance_release(&self->allowance);
@@ -709,10 +636,10 @@ void session_destroy(struct session *self)
 	heap_free(self->grant);
 	outbox_release(&self->outbox);
 	bytes_release(&self->input);
-	struct server *server = self->server;
-	registry_remove(&server->sessions, self->number);
+	struct service *service = self->service;
+	registry_remove(&service->sessions, self->number);
 	heap_free(self);
-	server_session_ended(server);
+	service->calls->session_ended(service);
 }
 
 struct session_subscription *session_subscription(struct session *self, uint64_t sub)

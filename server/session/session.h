@@ -36,7 +36,7 @@ enum { RESUME_TOKEN_BYTES = 16 };
 /* LOST: without a connection, kept for one that resumes it (resume.h). */
 enum session_state { SESSION_GREETING, SESSION_OPEN, SESSION_LEAVING, SESSION_LOST };
 
-struct server;
+struct service;
 struct served_world;
 
 /* A world this session has joined, or has been in: numbers of batches and STEPs go on where they were
@@ -69,7 +69,7 @@ struct upload {
 };
 
 struct session {
-	struct server *server; /* borrowed */
+	struct service *service; /* borrowed */
 	struct stream *stream; /* NULL once it is gone */
 	uint32_t number;       /* never used twice in the life of a data directory */
 	enum session_state state;
@@ -108,7 +108,7 @@ struct session {
 };
 
 /* A session for a new connection, greeting. On failure the stream is closed. */
-void session_open(struct server *server, struct stream *stream);
+void session_open(struct service *service, struct stream *stream);
 /* Called about every quarter second: deadlines, pings, slow clients. */
 void session_look_after(struct session *self, uint64_t now);
 /* It is held no longer: takes in what waits, and is read again. It may be gone afterwards. */
@@ -152,40 +152,13 @@ struct membership *session_membership(struct session *self, uint32_t world);
 struct membership *session_past(struct session *self, uint32_t world);
 /* A STEP is done, or refused. */
 void session_step_answered(struct membership *membership, uint64_t request);
-/* A part in a world, a new one or the one it had. LIMIT, NO_MEMORY. */
-MUST_CHECK enum status session_join_world(struct session *self, struct served_world *world);
 struct session_subscription *session_subscription(struct session *self, uint64_t sub);
-void session_leave_world(struct session *self, struct served_world *world);
-void session_leave_all(struct session *self);
-/* The world is ending: the client is told, and its number is forgotten. */
-void session_lose_world(struct session *self, struct served_world *world);
-
-/* The refusal of a batch that is not to be looked into: a RESULT, which uses the number up. False: it is no
- * COMMANDS of this session's for a world it is in, and nothing was sent. */
-bool session_refuse_commands(struct session *self, const struct message *message,
-			     const struct reason *why);
-/* Of a message that the validator has refused: puts the command and field into `why` where they can be
- * told. */
-void session_name_fault(const struct message *message, struct reason *why);
+/* Of worlds that were left, the answers kept for repeats are given up where too many have some. */
+void session_forget_answers(struct session *self);
+void membership_release(struct membership *membership);
 
 /* Tells the monitors what this session has sent. */
 void session_observe(struct session *self, const struct message *message, uint32_t bytes);
 /* It wants no lines any more. */
 void session_end_monitor(struct session *self);
-/* One message of an open session, from the role table to its handler (dispatch.c). */
-void session_dispatch(struct session *self, const struct message *message);
-
-/* Handlers by theme (handlers_*.c); each gets a message of its own type. */
-typedef void session_handler(struct session *self, const struct message *message);
-session_handler handle_ping, handle_pong, handle_goodbye, handle_info;	 /* handlers_admin.c */
-session_handler handle_sessions, handle_kick, handle_config, handle_monitor,
-	handle_drain;							 /* handlers_operations.c */
-session_handler handle_world_list, handle_world_create, handle_world_join, handle_world_leave,
-	handle_world_destroy, handle_control;				 /* handlers_world.c */
-session_handler handle_shape_upload;					 /* handlers_shape.c */
-session_handler handle_subscribe, handle_unsubscribe, handle_ack, handle_resync,
-	handle_focus;							 /* handlers_state.c */
-session_handler handle_commands, handle_step, handle_query, handle_save, handle_restore,
-	handle_fork;							 /* handlers_input.c */
-
 #endif

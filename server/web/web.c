@@ -50,7 +50,7 @@ static void peer_of(const struct web_site *site, struct lws *wsi, struct peer *o
 /* The options every connection of ours has: no waiting for more, little in the kernel. */
 static void tune(const struct web *web, struct lws *wsi)
 {
-	const struct io_limits *limits = io_limits(web->server->io);
+	const struct io_limits *limits = io_limits(web->service->io);
 	int fd = lws_get_socket_fd(wsi), one = 1, lowat = (int)limits->notsent_lowat;
 	int send_buffer = (int)limits->send_buffer, timeout = (int)limits->user_timeout_ms;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -91,7 +91,7 @@ static int opened(struct web_site *site, struct lws *wsi, struct web_connection 
 {
 	struct peer peer;
 	struct web *web = site->web;
-	const struct io *io = web->server->io;
+	const struct io *io = web->service->io;
 	guest_leave(site, wsi);
 	if (io->counters.streams >= io->limits.streams_max) {
 		web->refused++;
@@ -103,7 +103,7 @@ static int opened(struct web_site *site, struct lws *wsi, struct web_connection 
 	if (connection->stream == NULL)
 		return -1;
 	web->sockets++;
-	server_accept(web->server, web_stream_door(connection->stream));
+	web->service->calls->accept(web->service, web_stream_door(connection->stream));
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static int opened(struct web_site *site, struct lws *wsi, struct web_connection 
 static bool full(struct web *web)
 {
 	enum { AT_LEAST = 32 };
-	uint32_t most = AT_LEAST + io_limits(web->server->io)->streams_max / 4;
+	uint32_t most = AT_LEAST + io_limits(web->service->io)->streams_max / 4;
 	bool is = web->connections - web->sockets >= most;
 	web->refused += is;
 	return is;
@@ -125,8 +125,8 @@ static int admit(struct web_site *site, struct lws *wsi)
 	bool known = lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) > 0 &&
 		     strcmp(path, "/ws") == 0 && !site->admin;
 	bool allowed = web_host_allowed(site, wsi) && web_origin_allowed(site, wsi);
-	const struct server *server = site->web->server;
-	if (known && allowed && !server->draining && !server->closing)
+	const struct service *service = site->web->service;
+	if (known && allowed && !service->draining && !service->closing)
 		return 0;
 	site->web->refused++;
 	char origin[WEB_HOST_MAX], host[WEB_HOST_MAX];
@@ -250,7 +250,7 @@ static void add_with_port(struct web_site *site, const char *name)
 /* The names it goes by: its address, those of the loopback where it listens there, --web-host. */
 static void learn_hosts(struct web_site *site)
 {
-	const struct option_list *names = &site->web->server->options->web_host;
+	const struct option_list *names = &site->web->service->options->web_host;
 	char text[ADDRESS_TEXT_MAX];
 	address_print(&site->address, text);
 	add_host(site, text + strlen("tcp:"));
@@ -301,7 +301,7 @@ static enum status listen_at(struct web_site *site, const char *option, struct r
 		.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
 			   (address->kind == ADDRESS_TCP4 ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
 	};
-	const struct options *options = site->web->server->options;
+	const struct options *options = site->web->service->options;
 	if (site->tls) {
 		enum status status = secret_file_check(options->tls_key, TLS_KEY_FILE_MAX, "tls-key", why);
 		if (status != STATUS_OK)
@@ -337,7 +337,7 @@ static void say(int level, const char *line)
 
 static enum status make_context(struct web_site *site, struct reason *why)
 {
-	const struct options *options = site->web->server->options;
+	const struct options *options = site->web->service->options;
 	void *loops[1] = { site->web->loop };
 	uint32_t share = site->admin ? WEB_ADMIN_HEADERS_SHARE : WEB_HEADERS_SHARE;
 	struct lws_context_creation_info info = {
@@ -372,26 +372,26 @@ static enum status open_site(struct web_site *site, const char *text, const char
 	if (status == STATUS_OK)
 		status = make_context(site, why);
 	if (status == STATUS_OK)
-		status = probe(site->web->server->io, &site->address, &bound, why);
+		status = probe(site->web->service->io, &site->address, &bound, why);
 	if (status == STATUS_OK)
 		status = listen_at(site, option, why);
 	return status;
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */
-enum status web_create(struct server *server, struct uv_loop_s *loop, struct web **out,
+enum status web_create(struct service *service, struct uv_loop_s *loop, struct web **out,
 		       struct reason *why)
 {
-	const struct options *options = server->options;
+	const struct options *options = service->options;
 	*out = NULL;
 	if (options->web == NULL && options->admin == NULL)
 		return STATUS_OK;
 	struct web *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "web", "out of memory");
-	self->server = server;
+	self->service = service;
 	self->loop = loop;
-	self->streams.io = server->io;
+	self->streams.io = service->io;
 	self->streams.message_ms = options->handshake_ms;
 	self->viewer.web = self->admin.web = self;
 	self->admin.admin = true;
@@ -443,7 +443,7 @@ enum status web_reload(struct web *self, struct reason *why)
 	struct tls_context *trial;
 	if (self == NULL || !self->viewer.tls)
 		return STATUS_OK;
-	const struct options *options = self->server->options;
+	const struct options *options = self->service->options;
 	/* libwebsockets would take one of the two and then find that the other does not fit. */
 	enum status status =
 		tls_context_create(options->tls_cert, options->tls_key, &trial, why);

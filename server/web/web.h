@@ -19,7 +19,7 @@
 #define CAIRN_WEB_WEB_H
 
 #include "server/io/address.h"
-#include "server/server.h"
+#include "server/session/service.h"
 
 enum {
 	WEB_HEADER_BYTES = 4096,
@@ -36,7 +36,7 @@ struct uv_loop_s;
 /* Listens where the server's options say; *out is NULL when they say nowhere. `loop` is the one the
  * server's io runs on. Everything is borrowed. EXISTS for a port in use; the option is named. What *out
  * holds is the caller's also where it is not OK. */
-enum status web_create(struct server *server, struct uv_loop_s *loop, struct web **out,
+enum status web_create(struct service *service, struct uv_loop_s *loop, struct web **out,
 		       struct reason *why) MUST_CHECK;
 /* Ends every connection, runs the loop until libwebsockets has let go of it, and frees; NULL is allowed.
  * After server_destroy, when no other thread opens files any more and nobody is accepted. */

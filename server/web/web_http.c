@@ -61,7 +61,7 @@ bool web_origin_allowed(const struct web_site *site, struct lws *wsi)
 		return true;
 	if (!web_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin))
 		return false;
-	const struct option_list *others = &site->web->server->options->web_origin;
+	const struct option_list *others = &site->web->service->options->web_origin;
 	for (uint32_t i = 0; i < others->count; i++)
 		if (strcasecmp(others->items[i], origin) == 0)
 			return true;
@@ -231,12 +231,12 @@ static bool shows_token(struct web_site *site, struct lws *wsi, struct sight *ou
 {
 	char value[2048 + 8];
 	struct reason why;
-	struct server *server = site->web->server;
+	struct service *service = site->web->service;
 	int length = lws_hdr_copy(wsi, value, sizeof value, WSI_TOKEN_HTTP_AUTHORIZATION);
 	if (length <= 7 || strncasecmp(value, "Bearer ", 7) != 0)
 		return false;
 	struct wire_slice token = { .at = (const uint8_t *)value + 7, .bytes = (uint32_t)length - 7 };
-	if (keyring_check(&server->keyring, token, io_wall_s(server->io), &out->grant, &why) != STATUS_OK ||
+	if (keyring_check(&service->keyring, token, io_wall_s(service->io), &out->grant, &why) != STATUS_OK ||
 	    out->grant.once)
 		return false;
 	out->any = true;
@@ -249,14 +249,14 @@ static bool shows_token(struct web_site *site, struct lws *wsi, struct sight *ou
 static struct sight sight_of(struct web_site *site, struct lws *wsi)
 {
 	struct sight sight = { .any = false };
-	const struct server *server = site->web->server;
+	const struct service *service = site->web->service;
 	if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_AUTHORIZATION) > 0) {
 		(void)shows_token(site, wsi, &sight);
 		return sight;
 	}
 	const struct peer *peer = peer_of(site, wsi);
-	sight.any = server->options->tokens == NULL ||
-		    (peer != NULL && peer->local && server->loopback_role != WIRE_ROLE_NOBODY);
+	sight.any = service->options->tokens == NULL ||
+		    (peer != NULL && peer->local && service->loopback_role != WIRE_ROLE_NOBODY);
 	return sight;
 }
 
@@ -266,8 +266,8 @@ static struct response ready_response(struct web *web, struct web_connection *co
 {
 	uint32_t count = 0, told = 0;
 	const struct refused_file *files =
-		web->server->store != NULL ? store_refused(web->server->store, &count) : NULL;
-	if (web->server->draining)
+		web->service->store != NULL ? store_refused(web->service->store, &count) : NULL;
+	if (web->service->draining)
 		return plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "draining\n");
 	if (count == 0 || !sight->any)
 		return plain(HTTP_STATUS_OK, "ready\n");
@@ -303,7 +303,7 @@ static struct response admin_response(struct web_site *site, struct lws *wsi,
 		return plain(HTTP_STATUS_UNAUTHORIZED,
 			     "A bearer token of the tokens file is needed: Authorization: Bearer TOKEN.\n");
 	bytes_reset(&connection->text);
-	if (web_metrics(web->server, sight.limited ? &sight.grant : NULL, &connection->text) != STATUS_OK)
+	if (web_metrics(web->service, sight.limited ? &sight.grant : NULL, &connection->text) != STATUS_OK)
 		return plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "out of memory\n");
 	return (struct response){ .status = HTTP_STATUS_OK,
 				  .type = "text/plain; version=0.0.4; charset=utf-8",

@@ -37,7 +37,7 @@ struct web_site {
 };
 
 struct web {
-	struct server *server;
+	struct service *service;
 	struct uv_loop_s *loop;
 	struct web_site viewer, admin;
 	struct assets assets;
@@ -69,6 +69,6 @@ bool web_origin_allowed(const struct web_site *site, struct lws *wsi);
 bool web_header(struct lws *wsi, enum lws_token_indexes token, char *out, size_t bytes);
 
 /* The text of /metrics, of the worlds that the grant (NULL: of all) is for. */
-enum status web_metrics(struct server *server, const struct grant *grant, struct bytes *out) MUST_CHECK;
+enum status web_metrics(struct service *service, const struct grant *grant, struct bytes *out) MUST_CHECK;
 
 #endif

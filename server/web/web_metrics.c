@@ -13,6 +13,7 @@
 #include "server/io/log.h"
 #include "server/session/session.h"
 #include "server/web/web_internal.h"
+#include "server/worlds/worlds.h"
 
 enum { METRICS_WORLDS = 64 };
 
@@ -193,11 +194,11 @@ static uint32_t read_worlds(const struct worlds *worlds, const struct grant *gra
 	return MIN_OF(*seen, (uint32_t)METRICS_WORLDS + 1);
 }
 
-static uint32_t count_refused(const struct server *server, const struct grant *grant)
+static uint32_t count_refused(const struct service *service, const struct grant *grant)
 {
 	uint32_t count = 0, seen = 0;
 	const struct refused_file *files =
-		server->store != NULL ? store_refused(server->store, &count) : NULL;
+		service->store != NULL ? store_refused(service->store, &count) : NULL;
 	for (uint32_t i = 0; i < count; i++)
 		seen += grant_has_world(grant, files[i].name);
 	return seen;
@@ -220,13 +221,13 @@ static void put_reals(struct page *page, const struct world_row *rows, uint32_t 
 		    rows[i].push_work);
 }
 
-static void put_worlds(struct page *page, const struct server *server, const struct grant *grant)
+static void put_worlds(struct page *page, const struct service *service, const struct grant *grant)
 {
 	static struct world_row rows[METRICS_WORLDS + 1];
-	uint32_t seen, count = read_worlds(&server->worlds, grant, rows, &seen);
+	uint32_t seen, count = read_worlds(service->worlds, grant, rows, &seen);
 	one(page, "worlds", "gauge", "Worlds in service.", seen);
 	one(page, "files_refused", "gauge", "Files in the data directory that are left out.",
-	    count_refused(server, grant));
+	    count_refused(service, grant));
 	for (int m = 0; m < WORLD_METRICS && count > 0; m++) {
 		const char *const *text = WORLD_TEXTS[m];
 		put(page, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\n", text[0], text[2], text[0], text[1]);
@@ -237,11 +238,11 @@ static void put_worlds(struct page *page, const struct server *server, const str
 	put_reals(page, rows, count);
 }
 
-static void put_sessions(struct page *page, const struct server *server)
+static void put_sessions(struct page *page, const struct service *service)
 {
 	uint64_t by_role[WIRE_ROLE_ADMIN + 1] = { 0 };
-	for (uint32_t i = 0; i < server->sessions.items.count; i++)
-		by_role[session_role(server->sessions.items.items[i])]++;
+	for (uint32_t i = 0; i < service->sessions.items.count; i++)
+		by_role[session_role(service->sessions.items.items[i])]++;
 	put(page, "# HELP cairn_sessions Sessions by role; none: they have not said HELLO.\n"
 		  "# TYPE cairn_sessions gauge\n");
 	for (int role = 0; role <= WIRE_ROLE_ADMIN; role++)
@@ -249,34 +250,34 @@ static void put_sessions(struct page *page, const struct server *server)
 		    role == WIRE_ROLE_NOBODY ? "none" : wire_role_name((enum wire_role)role),
 		    by_role[role]);
 	one(page, "sessions_opened_total", "counter", "Connections that became sessions.",
-	    server->sessions.opened);
+	    service->sessions.opened);
 	one(page, "sessions_greeting", "gauge", "Connections that have not said HELLO.",
-	    server->sessions.greeting);
+	    service->sessions.greeting);
 	one(page, "address_refused_total", "counter", "Connections refused: too many of one address.",
-	    server->crowd.refused);
+	    service->crowd.refused);
 	one(page, "tokens_admitted_total", "counter", "Tokens that were accepted.",
-	    server->keyring.admitted);
-	one(page, "tokens_refused_total", "counter", "Tokens that were not.", server->keyring.refused);
-	if (server->tls == NULL)
+	    service->keyring.admitted);
+	one(page, "tokens_refused_total", "counter", "Tokens that were not.", service->keyring.refused);
+	if (service->tls == NULL)
 		return;
-	const struct tls_counters *tls = tls_context_counters(server->tls);
+	const struct tls_counters *tls = tls_context_counters(service->tls);
 	one(page, "tls_handshakes_total", "counter", "TLS handshakes completed.", tls->handshakes);
 	one(page, "tls_failures_total", "counter", "TLS handshakes that failed.", tls->failures);
 }
 
-enum status web_metrics(struct server *server, const struct grant *grant, struct bytes *out)
+enum status web_metrics(struct service *service, const struct grant *grant, struct bytes *out)
 {
 	struct page page = { out, STATUS_OK };
-	const struct io_counters *io = io_counters(server->io);
+	const struct io_counters *io = io_counters(service->io);
 	struct frame_pool_counters frames;
 	struct pool_counters pool;
-	frame_pool_counters(server->frames, &frames);
-	pool_counters(server->pool, &pool);
+	frame_pool_counters(service->frames, &frames);
+	pool_counters(service->pool, &pool);
 	put(&page, "# HELP cairn_build_info What is running.\n# TYPE cairn_build_info gauge\n"
-		   "cairn_build_info{version=\"%s\",abi=\"%s\"} 1\n", PACKAGE_VERSION, server->abi);
-	one(&page, "ready", "gauge", "Whether new sessions are taken.", !server->draining);
-	one(&page, "workers", "gauge", "Threads that step worlds.", executor_workers(server->executor));
-	put_sessions(&page, server);
+		   "cairn_build_info{version=\"%s\",abi=\"%s\"} 1\n", PACKAGE_VERSION, service->abi);
+	one(&page, "ready", "gauge", "Whether new sessions are taken.", !service->draining);
+	one(&page, "workers", "gauge", "Threads that step worlds.", executor_workers(service->executor));
+	put_sessions(&page, service);
 	one(&page, "streams", "gauge", "Connections open.", io->streams);
 	one(&page, "streams_accepted_total", "counter", "Connections accepted.", io->accepted);
 	one(&page, "streams_refused_total", "counter", "Connections refused for their number.", io->refused);
@@ -300,6 +301,6 @@ enum status web_metrics(struct server *server, const struct grant *grant, struct
 	one(&page, "heap_calls_total", "counter", "Calls of the heap.", heap_calls_total());
 	one(&page, "log_lines_lost_total", "counter", "Lines that nobody took from the log in time.",
 	    log_lost());
-	put_worlds(&page, server, grant);
+	put_worlds(&page, service, grant);
 	return page.status;
 }

@@ -3,6 +3,7 @@ libcairnd_a_SOURCES += \
 	server/worlds/scene_world.h \
 	server/worlds/world_reports.c \
 	server/worlds/world_reports.h \
+	server/worlds/members.c \
 	server/worlds/worlds.c \
 	server/worlds/worlds.h \
 	server/worlds/worlds_open.c

@@ -6,14 +6,14 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/io/log.h"
-#include "server/server.h"
+#include "server/session/service.h"
 #include "server/session/session.h"
 
 /* The session a report speaks to, with its place in the world; NULL when it is gone or has left. */
 static struct session *addressee(struct served_world *world, uint32_t number,
 				 struct membership **membership)
 {
-	struct session *session = registry_find(&world->server->sessions, number);
+	struct session *session = registry_find(&world->service->sessions, number);
 	/* One that is away may come back and ask for it again. */
 	if (session == NULL ||
 	    (session->state != SESSION_OPEN && session->state != SESSION_LOST))
@@ -60,7 +60,7 @@ static void send_results(struct served_world *world, const struct tick_report *r
 			 uint32_t first, uint32_t last)
 {
 	/* Who has left the world hears nothing, but may ask again when it is back. */
-	struct session *session = registry_find(&world->server->sessions,
+	struct session *session = registry_find(&world->service->sessions,
 						report->results[first].session);
 	struct membership *membership =
 		session != NULL ? session_past(session, world->number) : NULL;
@@ -129,31 +129,31 @@ void worlds_watch(struct served_world *world)
 }
 
 /* Once for all that may come to rest meanwhile. */
-static void worlds_rest_soon(struct server *server, uint64_t now)
+static void worlds_rest_soon(struct service *service, uint64_t now)
 {
-	if (server->rest_armed)
+	if (service->rest_armed)
 		return;
-	server->rest_armed = true;
-	io_timer_start(server->rest, now + FANOUT_REST_NS);
+	service->rest_armed = true;
+	io_timer_start(service->rest, now + FANOUT_REST_NS);
 }
 
 void worlds_rest(void *context)
 {
-	struct server *server = context;
-	uint64_t now = io_now(server->io);
+	struct service *service = context;
+	uint64_t now = io_now(service->io);
 	bool again = false;
-	server->rest_armed = false;
-	for (uint32_t i = 0; i < server->worlds.items.count; i++) {
-		struct served_world *world = server->worlds.items.items[i];
+	service->rest_armed = false;
+	for (uint32_t i = 0; i < service->worlds->items.count; i++) {
+		struct served_world *world = service->worlds->items.items[i];
 		if (world->stopping || !fanout_may_rest(world->fanout))
 			continue;
 		fanout_rest(world->fanout, now);
 		if (fanout_is_serving(world->fanout))
-			executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);
+			executor_ring(service->executor, EXECUTOR_LOOP, &service->serving);
 		again = again || fanout_may_rest(world->fanout);
 	}
 	if (again)
-		worlds_rest_soon(server, now);
+		worlds_rest_soon(service, now);
 }
 
 static void show(struct served_world *world, const struct tick_report *report)
@@ -161,20 +161,20 @@ static void show(struct served_world *world, const struct tick_report *report)
 	if (report->whole)
 		world->whole_asked = false;
 	worlds_watch(world);
-	struct server *server = world->server;
+	struct service *service = world->service;
 	bool watched = fanout_is_watched(world->fanout);
-	uint64_t now = watched ? io_now(server->io) : 0, before = fanout_work(world->fanout);
+	uint64_t now = watched ? io_now(service->io) : 0, before = fanout_work(world->fanout);
 	enum status status = fanout_report(world->fanout, report, now);
-	server_turn_spend(server, TURN_REPORTS, report->body_count + report->event_count +
+	service_turn_spend(service, TURN_REPORTS, report->body_count + report->event_count +
 					  fanout_work(world->fanout) - before);
 	if (status == STATUS_OK && report->step && watched && world->round_at == 0) {
 		world->round_at = now;
-		world->server->rounds.open++;
+		world->service->rounds.open++;
 	}
 	if (status == STATUS_OK && fanout_is_serving(world->fanout))
-		executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);
+		executor_ring(service->executor, EXECUTOR_LOOP, &service->serving);
 	if (watched && fanout_may_rest(world->fanout))
-		worlds_rest_soon(server, now);
+		worlds_rest_soon(service, now);
 	if (status == STATUS_OK)
 		return;
 	if (status != STATUS_AGAIN)
@@ -220,7 +220,7 @@ static void take_tick(struct served_world *world, const struct tick_report *repo
 	world->stats = report->stats;
 	world->lateness_max = MAX_OF(world->lateness_max, report->lateness_ns);
 	world->cost_max = MAX_OF(world->cost_max, report->cost_ns);
-	uint64_t slow = world->server->options->slow_tick_us * NS_PER_US;
+	uint64_t slow = world->service->options->slow_tick_us * NS_PER_US;
 	if (slow > 0 && report->cost_ns > slow)
 		log_warn("slow_tick", "world=%s tick=%llu us=%llu awake=%u contacts=%u", world->name,
 			 (unsigned long long)report->tick,
@@ -316,14 +316,14 @@ static void message_about(struct message *about, const struct reply_report *repl
 static void reply_forked(struct session *session, struct served_world *world,
 			 struct reply_report *reply)
 {
-	struct server *server = world->server;
+	struct service *service = world->service;
 	struct reason why;
 	struct world *copy;
 	struct served_world *served;
 	enum status status = world_load(reply->image.data, reply->image.count,
 					shape_book_source(&reply->shapes), &copy, &why);
 	if (status == STATUS_OK)
-		status = worlds_open(server, reply->name, copy, &reply->shapes, false, &served,
+		status = worlds_open(service, reply->name, copy, &reply->shapes, false, &served,
 				     &why);
 	struct message message;
 	if (status != STATUS_OK) {
@@ -372,7 +372,7 @@ enum { QUESTION_WORK = 4096 }; /* pieces looked at for an answer that count as a
 static void charge_answer(struct session *session, const struct reply_report *reply)
 {
 	double questions = (double)(reply->work / QUESTION_WORK);
-	quota_owe(&session->quota, QUOTA_QUERIES, questions, io_now(session->server->io));
+	quota_owe(&session->quota, QUOTA_QUERIES, questions, io_now(session->service->io));
 }
 
 static void reply_answer(struct session *session, const struct reply_report *reply)
@@ -439,7 +439,7 @@ static void reply_shape(struct session *session, const struct served_world *worl
 			const struct reply_report *reply)
 {
 	const struct shape *shape =
-		shape_book_find(&world->server->library, reply->shape.bytes);
+		shape_book_find(&world->service->library, reply->shape.bytes);
 	if (shape == NULL)
 		return; /* the library keeps what it has cooked */
 	uint8_t packed[512], words[WARNING_BYTES];
@@ -616,11 +616,11 @@ static bool take_report(struct served_world *world)
 	struct report *report = host_take_report(world->host);
 	if (report == NULL)
 		return false;
-	server_turn_spend(world->server, TURN_REPORTS, REPORT_WORK);
+	service_turn_spend(world->service, TURN_REPORTS, REPORT_WORK);
 	if (report->kind == REPORT_TICK) {
 		take_tick(world, &report->ticked);
 	} else if (!world->stopping) { /* else nobody is left to hear it */
-		server_turn_spend(world->server, TURN_REPORTS,
+		service_turn_spend(world->service, TURN_REPORTS,
 				  report->reply.raw.count / REPLY_WORK_BYTES);
 		if (kept_for_disk(world, report))
 			return true;
@@ -653,7 +653,7 @@ static struct served_world *take_first(struct worlds *worlds)
 
 void world_reports_forget(struct served_world *world)
 {
-	struct worlds *worlds = &world->server->worlds;
+	struct worlds *worlds = world->service->worlds;
 	struct served_world *before = NULL, *at = worlds->reporting_first;
 	if (!world->reporting)
 		return;
@@ -670,16 +670,16 @@ void world_reports_forget(struct served_world *world)
 
 void worlds_take_reports(void *context)
 {
-	struct server *server = context;
-	struct worlds *worlds = &server->worlds;
+	struct service *service = context;
+	struct worlds *worlds = service->worlds;
 	/* One of each in turn: a world with many reports, or costly ones, keeps no other waiting. */
-	while (worlds->reporting_first != NULL && server_turn_has_room(server, TURN_REPORTS)) {
+	while (worlds->reporting_first != NULL && service_turn_has_room(service, TURN_REPORTS)) {
 		struct served_world *world = take_first(worlds);
 		if (take_report(world))
 			put_last(worlds, world);
 	}
 	if (worlds->reporting_first != NULL)
-		executor_ring(server->executor, EXECUTOR_LOOP, &server->reporting);
+		executor_ring(service->executor, EXECUTOR_LOOP, &service->reporting);
 }
 
 void world_reports(struct host *host, void *context)
@@ -687,6 +687,6 @@ void world_reports(struct host *host, void *context)
 	struct served_world *world = context;
 	UNUSED(host);
 	if (!world->reporting)
-		put_last(&world->server->worlds, world);
-	worlds_take_reports(world->server);
+		put_last(world->service->worlds, world);
+	worlds_take_reports(world->service);
 }

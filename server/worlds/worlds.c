@@ -5,7 +5,7 @@
 
 #include "server/base/heap.h"
 #include "server/io/log.h"
-#include "server/server.h"
+#include "server/session/service.h"
 #include "server/session/session.h"
 #include "server/tick/clock.h"
 #include "server/worlds/world_reports.h"
@@ -48,27 +48,6 @@ bool worlds_name_valid(const char *name)
 			return false;
 	}
 	return true;
-}
-
-void worlds_join(struct served_world *world, struct session *session)
-{
-	/* The caller made room. */
-	world->members.items[world->members.count++] = session;
-}
-
-void worlds_leave(struct served_world *world, struct session *session, struct letter *farewell)
-{
-	for (uint32_t i = 0; i < world->members.count; i++) {
-		if (world->members.items[i] != session)
-			continue;
-		world->members.items[i] = world->members.items[--world->members.count];
-		break;
-	}
-	/* A host that ends, or whose worker has ended, needs no word of it. */
-	if (world->stopping || world->server->executor_stopped)
-		letter_destroy(farewell);
-	else
-		host_session_gone(world->host, farewell);
 }
 
 void worlds_fill_info(const struct served_world *world, struct message *message, uint64_t ref,
@@ -154,7 +133,7 @@ void worlds_release(struct worlds *self)
 }
 
 /* The journal of a new world, or of a recovered one; none without a data directory. */
-static enum status open_journal(struct server *server, struct served_world *world,
+static enum status open_journal(struct service *service, struct served_world *world,
 				struct recovered *recovered, struct journal **out,
 				struct reason *why)
 {
@@ -164,16 +143,16 @@ static enum status open_journal(struct server *server, struct served_world *worl
 		recovered->journal = NULL;
 		return STATUS_OK;
 	}
-	if (server->store == NULL)
+	if (service->store == NULL)
 		return STATUS_OK;
-	return store_create_world(server->store, world->name, out, why);
+	return store_create_world(service->store, world->name, out, why);
 }
 
-static struct host_options host_options_of(const struct server *server,
+static struct host_options host_options_of(const struct service *service,
 					   const struct served_world *world,
 					   const struct journal_pace *pace)
 {
-	const struct options *options = server->options;
+	const struct options *options = service->options;
 	struct host_options host = host_options_default();
 	host.number = world->number;
 	snprintf(host.name, sizeof host.name, "%s", world->name);
@@ -205,28 +184,28 @@ static void add_snapshots(struct host *host, struct recovered *recovered)
 }
 
 /* Closes the journal of a world that never came into service, and takes away a file made for it. */
-static void drop_journal(struct server *server, const struct served_world *world,
+static void drop_journal(struct service *service, const struct served_world *world,
 			 struct journal *journal, bool remove)
 {
 	struct reason why;
 	if (journal != NULL)
 		journal_close(journal);
 	if (world->has_journal && remove &&
-	    store_remove_world(server->store, world->name, &why) != STATUS_OK)
+	    store_remove_world(service->store, world->name, &why) != STATUS_OK)
 		log_warn("file_left", "world=%s text=%s", world->name, LOG_TEXT(why.text));
 }
 
 /* Everything of a world but its place in the list. */
-static enum status make_host(struct server *server, struct served_world *world,
+static enum status make_host(struct service *service, struct served_world *world,
 			     struct world *engine_world, struct shape_book *shapes,
 			     const struct journal_pace *pace, struct recovered *recovered,
 			     struct reason *why)
 {
-	struct host_options options = host_options_of(server, world, pace);
-	enum status status = fanout_create(server->frames, &world->fanout);
+	struct host_options options = host_options_of(service, world, pace);
+	enum status status = fanout_create(service->frames, &world->fanout);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "name", "%s", status_text(status));
-	status = open_journal(server, world, recovered, &options.journal, why);
+	status = open_journal(service, world, recovered, &options.journal, why);
 	if (status != STATUS_OK)
 		return status;
 	world->has_journal = options.journal != NULL;
@@ -234,27 +213,27 @@ static enum status make_host(struct server *server, struct served_world *world,
 		struct journal_events events = world_journal_events(world);
 		journal_set_events(options.journal, &events);
 	}
-	status = host_create(&options, engine_world, shapes, server->executor, world_reports, world,
+	status = host_create(&options, engine_world, shapes, service->executor, world_reports, world,
 			     &world->host);
 	if (status != STATUS_OK) {
-		drop_journal(server, world, options.journal, recovered == NULL);
+		drop_journal(service, world, options.journal, recovered == NULL);
 		return reason_set(why, status, -1, "name", "%s", status_text(status));
 	}
 	add_snapshots(world->host, recovered);
 	return STATUS_OK;
 }
 
-enum status worlds_add(struct server *server, const char *name, struct world *engine_world,
+enum status worlds_add(struct service *service, const char *name, struct world *engine_world,
 		       struct shape_book *shapes, bool running, struct recovered *recovered,
 		       struct served_world **out, struct reason *why)
 {
-	struct worlds *worlds = &server->worlds;
+	struct worlds *worlds = service->worlds;
 	if (worlds_find_name(worlds, name) != NULL)
 		return reason_set(why, STATUS_EXISTS, -1, "name", "there is a world %s already",
 				  name);
-	if (worlds->items.count >= server->options->worlds_max)
+	if (worlds->items.count >= service->options->worlds_max)
 		return reason_set(why, STATUS_LIMIT, -1, "name", "at most %llu worlds",
-				  (unsigned long long)server->options->worlds_max);
+				  (unsigned long long)service->options->worlds_max);
 	struct served_world *world = heap_alloc_zero(sizeof *world);
 	if (world == NULL ||
 	    ARRAY_RESERVE(&worlds->items, worlds->items.count + 1u) != STATUS_OK) {
@@ -262,7 +241,7 @@ enum status worlds_add(struct server *server, const char *name, struct world *en
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	}
-	world->server = server;
+	world->service = service;
 	world->number = ++worlds->next_number;
 	snprintf(world->name, sizeof world->name, "%s", name);
 	world->info = world_info(engine_world);
@@ -279,7 +258,7 @@ enum status worlds_add(struct server *server, const char *name, struct world *en
 	world->mode = pace.mode;
 	world->pace = pace.speed > 0 ? pace.speed : TICK_SPEED_NORMAL;
 	enum status status =
-		make_host(server, world, engine_world, shapes, &pace, recovered, why);
+		make_host(service, world, engine_world, shapes, &pace, recovered, why);
 	if (status != STATUS_OK) {
 		free_world(world);
 		return status;
@@ -289,9 +268,9 @@ enum status worlds_add(struct server *server, const char *name, struct world *en
 	return STATUS_OK;
 }
 
-enum status worlds_start(struct server *server, struct served_world *world)
+enum status worlds_start(struct service *service, struct served_world *world)
 {
-	return host_start(world->host, server->pool);
+	return host_start(world->host, service->pool);
 }
 
 /* Takes a world out of the list. */
@@ -305,51 +284,51 @@ static void forget(struct worlds *worlds, const struct served_world *world)
 		(worlds->items.count - at) * sizeof *worlds->items.items);
 }
 
-enum status worlds_open(struct server *server, const char *name, struct world *world,
+enum status worlds_open(struct service *service, const char *name, struct world *world,
 			struct shape_book *shapes, bool running, struct served_world **out,
 			struct reason *why)
 {
 	enum status status =
-		worlds_add(server, name, world, shapes, running, NULL, out, why);
+		worlds_add(service, name, world, shapes, running, NULL, out, why);
 	if (status != STATUS_OK) {
 		world_destroy(world);
 		return status;
 	}
 	struct served_world *served = *out;
-	status = worlds_start(server, served);
+	status = worlds_start(service, served);
 	if (status == STATUS_OK)
 		return status;
-	forget(&server->worlds, served);
+	forget(service->worlds, served);
 	host_destroy(served->host); /* closes the journal */
 	served->host = NULL;
-	drop_journal(server, served, NULL, true);
+	drop_journal(service, served, NULL, true);
 	free_world(served);
 	return reason_set(why, status, -1, "name", "%s", status_text(status));
 }
 
-void worlds_look_after(struct server *server, uint64_t now)
+void worlds_look_after(struct service *service, uint64_t now)
 {
-	for (uint32_t i = 0; i < server->worlds.items.count; i++) {
-		struct served_world *world = server->worlds.items.items[i];
+	for (uint32_t i = 0; i < service->worlds->items.count; i++) {
+		struct served_world *world = service->worlds->items.items[i];
 		if (world->stopping)
 			continue;
 		host_look_after(world->host);
 		worlds_watch(world);
 		fanout_look_after(world->fanout, now);
 		if (fanout_is_serving(world->fanout))
-			executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);
+			executor_ring(service->executor, EXECUTOR_LOOP, &service->serving);
 		if (!fanout_stands(world->fanout))
 			world_reports_ask(world);
 	}
 }
 
-void worlds_end_rounds(struct server *server)
+void worlds_end_rounds(struct service *service)
 {
-	struct round_times *rounds = &server->rounds;
-	uint64_t now = io_now(server->io);
+	struct round_times *rounds = &service->rounds;
+	uint64_t now = io_now(service->io);
 	rounds->open = 0;
-	for (uint32_t i = 0; i < server->worlds.items.count; i++) {
-		struct served_world *world = server->worlds.items.items[i];
+	for (uint32_t i = 0; i < service->worlds->items.count; i++) {
+		struct served_world *world = service->worlds->items.items[i];
 		if (world->round_at == 0)
 			continue;
 		if (fanout_is_serving(world->fanout)) {
@@ -364,40 +343,40 @@ void worlds_end_rounds(struct server *server)
 
 void worlds_serve(void *context)
 {
-	struct server *server = context;
-	struct worlds *worlds = &server->worlds;
-	uint64_t now = io_now(server->io);
+	struct service *service = context;
+	struct worlds *worlds = service->worlds;
+	uint64_t now = io_now(service->io);
 	uint32_t count = worlds->items.count, i = 0;
 	bool more = false;
 	/* The next turn goes on with the world at which this one has stopped. */
-	for (; i < count && server_turn_has_room(server, TURN_SERVING); i++) {
+	for (; i < count && service_turn_has_room(service, TURN_SERVING); i++) {
 		struct served_world *world = worlds->items.items[(worlds->serve_from + i) % count];
 		uint64_t before = fanout_work(world->fanout);
 		if (!fanout_is_serving(world->fanout))
 			continue;
 		more = fanout_continue(world->fanout, now) || more;
-		server_turn_spend(server, TURN_SERVING,
+		service_turn_spend(service, TURN_SERVING,
 				  SLICE_WORK + fanout_work(world->fanout) - before);
 	}
 	worlds->serve_from = count > 0 ? (worlds->serve_from + i) % count : 0;
 	if (more || i < count)
-		executor_ring(server->executor, EXECUTOR_LOOP, &server->serving);
+		executor_ring(service->executor, EXECUTOR_LOOP, &service->serving);
 }
 
 /* LOOP: the world's last mail has been read; nobody steps it any more. */
 static void on_stopped(struct host *host, void *context)
 {
 	struct served_world *world = context;
-	struct server *server = world->server;
-	struct worlds *worlds = &server->worlds;
+	struct service *service = world->service;
+	struct worlds *worlds = service->worlds;
 	UNUSED(host);
 	forget(worlds, world);
 	worlds->stopping--;
 	enum status status = STATUS_OK;
 	struct reason why;
 	if (world->remove_file && world->has_journal)
-		status = store_remove_world(server->store, world->name, &why);
-	struct session *asker = registry_find(&server->sessions, world->destroyed_by);
+		status = store_remove_world(service->store, world->name, &why);
+	struct session *asker = registry_find(&service->sessions, world->destroyed_by);
 	if (asker != NULL) {
 		struct message about;
 		message_init(&about, MESSAGE_WORLD_DESTROY);
@@ -408,17 +387,17 @@ static void on_stopped(struct host *host, void *context)
 			session_refuse(asker, &about, &why);
 	}
 	free_world(world);
-	server_world_ended(server);
+	service->calls->world_ended(service);
 }
 
-void worlds_stop(struct server *server, struct served_world *world, bool remove_file)
+void worlds_stop(struct service *service, struct served_world *world, bool remove_file)
 {
 	if (world->stopping)
 		return;
 	world->stopping = true;
 	world->remove_file = remove_file;
-	server->worlds.stopping++;
-	for (uint32_t i = 0; i < server->sessions.items.count; i++)
-		session_lose_world(server->sessions.items.items[i], world);
+	service->worlds->stopping++;
+	for (uint32_t i = 0; i < service->sessions.items.count; i++)
+		worlds_lose(world, service->sessions.items.items[i]);
 	host_stop(world->host, on_stopped, world);
 }

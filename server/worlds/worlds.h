@@ -11,11 +11,11 @@
 #include "server/store/store.h"
 #include "server/sync/fanout.h"
 
-struct server;
+struct service;
 struct session;
 
 struct served_world {
-	struct server *server; /* borrowed */
+	struct service *service; /* borrowed */
 	struct served_world *next_reporting; /* in worlds.reporting_first's list, where `reporting` */
 	bool reporting;			     /* it may have reports that have not been taken */
 	uint32_t number;
@@ -71,21 +71,21 @@ MUST_CHECK enum status worlds_parse_options(const struct wire_list *map,
 
 /* Puts a world into service under `name` with the shapes it may use; takes `world` and `shapes` on
  * OK. With a store a file is made, unless `recovered` brings one. EXISTS, LIMIT, IO, NO_MEMORY. */
-MUST_CHECK enum status worlds_add(struct server *server, const char *name, struct world *world,
+MUST_CHECK enum status worlds_add(struct service *service, const char *name, struct world *world,
 				  struct shape_book *shapes, bool running,
 				  struct recovered *recovered, struct served_world **out,
 				  struct reason *why);
 /* Worlds of the data directory, then of --scene options whose names are not there yet. */
-MUST_CHECK enum status worlds_open_all(struct server *server, struct reason *why);
+MUST_CHECK enum status worlds_open_all(struct service *service, struct reason *why);
 /* Takes an added world's host to the pool, after executor_start. */
-MUST_CHECK enum status worlds_start(struct server *server, struct served_world *world);
+MUST_CHECK enum status worlds_start(struct service *service, struct served_world *world);
 /* Both, for a world that is made while the server runs: it is in service, or there is nothing of it. Takes
  * `world` in any case, and `shapes`' contents on OK. */
-MUST_CHECK enum status worlds_open(struct server *server, const char *name, struct world *world,
+MUST_CHECK enum status worlds_open(struct service *service, const char *name, struct world *world,
 				   struct shape_book *shapes, bool running,
 				   struct served_world **out, struct reason *why);
 /* Now and then: frames that were held back, news that could not be told. */
-void worlds_look_after(struct server *server, uint64_t now);
+void worlds_look_after(struct service *service, uint64_t now);
 /* The host learns whether contacts are to be told; for whoever changes who watches what. */
 void worlds_watch(struct served_world *world);
 /* Takes reports of those worlds that have some, one of each at a time, until none are left or the turn's
@@ -96,15 +96,24 @@ void worlds_rest(void *context);
 /* The next slice of each world's round; rings itself while there are more. `context` is the server. */
 void worlds_serve(void *context);
 /* After a flush: notes how long the rounds took that have ended with it. */
-void worlds_end_rounds(struct server *server);
+void worlds_end_rounds(struct service *service);
 /* Ends a world; its members are told. With `remove_file` its file goes too. */
-void worlds_stop(struct server *server, struct served_world *world, bool remove_file);
+void worlds_stop(struct service *service, struct served_world *world, bool remove_file);
 
 /* WORLD_INFO as of now; texts are borrowed from the world. `scratch` holds the packed counts. */
 void worlds_fill_info(const struct served_world *world, struct message *message, uint64_t ref,
 		      uint8_t *scratch, uint32_t scratch_bytes);
-void worlds_join(struct served_world *world, struct session *session);
-/* `farewell` is taken. */
-void worlds_leave(struct served_world *world, struct session *session, struct letter *farewell);
+
+/* ---- members.c: sessions in worlds */
+/* A part in a world, a new one or the one it had. LIMIT, NO_MEMORY. */
+MUST_CHECK enum status worlds_admit(struct served_world *world, struct session *session);
+void worlds_let_go(struct served_world *world, struct session *session);
+void worlds_leave_all(struct session *session);
+/* The world is ending: the client is told, and its number is forgotten. */
+void worlds_lose(struct served_world *world, struct session *session);
+/* For sessions, by struct service_calls. */
+bool worlds_have(const struct service *service, const char *name);
+void worlds_go_on(struct session *session);
+void worlds_resume(struct session *session, const struct wire_list *applied);
 
 #endif

@@ -7,8 +7,9 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/io/log.h"
-#include "server/server.h"
+#include "server/session/service.h"
 #include "server/worlds/scene_world.h"
+#include "server/worlds/worlds.h"
 
 /* ---- the data directory -------------------------------------------------------------------------- */
 
@@ -26,26 +27,26 @@ static void release_recovered(struct recovered *recovered)
 
 /* A file that is no world, or none that can be gone on with, takes nobody else's away: it is left as it is,
  * and told wherever one would look. */
-static enum status leave_out(struct server *server, const char *name, const struct reason *inner,
+static enum status leave_out(struct service *service, const char *name, const struct reason *inner,
 			     struct reason *why)
 {
-	if (server->options->strict_data || inner->status == STATUS_NO_MEMORY)
+	if (service->options->strict_data || inner->status == STATUS_NO_MEMORY)
 		return reason_set(why, inner->status, inner->index, inner->field, "world %s: %s",
 				  name, inner->text);
 	log_error("world_refused", "name=%s status=%s text=%s: its file is left as it is", name,
 		  status_name(inner->status), LOG_TEXT(inner->text));
-	enum status status = store_refuse(server->store, name, inner);
+	enum status status = store_refuse(service->store, name, inner);
 	return reason_set(why, status, -1, "data", "%s", status_text(status));
 }
 
-static enum status open_recovered(struct server *server, const char *name, struct reason *why)
+static enum status open_recovered(struct service *service, const char *name, struct reason *why)
 {
 	struct recovered recovered = { 0 };
 	struct served_world *served;
 	struct reason inner;
-	enum status status = store_recover(server->store, name, &recovered, &inner);
+	enum status status = store_recover(service->store, name, &recovered, &inner);
 	if (status != STATUS_OK)
-		return leave_out(server, name, &inner, why);
+		return leave_out(service, name, &inner, why);
 	uint32_t session_max = recovered.session_max;
 	log_info("world_recovered", "name=%s checkpoint_tick=%llu replayed=%llu", name,
 		 (unsigned long long)recovered.checkpoint_tick,
@@ -53,30 +54,30 @@ static enum status open_recovered(struct server *server, const char *name, struc
 	if (recovered.upgraded)
 		log_info("world_upgraded", "name=%s from=\"%s\" redone=%llu", name, recovered.from,
 			 (unsigned long long)recovered.redone);
-	if (server->options->journal_keep && !recovered.whole)
+	if (service->options->journal_keep && !recovered.whole)
 		log_warn("recording_not_from_birth",
 			 "name=%s: its beginning was pruned before --journal-keep was given", name);
-	status = worlds_add(server, name, recovered.world, &recovered.shapes,
-			    !server->options->paused, &recovered, &served, why);
+	status = worlds_add(service, name, recovered.world, &recovered.shapes,
+			    !service->options->paused, &recovered, &served, why);
 	if (status == STATUS_OK)
 		recovered.world = NULL;
 	/* Owners of bodies are session numbers: nobody may be taken for one who left. */
-	server->sessions.next_number = MAX_OF(server->sessions.next_number, session_max + 1);
+	service->sessions.next_number = MAX_OF(service->sessions.next_number, session_max + 1);
 	release_recovered(&recovered);
 	return status;
 }
 
-static enum status open_directory(struct server *server, struct reason *why)
+static enum status open_directory(struct service *service, struct reason *why)
 {
-	uint32_t count = store_worlds(server->store, NULL, 0);
+	uint32_t count = store_worlds(service->store, NULL, 0);
 	char(*names)[WIRE_NAME_MAX + 1] = heap_alloc(MAX_OF(count, 1u) * sizeof *names);
 	if (names == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "data", "%s",
 				  status_text(STATUS_NO_MEMORY));
-	count = MIN_OF(count, store_worlds(server->store, names, count));
+	count = MIN_OF(count, store_worlds(service->store, names, count));
 	enum status status = STATUS_OK;
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-		status = open_recovered(server, names[i], why);
+		status = open_recovered(service, names[i], why);
 	heap_free(names);
 	return status;
 }
@@ -98,28 +99,28 @@ static const char *split_scene(const char *text, char name[WIRE_NAME_MAX + 1])
 	return file;
 }
 
-static bool is_refused(const struct server *server, const char *name)
+static bool is_refused(const struct service *service, const char *name)
 {
 	uint32_t count = 0;
 	const struct refused_file *files =
-		server->store != NULL ? store_refused(server->store, &count) : NULL;
+		service->store != NULL ? store_refused(service->store, &count) : NULL;
 	for (uint32_t i = 0; i < count; i++)
 		if (strcmp(files[i].name, name) == 0)
 			return true;
 	return false;
 }
 
-static enum status open_scene(struct server *server, const char *text, struct reason *why)
+static enum status open_scene(struct service *service, const char *text, struct reason *why)
 {
 	char name[WIRE_NAME_MAX + 1];
 	const char *file = split_scene(text, name);
 	if (!worlds_name_valid(name))
 		return reason_set(why, STATUS_RANGE, -1, "scene", "%s is no name for a world", name);
-	if (worlds_find_name(&server->worlds, name) != NULL) {
+	if (worlds_find_name(service->worlds, name) != NULL) {
 		log_info("scene_has_a_world", "name=%s: it goes on from its file", name);
 		return STATUS_OK;
 	}
-	if (is_refused(server, name)) {
+	if (is_refused(service, name)) {
 		log_error("scene_left_out", "name=%s: there is a file of that name, and it was refused",
 			  name);
 		return STATUS_OK;
@@ -136,7 +137,7 @@ static enum status open_scene(struct server *server, const char *text, struct re
 	scene_destroy(scene);
 	if (status != STATUS_OK)
 		return status;
-	status = worlds_add(server, name, world, &book, !server->options->paused, NULL, &served,
+	status = worlds_add(service, name, world, &book, !service->options->paused, NULL, &served,
 			    why);
 	if (status != STATUS_OK)
 		world_destroy(world);
@@ -144,13 +145,13 @@ static enum status open_scene(struct server *server, const char *text, struct re
 	return status;
 }
 
-enum status worlds_open_all(struct server *server, struct reason *why)
+enum status worlds_open_all(struct service *service, struct reason *why)
 {
 	enum status status = STATUS_OK;
-	if (server->store != NULL)
-		status = open_directory(server, why);
-	for (uint32_t i = 0; i < server->options->scenes.count && status == STATUS_OK; i++)
-		status = open_scene(server, server->options->scenes.items[i], why);
+	if (service->store != NULL)
+		status = open_directory(service, why);
+	for (uint32_t i = 0; i < service->options->scenes.count && status == STATUS_OK; i++)
+		status = open_scene(service, service->options->scenes.items[i], why);
 	return status;
 }
 

@@ -175,7 +175,7 @@ static void issue_tokens(struct life *life)
 	life->token_first = life->token_count;
 	if (!life->traits.tokens || life->token_count + TOKENS_AT_ONCE > LIFE_TOKENS)
 		return;
-	ck_assert_int_eq(keyring_load(&life->sim->server->keyring, KEY_FILE, strlen(KEY_FILE), &why),
+	ck_assert_int_eq(keyring_load(&life->sim->server->service.keyring, KEY_FILE, strlen(KEY_FILE), &why),
 			 STATUS_OK);
 	for (uint32_t i = 0; i < TOKENS_AT_ONCE; i++) {
 		struct connect_token token = {

@@ -200,7 +200,7 @@ static void judge_mirror(struct life *life, struct sim_client *client,
 static void judge_counters(const struct life *life)
 {
 	const struct server *server = life->sim->server;
-	const struct registry *sessions = &server->sessions;
+	const struct registry *sessions = &server->service.sessions;
 	struct peer here = { .kind = ADDRESS_TCP4, .local = true, .octets = { 127, 0, 0, 1 } };
 	uint32_t greeting = 0, lost = 0, counted = 0;
 	for (uint32_t i = 0; i < sessions->items.count; i++) {
@@ -215,7 +215,7 @@ static void judge_counters(const struct life *life)
 	ck_assert_uint_eq(sessions->opened - sessions->closed, sessions->items.count);
 	ck_assert_uint_eq(sessions->greeting, greeting);
 	ck_assert_uint_eq(sessions->lost, lost);
-	ck_assert_uint_eq(crowd_of(&server->crowd, &here), counted);
+	ck_assert_uint_eq(crowd_of(&server->service.crowd, &here), counted);
 }
 
 /* A token lets one in, as who it says; of a client that has gone nothing is known any more. */

@@ -168,7 +168,7 @@ START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
 	fill(&hall, 20);
 	struct sim_client *client = guest(&hall, "controller", WIRE_CAPS_ALL);
 	struct server *server = hall.sim->server;
-	struct session *session = registry_find(&server->sessions, client->session);
+	struct session *session = registry_find(&server->service.sessions, client->session);
 	struct message ping;
 	message_init(&ping, MESSAGE_PING);
 	for (uint32_t n = 0; n < PINGS; n++) {
@@ -180,13 +180,13 @@ START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
 	uint64_t whole = 0; /* turns: how much comes at once is the network's */
 	bool counted = false;
 	while (session->frames_in < before + PINGS && server_sim_now(hall.sim) < end) {
-		if (server->turn.number != turn) {
-			turn = server->turn.number;
+		if (server->service.turn.number != turn) {
+			turn = server->service.turn.number;
 			read = session->frames_in;
 			counted = false;
 		}
 		ck_assert(server_sim_step(hall.sim));
-		if (server->turn.number == turn) {
+		if (server->service.turn.number == turn) {
 			ck_assert_uint_le(session->frames_in - read, READING_MESSAGES);
 			bool full_turn = session->frames_in - read == READING_MESSAGES;
 			whole += full_turn && !counted;

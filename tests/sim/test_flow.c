@@ -201,7 +201,7 @@ START_TEST(who_asks_and_never_reads_is_let_go)
 	}
 	server_sim_run(hall.sim, 10 * NS_PER_S);
 	ck_assert_uint_le(most, 3u << 20);
-	ck_assert_uint_eq(hall.sim->server->sessions.items.count, WATCHERS);
+	ck_assert_uint_eq(hall.sim->server->service.sessions.items.count, WATCHERS);
 	/* Everybody else is served. */
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
 	struct watch after = watch(&hall, NS_PER_S, 1);
@@ -230,7 +230,7 @@ START_TEST(at_the_cap_for_all_the_greediest_goes_first)
 				sim_send(hall.watchers[i], &step);
 		}
 	server_sim_run(hall.sim, 3 * NS_PER_S);
-	const struct registry *sessions = &hall.sim->server->sessions;
+	const struct registry *sessions = &hall.sim->server->service.sessions;
 	ck_assert_uint_lt(sessions->items.count, WATCHERS + 1);
 	ck_assert_ptr_null(registry_find(sessions, hall.watchers[0]->handshake.session));
 	ck_assert_ptr_nonnull(registry_find(sessions, hall.watchers[2]->handshake.session));
@@ -518,7 +518,7 @@ START_TEST(half_open_and_silent_peers_are_let_go_in_time)
 	ck_assert_int_eq(silent->goodbye, STATUS_HANDSHAKE);
 	/* The keeper and the others answer, and live. */
 	ck_assert(!hall.keeper->closed && !hall.watchers[2]->closed);
-	ck_assert_uint_eq(hall.sim->server->sessions.items.count, WATCHERS - 1);
+	ck_assert_uint_eq(hall.sim->server->service.sessions.items.count, WATCHERS - 1);
 	close_hall(&hall);
 }
 END_TEST
@@ -535,10 +535,10 @@ START_TEST(strangers_cannot_keep_others_out)
 	for (int i = 0; i < 150; i++)
 		server_sim_client(sim, &who);
 	server_sim_run(sim, 200 * NS_PER_MS);
-	ck_assert_uint_le(sim->server->sessions.greeting, 100);
+	ck_assert_uint_le(sim->server->service.sessions.greeting, 100);
 	/* Their two seconds over, there is room again. */
 	server_sim_run(sim, 3 * NS_PER_S);
-	ck_assert_uint_eq(sim->server->sessions.greeting, 0);
+	ck_assert_uint_eq(sim->server->service.sessions.greeting, 0);
 	who.raw = false;
 	(void)server_sim_guest(sim, &who);
 	ck_assert(server_sim_drain(sim, 60 * NS_PER_S));

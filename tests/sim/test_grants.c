@@ -44,7 +44,7 @@ static struct server_sim *guarded(void)
 	struct reason why;
 	options.io.quiet = true;
 	struct server_sim *sim = server_sim_create(&options);
-	ck_assert_int_eq(keyring_load(&sim->server->keyring, FILE_TEXT, strlen(FILE_TEXT), &why),
+	ck_assert_int_eq(keyring_load(&sim->server->service.keyring, FILE_TEXT, strlen(FILE_TEXT), &why),
 			 STATUS_OK);
 	return sim;
 }

@@ -255,7 +255,7 @@ START_TEST(an_error_closes_where_its_status_says_so)
 		message_init(&about, MESSAGE_PING);
 		if (status == STATUS_OK)
 			continue;
-		session_refuse_status(registry_find(&stage.sim->server->sessions,
+		session_refuse_status(registry_find(&stage.sim->server->service.sessions,
 						    client->handshake.session),
 				      &about, status);
 		server_sim_run(stage.sim, 500 * NS_PER_MS);
@@ -527,7 +527,7 @@ START_TEST(what_is_understood_and_refused_is_named)
 		sim_disconnect(client);
 	}
 	server_sim_run(stage.sim, NS_PER_S);
-	ck_assert_uint_eq(stage.sim->server->sessions.items.count, 1);
+	ck_assert_uint_eq(stage.sim->server->service.sessions.items.count, 1);
 	ck_assert_uint_eq(stage.sim->server->worlds.items.count, 1);
 	tear_down(&stage);
 }

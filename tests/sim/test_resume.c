@@ -68,7 +68,7 @@ static void spawn(struct house *house, uint32_t count)
 
 static uint32_t sessions(const struct house *house)
 {
-	return house->sim->server->sessions.items.count;
+	return house->sim->server->service.sessions.items.count;
 }
 
 START_TEST(who_comes_back_goes_on_with_a_delta_and_all_its_numbers)
@@ -131,7 +131,7 @@ START_TEST(a_resume_takes_the_place_of_a_connection_that_seems_to_live)
 	server_sim_run(house.sim, NS_PER_S);
 	ck_assert_uint_ge(sub->frames, frames + 30);
 	ck_assert_uint_eq(sessions(&house), 2);
-	ck_assert_uint_eq(house.sim->server->sessions.lost, 0);
+	ck_assert_uint_eq(house.sim->server->service.sessions.lost, 0);
 	close_house(&house);
 }
 END_TEST
@@ -216,7 +216,7 @@ START_TEST(after_half_a_minute_or_a_goodbye_the_session_is_gone)
 	sim_send(other, &goodbye);
 	server_sim_run(house.sim, 5 * NS_PER_S);
 	ck_assert(other->closed);
-	ck_assert_uint_eq(house.sim->server->sessions.lost, 0);
+	ck_assert_uint_eq(house.sim->server->service.sessions.lost, 0);
 	ck_assert(!sim_resumed(other));
 	close_house(&house);
 }
@@ -318,7 +318,7 @@ START_TEST(one_that_was_let_go_for_being_slow_may_come_back)
 		server_sim_run(house.sim, 20 * NS_PER_MS);
 	}
 	server_sim_run(house.sim, 3 * NS_PER_S);
-	ck_assert_uint_eq(house.sim->server->sessions.lost, 1);
+	ck_assert_uint_eq(house.sim->server->service.sessions.lost, 1);
 	uint32_t session = house.guest->session;
 	ck_assert(sim_resumed(house.guest));
 	ck_assert_uint_eq(house.guest->session, session);
@@ -390,7 +390,7 @@ START_TEST(a_drain_keeps_nobody_waiting_and_says_where_to_go)
 	struct sim_client *away = server_sim_guest(house.sim, &options);
 	sim_disconnect(away);
 	server_sim_run(house.sim, NS_PER_S);
-	ck_assert_uint_eq(house.sim->server->sessions.lost, 1);
+	ck_assert_uint_eq(house.sim->server->service.sessions.lost, 1);
 	ck_assert(server_sim_drain(house.sim, 60 * NS_PER_S));
 	ck_assert(redirected(house.guest, "tcp:127.0.0.1:7412"));
 	ck_assert(server_sim_sound(house.sim));

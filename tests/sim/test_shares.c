@@ -294,7 +294,7 @@ static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_
 	struct fanout_counters fanout;
 	uint32_t here = 0, bodies = world_stats(server_sim_world(sim, world)).bodies;
 	for (uint32_t number = 1; number <= sessions; number++) {
-		if (registry_find(&server->sessions, number) != NULL) {
+		if (registry_find(&server->service.sessions, number) != NULL) {
 			here++;
 			continue;
 		}

@@ -301,7 +301,7 @@ static void fall(enum sim_stepper stepper, uint64_t hashes[TICKS], uint64_t *her
 		hashes[i] = stepped->stepped.state_hash.value;
 	}
 	ck_assert(sim_caught_up(client, 1, NS_PER_S));
-	pool_counters(party.sim->server->pool, &counters);
+	pool_counters(party.sim->server->service.pool, &counters);
 	*here = counters.slices;
 	clear(&party);
 }

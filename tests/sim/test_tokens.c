@@ -20,7 +20,7 @@ static struct server_sim *open_sim(const char *const *arguments)
 	for (int i = 0; arguments != NULL && arguments[i] != NULL; i++)
 		options.arguments[i] = arguments[i];
 	struct server_sim *sim = server_sim_create(&options);
-	ck_assert_int_eq(keyring_load(&sim->server->keyring, FILE_TEXT, strlen(FILE_TEXT), &why),
+	ck_assert_int_eq(keyring_load(&sim->server->service.keyring, FILE_TEXT, strlen(FILE_TEXT), &why),
 			 STATUS_OK);
 	return sim;
 }
@@ -88,7 +88,7 @@ START_TEST(of_many_who_show_one_token_at_once_one_comes_in)
 	}
 	ck_assert_uint_eq(in, 1);
 	ck_assert_uint_eq(refused, 19);
-	ck_assert_uint_eq(sim->server->keyring.refused, 19);
+	ck_assert_uint_eq(sim->server->service.keyring.refused, 19);
 	server_sim_destroy(sim);
 }
 END_TEST
@@ -102,11 +102,11 @@ START_TEST(one_address_cannot_take_every_place_before_hello)
 	for (int i = 0; i < 10; i++)
 		(void)server_sim_client(sim, &mute);
 	server_sim_run(sim, 500 * NS_PER_MS);
-	ck_assert_uint_eq(sim->server->sessions.greeting, 5);
-	ck_assert_uint_eq(sim->server->crowd.refused, 5);
+	ck_assert_uint_eq(sim->server->service.sessions.greeting, 5);
+	ck_assert_uint_eq(sim->server->service.crowd.refused, 5);
 	/* They have had their time; their places are free again. */
 	server_sim_run(sim, 5 * NS_PER_S);
-	ck_assert_uint_eq(sim->server->sessions.greeting, 0);
+	ck_assert_uint_eq(sim->server->service.sessions.greeting, 0);
 	uint32_t open = 0;
 	for (int i = 0; i < 10; i++)
 		open += come(sim, NULL, NULL) == STATUS_OK;
@@ -127,7 +127,7 @@ START_TEST(nothing_is_counted_of_those_who_have_gone_or_come_back)
 	struct sim_client *clients[10];
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_eq(come(sim, NULL, &clients[i]), STATUS_OK);
-	ck_assert_uint_eq(crowd_of(&sim->server->crowd, &here), 10);
+	ck_assert_uint_eq(crowd_of(&sim->server->service.crowd, &here), 10);
 	for (int i = 0; i < 10; i++) {
 		if (i % 2 == 0)
 			sim_vanish(clients[i]);
@@ -135,8 +135,8 @@ START_TEST(nothing_is_counted_of_those_who_have_gone_or_come_back)
 			sim_disconnect(clients[i]);
 	}
 	server_sim_run(sim, 120 * NS_PER_S);
-	ck_assert_uint_eq(crowd_of(&sim->server->crowd, &here), 0);
-	ck_assert_uint_eq(sim->server->crowd.counts.count, 0);
+	ck_assert_uint_eq(crowd_of(&sim->server->service.crowd, &here), 0);
+	ck_assert_uint_eq(sim->server->service.crowd.counts.count, 0);
 	server_sim_destroy(sim);
 }
 END_TEST

@@ -5,8 +5,9 @@
 
 #include "protocol/command_wire.h"
 #include "protocol/query_wire.h"
-#include "server/server.h"
-#include "server/session/session.h"
+#include "server/requests/requests.h"
+#include "server/session/service.h"
+#include "server/worlds/worlds.h"
 
 /* The world a message is about; refuses and returns NULL where the session has not joined it. */
 static struct membership *wanted(struct session *self, const struct message *message,
@@ -84,10 +85,10 @@ static bool batch_within(struct session *self, const struct wire_list *list, uin
 static bool beyond_horizon(const struct session *self, const struct served_world *world, uint64_t at)
 {
 	return session_role(self) < WIRE_ROLE_CONTROLLER && at > world->tick &&
-	       at - world->tick > self->server->options->player_horizon;
+	       at - world->tick > self->service->options->player_horizon;
 }
 
-bool session_refuse_commands(struct session *self, const struct message *message,
+bool requests_refuse_commands(struct session *self, const struct message *message,
 			     const struct reason *why)
 {
 	const struct msg_commands *commands = &message->commands;
@@ -115,22 +116,6 @@ bool session_refuse_commands(struct session *self, const struct message *message
 	return false;
 }
 
-void session_name_fault(const struct message *message, struct reason *why)
-{
-	struct reason inner;
-	struct wire_query query;
-	enum status status = STATUS_OK;
-	if (message->type == MESSAGE_COMMANDS)
-		status = command_check_list(&message->commands.list, &inner);
-	else if (message->type == MESSAGE_STEP)
-		status = command_check_list(&message->step.commands, &inner);
-	else if (message->type == MESSAGE_QUERY)
-		status = query_take(&message->query.query, &query, &inner);
-	/* What is wrong beyond that (a text's bytes, a key) has only its place in the frame. */
-	if (status == why->status)
-		*why = inner;
-}
-
 void handle_commands(struct session *self, const struct message *message)
 {
 	const struct msg_commands *commands = &message->commands;
@@ -155,7 +140,7 @@ void handle_commands(struct session *self, const struct message *message)
 	case LEDGER_NEW:
 		break;
 	}
-	uint64_t now = io_now(self->server->io);
+	uint64_t now = io_now(self->service->io);
 	if (!batch_within(self, &commands->list, now)) {
 		reason_set(&why, STATUS_BUSY, -1, "list",
 			   "over the session's quota of commands or spawns: see Limits");
@@ -265,7 +250,7 @@ void handle_query(struct session *self, const struct message *message)
 	struct membership *membership = wanted(self, message, message->query.world);
 	if (membership == NULL)
 		return;
-	uint64_t now = io_now(self->server->io);
+	uint64_t now = io_now(self->service->io);
 	if (!quota_take(&self->quota, QUOTA_QUERIES, 1, now)) {
 		session_refuse_status(self, message, STATUS_BUSY);
 		if (quota_exhausted(&self->quota, now))
@@ -324,7 +309,7 @@ void handle_fork(struct session *self, const struct message *message)
 		return;
 	if (session_refuses_world(self, message, name))
 		return;
-	if (worlds_find_name(&self->server->worlds, name) != NULL) {
+	if (worlds_find_name(self->service->worlds, name) != NULL) {
 		session_refuse_status(self, message, STATUS_EXISTS);
 		return;
 	}

@@ -3,8 +3,9 @@
 
 #include "protocol/unpack.h"
 #include "server/io/log.h"
-#include "server/server.h"
-#include "server/session/session.h"
+#include "server/requests/requests.h"
+#include "server/session/service.h"
+#include "server/worlds/worlds.h"
 
 static void send_info(struct session *self, const struct served_world *world, uint64_t ref,
 		      uint32_t index, uint32_t of)
@@ -19,7 +20,7 @@ static void send_info(struct session *self, const struct served_world *world, ui
 
 void handle_world_list(struct session *self, const struct message *message)
 {
-	const struct worlds *worlds = &self->server->worlds;
+	const struct worlds *worlds = self->service->worlds;
 	uint32_t of = 0, index = 0;
 	for (uint32_t i = 0; i < worlds->items.count; i++)
 		of += grant_has_world(self->grant, worlds->items.items[i]->name);
@@ -49,7 +50,7 @@ static bool copy_name(struct wire_slice from, char to[WIRE_NAME_MAX + 1])
 
 void handle_world_create(struct session *self, const struct message *message)
 {
-	struct server *server = self->server;
+	struct service *service = self->service;
 	struct world_options options;
 	struct reason why;
 	bool running;
@@ -72,7 +73,7 @@ void handle_world_create(struct session *self, const struct message *message)
 	if (status == STATUS_OK)
 		status = world_create(&options, &world, &why);
 	if (status == STATUS_OK)
-		status = worlds_open(server, name, world, &shapes, running, &served, &why);
+		status = worlds_open(service, name, world, &shapes, running, &served, &why);
 	shape_book_release(&shapes);
 	if (status != STATUS_OK) {
 		session_refuse(self, message, &why);
@@ -85,16 +86,16 @@ void handle_world_create(struct session *self, const struct message *message)
 
 void handle_world_join(struct session *self, const struct message *message)
 {
-	struct server *server = self->server;
+	struct service *service = self->service;
 	char name[WIRE_NAME_MAX + 1];
 	struct served_world *world = NULL;
 	if (message->world_join.world != 0) {
-		world = worlds_find(&server->worlds, (uint32_t)message->world_join.world);
+		world = worlds_find(service->worlds, (uint32_t)message->world_join.world);
 	} else if (copy_name(message->world_join.name, name)) {
 		/* Before it is looked for: whether there is one is not for it to know. */
 		if (session_refuses_world(self, message, name))
 			return;
-		world = worlds_find_name(&server->worlds, name);
+		world = worlds_find_name(service->worlds, name);
 	}
 	if (world == NULL || world->stopping) {
 		session_refuse_status(self, message, STATUS_UNKNOWN_WORLD);
@@ -103,7 +104,7 @@ void handle_world_join(struct session *self, const struct message *message)
 	if (session_refuses_world(self, message, world->name))
 		return;
 	if (session_membership(self, world->number) == NULL) {
-		enum status status = session_join_world(self, world);
+		enum status status = worlds_admit(world, self);
 		struct reason why;
 		if (status != STATUS_OK) {
 			reason_set(&why, status, -1, "world", "%s",
@@ -124,15 +125,15 @@ void handle_world_leave(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_NOT_JOINED);
 		return;
 	}
-	session_leave_world(self, membership->world);
+	worlds_let_go(membership->world, self);
 	session_done(self, message);
 }
 
 void handle_world_destroy(struct session *self, const struct message *message)
 {
-	struct server *server = self->server;
+	struct service *service = self->service;
 	struct served_world *world =
-		worlds_find(&server->worlds, (uint32_t)message->world_destroy.world);
+		worlds_find(service->worlds, (uint32_t)message->world_destroy.world);
 	if (world == NULL || world->stopping) {
 		session_refuse_status(self, message, STATUS_UNKNOWN_WORLD);
 		return;
@@ -143,7 +144,7 @@ void handle_world_destroy(struct session *self, const struct message *message)
 	world->destroyed_ref = message->world_destroy.ref;
 	log_audit("world_destroyed", "world=%u name=%s session=%u", (unsigned)world->number,
 		  world->name, (unsigned)self->number);
-	worlds_stop(server, world, true);
+	worlds_stop(service, world, true);
 }
 
 void handle_control(struct session *self, const struct message *message)

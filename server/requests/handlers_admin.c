@@ -8,15 +8,16 @@
 #include "server/base/heap.h"
 #include "server/base/sort.h"
 #include "server/io/log.h"
-#include "server/server.h"
-#include "server/session/session.h"
+#include "server/requests/requests.h"
+#include "server/session/service.h"
+#include "server/worlds/worlds.h"
 
 void handle_ping(struct session *self, const struct message *message)
 {
 	struct message pong;
 	message_init(&pong, MESSAGE_PONG);
 	pong.pong.t = message->ping.t;
-	pong.pong.time_us = io_now_us(self->server->io);
+	pong.pong.time_us = io_now_us(self->service->io);
 	for (uint32_t i = 0; i < self->memberships.count; i++)
 		if (self->memberships.items[i].world != NULL)
 			pong.pong.tick = self->memberships.items[i].world->tick;
@@ -60,31 +61,31 @@ static uint64_t round_quantile(const struct round_times *rounds, uint32_t permil
 }
 
 /* Files and worlds that the grant (NULL: of all) is for. */
-static uint32_t count_refused(const struct server *server, const struct grant *grant)
+static uint32_t count_refused(const struct service *service, const struct grant *grant)
 {
 	uint32_t count = 0, seen = 0;
 	const struct refused_file *files =
-		server->store != NULL ? store_refused(server->store, &count) : NULL;
+		service->store != NULL ? store_refused(service->store, &count) : NULL;
 	for (uint32_t i = 0; i < count; i++)
 		seen += grant_has_world(grant, files[i].name);
 	return seen;
 }
 
-static uint32_t count_worlds(const struct server *server, const struct grant *grant)
+static uint32_t count_worlds(const struct service *service, const struct grant *grant)
 {
 	uint32_t seen = 0;
-	for (uint32_t i = 0; i < server->worlds.items.count; i++)
-		seen += grant_has_world(grant, server->worlds.items.items[i]->name);
+	for (uint32_t i = 0; i < service->worlds->items.count; i++)
+		seen += grant_has_world(grant, service->worlds->items.items[i]->name);
 	return seen;
 }
 
 /* The first of them; the log has them all. */
-static void pack_refused(struct wire_packer *out, const struct server *server, const struct grant *grant)
+static void pack_refused(struct wire_packer *out, const struct service *service, const struct grant *grant)
 {
 	uint32_t count = 0, told = 0;
-	uint32_t most = MIN_OF(count_refused(server, grant), (uint32_t)STORE_REFUSED_TOLD);
+	uint32_t most = MIN_OF(count_refused(service, grant), (uint32_t)STORE_REFUSED_TOLD);
 	const struct refused_file *files =
-		server->store != NULL ? store_refused(server->store, &count) : NULL;
+		service->store != NULL ? store_refused(service->store, &count) : NULL;
 	wire_pack_array(out, most);
 	for (uint32_t i = 0; i < count && told < most; i++) {
 		if (!grant_has_world(grant, files[i].name))
@@ -100,13 +101,13 @@ static void pack_refused(struct wire_packer *out, const struct server *server, c
 	}
 }
 
-static void pack_server(struct wire_packer *out, struct server *server, const struct grant *grant)
+static void pack_server(struct wire_packer *out, struct service *service, const struct grant *grant)
 {
-	const struct io_counters *io = io_counters(server->io);
+	const struct io_counters *io = io_counters(service->io);
 	struct frame_pool_counters frames;
 	struct pool_counters pool;
-	frame_pool_counters(server->frames, &frames);
-	pool_counters(server->pool, &pool);
+	frame_pool_counters(service->frames, &frames);
+	pool_counters(service->pool, &pool);
 	char motion[MOTION_TEXT_MAX];
 	struct motion_numbers numbers = engine_motion();
 	motion_text(&numbers, motion);
@@ -116,17 +117,17 @@ static void pack_server(struct wire_packer *out, struct server *server, const st
 	wire_pack_string(out, "build");
 	wire_pack_string(out, PACKAGE_VERSION);
 	wire_pack_string(out, "abi");
-	wire_pack_string(out, server->abi);
-	pair(out, "workers", executor_workers(server->executor));
-	pair(out, "worlds", count_worlds(server, grant));
-	pair(out, "files_refused", count_refused(server, grant));
-	pair(out, "sessions", server->sessions.items.count);
-	pair(out, "sessions_lost", server->sessions.lost);
-	pair(out, "fanout_rounds", server->rounds.count);
-	pair(out, "fanout_ns_p50", round_quantile(&server->rounds, 500));
-	pair(out, "fanout_ns_p99", round_quantile(&server->rounds, 990));
-	pair(out, "sessions_opened", server->sessions.opened);
-	pair(out, "time_us", io_now_us(server->io));
+	wire_pack_string(out, service->abi);
+	pair(out, "workers", executor_workers(service->executor));
+	pair(out, "worlds", count_worlds(service, grant));
+	pair(out, "files_refused", count_refused(service, grant));
+	pair(out, "sessions", service->sessions.items.count);
+	pair(out, "sessions_lost", service->sessions.lost);
+	pair(out, "fanout_rounds", service->rounds.count);
+	pair(out, "fanout_ns_p50", round_quantile(&service->rounds, 500));
+	pair(out, "fanout_ns_p99", round_quantile(&service->rounds, 990));
+	pair(out, "sessions_opened", service->sessions.opened);
+	pair(out, "time_us", io_now_us(service->io));
 	pair(out, "bytes_in", io->bytes_in);
 	pair(out, "bytes_out", io->bytes_out);
 	pair(out, "writes", io->writes);
@@ -141,8 +142,8 @@ static void pack_server(struct wire_packer *out, struct server *server, const st
 	pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
 	pair(out, "heap_calls", heap_calls_total());
 	pair(out, "log_lines_lost", log_lost());
-	pair(out, "library_shapes", server->library.count);
-	pair(out, "library_bytes", server->library.bytes);
+	pair(out, "library_shapes", service->library.count);
+	pair(out, "library_bytes", service->library.bytes);
 }
 
 /* table: the counters of a world, by the names people see. */
@@ -232,24 +233,24 @@ static uint32_t sections_of(struct wire_slice what)
 	       (wire_slice_is(what, "quotas") ? ABOUT_QUOTAS : 0u);
 }
 
-static void pack_sections(struct wire_packer *out, struct server *server, const struct grant *grant,
+static void pack_sections(struct wire_packer *out, struct service *service, const struct grant *grant,
 			  uint32_t sections)
 {
 	wire_pack_map(out, (uint32_t)__builtin_popcount(sections));
 	if (sections & ABOUT_SERVER) {
 		wire_pack_string(out, "server");
-		pack_server(out, server, grant);
+		pack_server(out, service, grant);
 	}
 	if (sections & ABOUT_WORLDS) {
 		wire_pack_string(out, "worlds");
-		wire_pack_array(out, count_worlds(server, grant));
-		for (uint32_t i = 0; i < server->worlds.items.count; i++)
-			if (grant_has_world(grant, server->worlds.items.items[i]->name))
-				pack_world(out, server->worlds.items.items[i]);
+		wire_pack_array(out, count_worlds(service, grant));
+		for (uint32_t i = 0; i < service->worlds->items.count; i++)
+			if (grant_has_world(grant, service->worlds->items.items[i]->name))
+				pack_world(out, service->worlds->items.items[i]);
 	}
 	if (sections & ABOUT_REFUSED) {
 		wire_pack_string(out, "refused");
-		pack_refused(out, server, grant);
+		pack_refused(out, service, grant);
 	}
 	if (sections & ABOUT_QUOTAS) {
 		wire_pack_string(out, "quotas");
@@ -261,23 +262,23 @@ static void pack_sections(struct wire_packer *out, struct server *server, const 
  * them; of the worlds that the token is for. */
 void handle_info(struct session *self, const struct message *message)
 {
-	struct server *server = self->server;
+	struct service *service = self->service;
 	uint32_t sections = sections_of(message->info.what);
 	if (sections == 0) {
 		struct reason why;
 		reason_set(&why, STATUS_RANGE, -1, "what",
-			   "sections are server, worlds, refused and quotas");
+			   "sections are service, worlds, refused and quotas");
 		session_refuse(self, message, &why);
 		return;
 	}
-	uint32_t room = 3072 + STORE_REFUSED_TOLD * 320 + server->worlds.items.count * 1280;
+	uint32_t room = 3072 + STORE_REFUSED_TOLD * 320 + service->worlds->items.count * 1280;
 	uint8_t *packed = heap_alloc(room);
 	if (packed == NULL) {
 		session_refuse_status(self, message, STATUS_NO_MEMORY);
 		return;
 	}
 	struct wire_packer out = wire_packer_over(packed, room);
-	pack_sections(&out, server, self->grant, sections);
+	pack_sections(&out, service, self->grant, sections);
 	struct message reply;
 	message_init(&reply, MESSAGE_REPLY);
 	reply.reply.ref = message->info.ref;

@@ -15,8 +15,9 @@
 #include "protocol/unpack.h"
 #include "server/base/hash.h"
 #include "server/base/heap.h"
-#include "server/server.h"
-#include "server/session/session.h"
+#include "server/requests/requests.h"
+#include "server/session/service.h"
+#include "server/worlds/worlds.h"
 
 #define LIBRARY_BYTES_MAX ((uint64_t)4 << 30)
 /* What it may hold of shapes that nobody uses. */
@@ -27,7 +28,7 @@ enum { AT_ONCE_BYTES = 4096 };
 
 /* A shape on its way through the helper. */
 struct cooking {
-	struct server *server;
+	struct service *service;
 	uint32_t session, world;
 	uint64_t ref;
 	struct wire_name name;
@@ -74,20 +75,20 @@ static void offer_shape(struct session *self, uint32_t world, uint64_t ref,
 
 /* Looks through the library when it has doubled, or grown beyond what it may hold of idle shapes: half of
  * that is left, so that the walk costs each new shape a share only. */
-static void library_trim(struct server *server)
+static void library_trim(struct service *service)
 {
-	struct shape_book *library = &server->library;
-	if (library->bytes < MAX_OF(server->library_trim_at, LIBRARY_IDLE_BYTES))
+	struct shape_book *library = &service->library;
+	if (library->bytes < MAX_OF(service->library_trim_at, LIBRARY_IDLE_BYTES))
 		return;
 	shape_book_trim(library, LIBRARY_IDLE_BYTES / 2);
-	server->library_trim_at = 2 * library->bytes;
+	service->library_trim_at = 2 * library->bytes;
 }
 
 /* The library knows what was cooked here; what it may hold is bounded. */
-static enum status library_add(struct server *server, const struct shape *shape)
+static enum status library_add(struct service *service, const struct shape *shape)
 {
-	struct shape_book *library = &server->library;
-	library_trim(server);
+	struct shape_book *library = &service->library;
+	library_trim(service);
 	if (library->bytes + shape->memory_bytes > LIBRARY_BYTES_MAX)
 		return shape_book_find(library, shape->name) != NULL ? STATUS_EXISTS : STATUS_LIMIT;
 	return shape_book_add(library, shape);
@@ -97,9 +98,9 @@ static enum status library_add(struct server *server, const struct shape *shape)
 static void cooked(void *context)
 {
 	struct cooking *job = context;
-	struct session *session = registry_find(&job->server->sessions, job->session);
+	struct session *session = registry_find(&job->service->sessions, job->session);
 	if (job->status == STATUS_OK) {
-		enum status status = library_add(job->server, job->shape);
+		enum status status = library_add(job->service, job->shape);
 		if (status != STATUS_OK && status != STATUS_EXISTS)
 			job->status = reason_set(&job->why, status, -1, "shape", "%s",
 						 status_text(status));
@@ -142,7 +143,7 @@ static void cook(void *context)
 		job->status = shape_book_cook((struct wire_slice){ job->data.data,
 								   (uint32_t)job->data.count },
 					      job->name.bytes, &job->shape, &job->why);
-	executor_ring(job->server->executor, EXECUTOR_LOOP, &job->done);
+	executor_ring(job->service->executor, EXECUTOR_LOOP, &job->done);
 }
 
 static enum status start_cooking(struct session *self, struct upload *upload)
@@ -150,17 +151,17 @@ static enum status start_cooking(struct session *self, struct upload *upload)
 	struct cooking *job = heap_alloc_zero(sizeof *job);
 	if (job == NULL)
 		return STATUS_NO_MEMORY;
-	job->server = self->server;
+	job->service = self->service;
 	job->session = self->number;
 	job->world = upload->world;
 	job->ref = upload->ref;
 	job->name = upload->name;
 	job->data = upload->data;
-	job->shape = (struct shape *)shape_book_find(&self->server->library, job->name.bytes);
+	job->shape = (struct shape *)shape_book_find(&self->service->library, job->name.bytes);
 	if (job->shape != NULL)
 		shape_retain(job->shape);
 	bell_init(&job->done, cooked, job);
-	enum status status = executor_post(self->server->executor, EXECUTOR_HELPER, cook, job);
+	enum status status = executor_post(self->service->executor, EXECUTOR_HELPER, cook, job);
 	if (status != STATUS_OK) {
 		if (job->shape != NULL)
 			shape_release(job->shape);
@@ -217,7 +218,7 @@ void handle_shape_upload(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_NOT_JOINED);
 		return;
 	}
-	const struct shape *known = shape_book_find(&self->server->library, part->shape.bytes);
+	const struct shape *known = shape_book_find(&self->service->library, part->shape.bytes);
 	if (known != NULL && part->part == 0 && part->of == 1 && part->data.bytes <= AT_ONCE_BYTES) {
 		if (check_name(&part->shape, part->data.at, part->data.bytes, &why) == STATUS_OK)
 			offer_shape(self, (uint32_t)part->world, part->ref, known, message);

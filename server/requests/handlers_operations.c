@@ -7,15 +7,15 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/io/log.h"
-#include "server/server.h"
-#include "server/session/session.h"
+#include "server/requests/requests.h"
+#include "server/session/service.h"
+#include "server/worlds/worlds.h"
 
 enum {
 	PAGE = 256,		    /* sessions in one answer */
 	SESSION_BYTES = 512,	    /* one of them, packed, at most */
 	CONFIG_BYTES = 32 << 10,    /* all options, packed */
 	CHANGES_MAX = 64,	    /* options of one CONFIG, as messages.def says */
-	MONITOR_QUEUE_MAX = 64 << 10, /* bytes waiting for one monitor, then lines are left out */
 };
 
 static void reply_with(struct session *self, const struct message *about, struct wire_packer *out)
@@ -71,11 +71,11 @@ static void pack_session(struct wire_packer *out, const struct session *session,
 }
 
 /* The PAGE sessions with the least numbers from `from` on, ascending; how many. */
-static uint32_t find_page(const struct server *server, uint64_t from, struct session *page[PAGE])
+static uint32_t find_page(const struct service *service, uint64_t from, struct session *page[PAGE])
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < server->sessions.items.count; i++) {
-		struct session *session = server->sessions.items.items[i];
+	for (uint32_t i = 0; i < service->sessions.items.count; i++) {
+		struct session *session = service->sessions.items.items[i];
 		if (session->number < from ||
 		    (count == PAGE && session->number > page[PAGE - 1]->number))
 			continue;
@@ -90,7 +90,7 @@ static uint32_t find_page(const struct server *server, uint64_t from, struct ses
 void handle_sessions(struct session *self, const struct message *message)
 {
 	struct session *page[PAGE];
-	uint32_t count = find_page(self->server, message->sessions.from, page);
+	uint32_t count = find_page(self->service, message->sessions.from, page);
 	uint32_t room = 16 + count * SESSION_BYTES;
 	uint8_t *packed = heap_alloc(room);
 	if (packed == NULL) {
@@ -100,7 +100,7 @@ void handle_sessions(struct session *self, const struct message *message)
 	struct wire_packer out = wire_packer_over(packed, room);
 	wire_pack_array(&out, count);
 	for (uint32_t i = 0; i < count; i++)
-		pack_session(&out, page[i], io_now(self->server->io));
+		pack_session(&out, page[i], io_now(self->service->io));
 	reply_with(self, message, &out);
 	heap_free(packed);
 }
@@ -108,7 +108,7 @@ void handle_sessions(struct session *self, const struct message *message)
 void handle_kick(struct session *self, const struct message *message)
 {
 	struct session *target =
-		registry_find(&self->server->sessions, (uint32_t)message->kick.session);
+		registry_find(&self->service->sessions, (uint32_t)message->kick.session);
 	struct reason why;
 	char text[WIRE_STRING_UP + 1];
 	if (target == NULL || target == self) {
@@ -124,7 +124,7 @@ void handle_kick(struct session *self, const struct message *message)
 	target->ended = true; /* also where it is leaving and might have come back */
 	session_goodbye(target, STATUS_FORBIDDEN, text[0] != '\0' ? text : "ended by an administrator");
 	/* What it held is free before its connection has gone, and before anybody hears that it is. */
-	session_leave_all(target);
+	worlds_leave_all(target);
 	if (target->state == SESSION_LOST)
 		session_destroy(target);
 	session_done(self, message);
@@ -196,13 +196,13 @@ static enum status set_config(struct session *self, const struct wire_list *map,
 	for (uint32_t i = 0; status == STATUS_OK && i < map->count; i++)
 		status = take_change(&in, &changes[i], why);
 	if (status == STATUS_OK)
-		status = change_options(self->server->options, changes, map->count, why);
+		status = change_options(self->service->options, changes, map->count, why);
 	for (uint32_t i = 0; status == STATUS_OK && i < map->count; i++)
 		log_audit("config_set", "session=%u option=%s value=%s before=%s",
 			  (unsigned)self->number, changes[i].name, LOG_TEXT(changes[i].value),
 			  LOG_TEXT(changes[i].before));
 	heap_free(changes);
-	log_set_level(self->server->options->log_level);
+	log_set_level(self->service->options->log_level);
 	return status;
 }
 
@@ -221,11 +221,11 @@ void handle_config(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_NO_MEMORY);
 		return;
 	}
-	while (options_view(self->server->options, count, &view))
+	while (options_view(self->service->options, count, &view))
 		count++;
 	struct wire_packer out = wire_packer_over(packed, CONFIG_BYTES);
 	wire_pack_map(&out, count);
-	for (uint32_t i = 0; options_view(self->server->options, i, &view); i++) {
+	for (uint32_t i = 0; options_view(self->service->options, i, &view); i++) {
 		wire_pack_string(&out, view.name);
 		wire_pack_array(&out, 2);
 		wire_pack_string(&out, view.value);
@@ -241,53 +241,22 @@ void handle_monitor(struct session *self, const struct message *message)
 {
 	bool on = message->monitor.on != 0;
 	if (on != self->monitors)
-		self->server->monitors += on ? 1 : -1;
+		self->service->monitors += on ? 1 : -1;
 	self->monitors = on;
 	self->monitor_lost = 0;
 	session_done(self, message);
-}
-
-void session_observe(struct session *self, const struct message *message, uint32_t bytes)
-{
-	struct server *server = self->server;
-	struct message line;
-	if (server->monitors == 0)
-		return;
-	message_init(&line, MESSAGE_MONITOR_LINE);
-	line.monitor_line.time_us = io_now_us(server->io);
-	line.monitor_line.session = self->number;
-	line.monitor_line.message = message->type;
-	line.monitor_line.ref = message_ref(message);
-	line.monitor_line.bytes = bytes;
-	for (uint32_t i = 0; i < server->sessions.items.count; i++) {
-		struct session *monitor = server->sessions.items.items[i];
-		/* Its own messages, ACKs of other subscriptions among them, are no news to it. */
-		if (!monitor->monitors || monitor == self || monitor->state != SESSION_OPEN)
-			continue;
-		line.monitor_line.lost = monitor->monitor_lost;
-		bool sent = outbox_queued(&monitor->outbox) < MONITOR_QUEUE_MAX &&
-			    session_send(monitor, &line) == STATUS_OK;
-		monitor->monitor_lost = sent ? 0 : monitor->monitor_lost + 1;
-	}
-}
-
-void session_end_monitor(struct session *self)
-{
-	if (self->monitors)
-		self->server->monitors--;
-	self->monitors = false;
 }
 
 /* ---- DRAIN --------------------------------------------------------------------------------------- */
 
 void handle_drain(struct session *self, const struct message *message)
 {
-	struct server *server = self->server;
+	struct service *service = self->service;
 	session_done(self, message);
 	if (message->drain.redirect.bytes > 0)
-		snprintf(server->redirect, sizeof server->redirect, "%.*s",
+		snprintf(service->redirect, sizeof service->redirect, "%.*s",
 			 (int)message->drain.redirect.bytes, (const char *)message->drain.redirect.at);
 	/* A second one must not end it at once, as a second signal does. */
-	if (!server->draining)
-		server_drain(server);
+	if (!service->draining)
+		service->calls->drain(service);
 }

@@ -1,7 +1,8 @@
 /* dispatch.c: from a message to its handler, past the role table. */
 #include "protocol/message.h"
 #include "server/io/log.h"
-#include "server/session/session.h"
+#include "server/requests/requests.h"
+#include "server/worlds/worlds.h"
 
 /* table: one line a message a client may send. HELLO has been dealt with before. */
 static session_handler *handler_of(enum message_type type)
@@ -95,7 +96,7 @@ static void audit(struct session *self, const struct message *message)
 		 self->grant != NULL ? self->grant->name : "", message_info(message->type)->name);
 }
 
-void session_dispatch(struct session *self, const struct message *message)
+void requests_dispatch(struct session *self, const struct message *message)
 {
 	session_handler *handler = handler_of(message->type);
 	if (handler == NULL) {

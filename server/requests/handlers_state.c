@@ -1,7 +1,8 @@
 /* handlers_state.c: SUBSCRIBE, UNSUBSCRIBE, ACK, RESYNC, FOCUS. */
 #include "protocol/capabilities.h"
-#include "server/server.h"
-#include "server/session/session.h"
+#include "server/requests/requests.h"
+#include "server/session/service.h"
+#include "server/worlds/worlds.h"
 
 void handle_subscribe(struct session *self, const struct message *message)
 {
@@ -39,8 +40,8 @@ void handle_subscribe(struct session *self, const struct message *message)
 	enum status status = fanout_subscribe(fanout, ask, &self->outbox, &self->allowance,
 					      self->handshake.caps & WIRE_CAP_ACK,
 					      self->handshake.limits.frame_down,
-					      io_now(self->server->io), &subscription, &why);
-	server_turn_spend(self->server, TURN_READING, fanout_work(fanout) - before);
+					      io_now(self->service->io), &subscription, &why);
+	service_turn_spend(self->service, TURN_READING, fanout_work(fanout) - before);
 	if (status != STATUS_OK) {
 		session_refuse(self, message, &why);
 		return;
@@ -76,7 +77,7 @@ void handle_ack(struct session *self, const struct message *message)
 {
 	/* Not an error: the subscription may have ended while the ACK was on its way. */
 	struct session_subscription *entry = session_subscription(self, message->ack.sub);
-	uint64_t now = io_now(self->server->io);
+	uint64_t now = io_now(self->service->io);
 	if (entry == NULL)
 		return;
 	subscription_ack(entry->subscription, (uint32_t)message->ack.epoch, message->ack.tick,
@@ -90,7 +91,7 @@ void handle_resync(struct session *self, const struct message *message)
 {
 	struct session_subscription *entry = wanted(self, message, message->resync.sub);
 	if (entry != NULL)
-		fanout_resync(entry->world->fanout, entry->subscription, io_now(self->server->io));
+		fanout_resync(entry->world->fanout, entry->subscription, io_now(self->service->io));
 }
 
 void handle_focus(struct session *self, const struct message *message)
@@ -103,5 +104,5 @@ void handle_focus(struct session *self, const struct message *message)
 	    STATUS_OK)
 		session_refuse(self, message, &why);
 	else if (entry->world->mode != WIRE_MODE_RUNNING)
-		fanout_show(entry->world->fanout, entry->subscription, io_now(self->server->io));
+		fanout_show(entry->world->fanout, entry->subscription, io_now(self->service->io));
 }

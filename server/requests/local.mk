@@ -1,0 +1,10 @@
+# server/requests: what clients ask for, by theme.
+libcairnd_a_SOURCES += \
+	server/requests/dispatch.c \
+	server/requests/handlers_admin.c \
+	server/requests/handlers_input.c \
+	server/requests/handlers_operations.c \
+	server/requests/handlers_shape.c \
+	server/requests/handlers_state.c \
+	server/requests/handlers_world.c \
+	server/requests/requests.h

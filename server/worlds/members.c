@@ -1,0 +1,201 @@
+/* members.c: sessions in worlds: how they come to be in one, leave it, lose it, and come back to it. */
+#include "protocol/capabilities.h"
+#include "protocol/cursor.h"
+#include "server/session/service.h"
+#include "server/session/session.h"
+#include "server/worlds/worlds.h"
+
+/* ---- joining and leaving ----------------------------------------------------------------------- */
+
+static uint32_t worlds_joined(const struct session *self)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->memberships.count; i++)
+		count += self->memberships.items[i].world != NULL;
+	return count;
+}
+
+enum status worlds_admit(struct served_world *world, struct session *self)
+{
+	if (worlds_joined(self) == SESSION_WORLDS_MAX)
+		return STATUS_LIMIT;
+	if (ARRAY_RESERVE(&self->memberships, self->memberships.count + 1u) != STATUS_OK ||
+	    ARRAY_RESERVE(&world->members, world->members.count + 1u) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	struct letter *farewell = host_farewell(self->number);
+	if (farewell == NULL)
+		return STATUS_NO_MEMORY;
+	struct membership *membership = session_past(self, world->number);
+	if (membership == NULL) {
+		membership = &self->memberships.items[self->memberships.count++];
+		*membership = (struct membership){ .number = world->number };
+	}
+	membership->world = world;
+	membership->farewell = farewell;
+	world->members.items[world->members.count++] = self;
+	return STATUS_OK;
+}
+
+/* `farewell` is taken. */
+static void forget_member(struct served_world *world, struct session *session, struct letter *farewell)
+{
+	for (uint32_t i = 0; i < world->members.count; i++) {
+		if (world->members.items[i] != session)
+			continue;
+		world->members.items[i] = world->members.items[--world->members.count];
+		break;
+	}
+	/* A host that ends, or whose worker has ended, needs no word of it. */
+	if (world->stopping || world->service->executor_stopped)
+		letter_destroy(farewell);
+	else
+		host_session_gone(world->host, farewell);
+}
+
+void worlds_let_go(struct served_world *world, struct session *self)
+{
+	for (uint32_t i = self->subscriptions.count; i-- > 0;) {
+		struct session_subscription *entry = &self->subscriptions.items[i];
+		if (entry->world != world)
+			continue;
+		fanout_unsubscribe(world->fanout, entry->subscription);
+		*entry = self->subscriptions.items[--self->subscriptions.count];
+	}
+	struct membership *membership = session_membership(self, world->number);
+	if (membership == NULL)
+		return;
+	forget_member(world, self, membership->farewell);
+	membership->farewell = NULL;
+	membership->world = NULL;
+	membership->left = ++self->leavings;
+	/* Nobody answers them any more; a repeat is done anew. */
+	membership->steps.count = 0;
+	session_forget_answers(self);
+}
+
+void worlds_leave_all(struct session *self)
+{
+	for (uint32_t i = 0; i < self->memberships.count; i++)
+		if (self->memberships.items[i].world != NULL)
+			worlds_let_go(self->memberships.items[i].world, self);
+}
+
+/* ERROR about what the client once asked for. */
+static void tell_end(struct session *self, const struct message *about)
+{
+	struct reason why;
+	reason_set(&why, STATUS_UNKNOWN_WORLD, -1, "", "the world has ended");
+	session_refuse(self, about, &why);
+}
+
+void worlds_lose(struct served_world *world, struct session *self)
+{
+	struct message about;
+	uint32_t told = 0;
+	struct membership *membership = session_past(self, world->number);
+	if (membership == NULL)
+		return;
+	/* Who ended it is answered when it is done. */
+	bool knows = self->number == world->destroyed_by;
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		if (self->subscriptions.items[i].world != world || knows)
+			continue;
+		message_init(&about, MESSAGE_SUBSCRIBE);
+		about.subscribe.sub = self->subscriptions.items[i].subscription->sub;
+		tell_end(self, &about);
+		told++;
+	}
+	message_init(&about, MESSAGE_WORLD_JOIN);
+	if (told == 0 && !knows && membership->world != NULL)
+		tell_end(self, &about);
+	worlds_let_go(world, self);
+	membership_release(membership);
+	*membership = self->memberships.items[--self->memberships.count];
+}
+
+/* ---- what connections make of it --------------------------------------------------------------- */
+
+bool worlds_have(const struct service *service, const char *name)
+{
+	return worlds_find_name(service->worlds, name) != NULL;
+}
+
+/* There is room again for what waits in parts. */
+void worlds_go_on(struct session *self)
+{
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		struct session_subscription *entry = &self->subscriptions.items[i];
+		fanout_go_on(entry->world->fanout, entry->subscription,
+			     io_now(self->service->io));
+	}
+}
+
+/* Where one subscription goes on. False: the client has one that is not here any more. */
+static bool take_up(struct session *self, struct wire_cursor *in, uint64_t *sub)
+{
+	uint64_t epoch = 0, tick = 0, events = 0, edit = 0;
+	struct wire_cursor item = *in;
+	uint32_t count;
+	*sub = 0;
+	if (wire_skip(in, NULL) != STATUS_OK || wire_take_array(&item, &count) != STATUS_OK ||
+	    count < 3 || wire_take_uint(&item, WIRE_INTEGER_MAX, sub) != STATUS_OK ||
+	    wire_take_uint(&item, UINT32_MAX, &epoch) != STATUS_OK ||
+	    wire_take_uint(&item, WIRE_INTEGER_MAX, &tick) != STATUS_OK ||
+	    (count > 3 && wire_take_uint(&item, WIRE_INTEGER_MAX, &events) != STATUS_OK) ||
+	    (count > 4 && wire_take_uint(&item, UINT32_MAX, &edit) != STATUS_OK))
+		return true; /* what cannot be read names nobody: its subscription begins anew */
+	struct session_subscription *entry = session_subscription(self, *sub);
+	if (entry == NULL)
+		return false;
+	if (entry->resumed)
+		return true;
+	entry->resumed = true;
+	subscription_resume(entry->subscription, (uint32_t)epoch, tick, count > 4 ? (int64_t)edit : -1,
+			    events);
+	return true;
+}
+
+static void resume_subscriptions(struct session *self, const struct wire_list *applied)
+{
+	struct wire_cursor in = wire_cursor_list(applied);
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		struct session_subscription *entry = &self->subscriptions.items[i];
+		entry->resumed = false;
+		entry->subscription->has_ack = self->handshake.caps & WIRE_CAP_ACK;
+		entry->subscription->frame_max = self->handshake.limits.frame_down;
+	}
+	for (uint32_t i = 0; i < applied->count; i++) {
+		struct message about;
+		uint64_t sub;
+		if (take_up(self, &in, &sub))
+			continue;
+		message_init(&about, MESSAGE_SUBSCRIBE);
+		about.subscribe.sub = sub;
+		session_refuse_status(self, &about, STATUS_UNKNOWN_SUBSCRIPTION);
+	}
+	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
+		struct session_subscription *entry = &self->subscriptions.items[i];
+		if (!entry->resumed)
+			subscription_resume(entry->subscription, 0, 0, 0, 0);
+		fanout_show(entry->world->fanout, entry->subscription, io_now(self->service->io));
+	}
+}
+
+/* What the client may have missed of its worlds. */
+static void tell_worlds(struct session *self)
+{
+	for (uint32_t i = 0; i < self->memberships.count; i++) {
+		struct message info;
+		uint8_t counts[512];
+		if (self->memberships.items[i].world == NULL)
+			continue;
+		worlds_fill_info(self->memberships.items[i].world, &info, 0, counts, sizeof counts);
+		session_send(self, &info);
+	}
+}
+
+void worlds_resume(struct session *self, const struct wire_list *applied)
+{
+	tell_worlds(self);
+	resume_subscriptions(self, applied);
+}
