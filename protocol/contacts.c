@@ -106,11 +106,11 @@ static uint8_t put_who(struct wire_touches_writer *self, const struct wire_touch
 	if (touch->other != base->other) {
 		head |= HAS_OTHER;
 		self->at = varint_put(self->at, (uint64_t)touch->other - base->other);
-		*base = (struct wire_touch_base){.other = touch->other,
-						 .normal = {base->normal[0], base->normal[1],
-							    base->normal[2]},
-						 .point = {base->point[0], base->point[1],
-							   base->point[2]}};
+		*base = (struct wire_touch_base){
+			.other = touch->other,
+			.normal = { base->normal[0], base->normal[1], base->normal[2] },
+			.point = { base->point[0], base->point[1], base->point[2] }
+		};
 	}
 	if (touch->child != base->child || touch->other_child != base->other_child) {
 		head |= HAS_CHILDREN;
@@ -328,7 +328,7 @@ const uint8_t *wire_touches_pass(enum wire_profile profile, const uint8_t *at, c
 	struct wire_touch touch;
 	if (at == end)
 		return NULL;
-	wire_touches_open(&touches, profile, (struct wire_slice){at, (uint32_t)(end - at)});
+	wire_touches_open(&touches, profile, (struct wire_slice){ at, (uint32_t)(end - at) });
 	while (wire_touches_next(&touches, &touch))
 		;
 	return touches.broken ? NULL : touches.at;

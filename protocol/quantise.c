@@ -41,11 +41,11 @@ void wire_quantise(enum wire_profile profile, const struct wire_body *body,
 	const struct wire_scale *scale = wire_scale_of(profile);
 	for (uint32_t i = 0; i < 3; i++) {
 		out->position[i] = wire_nearest(body->position[i] * scale->position,
-					   WIRE_QUANTISED_POSITION_MAX);
+						WIRE_QUANTISED_POSITION_MAX);
 		out->velocity[i] = (int32_t)wire_nearest(body->velocity[i] * scale->speed,
-						    WIRE_QUANTISED_SPEED_MAX);
+							 WIRE_QUANTISED_SPEED_MAX);
 		out->spin[i] = (int32_t)wire_nearest(body->spin[i] * scale->speed,
-						WIRE_QUANTISED_SPEED_MAX);
+						     WIRE_QUANTISED_SPEED_MAX);
 	}
 	quantise_rotation(body->rotation, scale->rotation, out);
 }
@@ -126,9 +126,9 @@ static uint8_t *hashed_put(uint8_t *at, const struct wire_quantised *values, wir
 		return at;
 	default:
 		for (uint32_t i = 0; i < 3; i++)
-			put_le32(at + 4 * i, (uint32_t)(bit == WIRE_COLUMN_SPIN
-								? values->spin[i]
-								: values->velocity[i]));
+			put_le32(at + 4 * i,
+				 (uint32_t)(bit == WIRE_COLUMN_SPIN ? values->spin[i]
+								    : values->velocity[i]));
 		return at + 12;
 	}
 }
@@ -166,7 +166,7 @@ uint32_t wire_change_bytes(const struct wire_quantised *from, const struct wire_
 const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wire_change *change,
 			       wire_mask bit)
 {
-	uint64_t numbers[4] = {0};
+	uint64_t numbers[4] = { 0 };
 	uint32_t count = 3;
 	for (uint32_t i = 0; i < count && at != NULL; i++) {
 		at = varint_get_long(at, end, VARINT_LONG_MAX, &numbers[i]);

@@ -38,7 +38,8 @@ struct wire_quantised {
 	uint8_t largest;     /* which that is: 0 w, 1 x, 2 y, 3 z */
 };
 
-/* `profile` is VIEW or SIM, here and below. Numbers that are not finite, and rotations without a length, become something in range. */
+/* `profile` is VIEW or SIM, here and below. Numbers that are not finite and rotations without a length
+ * become something in range. */
 void wire_quantise(enum wire_profile profile, const struct wire_body *body,
 		   struct wire_quantised *out);
 /* Writes the columns of `mask` as they are shown. */

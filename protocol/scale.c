@@ -1,8 +1,8 @@
 #include "protocol/scale.h"
 
 static const struct wire_scale SCALES[] = {
-	[WIRE_PROFILE_VIEW] = {512, 128, 255},
-	[WIRE_PROFILE_SIM] = {4096, 1024, 16383},
+	[WIRE_PROFILE_VIEW] = { 512, 128, 255 },
+	[WIRE_PROFILE_SIM] = { 4096, 1024, 16383 },
 };
 
 const struct wire_scale *wire_scale_of(enum wire_profile profile)

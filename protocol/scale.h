@@ -11,8 +11,8 @@
 
 /* A profile's numbers. */
 struct wire_scale {
-	double position; /* steps in a metre */
-	double speed;	 /* steps in 1 m/s and in 1 rad/s */
+	double position;  /* steps in a metre */
+	double speed;	  /* steps in 1 m/s and in 1 rad/s */
 	int16_t rotation; /* N */
 };
 

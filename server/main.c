@@ -40,15 +40,16 @@ static enum status load_tokens(struct server *server, struct reason *why)
 		return STATUS_OK;
 	enum status status = secret_file_read(path, KEYRING_FILE_MAX, "tokens", &text, why);
 	if (status == STATUS_OK)
-		status = keyring_load(&server->service.keyring, (const char *)text.data, text.count, why);
+		status = keyring_load(&server->service.keyring, (const char *)text.data, text.count,
+				      why);
 	if (text.count > 0)
 		memset(text.data, 0, text.count);
 	bytes_release(&text);
 	if (status == STATUS_OK)
 		server_revoke(server);
 	if (status == STATUS_OK)
-		log_info("tokens_loaded", "bearers=%u keys=%u", server->service.keyring.bearers.count,
-			 server->service.keyring.keys.count);
+		log_info("tokens_loaded", "bearers=%u keys=%u",
+			 server->service.keyring.bearers.count, server->service.keyring.keys.count);
 	return status;
 }
 
@@ -59,7 +60,8 @@ static enum status load_certificate(struct server *server, struct reason *why)
 	if (options->tls.count == 0)
 		return STATUS_OK;
 	if (server->service.tls != NULL)
-		return tls_context_reload(server->service.tls, options->tls_cert, options->tls_key, why);
+		return tls_context_reload(server->service.tls, options->tls_cert, options->tls_key,
+					  why);
 	return tls_context_create(options->tls_cert, options->tls_key, &server->service.tls, why);
 }
 
@@ -86,7 +88,8 @@ static enum status read_options(struct options *out, struct config_file *file, s
 }
 
 /* The first option that differs and needs a restart; OK where there is none. */
-static enum status all_live(const struct options *now, const struct options *next, struct reason *why)
+static enum status all_live(const struct options *now, const struct options *next,
+			    struct reason *why)
 {
 	struct option_view old, new;
 	for (uint32_t i = 0; options_view(now, i, &old) && options_view(next, i, &new); i++)
@@ -108,7 +111,8 @@ static enum status reload_options(struct server *server, struct reason *why)
 		status = all_live(server->service.options, &next, why);
 	for (uint32_t i = 0; status == STATUS_OK && options_view(&next, i, &view); i++)
 		if (view.live)
-			status = options_change(server->service.options, view.name, view.value, why);
+			status =
+				options_change(server->service.options, view.name, view.value, why);
 	config_file_release(&file);
 	log_set_level(server->service.options->log_level);
 	return status;
@@ -118,7 +122,8 @@ static void reload(struct parts *parts)
 {
 	struct reason why = { 0 };
 	struct server *server = parts->server;
-	if (load_certificate(server, &why) != STATUS_OK || web_reload(parts->web, &why) != STATUS_OK)
+	if (load_certificate(server, &why) != STATUS_OK ||
+	    web_reload(parts->web, &why) != STATUS_OK)
 		log_error("reload_refused", "text=%s", LOG_TEXT(why.text));
 	if (load_tokens(server, &why) != STATUS_OK)
 		log_error("reload_refused", "text=%s", LOG_TEXT(why.text));
@@ -210,8 +215,9 @@ static uint32_t raise_descriptors(const struct options *options)
 		return (uint32_t)options->sessions_max;
 	rlim_t sessions = limit.rlim_cur - MIN_OF(reserved, limit.rlim_cur / 3 * 2);
 	sessions = MIN_OF(sessions, (rlim_t)options->sessions_max);
-	log_warn("descriptors", "limit=%llu wanted=%llu sessions=%llu", (unsigned long long)limit.rlim_cur,
-		 (unsigned long long)wanted, (unsigned long long)sessions);
+	log_warn("descriptors", "limit=%llu wanted=%llu sessions=%llu",
+		 (unsigned long long)limit.rlim_cur, (unsigned long long)wanted,
+		 (unsigned long long)sessions);
 	return (uint32_t)MAX_OF(sessions, 1u);
 }
 

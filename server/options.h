@@ -22,8 +22,8 @@ enum options_command {
 	OPTIONS_RUN,
 	OPTIONS_REPLAY,
 	OPTIONS_MESH,
-	OPTIONS_HELP,	  /* print options_help(help_for) and succeed */
-	OPTIONS_VERSION	  /* print the version and succeed */
+	OPTIONS_HELP,	/* print options_help(help_for) and succeed */
+	OPTIONS_VERSION /* print the version and succeed */
 };
 
 struct options {
@@ -74,8 +74,9 @@ enum { OPTION_VALUE_BYTES = 256 };
 /* An option of SERVE as people see it. */
 struct option_view {
 	const char *name;
-	bool live;			/* may be changed while the daemon runs */
-	char value[OPTION_VALUE_BYTES]; /* as one would write it; lists with commas; cut where too long */
+	bool live; /* may be changed while the daemon runs */
+	char value
+		[OPTION_VALUE_BYTES]; /* as one would write it; lists with commas; cut where too long */
 };
 /* The i-th; false: there are no more. */
 bool options_view(const struct options *options, uint32_t index, struct option_view *out);
@@ -91,12 +92,12 @@ size_t options_help(enum options_command command, char *text, size_t bytes);
 enum status options_addresses(const struct options *options, struct address *out, uint32_t *count,
 			      struct reason *why) MUST_CHECK;
 /* The same for --tls; none where it was not given. */
-enum status options_tls_addresses(const struct options *options, struct address *out, uint32_t *count,
-				  struct reason *why) MUST_CHECK;
+enum status options_tls_addresses(const struct options *options, struct address *out,
+				  uint32_t *count, struct reason *why) MUST_CHECK;
 
 /* Whether that peer's PROXY header is believed: it is on the list of --proxy-from; without one, `local`. */
-bool options_proxy_from(const struct options *options, enum address_kind kind, const uint8_t octets[16],
-			bool local);
+bool options_proxy_from(const struct options *options, enum address_kind kind,
+			const uint8_t octets[16], bool local);
 
 /* The address of --web or --admin: HOST:PORT, with or without "tcp:" in front. */
 enum status options_web_address(const char *text, const char *option, struct address *out,

@@ -27,10 +27,12 @@ static enum status make_parts(struct server *self, struct reason *why)
 		return reason_set(why, status, -1, "server", "%s", status_text(status));
 	if (self->service.options->data == NULL)
 		return STATUS_OK;
-	status = store_create(self->service.options->data, self->service.executor, &self->service.store, why);
+	status = store_create(self->service.options->data, self->service.executor,
+			      &self->service.store, why);
 	if (status != STATUS_OK)
 		return status;
-	status = keyring_keep(&self->service.keyring, self->service.options->data, io_wall_s(self->service.io), why);
+	status = keyring_keep(&self->service.keyring, self->service.options->data,
+			      io_wall_s(self->service.io), why);
 	if (status != STATUS_OK)
 		return status;
 	struct retention retention = { (uint32_t)self->service.options->checkpoints_keep,
@@ -60,7 +62,8 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 	self->service.options = options;
 	self->service.own_uid = own_uid;
 	if (options->drain_redirect != NULL)
-		snprintf(self->service.redirect, sizeof self->service.redirect, "%s", options->drain_redirect);
+		snprintf(self->service.redirect, sizeof self->service.redirect, "%s",
+			 options->drain_redirect);
 	snprintf(self->service.abi, sizeof self->service.abi, "cairn-%d", ENGINE_CORE);
 	shape_book_init(&self->service.library);
 	registry_init(&self->service.sessions, 1);
@@ -76,7 +79,8 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 	crowd_init(&self->service.crowd, (uint32_t)options->address_greetings,
 		   (uint32_t)options->address_sessions);
 	/* Checked with the options. */
-	if (wire_role_parse(wire_text(options->loopback_role), &self->service.loopback_role) != STATUS_OK)
+	if (wire_role_parse(wire_text(options->loopback_role), &self->service.loopback_role) !=
+	    STATUS_OK)
 		self->service.loopback_role = WIRE_ROLE_NOBODY;
 	enum status status = make_parts(self, why);
 	if (status == STATUS_OK)
@@ -105,7 +109,8 @@ static void flush(void *context)
 		executor_ring(self->service.executor, EXECUTOR_LOOP, &self->service.roomy);
 	if (self->service.rounds.open > 0)
 		worlds_end_rounds(&self->service);
-	if (self->service.turn.work[TURN_REPORTS] > 0 && !self->guard_armed && self->worlds.items.count > 1)
+	if (self->service.turn.work[TURN_REPORTS] > 0 && !self->guard_armed &&
+	    self->worlds.items.count > 1)
 		arm_guard(self);
 	self->service.turn.number++;
 	memset(self->service.turn.work, 0, sizeof self->service.turn.work);
@@ -127,7 +132,6 @@ static void guard(void *context)
 	if (pool_relieve(self->service.pool) > 0 || runs_anything(self))
 		arm_guard(self);
 }
-
 
 /* What waits for sessions that are on their way out goes with them, soon. */
 static uint64_t leaving_bytes(const struct server *self)
@@ -267,8 +271,10 @@ void server_drain(struct server *self)
 /* Who has not said who he is must not keep others out. */
 static bool has_room(const struct server *self)
 {
-	uint64_t greeting_max = MAX_OF(self->service.options->sessions_max / 4, (uint64_t)GREETING_MIN);
-	return self->service.sessions.items.count < self->service.options->sessions_max + self->service.sessions.lost &&
+	uint64_t greeting_max =
+		MAX_OF(self->service.options->sessions_max / 4, (uint64_t)GREETING_MIN);
+	return self->service.sessions.items.count <
+		       self->service.options->sessions_max + self->service.sessions.lost &&
 	       self->service.sessions.greeting < greeting_max;
 }
 
@@ -339,7 +345,8 @@ enum status server_start(struct server *self, struct reason *why)
 {
 	enum status status = io_timer_create(self->service.io, look_after, self, &self->timer);
 	if (status == STATUS_OK)
-		status = io_timer_create(self->service.io, worlds_rest, &self->service, &self->service.rest);
+		status = io_timer_create(self->service.io, worlds_rest, &self->service,
+					 &self->service.rest);
 	if (status == STATUS_OK)
 		status = io_timer_create(self->service.io, guard, self, &self->guard);
 	if (status == STATUS_OK)

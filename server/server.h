@@ -26,8 +26,8 @@ struct server {
 /* Prepares everything; nothing runs yet. `own_uid` is the user this process runs as. Errors name
  * the option, scene or file. */
 MUST_CHECK enum status server_create(struct io *io, struct executor *executor,
-				     struct options *options, uint32_t own_uid,
-				     struct server **out, struct reason *why);
+				     struct options *options, uint32_t own_uid, struct server **out,
+				     struct reason *why);
 /* Starts threads, worlds and listeners; afterwards run the io. */
 MUST_CHECK enum status server_start(struct server *self, struct reason *why);
 /* Graceful end: no new sessions, GOODBYE to all, worlds are closed, then io_stop. A second call

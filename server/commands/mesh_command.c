@@ -198,7 +198,8 @@ static void put_field(struct job *job, const struct distance_field *field)
 
 /* ---- cooking ---------------------------------------------------------------------------------- */
 
-static void write_solid(struct writer *writer, const struct job *job, uint32_t form, uint32_t detail)
+static void write_solid(struct writer *writer, const struct job *job, uint32_t form,
+			uint32_t detail)
 {
 	const struct cloud *mesh = &job->mesh;
 	write_u8(writer, SHAPE_SOLID);
@@ -287,8 +288,9 @@ static enum status describe(struct job *job, struct reason *why)
 static enum status open_obj(const char *path, FILE **out, struct reason *why)
 {
 	*out = fopen(path, "w");
-	return *out != NULL ? STATUS_OK
-			    : reason_set(why, STATUS_IO, -1, "file", "%.80s cannot be written", path);
+	return *out != NULL
+		       ? STATUS_OK
+		       : reason_set(why, STATUS_IO, -1, "file", "%.80s cannot be written", path);
 }
 
 static enum status close_obj(FILE *file, const char *path, struct reason *why)
@@ -379,7 +381,8 @@ static enum status read_mesh(struct job *job, struct reason *why)
 	if (!number(job->options->mesh_weld, 1, &job->weld))
 		return reason_set(why, STATUS_RANGE, -1, "weld", "--weld is a number from 0 to 1");
 	if (!number(job->options->mesh_tolerance, SHAPE_LENGTH_MAX, &job->tolerance))
-		return reason_set(why, STATUS_RANGE, -1, "tolerance", "--tolerance is a number ≥ 0");
+		return reason_set(why, STATUS_RANGE, -1, "tolerance",
+				  "--tolerance is a number ≥ 0");
 	if (slash != NULL && (size_t)(slash - path) < sizeof base)
 		snprintf(base, sizeof base, "%.*s/", (int)(slash - path), path);
 	return mesh_read(&source, 0, base, slash != NULL ? slash + 1 : path, &job->mesh);

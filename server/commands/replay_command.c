@@ -38,8 +38,8 @@ static void print_difference(const struct replay_report *report, bool against)
 {
 	const char *theirs = against ? "file_hash" : "recorded";
 	const char *ours = against ? "against_hash" : "replayed";
-	printf("{\"seen\": \"%s\", \"epoch\": %" PRIu32 ", \"tick\": %" PRIu64, seen_by[report->seen],
-	       report->first_epoch, report->first_tick);
+	printf("{\"seen\": \"%s\", \"epoch\": %" PRIu32 ", \"tick\": %" PRIu64,
+	       seen_by[report->seen], report->first_epoch, report->first_tick);
 	if (report->seen == REPLAY_TICK_HASH || report->seen == REPLAY_STATE_HASH)
 		printf(", \"%s\": \"%016" PRIx64 "\", \"%s\": \"%016" PRIx64 "\"", theirs,
 		       report->recorded, ours, report->replayed);

@@ -5,7 +5,12 @@
 #include "server/options.h"
 
 /* Exit statuses of the command. */
-enum { REPLAY_EXIT_SAME = 0, REPLAY_EXIT_FAILED = 1, REPLAY_EXIT_DIFFERS = 2, REPLAY_EXIT_STATES = 3 };
+enum {
+	REPLAY_EXIT_SAME = 0,
+	REPLAY_EXIT_FAILED = 1,
+	REPLAY_EXIT_DIFFERS = 2,
+	REPLAY_EXIT_STATES = 3
+};
 /* The command: lines for people, one JSON object on the last line of standard output. */
 int replay_command(const struct options *options);
 

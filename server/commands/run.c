@@ -122,8 +122,8 @@ static void print_times(struct run *run)
 	double median = run->ticks > 0 ? run->ms[run->ticks / 2] : 0;
 	double p99 = run->ticks > 0 ? run->ms[run->ticks - 1 - run->ticks / 100] : 0;
 	double max = run->ticks > 0 ? run->ms[run->ticks - 1] : 0;
-	printf("\"ms\": {\"median\": %.6g, \"p99\": %.6g, \"max\": %.6g, \"total\": %.6g}, ", median,
-	       p99, max, total);
+	printf("\"ms\": {\"median\": %.6g, \"p99\": %.6g, \"max\": %.6g, \"total\": %.6g}, ",
+	       median, p99, max, total);
 }
 
 /* Contacts of the state, those of sleeping bodies too, which the step's own figures leave out. */
@@ -212,9 +212,11 @@ static enum status write_poses(struct run *run, struct reason *why)
 		if (world_body(run->world, ids[i], &b) != STATUS_OK)
 			continue;
 		const double values[] = {
-			b.position.x, b.position.y, b.position.z, b.rotation.w, b.rotation.x,
-			b.rotation.y, b.rotation.z, b.velocity.x, b.velocity.y, b.velocity.z,
-			b.angular_velocity.x, b.angular_velocity.y, b.angular_velocity.z,
+			b.position.x,	      b.position.y,	    b.position.z,
+			b.rotation.w,	      b.rotation.x,	    b.rotation.y,
+			b.rotation.z,	      b.velocity.x,	    b.velocity.y,
+			b.velocity.z,	      b.angular_velocity.x, b.angular_velocity.y,
+			b.angular_velocity.z,
 		};
 		fprintf(file, "%" PRIu32, b.id);
 		for (size_t k = 0; k < COUNT_OF(values); k++)

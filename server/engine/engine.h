@@ -12,7 +12,7 @@
 #include "server/base/parallel.h"
 #include "server/base/status.h"
 #include "server/engine/collision/placed.h" /* longer questions over a list from world_near */
-#include "server/engine/geometry/shape.h" /* shape_cook, shape_retain, shape_release, limits */
+#include "server/engine/geometry/shape.h"   /* shape_cook, shape_retain, shape_release, limits */
 #include "server/engine/types.h"
 #include "server/engine/world/command.h"
 
@@ -38,7 +38,8 @@ struct motion_numbers engine_motion(void);
 /* Of files and images from before motion was numbered in parts, which say `abi` 1. */
 struct motion_numbers motion_of_abi_1(void);
 /* Whether both make the same ticks under `method` (its name). */
-bool motion_is_same(const struct motion_numbers *a, const struct motion_numbers *b, const char *method);
+bool motion_is_same(const struct motion_numbers *a, const struct motion_numbers *b,
+		    const char *method);
 /* "core 1, free 1, soft-step 1, lcp 0" and back; a method that is not known here is passed over. */
 void motion_text(const struct motion_numbers *numbers, char text[MOTION_TEXT_MAX]);
 MUST_CHECK enum status motion_parse(const char *text, struct motion_numbers *out);
@@ -95,11 +96,11 @@ enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2, LATE_
 
 /* Commands that are applied together or not at all. */
 struct batch {
-	uint32_t session;  /* order within a tick is (session, number) */
-	uint64_t number;   /* per session and world, ascending */
-	uint64_t at;	   /* tick before which to apply; later than the present one: kept */
-	uint8_t late;	   /* enum late_policy, when `at` has passed */
-	bool restricted;   /* a player: only bodies owned by `session`; SPAWN makes them so */
+	uint32_t session; /* order within a tick is (session, number) */
+	uint64_t number;  /* per session and world, ascending */
+	uint64_t at;	  /* tick before which to apply; later than the present one: kept */
+	uint8_t late;	  /* enum late_policy, when `at` has passed */
+	bool restricted;  /* a player: only bodies owned by `session`; SPAWN makes them so */
 	struct command *commands; /* borrowed; normalised in place */
 	uint32_t count;
 };
@@ -110,8 +111,9 @@ struct batch_result {
 	uint64_t number;
 	uint64_t tick; /* boundary at which it was applied or refused, or for which it is kept */
 	enum status status; /* OK, or of the first command that was refused */
-	bool kept; /* OK, but nothing was applied: it waits for `tick` */
-	uint32_t edit; /* of the state it was applied in: (epoch, tick, edit) is the first that has it */
+	bool kept;	    /* OK, but nothing was applied: it waits for `tick` */
+	uint32_t
+		edit; /* of the state it was applied in: (epoch, tick, edit) is the first that has it */
 	struct reason why;
 	uint32_t value_count;
 	uint32_t *values; /* borrowed until the next call that applies */
@@ -249,13 +251,13 @@ struct joint_view {
 	bool asleep;   /* none of its bodies is awake */
 	uint32_t owner;
 	int64_t tag;
-	body_id a, b; /* 0 the world */
+	body_id a, b;	       /* 0 the world */
 	vec3 point_a, point_b; /* m, from the body's origin in its axes; of the world: world axes */
 	quat frame_a, frame_b; /* the joint's axes to the body's */
 	double break_force, break_torque; /* 0 never */
 	double coordinates[JOINT_AXES];	  /* m, rad; as the bodies stand */
 	vec3 anchor_a, anchor_b;	  /* m, world */
-	vec3 force;  /* N, on b at its anchor, world axes, mean over the last tick it was solved in */
+	vec3 force; /* N, on b at its anchor, world axes, mean over the last tick it was solved in */
 	vec3 torque; /* N·m, on b about its anchor */
 };
 /* UNKNOWN_JOINT. */
@@ -288,7 +290,8 @@ struct world_joint_changes {
 	uint32_t created_count, moved_count, changed_count, removed_count;
 };
 /* NO_MEMORY. */
-MUST_CHECK enum status world_joint_changes(const struct world *world, struct world_joint_changes *out);
+MUST_CHECK enum status world_joint_changes(const struct world *world,
+					   struct world_joint_changes *out);
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
@@ -325,10 +328,10 @@ MUST_CHECK enum status world_image_difference(const uint8_t *a, size_t a_bytes, 
 
 /* What an image says of itself. */
 struct image_about {
-	uint32_t version;		/* of its form */
-	struct motion_numbers numbers;	/* of the build that wrote it */
+	uint32_t version;	       /* of its form */
+	struct motion_numbers numbers; /* of the build that wrote it */
 	uint64_t tick;
-	uint16_t method;		/* in force; its permanent number */
+	uint16_t method; /* in force; its permanent number */
 	/* What was told of it when it was saved: over its own bytes, by the rule of its version. */
 	uint64_t saved_hash, saved_hashes[WORLD_TABLES_MAX];
 	/* world_state_hash of a world loaded from it, by this build's rule. */
@@ -387,11 +390,11 @@ uint32_t world_placed(const struct world *world, body_id body, struct placed_sha
 
 /* Mass properties of a body, or (0) of all dynamic bodies together, as they stand. */
 struct mass_view {
-	double mass;   /* kg */
-	vec3 centre;   /* world, m */
-	mat3 inertia;  /* about the centre, world axes, kg m² */
-	vec3 moments;  /* principal, largest first */
-	quat axes;     /* principal axes → world */
+	double mass;  /* kg */
+	vec3 centre;  /* world, m */
+	mat3 inertia; /* about the centre, world axes, kg m² */
+	vec3 moments; /* principal, largest first */
+	quat axes;    /* principal axes → world */
 	double radius; /* m: of the sphere about the centre that holds the body however it turns; of all: 0 */
 	uint32_t bodies;
 };
@@ -402,8 +405,8 @@ MUST_CHECK enum status world_mass(const struct world *world, body_id body, struc
 struct contact_view {
 	body_id a, b;
 	uint32_t child_a, child_b;
-	vec3 point, normal; /* world, a → b */
-	double separation;  /* m */
+	vec3 point, normal;    /* world, a → b */
+	double separation;     /* m */
 	double normal_impulse; /* N·s over the last tick */
 	vec3 friction_impulse; /* N·s on b, of the whole manifold, given with its first point */
 };

@@ -33,22 +33,23 @@ struct letter; /* host_mail.c */
 
 /* What one player (a restricted session) may have of a world at once. */
 struct player_limits {
-	uint32_t horizon_ticks; /* how far ahead a batch may be dated, and how long a force may last */
+	uint32_t
+		horizon_ticks; /* how far ahead a batch may be dated, and how long a force may last */
 	uint32_t pending, forces, bodies;
 };
 
 struct host_options {
 	uint32_t number; /* the world's number on the wire */
 	char name[WIRE_NAME_MAX + 1];
-	uint32_t budget;	       /* thousandths of the period; 0 none */
-	uint32_t checkpoint_ticks;     /* between checkpoints; 0: only at start and at SAVE */
-	uint32_t inbox_batches;	       /* waiting at most */
+	uint32_t budget;	   /* thousandths of the period; 0 none */
+	uint32_t checkpoint_ticks; /* between checkpoints; 0: only at start and at SAVE */
+	uint32_t inbox_batches;	   /* waiting at most */
 	uint32_t inbox_bytes;
-	uint32_t snapshots_max;	       /* kept by name */
-	uint64_t snapshot_bytes_max;   /* all together */
+	uint32_t snapshots_max;	     /* kept by name */
+	uint64_t snapshot_bytes_max; /* all together */
 	struct player_limits players;
-	struct journal_pace pace;      /* how it starts; speed 0: the clock's */
-	struct journal *journal;       /* taken; NULL: nothing is kept on disk */
+	struct journal_pace pace; /* how it starts; speed 0: the clock's */
+	struct journal *journal;  /* taken; NULL: nothing is kept on disk */
 };
 struct host_options host_options_default(void);
 
@@ -85,9 +86,9 @@ const char *host_name(const struct host *host);
 struct host_batch {
 	uint32_t session;
 	uint64_t batch;
-	uint64_t at; /* 0: the next boundary */
-	uint8_t late; /* enum late_policy */
-	bool restricted; /* the session is a player */
+	uint64_t at;	       /* 0: the next boundary */
+	uint8_t late;	       /* enum late_policy */
+	bool restricted;       /* the session is a player */
 	struct wire_list list; /* packed commands; copied */
 };
 /* BUSY over the inbox's bounds. The result comes in a TICK report, also when the commands cannot
@@ -98,7 +99,7 @@ struct host_step {
 	uint32_t session;
 	uint64_t request;
 	struct wire_option from;
-	uint32_t n; /* ≤ WIRE_STEPS_MAX */
+	uint32_t n;	       /* ≤ WIRE_STEPS_MAX */
 	struct wire_list list; /* packed commands; copied */
 	uint8_t want;	       /* enum wire_want bits */
 	bool anyway;	       /* the ticks are made even where the commands are refused */

@@ -51,10 +51,10 @@ struct step_job {
 	struct wire_option from;
 	uint32_t left; /* ticks still to make */
 	uint8_t want;
-	bool anyway;  /* its ticks are made even where its commands are refused */
-	bool refused; /* they were */
-	bool begun; /* its commands have been applied */
-	bool takes_part; /* in the boundary at hand */
+	bool anyway;			/* its ticks are made even where its commands are refused */
+	bool refused;			/* they were */
+	bool begun;			/* its commands have been applied */
+	bool takes_part;		/* in the boundary at hand */
 	struct waiting_batch *commands; /* owned, NULL when none came or once applied */
 	struct bytes results;		/* packed, for STEPPED */
 	uint32_t result_count;
@@ -72,7 +72,7 @@ enum boundary_stage {
 	BOUNDARY_COLLECT, /* batches of the inbox and of STEPs, decoded */
 	BOUNDARY_APPLY,
 	BOUNDARY_RECORD, /* to the journal: what was applied */
-	BOUNDARY_EDIT, /* what has come of STEPs' commands, and whether a tick is made */
+	BOUNDARY_EDIT,	 /* what has come of STEPs' commands, and whether a tick is made */
 	BOUNDARY_STEP,
 	BOUNDARY_HASH,	 /* to the journal: the tick */
 	BOUNDARY_REPORT, /* to the loop */
@@ -84,7 +84,7 @@ struct boundary {
 	bool stepping;	   /* a turn was taken; false: only news of control */
 	bool edits;	   /* the turn makes no tick: commands for a world that stands */
 	struct schedule_turn turn;
-	uint64_t cost; /* ns of processor time so far */
+	uint64_t cost;	   /* ns of processor time so far */
 	uint64_t slice_at; /* instant at which the slice at hand began */
 	struct arena_mark mark;
 	/* The inbox's array; the payloads are owned until all is applied. */
@@ -107,11 +107,11 @@ struct boundary {
 /* A restricted session that has sent something since it came in (host_players.c). */
 struct player {
 	uint32_t session;
-	bool gone; /* it has left: what waits of it is to be withdrawn */
+	bool gone;		       /* it has left: what waits of it is to be withdrawn */
 	uint64_t made, removed, given; /* bodies, by commands of its own that were done or kept */
-	uint32_t epoch; /* of the ticks below */
-	uint32_t asked; /* forces that last, in the boundary at hand */
-	ARRAY_OF(uint64_t) forces; /* until which tick each of its own that lasts does */
+	uint32_t epoch;		       /* of the ticks below */
+	uint32_t asked;		       /* forces that last, in the boundary at hand */
+	ARRAY_OF(uint64_t) forces;     /* until which tick each of its own that lasts does */
 };
 
 struct snapshot {
@@ -133,26 +133,27 @@ struct host {
 	struct arena scratch; /* decoded commands of one boundary */
 
 	enum wire_mode mode;
-	uint32_t lease;	  /* session that may step, 0 nobody's */
-	uint32_t barrier; /* sessions needed, 0 none */
-	ARRAY_OF(struct step_job) jobs;		/* first come first */
+	uint32_t lease;			 /* session that may step, 0 nobody's */
+	uint32_t barrier;		 /* sessions needed, 0 none */
+	ARRAY_OF(struct step_job) jobs;	 /* first come first */
 	ARRAY_OF(struct player) players; /* ascending by session */
 	/* Farewells of who has left with something to end: until the next boundary, and until that
 	 * one is recorded. */
 	struct letter *gone, *ending;
 	bool drags_due;	 /* among it are drags: a world that stands is edited for them */
 	bool let_go_all; /* drags of another time, or of sessions of another daemon or world */
-	ARRAY_OF(struct snapshot) snapshots;	/* by name, any order; looked up */
+	ARRAY_OF(struct snapshot) snapshots; /* by name, any order; looked up */
 	uint64_t snapshot_bytes;
-	uint64_t steps_unsaved; /* made since the last checkpoint, whatever a RESTORE did to the tick */
-	bool whole_due;		  /* the next report lists every body */
-	bool tell_due;		  /* a report of what control did is owed */
-	bool pace_due;		  /* and a record of it */
-	bool contacts_wanted;	  /* reports tell contacts */
-	bool contacts_due;	  /* the next one those of all bodies */
-	bool joints_wanted;	  /* reports tell joints */
-	bool joints_due;	  /* the next one all of them */
-	bool waiting_for_loop;	  /* reports full: not due until the loop has taken some */
+	uint64_t
+		steps_unsaved; /* made since the last checkpoint, whatever a RESTORE did to the tick */
+	bool whole_due;	       /* the next report lists every body */
+	bool tell_due;	       /* a report of what control did is owed */
+	bool pace_due;	       /* and a record of it */
+	bool contacts_wanted;  /* reports tell contacts */
+	bool contacts_due;     /* the next one those of all bodies */
+	bool joints_wanted;    /* reports tell joints */
+	bool joints_due;       /* the next one all of them */
+	bool waiting_for_loop; /* reports full: not due until the loop has taken some */
 	bool journal_failed;
 	struct boundary boundary;
 	uint32_t shapes_recorded; /* of the shapes known at the beginning */
@@ -170,10 +171,11 @@ struct host {
 	char restored[WIRE_NAME_MAX + 1];
 	bool restored_other_bits;
 
-	struct report_queue reports; /* worker → LOOP */
-	struct bell bell;	     /* rung for LOOP when reports wait */
+	struct report_queue reports;  /* worker → LOOP */
+	struct bell bell;	      /* rung for LOOP when reports wait */
 	bool in_slice, told_in_slice; /* one ring for all reports of a slice, at its end */
-	atomic_bool stands; /* its mode is not RUNNING: what is put into the inbox does not wait for a tick */
+	atomic_bool
+		stands; /* its mode is not RUNNING: what is put into the inbox does not wait for a tick */
 	bool here; /* LOOP is in it and takes the reports itself: no ring at all */
 	host_reports *on_reports;
 	void *reports_context;
@@ -188,8 +190,8 @@ struct host {
 	/* LOOP's: notes that found the mailbox half full, oldest first (last_note holds where there
 	 * are some), and the one kept for a bad day. */
 	struct letter *notes, *last_note, *journal_note;
-	bool journal_noted; /* it has been posted */
-	bool put; /* LOOP's: the inbox may hold something */
+	bool journal_noted;   /* it has been posted */
+	bool put;	      /* LOOP's: the inbox may hold something */
 	struct report *spare; /* LOOP's: a reply that was read, for the next request; or NULL */
 
 	uint64_t stalls, batches, refused; /* the worker's counters */
@@ -241,8 +243,8 @@ void host_boundary_release(struct host *host);
 MUST_CHECK enum status host_players_begin(struct host *host, struct boundary *boundary);
 /* Whether a restricted batch keeps within its session's shares: RANGE, LIMIT. */
 MUST_CHECK enum status host_players_check(struct host *host, struct boundary *boundary,
-					  const struct host_batch *from, const struct command *commands,
-					  struct reason *why);
+					  const struct host_batch *from,
+					  const struct command *commands, struct reason *why);
 /* Puts behind the other batches those that end what is left of who has gone. */
 void host_players_leave(struct host *host, struct boundary *boundary);
 /* Notes what has come of the batches. */
@@ -267,7 +269,7 @@ void host_set_mode(struct host *host, enum wire_mode mode);
 void host_do_control(struct host *host, struct asker *asker, enum wire_control action,
 		     double value);
 void host_do_session_gone(struct host *host, struct letter *farewell); /* taken */
-void host_do_step(struct host *host, struct step_job *job); /* contents taken */
+void host_do_step(struct host *host, struct step_job *job);	       /* contents taken */
 /* Whether requested ticks can be made now. */
 bool host_step_wanted(const struct host *host);
 /* Whether commands can be applied to a world that stands, without a tick. */

@@ -22,8 +22,8 @@ enum report_kind { REPORT_TICK, REPORT_REPLY };
 /* Why a body stands in a report; bits. */
 enum {
 	REPORT_CREATED = 1,
-	REPORT_MOVED = 2,   /* pose, velocity or status */
-	REPORT_CHANGED = 4, /* owner, tag, flags or placements */
+	REPORT_MOVED = 2,    /* pose, velocity or status */
+	REPORT_CHANGED = 4,  /* owner, tag, flags or placements */
 	REPORT_CONTACTS = 8, /* contacts are told: perhaps the same */
 };
 struct report_shape {
@@ -52,7 +52,7 @@ struct report_result {
 	uint32_t edit; /* of the state it was applied in */
 	enum status status;
 	int32_t index; /* of the refused command, −1 */
-	bool step; /* came with a STEP: goes out in its STEPPED, not in a RESULT */
+	bool step;     /* came with a STEP: goes out in its STEPPED, not in a RESULT */
 	uint32_t first_value, value_count; /* into `values` */
 	char text[96];
 	char field[32];
@@ -61,19 +61,20 @@ struct report_result {
 struct tick_report {
 	uint64_t tick, tick_hash;
 	uint32_t epoch, edit;
-	uint8_t mode;	/* enum wire_mode */
-	bool whole;	/* every body is listed as created: the first report, and after a restore */
-	bool step;	/* a step was made; false: only commands, control or a restore */
-	bool contacts;	/* contacts are told: of all bodies at first, then of those where they changed */
-	bool contacts_all; /* of all */
-	bool joints;	 /* joints are told: all at first, then those that may have changed */
-	bool joints_all; /* all, as created */
+	uint8_t mode; /* enum wire_mode */
+	bool whole;   /* every body is listed as created: the first report, and after a restore */
+	bool step;    /* a step was made; false: only commands, control or a restore */
+	bool contacts; /* contacts are told: of all bodies at first, then of those where they changed */
+	bool contacts_all;     /* of all */
+	bool joints;	       /* joints are told: all at first, then those that may have changed */
+	bool joints_all;       /* all, as created */
 	uint32_t contacts_cut; /* points that were not told: beyond WIRE_BODY_CONTACTS of a body */
 	struct reason failure; /* with mode FAILED: why */
-	uint64_t stalls; /* boundaries that had to wait so far: for the loop, the journal or memory */
+	uint64_t
+		stalls; /* boundaries that had to wait so far: for the loop, the journal or memory */
 	uint64_t lateness_ns, cost_ns; /* of this tick */
 	uint64_t late, dropped; /* so far: ticks begun a period late, ticks given up by the clock */
-	uint32_t pace;	/* world time per wall time, thousandths */
+	uint32_t pace;		/* world time per wall time, thousandths */
 	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
 	/* Room in each of the lists below, which a report keeps when it is used again. */
 	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;
@@ -81,7 +82,7 @@ struct tick_report {
 	struct report_body *bodies; /* ascending ids */
 	struct report_shape *shapes;
 	struct bytes contacts_packed;
-	body_id *removed; /* ascending */
+	body_id *removed;		  /* ascending */
 	struct report_joint *joints_told; /* ascending ids */
 	joint_id *joints_removed;	  /* ascending */
 	struct event *events;
@@ -93,34 +94,35 @@ struct tick_report {
 
 /* What a request was about; the asker gets `ref` back. */
 enum reply_kind {
-	REPLY_CONTROL,	/* answer with WORLD_INFO */
+	REPLY_CONTROL, /* answer with WORLD_INFO */
 	REPLY_STEPPED,
 	REPLY_SAVED,
 	REPLY_RESTORED,
-	REPLY_FORKED,	/* `image` holds the copy; the server makes the world */
-	REPLY_ANSWER,	/* `raw` is the answer, packed */
-	REPLY_SHAPE,	/* the world knows the shape */
+	REPLY_FORKED, /* `image` holds the copy; the server makes the world */
+	REPLY_ANSWER, /* `raw` is the answer, packed */
+	REPLY_SHAPE,  /* the world knows the shape */
 };
 struct reply_report {
 	enum reply_kind kind;
 	uint32_t session;
-	uint64_t ref;		/* ref, id or request of the asker */
-	uint8_t about;		/* number of the message that is answered */
+	uint64_t ref;  /* ref, id or request of the asker */
+	uint8_t about; /* number of the message that is answered */
 	enum status status;
-	struct reason why;	/* when status is not OK */
+	struct reason why; /* when status is not OK */
 	uint64_t tick;
 	uint32_t epoch, edit;
 	uint8_t mode;
 	struct wire_hash state_hash, tick_hash, joints_hash;
 	bool other_bits; /* to a RESTORE: the snapshot is of a build with other numbers (engine.h) */
-	struct bytes raw;	/* packed value: answer or observation */
-	uint64_t work;		/* REPLY_ANSWER: pieces that were looked at for it, about */
+	struct bytes raw;	  /* packed value: answer or observation */
+	uint64_t work;		  /* REPLY_ANSWER: pieces that were looked at for it, about */
 	struct bytes image;	  /* REPLY_FORKED */
 	struct shape_book shapes; /* REPLY_FORKED: what the world knew */
-	struct bytes results;	/* REPLY_STEPPED: packed results, `result_count` of them */
+	struct bytes results;	  /* REPLY_STEPPED: packed results, `result_count` of them */
 	uint32_t result_count;
-	char name[WIRE_NAME_MAX + 1]; /* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
-	struct wire_name shape;	      /* REPLY_SHAPE */
+	char name[WIRE_NAME_MAX +
+		  1];		/* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
+	struct wire_name shape; /* REPLY_SHAPE */
 };
 
 struct report {

@@ -58,14 +58,14 @@ struct seat {
 	executor_work *due; /* may be NULL */
 	void *due_context;
 	pthread_t handle;
-	bool looped;	    /* own_loop is initialised */
+	bool looped; /* own_loop is initialised */
 	bool started;
 	/* under the lock */
 	struct lock lock;
 	struct ring posts;
 	struct post *storage;
 	struct bell *bells_first, *bells_last;
-	bool pending;	    /* a wake-up is on its way */
+	bool pending; /* a wake-up is on its way */
 	bool stopping;
 	bool ended;
 	uint64_t accepted, refused, rings;

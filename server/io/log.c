@@ -65,9 +65,8 @@ static bool admit(struct log_site *site)
 			atomic_fetch_add_explicit(&site->suppressed, 1, memory_order_relaxed);
 			return false;
 		}
-	} while (!atomic_compare_exchange_weak_explicit(&site->allowance, &paid, next,
-							memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&site->allowance, &paid, next, memory_order_relaxed, memory_order_relaxed));
 	return true;
 }
 

@@ -156,8 +156,7 @@ void outbox_flush(struct outbox *self)
 	uint32_t done = 0;
 	while (done < self->frames.count && self->stream != NULL && !self->failed) {
 		uint32_t count = MIN_OF(self->frames.count - done, (uint32_t)STREAM_FRAMES_MAX);
-		enum status status =
-			stream_write(self->stream, self->frames.items + done, count);
+		enum status status = stream_write(self->stream, self->frames.items + done, count);
 		if (status != STATUS_OK) {
 			self->failed = true;
 			break;
@@ -228,5 +227,6 @@ enum status outbox_verdict(struct outbox *self, uint64_t now)
 	}
 	if (self->soft_since == INSTANT_NEVER)
 		self->soft_since = now;
-	return now - self->soft_since > OUTBOX_SOFT_MS * (uint64_t)1000000 ? STATUS_SLOW : STATUS_OK;
+	return now - self->soft_since > OUTBOX_SOFT_MS * (uint64_t)1000000 ? STATUS_SLOW
+									   : STATUS_OK;
 }

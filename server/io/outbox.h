@@ -20,7 +20,7 @@ enum {
 	OUTBOX_STATE_BYTES = 64 << 10, /* waiting in all, above which state is skipped */
 	OUTBOX_SOFT_BYTES = 256 << 10,
 	OUTBOX_HARD_BYTES = 1 << 20,
-	OUTBOX_SOFT_MS = 5000, /* above the soft bound no longer than this */
+	OUTBOX_SOFT_MS = 5000,	/* above the soft bound no longer than this */
 	STREAM_HOT_BYTES = 320, /* of a stream, looked at with each write */
 };
 
@@ -29,19 +29,19 @@ enum {
 typedef void outbox_called(void *context);
 
 struct outbox {
-	struct stream *stream;	    /* borrowed; NULL once it is gone */
-	struct frame_pool *pool;    /* borrowed */
-	uint32_t frame_max;	    /* content bytes of a frame the client takes */
+	struct stream *stream;		 /* borrowed; NULL once it is gone */
+	struct frame_pool *pool;	 /* borrowed */
+	uint32_t frame_max;		 /* content bytes of a frame the client takes */
 	ARRAY_OF(struct frame *) frames; /* owned references, in order */
-	uint64_t bytes;		    /* of these frames */
-	uint64_t state_bytes;	    /* of state put since nothing waited: not held against the client */
-	uint64_t soft_since;	    /* instant, or INSTANT_NEVER */
+	uint64_t bytes;			 /* of these frames */
+	uint64_t state_bytes; /* of state put since nothing waited: not held against the client */
+	uint64_t soft_since;  /* instant, or INSTANT_NEVER */
 	uint64_t sent_frames, sent_bytes;
-	bool failed;		    /* a frame could not be queued: the client must go */
-	bool parts_wait;	    /* of a frame of state, until there is room */
-	outbox_called *on_room;	    /* NULL: nobody wants to know; both are set by its owner */
-	void *context;		    /* borrowed */
-	struct outbox *next_dirty;  /* the set's own */
+	bool failed;		   /* a frame could not be queued: the client must go */
+	bool parts_wait;	   /* of a frame of state, until there is room */
+	outbox_called *on_room;	   /* NULL: nobody wants to know; both are set by its owner */
+	void *context;		   /* borrowed */
+	struct outbox *next_dirty; /* the set's own */
 	struct outbox *next_roomy;
 	bool dirty, roomy;
 	struct outbox_set *set;

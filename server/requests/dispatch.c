@@ -92,8 +92,9 @@ static bool is_of_the_server(enum message_type type)
 static void audit(struct session *self, const struct message *message)
 {
 	log_line(changes(message) ? NULL : &self->log, LOG_INFO, "audit",
-		 "session=%u peer=%s token=\"%s\" message=%s", (unsigned)self->number, self->peer.text,
-		 self->grant != NULL ? self->grant->name : "", message_info(message->type)->name);
+		 "session=%u peer=%s token=\"%s\" message=%s", (unsigned)self->number,
+		 self->peer.text, self->grant != NULL ? self->grant->name : "",
+		 message_info(message->type)->name);
 }
 
 void requests_dispatch(struct session *self, const struct message *message)

@@ -80,7 +80,8 @@ static uint32_t count_worlds(const struct service *service, const struct grant *
 }
 
 /* The first of them; the log has them all. */
-static void pack_refused(struct wire_packer *out, const struct service *service, const struct grant *grant)
+static void pack_refused(struct wire_packer *out, const struct service *service,
+			 const struct grant *grant)
 {
 	uint32_t count = 0, told = 0;
 	uint32_t most = MIN_OF(count_refused(service, grant), (uint32_t)STORE_REFUSED_TOLD);
@@ -233,8 +234,8 @@ static uint32_t sections_of(struct wire_slice what)
 	       (wire_slice_is(what, "quotas") ? ABOUT_QUOTAS : 0u);
 }
 
-static void pack_sections(struct wire_packer *out, struct service *service, const struct grant *grant,
-			  uint32_t sections)
+static void pack_sections(struct wire_packer *out, struct service *service,
+			  const struct grant *grant, uint32_t sections)
 {
 	wire_pack_map(out, (uint32_t)__builtin_popcount(sections));
 	if (sections & ABOUT_SERVER) {

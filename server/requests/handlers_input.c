@@ -82,14 +82,15 @@ static bool batch_within(struct session *self, const struct wire_list *list, uin
 }
 
 /* Dated further ahead than a player may. */
-static bool beyond_horizon(const struct session *self, const struct served_world *world, uint64_t at)
+static bool beyond_horizon(const struct session *self, const struct served_world *world,
+			   uint64_t at)
 {
 	return session_role(self) < WIRE_ROLE_CONTROLLER && at > world->tick &&
 	       at - world->tick > self->service->options->player_horizon;
 }
 
 bool requests_refuse_commands(struct session *self, const struct message *message,
-			     const struct reason *why)
+			      const struct reason *why)
 {
 	const struct msg_commands *commands = &message->commands;
 	struct reason sequence;
@@ -127,8 +128,8 @@ void handle_commands(struct session *self, const struct message *message)
 	bool beyond = at.set && beyond_horizon(self, membership->world, at.value);
 	struct wire_slice packed;
 	struct reason why;
-	switch (ledger_offer(&membership->ledger, commands->batch, at.set && !beyond, at.value, &packed,
-			     &why)) {
+	switch (ledger_offer(&membership->ledger, commands->batch, at.set && !beyond, at.value,
+			     &packed, &why)) {
 	case LEDGER_REPEATED:
 		send_packed_result(self, membership->world->number, packed);
 		return;
@@ -286,8 +287,8 @@ void handle_save(struct session *self, const struct message *message)
 	char name[WIRE_NAME_MAX + 1];
 	if (membership == NULL || !name_of(self, message, message->save.name, name, false))
 		return;
-	refuse_request(self, message, host_save(membership->world->host, self->number,
-						message->save.ref, name));
+	refuse_request(self, message,
+		       host_save(membership->world->host, self->number, message->save.ref, name));
 }
 
 void handle_restore(struct session *self, const struct message *message)
@@ -296,8 +297,9 @@ void handle_restore(struct session *self, const struct message *message)
 	char name[WIRE_NAME_MAX + 1];
 	if (membership == NULL || !name_of(self, message, message->restore.name, name, false))
 		return;
-	refuse_request(self, message, host_restore(membership->world->host, self->number,
-						   message->restore.ref, name));
+	refuse_request(
+		self, message,
+		host_restore(membership->world->host, self->number, message->restore.ref, name));
 }
 
 void handle_fork(struct session *self, const struct message *message)
@@ -313,6 +315,7 @@ void handle_fork(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_EXISTS);
 		return;
 	}
-	refuse_request(self, message, host_fork(membership->world->host, self->number,
-						message->fork.ref, name, snapshot));
+	refuse_request(self, message,
+		       host_fork(membership->world->host, self->number, message->fork.ref, name,
+				 snapshot));
 }

@@ -12,10 +12,10 @@
 #include "server/worlds/worlds.h"
 
 enum {
-	PAGE = 256,		    /* sessions in one answer */
-	SESSION_BYTES = 512,	    /* one of them, packed, at most */
-	CONFIG_BYTES = 32 << 10,    /* all options, packed */
-	CHANGES_MAX = 64,	    /* options of one CONFIG, as messages.def says */
+	PAGE = 256,		 /* sessions in one answer */
+	SESSION_BYTES = 512,	 /* one of them, packed, at most */
+	CONFIG_BYTES = 32 << 10, /* all options, packed */
+	CHANGES_MAX = 64,	 /* options of one CONFIG, as messages.def says */
 };
 
 static void reply_with(struct session *self, const struct message *about, struct wire_packer *out)
@@ -119,10 +119,11 @@ void handle_kick(struct session *self, const struct message *message)
 	}
 	snprintf(text, sizeof text, "%.*s", (int)message->kick.text.bytes,
 		 (const char *)message->kick.text.at);
-	log_audit("kicked", "session=%u by=%u text=%s", (unsigned)target->number, (unsigned)self->number,
-		  LOG_TEXT(text));
+	log_audit("kicked", "session=%u by=%u text=%s", (unsigned)target->number,
+		  (unsigned)self->number, LOG_TEXT(text));
 	target->ended = true; /* also where it is leaving and might have come back */
-	session_goodbye(target, STATUS_FORBIDDEN, text[0] != '\0' ? text : "ended by an administrator");
+	session_goodbye(target, STATUS_FORBIDDEN,
+			text[0] != '\0' ? text : "ended by an administrator");
 	/* What it held is free before its connection has gone, and before anybody hears that it is. */
 	worlds_leave_all(target);
 	if (target->state == SESSION_LOST)
@@ -255,7 +256,8 @@ void handle_drain(struct session *self, const struct message *message)
 	session_done(self, message);
 	if (message->drain.redirect.bytes > 0)
 		snprintf(service->redirect, sizeof service->redirect, "%.*s",
-			 (int)message->drain.redirect.bytes, (const char *)message->drain.redirect.at);
+			 (int)message->drain.redirect.bytes,
+			 (const char *)message->drain.redirect.at);
 	/* A second one must not end it at once, as a second signal does. */
 	if (!service->draining)
 		service->calls->drain(service);

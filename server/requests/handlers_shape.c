@@ -66,9 +66,9 @@ static void offer_shape(struct session *self, uint32_t world, uint64_t ref,
 			const struct shape *shape, const struct message *about)
 {
 	struct membership *membership = session_membership(self, world);
-	enum status status = membership == NULL
-				     ? STATUS_NOT_JOINED
-				     : host_shape(membership->world->host, self->number, ref, shape);
+	enum status status =
+		membership == NULL ? STATUS_NOT_JOINED
+				   : host_shape(membership->world->host, self->number, ref, shape);
 	if (status != STATUS_OK)
 		session_refuse_status(self, about, status == STATUS_FULL ? STATUS_BUSY : status);
 }
@@ -131,7 +131,8 @@ static enum status check_name(const struct wire_name *name, const uint8_t *data,
 	hash_sha256(data, bytes, digest);
 	if (memcmp(digest, name->bytes, sizeof digest) == 0)
 		return STATUS_OK;
-	return reason_set(why, STATUS_CORRUPT, -1, "shape", "the name is not the SHA-256 of the bytes");
+	return reason_set(why, STATUS_CORRUPT, -1, "shape",
+			  "the name is not the SHA-256 of the bytes");
 }
 
 /* HELPER: the costly part. */
@@ -140,9 +141,9 @@ static void cook(void *context)
 	struct cooking *job = context;
 	job->status = check_name(&job->name, job->data.data, job->data.count, &job->why);
 	if (job->status == STATUS_OK && job->shape == NULL)
-		job->status = shape_book_cook((struct wire_slice){ job->data.data,
-								   (uint32_t)job->data.count },
-					      job->name.bytes, &job->shape, &job->why);
+		job->status = shape_book_cook(
+			(struct wire_slice){ job->data.data, (uint32_t)job->data.count },
+			job->name.bytes, &job->shape, &job->why);
 	executor_ring(job->service->executor, EXECUTOR_LOOP, &job->done);
 }
 
@@ -219,7 +220,8 @@ void handle_shape_upload(struct session *self, const struct message *message)
 		return;
 	}
 	const struct shape *known = shape_book_find(&self->service->library, part->shape.bytes);
-	if (known != NULL && part->part == 0 && part->of == 1 && part->data.bytes <= AT_ONCE_BYTES) {
+	if (known != NULL && part->part == 0 && part->of == 1 &&
+	    part->data.bytes <= AT_ONCE_BYTES) {
 		if (check_name(&part->shape, part->data.at, part->data.bytes, &why) == STATUS_OK)
 			offer_shape(self, (uint32_t)part->world, part->ref, known, message);
 		else

@@ -37,10 +37,9 @@ void handle_subscribe(struct session *self, const struct message *message)
 	struct subscription *subscription;
 	struct fanout *fanout = membership->world->fanout;
 	uint64_t before = fanout_work(fanout);
-	enum status status = fanout_subscribe(fanout, ask, &self->outbox, &self->allowance,
-					      self->handshake.caps & WIRE_CAP_ACK,
-					      self->handshake.limits.frame_down,
-					      io_now(self->service->io), &subscription, &why);
+	enum status status = fanout_subscribe(
+		fanout, ask, &self->outbox, &self->allowance, self->handshake.caps & WIRE_CAP_ACK,
+		self->handshake.limits.frame_down, io_now(self->service->io), &subscription, &why);
 	service_turn_spend(self->service, TURN_READING, fanout_work(fanout) - before);
 	if (status != STATUS_OK) {
 		session_refuse(self, message, &why);

@@ -26,7 +26,8 @@ void handle_world_list(struct session *self, const struct message *message)
 		of += grant_has_world(self->grant, worlds->items.items[i]->name);
 	for (uint32_t i = 0; i < worlds->items.count; i++)
 		if (grant_has_world(self->grant, worlds->items.items[i]->name))
-			send_info(self, worlds->items.items[i], message->world_list.ref, index++, of);
+			send_info(self, worlds->items.items[i], message->world_list.ref, index++,
+				  of);
 	if (of > 0)
 		return;
 	struct message none;
@@ -108,8 +109,9 @@ void handle_world_join(struct session *self, const struct message *message)
 		struct reason why;
 		if (status != STATUS_OK) {
 			reason_set(&why, status, -1, "world", "%s",
-				   status == STATUS_LIMIT ? "this session has joined too many worlds"
-							  : status_text(status));
+				   status == STATUS_LIMIT
+					   ? "this session has joined too many worlds"
+					   : status_text(status));
 			session_refuse(self, message, &why);
 			return;
 		}
@@ -154,10 +156,9 @@ void handle_control(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_NOT_JOINED);
 		return;
 	}
-	enum status status = host_control(membership->world->host, self->number,
-					  message->control.ref,
-					  (enum wire_control)message->control.action,
-					  message->control.value);
+	enum status status =
+		host_control(membership->world->host, self->number, message->control.ref,
+			     (enum wire_control)message->control.action, message->control.value);
 	if (status != STATUS_OK)
 		session_refuse_status(self, message, status == STATUS_FULL ? STATUS_BUSY : status);
 }

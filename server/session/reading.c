@@ -26,7 +26,7 @@ void reading_note(struct session *session, uint32_t bytes)
 	session->reading.messages++;
 	session->reading.bytes += bytes;
 	service_turn_spend(session->service, TURN_READING,
-			  READING_WORK + bytes / READING_WORK_BYTES);
+			   READING_WORK + bytes / READING_WORK_BYTES);
 }
 
 static bool waits(const struct reading *self)
@@ -51,8 +51,7 @@ void reading_hold(struct session *session)
 	}
 	if (self->paused && !service->pause_armed) {
 		service->pause_armed = true;
-		io_timer_start(service->pause,
-			       io_now(service->io) + READING_PAUSE_MS * NS_PER_MS);
+		io_timer_start(service->pause, io_now(service->io) + READING_PAUSE_MS * NS_PER_MS);
 	}
 	if (!waits(self))
 		executor_ring(service->executor, EXECUTOR_LOOP, &service->reading);
@@ -89,7 +88,8 @@ void reading_go_on(void *context)
 		}
 		session = next;
 	}
-	for (session = service->held_first; session != NULL && !more; session = session->reading.next)
+	for (session = service->held_first; session != NULL && !more;
+	     session = session->reading.next)
 		more = !waits(&session->reading);
 	if (more)
 		executor_ring(service->executor, EXECUTOR_LOOP, &service->reading);

@@ -22,10 +22,12 @@ struct service;
 struct session;
 
 enum {
-	READING_MESSAGES = 64, /* of one connection in a turn; the last read may bring some more bytes */
+	READING_MESSAGES =
+		64, /* of one connection in a turn; the last read may bring some more bytes */
 	READING_BYTES = 64 << 10,
 	READING_PAUSE_MS = 4,
-	READING_WORK = 4,	  /* of a message, in the turn's work; and one for each READING_WORK_BYTES */
+	READING_WORK =
+		4, /* of a message, in the turn's work; and one for each READING_WORK_BYTES */
 	READING_WORK_BYTES = 128,
 };
 

@@ -170,7 +170,8 @@ bool resume_greet(struct session *self, const struct message *hello)
 		return true;
 	}
 	/* As with any other token (session.c). */
-	if (!self->peer.local && !self->peer.secure && !self->service->options->insecure_plaintext) {
+	if (!self->peer.local && !self->peer.secure &&
+	    !self->service->options->insecure_plaintext) {
 		reason_set(&why, STATUS_AUTH, -1, "resume",
 			   "a token is not to be sent where others can read it: use TLS");
 		session_refuse(self, hello, &why);

@@ -39,7 +39,9 @@ struct round_times {
  * is done, and goes on in the next one, so that sockets, timers and signals always get theirs. Each kind
  * has work of its own: none of them keeps another from its turn. */
 enum turn_kind { TURN_READING, TURN_REPORTS, TURN_SERVING, TURN_KINDS };
-enum { TURN_WORK_MAX = 8192 }; /* of a kind: watched changes, or what costs as much; some milliseconds */
+enum {
+	TURN_WORK_MAX = 8192
+}; /* of a kind: watched changes, or what costs as much; some milliseconds */
 struct turn {
 	uint64_t work[TURN_KINDS];
 	uint64_t number;
@@ -71,36 +73,38 @@ struct service_calls {
 
 struct service {
 	const struct service_calls *calls;
-	struct worlds *worlds; /* borrowed */
-	struct io *io;		     /* borrowed */
-	struct executor *executor;   /* borrowed */
-	struct options *options; /* borrowed; CONFIG and SIGHUP change the live ones */
+	struct worlds *worlds;	   /* borrowed */
+	struct io *io;		   /* borrowed */
+	struct executor *executor; /* borrowed */
+	struct options *options;   /* borrowed; CONFIG and SIGHUP change the live ones */
 	struct frame_pool *frames;
 	struct pool *pool;
 	struct store *store; /* NULL without --data */
 	struct registry sessions;
 	struct crowd crowd;
-	struct keyring keyring; /* tokens it knows; loaded by who can read files */
+	struct keyring keyring;	      /* tokens it knows; loaded by who can read files */
 	enum wire_role loopback_role; /* of a peer on this machine that shows none */
 	struct outbox_set outboxes;
-	struct shape_book library; /* shapes cooked in this process, by name; trimmed (handlers_shape.c) */
-	uint64_t library_trim_at;  /* bytes at which it is looked through again */
+	struct shape_book
+		library; /* shapes cooked in this process, by name; trimmed (handlers_shape.c) */
+	uint64_t library_trim_at; /* bytes at which it is looked through again */
 	struct tls_context *tls; /* owned; NULL without a certificate; made by who can read files */
 	struct round_times rounds;
 	struct turn turn;
-	struct bell serving;	/* a world has more clients to serve in this round */
-	struct bell reporting;	/* a world has more reports */
-	struct bell reading;	/* a session has said more than is read in a turn */
-	struct bell roomy;	/* a client has taken all, and parts of a frame wait for it */
-	struct session *held_first, *held_last; /* those sessions, in the order in which they wait */
+	struct bell serving;   /* a world has more clients to serve in this round */
+	struct bell reporting; /* a world has more reports */
+	struct bell reading;   /* a session has said more than is read in a turn */
+	struct bell roomy;     /* a client has taken all, and parts of a frame wait for it */
+	struct session *held_first,
+		*held_last; /* those sessions, in the order in which they wait */
 	struct allowance_pool watching[WIRE_ROLES]; /* of all sessions of a role */
-	struct io_timer *rest;	/* worlds that may have come to rest */
-	struct io_timer *pause; /* of sessions that have said much in a turn */
+	struct io_timer *rest;			    /* worlds that may have come to rest */
+	struct io_timer *pause;			    /* of sessions that have said much in a turn */
 	bool rest_armed, pause_armed;
 	bool executor_stopped;
 	bool draining, closing;
-	char redirect[257];   /* where a drain sends clients; "": nowhere */
-	uint32_t monitors;    /* sessions that want MONITOR_LINEs */
+	char redirect[257]; /* where a drain sends clients; "": nowhere */
+	uint32_t monitors;  /* sessions that want MONITOR_LINEs */
 	char abi[32];
 	uint32_t own_uid; /* of this process: a Unix peer with it is an administrator */
 };

@@ -29,8 +29,9 @@ enum status session_send(struct session *self, const struct message *message)
 {
 	enum status status = outbox_send(&self->outbox, message);
 	if (status != STATUS_OK)
-		LOG_FROM(session_log(self), LOG_ERROR, "message_not_sent", "session=%u message=%d status=%s",
-			  (unsigned)self->number, (int)message->type, status_name(status));
+		LOG_FROM(session_log(self), LOG_ERROR, "message_not_sent",
+			 "session=%u message=%d status=%s", (unsigned)self->number,
+			 (int)message->type, status_name(status));
 	return status;
 }
 
@@ -201,7 +202,8 @@ static void take_message(struct session *self, const uint8_t *content, uint32_t 
 	/* A client that is well writes none that cannot be read. */
 	bool faults_within = status == STATUS_OK || quota_take(&self->quota, QUOTA_FAULTS, 1, now);
 	if (!frames_within || !bytes_within || !faults_within) {
-		self->reading.refused = self->state == SESSION_OPEN; /* who greets has little time */
+		self->reading.refused =
+			self->state == SESSION_OPEN; /* who greets has little time */
 		refuse_busy(self, &message, now);
 	} else if (status != STATUS_OK) {
 		name_fault(&message, &why);
@@ -377,8 +379,8 @@ static void on_closed(void *context, enum status why)
 {
 	struct session *self = context;
 	LOG_FROM(session_log(self), LOG_INFO, "session_closed",
-		 "session=%u why=%s frames_in=%llu bytes_out=%llu",
-		 (unsigned)self->number, status_name(why), (unsigned long long)self->frames_in,
+		 "session=%u why=%s frames_in=%llu bytes_out=%llu", (unsigned)self->number,
+		 status_name(why), (unsigned long long)self->frames_in,
 		 (unsigned long long)self->outbox.sent_bytes);
 	self->stream = NULL;
 	self->outbox.stream = NULL;
@@ -456,7 +458,8 @@ static enum status admitted(void *context, enum wire_role role, struct reason *w
 	if (self->grant->once && !has_a_door(service, self->grant, role))
 		return reason_set(why, STATUS_UNKNOWN_WORLD, -1, "token",
 				  "none of the token's worlds is here; it is still good");
-	enum status status = keyring_use(&service->keyring, self->grant, io_wall_s(service->io), why);
+	enum status status =
+		keyring_use(&service->keyring, self->grant, io_wall_s(service->io), why);
 	if (status != STATUS_OK)
 		log_warn("token_refused", "session=%u peer=%s why=%s", (unsigned)self->number,
 			 self->peer.text, LOG_TEXT(why->text));

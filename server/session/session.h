@@ -42,14 +42,14 @@ struct served_world;
 /* A world this session has joined, or has been in: numbers of batches and STEPs go on where they were
  * when it joins again, so that no number ever means two things. */
 struct membership {
-	uint32_t number; /* the world's */
+	uint32_t number;	    /* the world's */
 	struct served_world *world; /* borrowed; NULL since it left */
 	struct letter *farewell;    /* owned: tells the host that it is gone */
 	uint64_t left;		    /* when it left: counts the session's leavings */
 	struct ledger ledger;
-	uint64_t step;		/* number of the last STEP that was answered STEPPED */
-	struct frame *stepped;	/* its answer, kept for a repeat */
-	uint64_t step_last;	/* highest number sent so far */
+	uint64_t step;		  /* number of the last STEP that was answered STEPPED */
+	struct frame *stepped;	  /* its answer, kept for a repeat */
+	uint64_t step_last;	  /* highest number sent so far */
 	ARRAY_OF(uint64_t) steps; /* numbers of those being done, in the order they came */
 };
 
@@ -70,21 +70,21 @@ struct upload {
 
 struct session {
 	struct service *service; /* borrowed */
-	struct stream *stream; /* NULL once it is gone */
-	uint32_t number;       /* never used twice in the life of a data directory */
+	struct stream *stream;	 /* NULL once it is gone */
+	uint32_t number;	 /* never used twice in the life of a data directory */
 	enum session_state state;
 	struct handshake handshake;
 	struct outbox outbox;
 	struct quota quota;
 	struct allowance allowance; /* for what it watches; none before HELLO */
 	struct reading reading;
-	struct bytes input; /* a frame in the making */
-	size_t passing;	    /* bytes to come of a frame that was too large: left out */
-	bool starved;	    /* there was no memory to read into: asked again later */
+	struct bytes input;	      /* a frame in the making */
+	size_t passing;		      /* bytes to come of a frame that was too large: left out */
+	bool starved;		      /* there was no memory to read into: asked again later */
 	uint64_t opened_at, heard_at; /* instants */
 	uint64_t frame_since;	      /* first byte of a partial frame, or INSTANT_NEVER */
-	bool pinged;	    /* a PING is not answered yet */
-	uint64_t pinged_at; /* instant */
+	bool pinged;		      /* a PING is not answered yet */
+	uint64_t pinged_at;	      /* instant */
 	ARRAY_OF(struct membership) memberships;
 	uint64_t leavings;
 	ARRAY_OF(struct session_subscription) subscriptions;
@@ -95,15 +95,16 @@ struct session {
 	/* Coming back. */
 	uint8_t token[RESUME_TOKEN_BYTES], token_before[RESUME_TOKEN_BYTES];
 	bool has_token, has_token_before;
-	bool heard_anew;	   /* since it has come back: the token before is void */
-	bool ended;		   /* it is not to be kept */
-	uint64_t lost_at;	   /* instant */
-	struct session *successor; /* has taken over this one's connection, in the midst of its input */
+	bool heard_anew;  /* since it has come back: the token before is void */
+	bool ended;	  /* it is not to be kept */
+	uint64_t lost_at; /* instant */
+	struct session
+		*successor; /* has taken over this one's connection, in the midst of its input */
 	uint64_t frames_in, errors;
 	struct log_site log; /* what its own lines in the log are held back by */
-	bool proxied;	 /* a PROXY header comes first */
-	char client[64]; /* what it calls itself; bytes of a stranger */
-	bool monitors;	 /* wants MONITOR_LINEs */
+	bool proxied;	     /* a PROXY header comes first */
+	char client[64];     /* what it calls itself; bytes of a stranger */
+	bool monitors;	     /* wants MONITOR_LINEs */
 	uint64_t monitor_lost;
 };
 

@@ -57,8 +57,7 @@ enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick
 	return end_put(journal, status, charged);
 }
 
-enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick,
-			 uint64_t tick_hash)
+enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick, uint64_t tick_hash)
 {
 	enum status status = begin_put(journal, RECORD_CHARGE);
 	if (status != STATUS_OK)
@@ -81,14 +80,15 @@ enum status journal_stopped(struct journal *journal, uint32_t epoch, uint64_t ti
 
 enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t tick,
 			       uint32_t edit, const char *name, const struct bytes *image,
-			       uint64_t state_hash, const uint64_t *table_hashes, uint32_t table_count)
+			       uint64_t state_hash, const uint64_t *table_hashes,
+			       uint32_t table_count)
 {
 	enum status status = begin_put(journal, record_checkpoint_charge(image));
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_checkpoint(&journal->waiting, epoch, tick, edit, name, image, state_hash,
-				       table_hashes, table_count);
+	status = parcel_put_checkpoint(&journal->waiting, epoch, tick, edit, name, image,
+				       state_hash, table_hashes, table_count);
 	return end_put(journal, status, charged);
 }
 
@@ -194,8 +194,8 @@ static bool prune_now(struct journal *journal)
 	struct prune_counts counts = { 0 };
 	struct reason why;
 	bool more = false;
-	enum status status = world_file_prune(&journal->file, &journal->store->retention,
-					      &most, &counts, &more, &why);
+	enum status status = world_file_prune(&journal->file, &journal->store->retention, &most,
+					      &counts, &more, &why);
 	figures->checkpoints_pruned += counts.checkpoints;
 	figures->records_pruned += counts.records;
 	figures->prune_failures += status != STATUS_OK;
@@ -218,8 +218,8 @@ static bool prune(struct journal *journal, const struct prune_counts *written)
 	if (!journal->file.pruner.due)
 		return false;
 	lock_take(&journal->lock);
-	bool pressed = journal->backlog > JOURNAL_BACKLOG_MAX / 2 &&
-		       journal->put_off < PRUNE_PUT_OFF_MAX;
+	bool pressed =
+		journal->backlog > JOURNAL_BACKLOG_MAX / 2 && journal->put_off < PRUNE_PUT_OFF_MAX;
 	lock_give(&journal->lock);
 	journal->put_off = pressed ? journal->put_off + 1 : 0;
 	bool more = pressed || prune_now(journal);

@@ -16,9 +16,9 @@
 enum player_news {
 	PLAYER_TICK,	   /* a tick was made; `recorded` and `replayed` are its hashes */
 	PLAYER_CHECKPOINT, /* a checkpoint was taken here; `seq` is its number */
-	PLAYER_STATE,	   /* ticks of other bits were passed over; the world is the checkpoint `seq` */
-	PLAYER_EPOCH,	   /* the world stands in another epoch, perhaps at another tick */
-	PLAYER_END,	   /* the recording ends here */
+	PLAYER_STATE, /* ticks of other bits were passed over; the world is the checkpoint `seq` */
+	PLAYER_EPOCH, /* the world stands in another epoch, perhaps at another tick */
+	PLAYER_END,   /* the recording ends here */
 };
 
 struct player_event {
@@ -42,9 +42,9 @@ struct player {
 	uint32_t epoch;
 	enum player_others others;
 	struct motion_numbers numbers; /* of the epoch's ticks */
-	uint64_t ticks;	 /* made; of them */
-	uint64_t redone; /* with other bits */
-	uint64_t passed; /* over */
+	uint64_t ticks;		       /* made; of them */
+	uint64_t redone;	       /* with other bits */
+	uint64_t passed;	       /* over */
 	struct recorded next;
 	bool has_next;
 };

@@ -109,8 +109,8 @@ static enum status take_snapshots(struct recording *recording, const char *world
 }
 
 /* Every checkpoint has the hash it was saved with. Of other bits they are all there is of what was. */
-static enum status check_states(struct recording *recording, const char *world, struct recovered *out,
-				struct reason *why)
+static enum status check_states(struct recording *recording, const char *world,
+				struct recovered *out, struct reason *why)
 {
 	uint64_t seq = 0;
 	enum status status = recording_last(recording, UINT64_MAX, &seq, why);
@@ -126,8 +126,8 @@ static enum status check_states(struct recording *recording, const char *world, 
 					    "it has not the state hash it was saved with");
 		bytes_release(&image);
 		if (status == STATUS_CORRUPT) {
-			log_warn("checkpoint_corrupt", "world=%s checkpoint=%llu text=\"%s\"", world,
-				 (unsigned long long)seq, why->text);
+			log_warn("checkpoint_corrupt", "world=%s checkpoint=%llu text=\"%s\"",
+				 world, (unsigned long long)seq, why->text);
 			out->checkpoints_corrupt++;
 			status = STATUS_OK;
 		}
@@ -209,8 +209,8 @@ static void hand_over(struct player *player, struct recovered *out)
 }
 
 /* Without the right to write: what is refused stays as it was found. */
-static enum status read_file(const char *path, const struct journal *journal,
-			     struct player *player, struct recovered *out, struct reason *why)
+static enum status read_file(const char *path, const struct journal *journal, struct player *player,
+			     struct recovered *out, struct reason *why)
 {
 	sqlite3 *db;
 	enum status status = sql_open(path, SQL_ALONE, &db, why);

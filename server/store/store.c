@@ -20,8 +20,8 @@ static const char SUFFIX[] = ".cairn";
 void store_path(const struct store *store, const char *name, const char *suffix,
 		char path[STORE_PATH_MAX])
 {
-	int bytes = snprintf(path, STORE_PATH_MAX, "%s/%s%s%s", store->directory, name, SUFFIX,
-			     suffix);
+	int bytes =
+		snprintf(path, STORE_PATH_MAX, "%s/%s%s%s", store->directory, name, SUFFIX, suffix);
 	ASSERT(bytes > 0 && bytes < STORE_PATH_MAX);
 }
 
@@ -341,10 +341,11 @@ static enum status check_refused(struct store *store, const char *name, struct r
 		if (strcmp(file->name, name) != 0)
 			continue;
 		if (access(path, F_OK) == 0)
-			return reason_set(why, STATUS_EXISTS, -1, "name",
-					  "the file of world %.40s was refused (%s) and is kept: move "
-					  "it away, or take another name",
-					  name, status_name(file->status));
+			return reason_set(
+				why, STATUS_EXISTS, -1, "name",
+				"the file of world %.40s was refused (%s) and is kept: move "
+				"it away, or take another name",
+				name, status_name(file->status));
 		memmove(file, file + 1, (--store->refused.count - i) * sizeof *file);
 		return STATUS_OK;
 	}

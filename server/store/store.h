@@ -72,18 +72,18 @@ struct recovered {
 	struct journal *journal; /* open for more */
 	uint32_t session_max;	 /* the highest session number in it: new ones must be above */
 	uint64_t checkpoint_tick, replayed; /* ticks replayed since; of them */
-	uint64_t redone; /* with other bits than are recorded */
-	bool upgraded;	 /* the epoch it goes on in has that cause */
-	char from[MOTION_TEXT_MAX]; /* upgraded: the numbers of its last epoch */
-	bool whole; /* from its birth; false: its beginning was pruned */
-	bool has_pace; /* false: the file is from before it was kept */
+	uint64_t redone;		    /* with other bits than are recorded */
+	bool upgraded;			    /* the epoch it goes on in has that cause */
+	char from[MOTION_TEXT_MAX];	    /* upgraded: the numbers of its last epoch */
+	bool whole;			    /* from its birth; false: its beginning was pruned */
+	bool has_pace;			    /* false: the file is from before it was kept */
 	struct journal_pace pace;
-	uint32_t checkpoints_corrupt;	    /* passed over; the log tells which */
+	uint32_t checkpoints_corrupt; /* passed over; the log tells which */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };
 /* Synchronous, on LOOP before executor_start. DIVERGED: a replayed tick's hash differs (why says
  * which); CORRUPT, VERSION, IO. Nothing is written to a file before all of it was found good. */
-MUST_CHECK enum status store_recover(struct store *store, const char *name,
-				     struct recovered *out, struct reason *why);
+MUST_CHECK enum status store_recover(struct store *store, const char *name, struct recovered *out,
+				     struct reason *why);
 
 #endif

@@ -16,7 +16,7 @@ enum { PATH_BYTES = 4096 + 32, HASHED_BYTES = USED_TOKEN_BYTES - 8 };
 
 struct used_tokens {
 	char path[PATH_BYTES], fresh_path[PATH_BYTES];
-	int file, fresh; /* descriptors; −1: none */
+	int file, fresh;	     /* descriptors; −1: none */
 	uint64_t count, fresh_count; /* records */
 };
 
@@ -80,7 +80,8 @@ enum status used_tokens_open(const char *directory, used_tokens_take *take, void
 {
 	struct used_tokens *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "data", "%s", status_text(STATUS_NO_MEMORY));
+		return reason_set(why, STATUS_NO_MEMORY, -1, "data", "%s",
+				  status_text(STATUS_NO_MEMORY));
 	self->fresh = -1;
 	snprintf(self->path, sizeof self->path, "%s/cairnd.tokens", directory);
 	snprintf(self->fresh_path, sizeof self->fresh_path, "%s/cairnd.tokens-new", directory);

@@ -28,8 +28,8 @@ enum {
 	SUBSCRIPTION_UNACKED_MAX = 256, /* frames; more are skipped whatever the time */
 	/* Waiting for one client; beyond, the newest are lost and counted. */
 	SUBSCRIPTION_EVENT_BYTES = 120 << 10,
-	SUBSCRIPTION_DIVISOR_MAX = 64,	/* of the server's own slowing down */
-	SUBSCRIPTION_STUCK_MS = 10000,	 /* without a part taken, a frame is given up */
+	SUBSCRIPTION_DIVISOR_MAX = 64, /* of the server's own slowing down */
+	SUBSCRIPTION_STUCK_MS = 10000, /* without a part taken, a frame is given up */
 	SUBSCRIPTION_GRACE_MS = 250,
 	SUBSCRIPTION_GOOD_MS = 2000,
 };
@@ -56,19 +56,20 @@ struct frame_parts {
 };
 
 struct subscription {
-	uint64_t sub; /* the client's number */
+	uint64_t sub;	       /* the client's number */
 	struct outbox *outbox; /* borrowed */
-	struct allowance *allowance; /* borrowed; what its frames cost is taken from; NULL: without bound */
+	struct allowance
+		*allowance; /* borrowed; what its frames cost is taken from; NULL: without bound */
 	enum wire_profile profile;
 	wire_mask fields;
-	wire_mask joints; /* columns of joints, 0 none */
-	uint32_t frame_max;	     /* content bytes of a frame this client takes */
-	uint64_t event_mask;	     /* bit k: kind k */
+	wire_mask joints;		 /* columns of joints, 0 none */
+	uint32_t frame_max;		 /* content bytes of a frame this client takes */
+	uint64_t event_mask;		 /* bit k: kind k */
 	uint32_t divisor_asked, divisor; /* in force: asked × a power of two */
 	bool has_ack;
 	uint32_t hash_every; /* frames from one hash to the next, 0 none */
 
-	uint64_t base;		/* serial of the last frame, 0 none */
+	uint64_t base; /* serial of the last frame, 0 none */
 	uint64_t base_tick;
 	uint32_t base_edit;
 	/* What it watches; NULL: the whole world. A reference of the subscription's own. */
@@ -78,28 +79,29 @@ struct subscription {
 	/* FOCUS that takes effect with the next frame; owned, NULL none. */
 	struct interest_set *focus;
 	bool focus_limited; /* it is a part of the world */
-	bool partial;		   /* the last frame left something out */
+	bool partial;	    /* the last frame left something out */
 	bool snapshot_due;
-	uint64_t served;	/* the view's steps at the last frame */
+	uint64_t served; /* the view's steps at the last frame */
 
 	/* The frame that is on its way: parts not yet in the outbox (owned references). */
 	ARRAY_OF(struct frame *) pending;
-	uint32_t pending_next, pending_bodies; /* those before are of SNAPSHOT or DELTA, then ROWS */
-	uint64_t pending_bytes;	   /* of those left */
+	uint32_t pending_next,
+		pending_bodies; /* those before are of SNAPSHOT or DELTA, then ROWS */
+	uint64_t pending_bytes; /* of those left */
 	uint64_t pending_serial, pending_tick, pending_moved_at;
 	uint32_t pending_epoch, pending_edit;
 	bool pending_snapshot;
 
 	uint32_t unacked_first, unacked_count;
-	uint64_t round_trip;	/* ns, smoothed */
-	uint64_t starved_at;	/* last skip for want of room, INSTANT_NEVER none */
-	uint64_t changed_at;	/* last change of the divisor */
+	uint64_t round_trip; /* ns, smoothed */
+	uint64_t starved_at; /* last skip for want of room, INSTANT_NEVER none */
+	uint64_t changed_at; /* last change of the divisor */
 
 	uint64_t skipped, lost; /* since the last NOTICE */
 	uint64_t skipped_total, lost_total, frames_total;
 	uint64_t events_sent; /* so far */
 	bool notice_due;
-	bool short_of; /* some were skipped for want of allowance */
+	bool short_of;			 /* some were skipped for want of allowance */
 	ARRAY_OF(struct event_run) runs; /* waiting, oldest first */
 	struct bytes event_bytes;
 
@@ -138,8 +140,8 @@ static inline bool subscription_is_busy(const struct subscription *self)
 /* Takes references to the parts of a frame of the view's state, which is the subscription's base from now
  * on. NO_MEMORY: nothing has changed. */
 MUST_CHECK enum status subscription_take(struct subscription *self, const struct view *view,
-					 struct interest_mark mark,
-					 const struct frame_parts *parts, uint64_t now);
+					 struct interest_mark mark, const struct frame_parts *parts,
+					 uint64_t now);
 /* Nothing has changed: it stands at the view's state without a frame; the client's tick stays. */
 void subscription_pass(struct subscription *self, const struct view *view,
 		       struct interest_mark mark);
@@ -149,7 +151,8 @@ MUST_CHECK enum status subscription_push(struct subscription *self, uint64_t now
 /* Gives the frame up: the next one is a SNAPSHOT. */
 void subscription_give_up(struct subscription *self);
 /* ACK: frames up to that one have been applied. */
-void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit, uint64_t now);
+void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit,
+		      uint64_t now);
 /* The connection is gone, but the client may come back: what was on its way is dropped. */
 void subscription_lose(struct subscription *self);
 /* It has come back, having applied that frame last: the next DELTA stands on it, where history still knows
@@ -158,8 +161,8 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 			 uint64_t events);
 
 /* Keeps an event of the state (epoch, tick, edit), packed, that it asked for. */
-void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t edit, uint32_t epoch,
-			     const uint8_t *packed, uint32_t bytes);
+void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t edit,
+			     uint32_t epoch, const uint8_t *packed, uint32_t bytes);
 /* So many there was no memory or no allowance for. */
 void subscription_lose_events(struct subscription *self, uint64_t count);
 /* Queues the events of states up to the one sent last. */

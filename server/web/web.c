@@ -135,13 +135,16 @@ static int admit(struct web_site *site, struct lws *wsi)
 			 LOG_TEXT(web_header(wsi, WSI_TOKEN_HOST, host, sizeof host) ? host : "?"),
 			 LOG_TEXT(web_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ? origin
 											   : "?"));
-	(void)lws_return_http_status(wsi, known ? HTTP_STATUS_FORBIDDEN : HTTP_STATUS_NOT_FOUND, NULL);
+	(void)lws_return_http_status(wsi, known ? HTTP_STATUS_FORBIDDEN : HTTP_STATUS_NOT_FOUND,
+				     NULL);
 	return -1;
 }
 
-static bool received(struct web_connection *connection, struct lws *wsi, const void *data, size_t bytes)
+static bool received(struct web_connection *connection, struct lws *wsi, const void *data,
+		     size_t bytes)
 {
-	return web_stream_received(connection->stream, data, bytes, lws_remaining_packet_payload(wsi),
+	return web_stream_received(connection->stream, data, bytes,
+				   lws_remaining_packet_payload(wsi),
 				   lws_is_first_fragment(wsi) != 0, lws_is_final_fragment(wsi) != 0,
 				   lws_frame_is_binary(wsi) != 0);
 }
@@ -189,8 +192,8 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 	if (connection != NULL && connection->stream != NULL)
 		return on_websocket(site->web, connection, wsi, reason, data, bytes);
 	/* The server may be gone already. */
-	bool last = reason == LWS_CALLBACK_CLOSED_HTTP || reason == LWS_CALLBACK_HTTP_DROP_PROTOCOL ||
-		    reason == LWS_CALLBACK_WSI_DESTROY;
+	bool last = reason == LWS_CALLBACK_CLOSED_HTTP ||
+		    reason == LWS_CALLBACK_HTTP_DROP_PROTOCOL || reason == LWS_CALLBACK_WSI_DESTROY;
 	if (site == NULL || (site->web->destroying && !last))
 		return reason == LWS_CALLBACK_HTTP || reason == LWS_CALLBACK_ESTABLISHED ? -1 : 0;
 	switch (reason) {
@@ -282,12 +285,14 @@ static enum status listen_at(struct web_site *site, const char *option, struct r
 {
 	struct address *address = &site->address;
 	char text[ADDRESS_TEXT_MAX], host[INET6_ADDRSTRLEN];
-	inet_ntop(address->kind == ADDRESS_TCP6 ? AF_INET6 : AF_INET, address->octets, host, sizeof host);
-	site->protocols[0] = (struct lws_protocols){ .name = "cairn.1",
-						     .callback = on_event,
-						     .per_session_data_size = sizeof(struct web_connection),
-						     .rx_buffer_size = MESSAGE_PART,
-						     .tx_packet_size = FRAME_CAPACITY_MAX };
+	inet_ntop(address->kind == ADDRESS_TCP6 ? AF_INET6 : AF_INET, address->octets, host,
+		  sizeof host);
+	site->protocols[0] =
+		(struct lws_protocols){ .name = "cairn.1",
+					.callback = on_event,
+					.per_session_data_size = sizeof(struct web_connection),
+					.rx_buffer_size = MESSAGE_PART,
+					.tx_packet_size = FRAME_CAPACITY_MAX };
 	struct lws_context_creation_info info = {
 		.port = address->port,
 		.iface = host,
@@ -303,7 +308,8 @@ static enum status listen_at(struct web_site *site, const char *option, struct r
 	};
 	const struct options *options = site->web->service->options;
 	if (site->tls) {
-		enum status status = secret_file_check(options->tls_key, TLS_KEY_FILE_MAX, "tls-key", why);
+		enum status status =
+			secret_file_check(options->tls_key, TLS_KEY_FILE_MAX, "tls-key", why);
 		if (status != STATUS_OK)
 			return status;
 		info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
@@ -320,8 +326,8 @@ static enum status listen_at(struct web_site *site, const char *option, struct r
 		address->port = (uint16_t)lws_get_vhost_listen_port(site->vhost);
 	site->on = true;
 	learn_hosts(site);
-	log_info("listening", "address=%s://%s/%s", site->tls ? "https" : "http",
-		 site->hosts[0], site->admin ? "metrics" : "");
+	log_info("listening", "address=%s://%s/%s", site->tls ? "https" : "http", site->hosts[0],
+		 site->admin ? "metrics" : "");
 	return STATUS_OK;
 }
 
@@ -398,7 +404,8 @@ enum status web_create(struct service *service, struct uv_loop_s *loop, struct w
 	self->viewer.tls = options->web_tls;
 	assets_init(&self->assets);
 	const char *files = options->web_files != NULL ? options->web_files : CAIRN_WEB_DIR;
-	enum status status = options->web != NULL ? assets_load(&self->assets, files, why) : STATUS_OK;
+	enum status status =
+		options->web != NULL ? assets_load(&self->assets, files, why) : STATUS_OK;
 	if (status == STATUS_OK)
 		status = open_site(&self->viewer, options->web, "web", why);
 	self->streams.context = self->viewer.context;
@@ -445,12 +452,12 @@ enum status web_reload(struct web *self, struct reason *why)
 		return STATUS_OK;
 	const struct options *options = self->service->options;
 	/* libwebsockets would take one of the two and then find that the other does not fit. */
-	enum status status =
-		tls_context_create(options->tls_cert, options->tls_key, &trial, why);
+	enum status status = tls_context_create(options->tls_cert, options->tls_key, &trial, why);
 	if (status != STATUS_OK)
 		return status;
 	tls_context_destroy(trial);
-	if (lws_tls_cert_updated(self->viewer.context, options->tls_cert, options->tls_key, NULL, 0, NULL, 0))
+	if (lws_tls_cert_updated(self->viewer.context, options->tls_cert, options->tls_key, NULL, 0,
+				 NULL, 0))
 		return reason_set(why, STATUS_IO, -1, "tls-cert", "the web side does not take it");
 	return STATUS_OK;
 }

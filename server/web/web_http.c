@@ -94,7 +94,8 @@ static void put_policy(struct head *head, const struct web_site *site, struct lw
 	snprintf(policy, sizeof policy,
 		 "default-src 'self'; connect-src 'self' %s://%s; img-src 'self' data: blob:; "
 		 "worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
-		 "frame-ancestors 'none'", site->tls ? "wss" : "ws", host);
+		 "frame-ancestors 'none'",
+		 site->tls ? "wss" : "ws", host);
 	put(head, "content-security-policy:", policy);
 	put(head, "x-content-type-options:", "nosniff");
 	put(head, "referrer-policy:", "no-referrer");
@@ -115,9 +116,9 @@ static int respond(struct web_site *site, struct lws *wsi, struct web_connection
 	uint8_t room[LWS_PRE + HEADER_ROOM], *start = room + LWS_PRE;
 	struct head head = { .wsi = wsi, .at = start, .end = room + sizeof room };
 	bool empty = response->status == HTTP_STATUS_NOT_MODIFIED;
-	head.failed = lws_add_http_common_headers(wsi, response->status, response->type,
-						  empty ? 0 : response->bytes, &head.at,
-						  head.end) != 0;
+	head.failed =
+		lws_add_http_common_headers(wsi, response->status, response->type,
+					    empty ? 0 : response->bytes, &head.at, head.end) != 0;
 	put_policy(&head, site, wsi);
 	/* For a year browsers come by TLS only, also where somebody on the way says otherwise. */
 	if (site->tls)
@@ -235,8 +236,10 @@ static bool shows_token(struct web_site *site, struct lws *wsi, struct sight *ou
 	int length = lws_hdr_copy(wsi, value, sizeof value, WSI_TOKEN_HTTP_AUTHORIZATION);
 	if (length <= 7 || strncasecmp(value, "Bearer ", 7) != 0)
 		return false;
-	struct wire_slice token = { .at = (const uint8_t *)value + 7, .bytes = (uint32_t)length - 7 };
-	if (keyring_check(&service->keyring, token, io_wall_s(service->io), &out->grant, &why) != STATUS_OK ||
+	struct wire_slice token = { .at = (const uint8_t *)value + 7,
+				    .bytes = (uint32_t)length - 7 };
+	if (keyring_check(&service->keyring, token, io_wall_s(service->io), &out->grant, &why) !=
+		    STATUS_OK ||
 	    out->grant.once)
 		return false;
 	out->any = true;
@@ -279,7 +282,8 @@ static struct response ready_response(struct web *web, struct web_connection *co
 			continue;
 		int length = snprintf(line, sizeof line, "refused %s %s\n", files[i].name,
 				      status_name(files[i].status));
-		status = bytes_append(&connection->text, line, MIN_OF((size_t)length, sizeof line - 1));
+		status = bytes_append(&connection->text, line,
+				      MIN_OF((size_t)length, sizeof line - 1));
 		told++;
 	}
 	return (struct response){ .status = HTTP_STATUS_OK,
@@ -300,10 +304,12 @@ static struct response admin_response(struct web_site *site, struct lws *wsi,
 	if (strcmp(path, "/metrics") != 0)
 		return plain(HTTP_STATUS_NOT_FOUND, "There are /metrics, /healthz and /readyz.\n");
 	if (!sight.any)
-		return plain(HTTP_STATUS_UNAUTHORIZED,
-			     "A bearer token of the tokens file is needed: Authorization: Bearer TOKEN.\n");
+		return plain(
+			HTTP_STATUS_UNAUTHORIZED,
+			"A bearer token of the tokens file is needed: Authorization: Bearer TOKEN.\n");
 	bytes_reset(&connection->text);
-	if (web_metrics(web->service, sight.limited ? &sight.grant : NULL, &connection->text) != STATUS_OK)
+	if (web_metrics(web->service, sight.limited ? &sight.grant : NULL, &connection->text) !=
+	    STATUS_OK)
 		return plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "out of memory\n");
 	return (struct response){ .status = HTTP_STATUS_OK,
 				  .type = "text/plain; version=0.0.4; charset=utf-8",

@@ -30,13 +30,15 @@ PRINTF_LIKE(2, 3) static void put(struct page *page, const char *format, ...)
 	int length = vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
 	if (page->status == STATUS_OK)
-		page->status = bytes_append(page->out, line, MIN_OF((size_t)length, sizeof line - 1));
+		page->status =
+			bytes_append(page->out, line, MIN_OF((size_t)length, sizeof line - 1));
 }
 
-static void one(struct page *page, const char *name, const char *type, const char *help, uint64_t value)
+static void one(struct page *page, const char *name, const char *type, const char *help,
+		uint64_t value)
 {
-	put(page, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\ncairn_%s %" PRIu64 "\n", name, help, name,
-	    type, name, value);
+	put(page, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\ncairn_%s %" PRIu64 "\n", name, help,
+	    name, type, name, value);
 }
 
 /* What is told of each world. */
@@ -79,33 +81,45 @@ enum world_metric {
 static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 	[WORLD_TICK] = { "world_tick", "gauge", "Last tick completed." },
 	[WORLD_TICKS] = { "world_ticks_total", "counter", "Ticks made by this process." },
-	[WORLD_HERE] = { "world_loop_slices_total", "counter", "Of its slices, run by the loop thread." },
-	[WORLD_LATE] = { "world_ticks_late_total", "counter", "Ticks begun a period late or more." },
+	[WORLD_HERE] = { "world_loop_slices_total", "counter",
+			 "Of its slices, run by the loop thread." },
+	[WORLD_LATE] = { "world_ticks_late_total", "counter",
+			 "Ticks begun a period late or more." },
 	[WORLD_DROPPED] = { "world_ticks_dropped_total", "counter", "Ticks the clock gave up." },
-	[WORLD_STALLS] = { "world_stalls_total", "counter", "Boundaries that waited for loop or disk." },
+	[WORLD_STALLS] = { "world_stalls_total", "counter",
+			   "Boundaries that waited for loop or disk." },
 	[WORLD_PACE] = { "world_pace_permille", "gauge", "World time per wall time, thousandths." },
 	[WORLD_BODIES] = { "world_bodies", "gauge", "Bodies alive." },
 	[WORLD_AWAKE] = { "world_bodies_awake", "gauge", "Bodies awake." },
 	[WORLD_CONTACTS] = { "world_contacts", "gauge", "Contacts." },
 	[WORLD_MEMORY] = { "world_memory_bytes", "gauge", "Memory of the simulation." },
-	[WORLD_ISLANDS] = { "world_islands", "gauge", "Islands of bodies that touch, in the last tick." },
-	[WORLD_ISLANDS_DENSE] = { "world_islands_dense", "gauge", "Of them, solved by the dense solver." },
-	[WORLD_ISLANDS_SPARSE] = { "world_islands_sparse", "gauge", "Of them, solved by the sparse solver." },
+	[WORLD_ISLANDS] = { "world_islands", "gauge",
+			    "Islands of bodies that touch, in the last tick." },
+	[WORLD_ISLANDS_DENSE] = { "world_islands_dense", "gauge",
+				  "Of them, solved by the dense solver." },
+	[WORLD_ISLANDS_SPARSE] = { "world_islands_sparse", "gauge",
+				   "Of them, solved by the sparse solver." },
 	[WORLD_ISLANDS_DEPENDENT] = { "world_islands_dependent", "gauge",
 				      "Of them, those whose forces are one choice of many." },
-	[WORLD_ITERATIONS] = { "world_iterations", "gauge", "Steps of the solvers in the last tick." },
-	[WORLD_FALLBACKS] = { "world_fallbacks_total", "counter", "Times a method took its plan B." },
+	[WORLD_ITERATIONS] = { "world_iterations", "gauge",
+			       "Steps of the solvers in the last tick." },
+	[WORLD_FALLBACKS] = { "world_fallbacks_total", "counter",
+			      "Times a method took its plan B." },
 	[WORLD_QUARANTINED] = { "world_quarantined_total", "counter", "Bodies put in quarantine." },
 	[WORLD_BATCHES] = { "world_batches_total", "counter", "Batches of commands applied." },
 	[WORLD_REFUSED] = { "world_batches_refused_total", "counter", "Batches refused." },
 	[WORLD_INBOX] = { "world_inbox_batches", "gauge", "Batches that wait for a tick." },
 	[WORLD_SUBSCRIPTIONS] = { "world_subscriptions", "gauge", "Subscriptions." },
 	[WORLD_FRAMES] = { "world_frames_sent_total", "counter", "Frames of state sent." },
-	[WORLD_SKIPPED] = { "world_frames_skipped_total", "counter", "Frames skipped for slow clients." },
-	[WORLD_EVENTS_LOST] = { "world_events_lost_total", "counter", "Events that were lost and counted." },
+	[WORLD_SKIPPED] = { "world_frames_skipped_total", "counter",
+			    "Frames skipped for slow clients." },
+	[WORLD_EVENTS_LOST] = { "world_events_lost_total", "counter",
+				"Events that were lost and counted." },
 	[WORLD_DURABLE] = { "world_durable_tick", "gauge", "Last tick that is on disk." },
-	[WORLD_FILE] = { "world_file_bytes", "gauge", "Bytes of the world's file, without its log." },
-	[WORLD_FILE_FREE] = { "world_file_free_bytes", "gauge", "Bytes of it that are used again." },
+	[WORLD_FILE] = { "world_file_bytes", "gauge",
+			 "Bytes of the world's file, without its log." },
+	[WORLD_FILE_FREE] = { "world_file_free_bytes", "gauge",
+			      "Bytes of it that are used again." },
 	[WORLD_CHECKPOINTS_PRUNED] = { "world_checkpoints_pruned_total", "counter",
 				       "Checkpoints taken away as too old." },
 	[WORLD_RECORDS_PRUNED] = { "world_records_pruned_total", "counter",
@@ -211,7 +225,8 @@ static void put_reals(struct page *page, const struct world_row *rows, uint32_t 
 			  "the last tick.\n"
 			  "# TYPE cairn_world_residual gauge\n");
 	for (uint32_t i = 0; i < count; i++)
-		put(page, "cairn_world_residual{world=\"%s\"} %.9g\n", rows[i].name, rows[i].residual);
+		put(page, "cairn_world_residual{world=\"%s\"} %.9g\n", rows[i].name,
+		    rows[i].residual);
 	if (count > 0)
 		put(page, "# HELP cairn_world_push_work_joules_total Energy that taking "
 			  "penetration out has given to bodies.\n"
@@ -230,7 +245,8 @@ static void put_worlds(struct page *page, const struct service *service, const s
 	    count_refused(service, grant));
 	for (int m = 0; m < WORLD_METRICS && count > 0; m++) {
 		const char *const *text = WORLD_TEXTS[m];
-		put(page, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\n", text[0], text[2], text[0], text[1]);
+		put(page, "# HELP cairn_%s %s\n# TYPE cairn_%s %s\n", text[0], text[2], text[0],
+		    text[1]);
 		for (uint32_t i = 0; i < count; i++)
 			put(page, "cairn_%s{world=\"%s\"} %" PRIu64 "\n", text[0], rows[i].name,
 			    rows[i].values[m]);
@@ -253,11 +269,12 @@ static void put_sessions(struct page *page, const struct service *service)
 	    service->sessions.opened);
 	one(page, "sessions_greeting", "gauge", "Connections that have not said HELLO.",
 	    service->sessions.greeting);
-	one(page, "address_refused_total", "counter", "Connections refused: too many of one address.",
-	    service->crowd.refused);
+	one(page, "address_refused_total", "counter",
+	    "Connections refused: too many of one address.", service->crowd.refused);
 	one(page, "tokens_admitted_total", "counter", "Tokens that were accepted.",
 	    service->keyring.admitted);
-	one(page, "tokens_refused_total", "counter", "Tokens that were not.", service->keyring.refused);
+	one(page, "tokens_refused_total", "counter", "Tokens that were not.",
+	    service->keyring.refused);
 	if (service->tls == NULL)
 		return;
 	const struct tls_counters *tls = tls_context_counters(service->tls);
@@ -273,14 +290,18 @@ enum status web_metrics(struct service *service, const struct grant *grant, stru
 	struct pool_counters pool;
 	frame_pool_counters(service->frames, &frames);
 	pool_counters(service->pool, &pool);
-	put(&page, "# HELP cairn_build_info What is running.\n# TYPE cairn_build_info gauge\n"
-		   "cairn_build_info{version=\"%s\",abi=\"%s\"} 1\n", PACKAGE_VERSION, service->abi);
+	put(&page,
+	    "# HELP cairn_build_info What is running.\n# TYPE cairn_build_info gauge\n"
+	    "cairn_build_info{version=\"%s\",abi=\"%s\"} 1\n",
+	    PACKAGE_VERSION, service->abi);
 	one(&page, "ready", "gauge", "Whether new sessions are taken.", !service->draining);
-	one(&page, "workers", "gauge", "Threads that step worlds.", executor_workers(service->executor));
+	one(&page, "workers", "gauge", "Threads that step worlds.",
+	    executor_workers(service->executor));
 	put_sessions(&page, service);
 	one(&page, "streams", "gauge", "Connections open.", io->streams);
 	one(&page, "streams_accepted_total", "counter", "Connections accepted.", io->accepted);
-	one(&page, "streams_refused_total", "counter", "Connections refused for their number.", io->refused);
+	one(&page, "streams_refused_total", "counter", "Connections refused for their number.",
+	    io->refused);
 	one(&page, "received_bytes_total", "counter", "Bytes received.", io->bytes_in);
 	one(&page, "sent_bytes_total", "counter", "Bytes sent.", io->bytes_out);
 	one(&page, "writes_total", "counter", "Writes that reached the kernel.", io->writes);
@@ -289,9 +310,10 @@ enum status web_metrics(struct service *service, const struct grant *grant, stru
 	one(&page, "writes_refused_total", "counter", "Writes refused for too much waiting.",
 	    io->writes_refused);
 	one(&page, "queued_bytes", "gauge", "Bytes waiting in this process.", io->queued_bytes);
-	one(&page, "loop_slices_total", "counter", "Slices of worlds run by the loop thread.", pool.slices);
-	one(&page, "loop_refused_busy_total", "counter", "The same left to a worker that was at it.",
-	    pool.busy);
+	one(&page, "loop_slices_total", "counter", "Slices of worlds run by the loop thread.",
+	    pool.slices);
+	one(&page, "loop_refused_busy_total", "counter",
+	    "The same left to a worker that was at it.", pool.busy);
 	one(&page, "loop_refused_costly_total", "counter", "The same left to a worker: too costly.",
 	    pool.costly);
 	one(&page, "frames_live", "gauge", "Frames in memory.", frames.live);
@@ -299,8 +321,8 @@ enum status web_metrics(struct service *service, const struct grant *grant, stru
 	one(&page, "frames_reused_total", "counter", "Frames taken from the pool.", frames.reused);
 	one(&page, "heap_blocks", "gauge", "Blocks on the heap.", (uint64_t)MAX_OF(heap_live(), 0));
 	one(&page, "heap_calls_total", "counter", "Calls of the heap.", heap_calls_total());
-	one(&page, "log_lines_lost_total", "counter", "Lines that nobody took from the log in time.",
-	    log_lost());
+	one(&page, "log_lines_lost_total", "counter",
+	    "Lines that nobody took from the log in time.", log_lost());
 	put_worlds(&page, service, grant);
 	return page.status;
 }

@@ -37,7 +37,8 @@ enum status worlds_admit(struct served_world *world, struct session *self)
 }
 
 /* `farewell` is taken. */
-static void forget_member(struct served_world *world, struct session *session, struct letter *farewell)
+static void forget_member(struct served_world *world, struct session *session,
+			  struct letter *farewell)
 {
 	for (uint32_t i = 0; i < world->members.count; i++) {
 		if (world->members.items[i] != session)
@@ -125,8 +126,7 @@ void worlds_go_on(struct session *self)
 {
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct session_subscription *entry = &self->subscriptions.items[i];
-		fanout_go_on(entry->world->fanout, entry->subscription,
-			     io_now(self->service->io));
+		fanout_go_on(entry->world->fanout, entry->subscription, io_now(self->service->io));
 	}
 }
 
@@ -150,8 +150,8 @@ static bool take_up(struct session *self, struct wire_cursor *in, uint64_t *sub)
 	if (entry->resumed)
 		return true;
 	entry->resumed = true;
-	subscription_resume(entry->subscription, (uint32_t)epoch, tick, count > 4 ? (int64_t)edit : -1,
-			    events);
+	subscription_resume(entry->subscription, (uint32_t)epoch, tick,
+			    count > 4 ? (int64_t)edit : -1, events);
 	return true;
 }
 

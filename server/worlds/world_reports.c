@@ -15,8 +15,7 @@ static struct session *addressee(struct served_world *world, uint32_t number,
 {
 	struct session *session = registry_find(&world->service->sessions, number);
 	/* One that is away may come back and ask for it again. */
-	if (session == NULL ||
-	    (session->state != SESSION_OPEN && session->state != SESSION_LOST))
+	if (session == NULL || (session->state != SESSION_OPEN && session->state != SESSION_LOST))
 		return NULL;
 	*membership = session_membership(session, world->number);
 	return *membership != NULL ? session : NULL;
@@ -60,8 +59,8 @@ static void send_results(struct served_world *world, const struct tick_report *r
 			 uint32_t first, uint32_t last)
 {
 	/* Who has left the world hears nothing, but may ask again when it is back. */
-	struct session *session = registry_find(&world->service->sessions,
-						report->results[first].session);
+	struct session *session =
+		registry_find(&world->service->sessions, report->results[first].session);
 	struct membership *membership =
 		session != NULL ? session_past(session, world->number) : NULL;
 	if (membership == NULL)
@@ -121,7 +120,8 @@ void world_reports_ask(struct served_world *world)
 void worlds_watch(struct served_world *world)
 {
 	bool wanted = fanout_wants_contacts(world->fanout);
-	if (wanted != world->contacts_asked && host_watch_contacts(world->host, wanted) == STATUS_OK)
+	if (wanted != world->contacts_asked &&
+	    host_watch_contacts(world->host, wanted) == STATUS_OK)
 		world->contacts_asked = wanted;
 	wanted = fanout_wants_joints(world->fanout);
 	if (wanted != world->joints_asked && host_watch_joints(world->host, wanted) == STATUS_OK)
@@ -165,8 +165,9 @@ static void show(struct served_world *world, const struct tick_report *report)
 	bool watched = fanout_is_watched(world->fanout);
 	uint64_t now = watched ? io_now(service->io) : 0, before = fanout_work(world->fanout);
 	enum status status = fanout_report(world->fanout, report, now);
-	service_turn_spend(service, TURN_REPORTS, report->body_count + report->event_count +
-					  fanout_work(world->fanout) - before);
+	service_turn_spend(service, TURN_REPORTS,
+			   report->body_count + report->event_count + fanout_work(world->fanout) -
+				   before);
 	if (status == STATUS_OK && report->step && watched && world->round_at == 0) {
 		world->round_at = now;
 		world->service->rounds.open++;
@@ -196,8 +197,8 @@ static void begin_epoch(struct served_world *world)
 static void tell_news(struct served_world *world, const struct tick_report *report)
 {
 	log_info("world_mode", "world=%u name=%s mode=%u pace_permille=%u epoch=%u tick=%llu",
-		 (unsigned)world->number, world->name, (unsigned)world->mode,
-		 (unsigned)world->pace, (unsigned)world->epoch, (unsigned long long)world->tick);
+		 (unsigned)world->number, world->name, (unsigned)world->mode, (unsigned)world->pace,
+		 (unsigned)world->epoch, (unsigned long long)world->tick);
 	if (world->mode == WIRE_MODE_FAILED)
 		log_warn("world_failed", "world=%u name=%s status=%s text=%s",
 			 (unsigned)world->number, world->name, status_name(report->failure.status),
@@ -222,8 +223,8 @@ static void take_tick(struct served_world *world, const struct tick_report *repo
 	world->cost_max = MAX_OF(world->cost_max, report->cost_ns);
 	uint64_t slow = world->service->options->slow_tick_us * NS_PER_US;
 	if (slow > 0 && report->cost_ns > slow)
-		log_warn("slow_tick", "world=%s tick=%llu us=%llu awake=%u contacts=%u", world->name,
-			 (unsigned long long)report->tick,
+		log_warn("slow_tick", "world=%s tick=%llu us=%llu awake=%u contacts=%u",
+			 world->name, (unsigned long long)report->tick,
 			 (unsigned long long)(report->cost_ns / NS_PER_US),
 			 (unsigned)report->stats.awake, (unsigned)report->stats.contacts);
 	if (world->stopping)
@@ -266,8 +267,7 @@ static void reply_stepped(struct session *session, struct membership *membership
 	stepped->tick_hash = reply->tick_hash;
 	stepped->joints_hash = reply->joints_hash;
 	stepped->observation = (struct wire_slice){ reply->raw.data, (uint32_t)reply->raw.count };
-	stepped->results = (struct wire_list){ reply->results.data,
-					       (uint32_t)reply->results.count,
+	stepped->results = (struct wire_list){ reply->results.data, (uint32_t)reply->results.count,
 					       reply->result_count };
 	session_step_answered(membership, reply->ref);
 	enum status status = send_stepped(session, membership, &message);
@@ -438,8 +438,7 @@ static struct wire_list shape_warnings(const struct shape *shape, uint8_t room[W
 static void reply_shape(struct session *session, const struct served_world *world,
 			const struct reply_report *reply)
 {
-	const struct shape *shape =
-		shape_book_find(&world->service->library, reply->shape.bytes);
+	const struct shape *shape = shape_book_find(&world->service->library, reply->shape.bytes);
 	if (shape == NULL)
 		return; /* the library keeps what it has cooked */
 	uint8_t packed[512], words[WARNING_BYTES];
@@ -583,8 +582,8 @@ static void on_failed(void *context, enum status status, const char *text)
 {
 	struct served_world *world = context;
 	struct reason *why = &world->journal_failure;
-	log_error("journal_failed", "world=%u name=%s status=%s text=%s",
-		  (unsigned)world->number, world->name, status_name(status), LOG_TEXT(text));
+	log_error("journal_failed", "world=%u name=%s status=%s text=%s", (unsigned)world->number,
+		  world->name, status_name(status), LOG_TEXT(text));
 	reason_set(why, status, -1, "journal", "%.150s", text);
 	while (world->waiting_for_disk != NULL)
 		release_saved(world, why);
@@ -621,7 +620,7 @@ static bool take_report(struct served_world *world)
 		take_tick(world, &report->ticked);
 	} else if (!world->stopping) { /* else nobody is left to hear it */
 		service_turn_spend(world->service, TURN_REPORTS,
-				  report->reply.raw.count / REPLY_WORK_BYTES);
+				   report->reply.raw.count / REPLY_WORK_BYTES);
 		if (kept_for_disk(world, report))
 			return true;
 		deliver(world, &report->reply);

@@ -213,8 +213,8 @@ static enum status make_host(struct service *service, struct served_world *world
 		struct journal_events events = world_journal_events(world);
 		journal_set_events(options.journal, &events);
 	}
-	status = host_create(&options, engine_world, shapes, service->executor, world_reports, world,
-			     &world->host);
+	status = host_create(&options, engine_world, shapes, service->executor, world_reports,
+			     world, &world->host);
 	if (status != STATUS_OK) {
 		drop_journal(service, world, options.journal, recovered == NULL);
 		return reason_set(why, status, -1, "name", "%s", status_text(status));
@@ -235,8 +235,7 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 		return reason_set(why, STATUS_LIMIT, -1, "name", "at most %llu worlds",
 				  (unsigned long long)service->options->worlds_max);
 	struct served_world *world = heap_alloc_zero(sizeof *world);
-	if (world == NULL ||
-	    ARRAY_RESERVE(&worlds->items, worlds->items.count + 1u) != STATUS_OK) {
+	if (world == NULL || ARRAY_RESERVE(&worlds->items, worlds->items.count + 1u) != STATUS_OK) {
 		heap_free(world);
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
 				  status_text(STATUS_NO_MEMORY));
@@ -257,8 +256,7 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 		pace.mode = WIRE_MODE_PAUSED;
 	world->mode = pace.mode;
 	world->pace = pace.speed > 0 ? pace.speed : TICK_SPEED_NORMAL;
-	enum status status =
-		make_host(service, world, engine_world, shapes, &pace, recovered, why);
+	enum status status = make_host(service, world, engine_world, shapes, &pace, recovered, why);
 	if (status != STATUS_OK) {
 		free_world(world);
 		return status;
@@ -288,8 +286,7 @@ enum status worlds_open(struct service *service, const char *name, struct world 
 			struct shape_book *shapes, bool running, struct served_world **out,
 			struct reason *why)
 {
-	enum status status =
-		worlds_add(service, name, world, shapes, running, NULL, out, why);
+	enum status status = worlds_add(service, name, world, shapes, running, NULL, out, why);
 	if (status != STATUS_OK) {
 		world_destroy(world);
 		return status;
@@ -356,7 +353,7 @@ void worlds_serve(void *context)
 			continue;
 		more = fanout_continue(world->fanout, now) || more;
 		service_turn_spend(service, TURN_SERVING,
-				  SLICE_WORK + fanout_work(world->fanout) - before);
+				   SLICE_WORK + fanout_work(world->fanout) - before);
 	}
 	worlds->serve_from = count > 0 ? (worlds->serve_from + i) % count : 0;
 	if (more || i < count)

@@ -16,12 +16,13 @@ struct session;
 
 struct served_world {
 	struct service *service; /* borrowed */
-	struct served_world *next_reporting; /* in worlds.reporting_first's list, where `reporting` */
-	bool reporting;			     /* it may have reports that have not been taken */
+	struct served_world
+		*next_reporting; /* in worlds.reporting_first's list, where `reporting` */
+	bool reporting;		 /* it may have reports that have not been taken */
 	uint32_t number;
 	char name[WIRE_NAME_MAX + 1];
-	struct host *host;	/* owned */
-	struct fanout *fanout;	/* owned */
+	struct host *host;     /* owned */
+	struct fanout *fanout; /* owned */
 	bool has_journal;
 	bool stopping, remove_file; /* on its way out */
 	/* As of the last TICK report. */
@@ -41,10 +42,10 @@ struct served_world {
 	/* SAVED replies that wait for the disk, oldest first, by their `next`. */
 	struct report *waiting_for_disk;
 	struct reason journal_failure; /* status OK: the file is being written */
-	uint64_t round_at; /* instant at which its fan-out began, 0: it is done */
-	bool whole_asked; /* the mirror is lost, and the host knows */
-	bool contacts_asked; /* the host tells contacts, because somebody watches them */
-	bool joints_asked;   /* and joints */
+	uint64_t round_at;	       /* instant at which its fan-out began, 0: it is done */
+	bool whole_asked;	       /* the mirror is lost, and the host knows */
+	bool contacts_asked;	       /* the host tells contacts, because somebody watches them */
+	bool joints_asked;	       /* and joints */
 	/* Who asked for its end; 0 nobody. */
 	uint32_t destroyed_by;
 	uint64_t destroyed_ref;

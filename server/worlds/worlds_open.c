@@ -115,14 +115,15 @@ static enum status open_scene(struct service *service, const char *text, struct 
 	char name[WIRE_NAME_MAX + 1];
 	const char *file = split_scene(text, name);
 	if (!worlds_name_valid(name))
-		return reason_set(why, STATUS_RANGE, -1, "scene", "%s is no name for a world", name);
+		return reason_set(why, STATUS_RANGE, -1, "scene", "%s is no name for a world",
+				  name);
 	if (worlds_find_name(service->worlds, name) != NULL) {
 		log_info("scene_has_a_world", "name=%s: it goes on from its file", name);
 		return STATUS_OK;
 	}
 	if (is_refused(service, name)) {
-		log_error("scene_left_out", "name=%s: there is a file of that name, and it was refused",
-			  name);
+		log_error("scene_left_out",
+			  "name=%s: there is a file of that name, and it was refused", name);
 		return STATUS_OK;
 	}
 	struct scene *scene;

@@ -142,7 +142,7 @@ void lws_set_timeout(struct lws *wsi, enum pending_timeout reason, int secs)
 
 /* ---- a site ------------------------------------------------------------------------------------ */
 
-static struct server server;
+static struct service service;
 static struct options options;
 static struct web web;
 static uint8_t page[100000], packed[70000];
@@ -159,9 +159,9 @@ static void make_site(struct web_site *site, uint8_t head)
 		assets[i].packed_bytes = i == 0 ? 0 : sizeof packed;
 	}
 	options.web_origin = (struct option_list){ 1, { "https://elsewhere.example" } };
-	server.options = &options;
-	server.draining = (head & 8) != 0;
-	web.server = &server;
+	service.options = &options;
+	service.draining = (head & 8) != 0;
+	web.service = &service;
 	web.assets.items.items = assets;
 	web.assets.items.count = web.assets.items.capacity = 2;
 	memset(site, 0, sizeof *site);

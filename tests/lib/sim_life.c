@@ -96,8 +96,9 @@ static void pace(struct life *life)
 {
 	static const double speeds[] = { 0.5, 1, 4 };
 	uint32_t what = draw(life, 4), w = draw(life, LIFE_RUNNING);
-	enum wire_control action = what == 0 ? WIRE_CONTROL_PAUSE
-				   : what == 1 ? WIRE_CONTROL_SPEED : WIRE_CONTROL_RESUME;
+	enum wire_control action = what == 0   ? WIRE_CONTROL_PAUSE
+				   : what == 1 ? WIRE_CONTROL_SPEED
+					       : WIRE_CONTROL_RESUME;
 	(void)life_control(life, w, action, what == 1 ? speeds[draw(life, 3)] : 1);
 }
 
@@ -175,8 +176,9 @@ static void issue_tokens(struct life *life)
 	life->token_first = life->token_count;
 	if (!life->traits.tokens || life->token_count + TOKENS_AT_ONCE > LIFE_TOKENS)
 		return;
-	ck_assert_int_eq(keyring_load(&life->sim->server->service.keyring, KEY_FILE, strlen(KEY_FILE), &why),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		keyring_load(&life->sim->server->service.keyring, KEY_FILE, strlen(KEY_FILE), &why),
+		STATUS_OK);
 	for (uint32_t i = 0; i < TOKENS_AT_ONCE; i++) {
 		struct connect_token token = {
 			.role = (enum wire_role)(WIRE_ROLE_OBSERVER + draw(life, 3)),
@@ -237,8 +239,7 @@ static void check_promise(struct life *life, uint32_t w, const struct promise *p
 
 static uint32_t number_of(struct life *life, const char *name)
 {
-	const struct served_world *served =
-		worlds_find_name(&life->sim->server->worlds, name);
+	const struct served_world *served = worlds_find_name(&life->sim->server->worlds, name);
 	return served != NULL ? served->number : 0;
 }
 
@@ -505,8 +506,8 @@ static void stop_worlds(struct life *life)
 		if (life->worlds[w] == 0)
 			continue;
 		enum status status = life_control(life, w, WIRE_CONTROL_PAUSE, 1);
-		ck_assert_msg(status == STATUS_OK || life_world_failed(life, w), "seed %llu: pause %d",
-			      (unsigned long long)life->seed, (int)status);
+		ck_assert_msg(status == STATUS_OK || life_world_failed(life, w),
+			      "seed %llu: pause %d", (unsigned long long)life->seed, (int)status);
 	}
 }
 
@@ -558,8 +559,8 @@ static void tell_life(struct life *life)
 	for (uint32_t i = 0; i < life->sim->client_count; i++)
 		for (uint32_t k = 0; k < life->sim->clients[i]->subscription_count; k++)
 			shown += life->sim->clients[i]->subscriptions[k].mirror.joints.count;
-	printf("# %u joints made in the worlds that are left, %u shown at the end\n", (unsigned)made,
-	       (unsigned)shown);
+	printf("# %u joints made in the worlds that are left, %u shown at the end\n",
+	       (unsigned)made, (unsigned)shown);
 	printf("# %u stepped, %u answers, %u shapes, %u saved, %u restored, %u forked, %u errors, "
 	       "%u goodbyes\n",
 	       (unsigned)kinds[MESSAGE_STEPPED], (unsigned)kinds[MESSAGE_ANSWER],

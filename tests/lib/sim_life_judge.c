@@ -80,7 +80,8 @@ static void judge_fate(const struct life *life, const struct life_fate *fate, bo
 			     failed_world(life, fate->world);
 		ck_assert_msg(heard || !settled,
 			      "seed %llu: client %u's batch %d in %u (at %llu) has no answer: tick "
-			      "%llu", seed, (unsigned)fate->client->index, (int)fate->batch,
+			      "%llu",
+			      seed, (unsigned)fate->client->index, (int)fate->batch,
 			      (unsigned)fate->world, (unsigned long long)fate->at,
 			      (unsigned long long)world_info(world).tick);
 		return;
@@ -89,13 +90,13 @@ static void judge_fate(const struct life *life, const struct life_fate *fate, bo
 	if (result->code != STATUS_OK && result->code != STATUS_WAITING)
 		ck_assert_msg(bodies == 0, "seed %llu: refused and done", seed);
 	else if (result->value_count > 0 && !life->traits.goes_back)
-		ck_assert_msg(bodies == 1 && result->values[0] == id,
-			      "seed %llu: batch %d of client %u in world %u done at %llu and not there: %u "
-			      "with tag %d, body %u for %u",
-			      seed, (int)fate->batch, (unsigned)fate->client->index,
-			      (unsigned)fate->world, (unsigned long long)result->tick,
-			      (unsigned)bodies, (int)fate->tag, (unsigned)id,
-			      (unsigned)result->values[0]);
+		ck_assert_msg(
+			bodies == 1 && result->values[0] == id,
+			"seed %llu: batch %d of client %u in world %u done at %llu and not there: %u "
+			"with tag %d, body %u for %u",
+			seed, (int)fate->batch, (unsigned)fate->client->index,
+			(unsigned)fate->world, (unsigned long long)result->tick, (unsigned)bodies,
+			(int)fate->tag, (unsigned)id, (unsigned)result->values[0]);
 	judge_arrivals(life, fate, result);
 }
 
@@ -104,22 +105,24 @@ void life_judge_survivors(struct life *life, const struct sim_durable durable[LI
 {
 	for (uint32_t i = 0; i < life->fate_count; i++) {
 		const struct life_fate *fate = &life->fates[i];
-		const struct sim_result *result = sim_result(fate->client, fate->world, fate->batch);
+		const struct sim_result *result =
+			sim_result(fate->client, fate->world, fate->batch);
 		uint32_t w = 0;
 		while (w < LIFE_COPY && life->worlds[w] != fate->world)
 			w++;
 		body_id id = 0;
 		ck_assert_uint_lt(w, LIFE_COPY);
-		uint32_t bodies = bodies_with_tag(server_sim_world(life->sim, fate->world), fate->tag,
-						  &id);
+		uint32_t bodies =
+			bodies_with_tag(server_sim_world(life->sim, fate->world), fate->tag, &id);
 		ck_assert_uint_le(bodies, 1);
 		if (result == NULL || life->traits.goes_back)
 			continue;
 		bool done = result->code == STATUS_OK && result->value_count > 0;
 		if (result->code != STATUS_OK && result->code != STATUS_WAITING)
 			ck_assert_uint_eq(bodies, 0);
-		else if (done && (result->tick < durable[w].tick ||
-				  (result->tick == durable[w].tick && result->edit <= durable[w].edit)))
+		else if (done &&
+			 (result->tick < durable[w].tick ||
+			  (result->tick == durable[w].tick && result->edit <= durable[w].edit)))
 			ck_assert_msg(bodies == 1, "seed %llu: a durable body is gone",
 				      (unsigned long long)life->seed);
 	}
@@ -134,7 +137,8 @@ static uint32_t answers_of(const struct life_ask *ask, enum status *code)
 	*code = STATUS_OK;
 	for (uint32_t i = 0; i < ask->client->received.count; i++) {
 		const struct message *message = &ask->client->received.items[i].message;
-		if (message->type == MESSAGE_ERROR && message->error.about == (uint64_t)ask->about &&
+		if (message->type == MESSAGE_ERROR &&
+		    message->error.about == (uint64_t)ask->about &&
 		    message->error.ref == ask->ref) {
 			*code = (enum status)message->error.code;
 			found++;
@@ -153,7 +157,7 @@ static void judge_ask(const struct life *life, const struct life_ask *ask, bool 
 	const char *name = message_info(ask->about)->name;
 	if (found > 0 && ask->forbidden)
 		ck_assert_msg(code == STATUS_FORBIDDEN || code == STATUS_BUSY ||
-			      code == STATUS_NO_MEMORY,
+				      code == STATUS_NO_MEMORY,
 			      "seed %llu: %s done against its role (%d)", seed, name, (int)code);
 	if (!stayed(life, ask->client, ask->resumes) || ask->resumes > 0)
 		return;
@@ -168,8 +172,8 @@ static void judge_stepped(const struct life *life, const struct sim_client *clie
 	for (uint32_t i = 0; i < client->received.count; i++) {
 		const struct message *message = &client->received.items[i].message;
 		const struct msg_stepped *stepped = &message->stepped;
-		if (message->type != MESSAGE_STEPPED || client->received.items[i].at < life->began_at ||
-		    !stepped->tick_hash.set)
+		if (message->type != MESSAGE_STEPPED ||
+		    client->received.items[i].at < life->began_at || !stepped->tick_hash.set)
 			continue;
 		ck_assert_msg(server_sim_was(life->sim, (uint32_t)stepped->world, stepped->tick,
 					     stepped->edit, stepped->tick_hash.value),
@@ -190,8 +194,8 @@ static void judge_mirror(struct life *life, struct sim_client *client,
 	bool there = sim_caught_up(client, sub->sub, NS_PER_S);
 	/* With a divisor the last frame may be older than the last tick. */
 	ck_assert_msg(there || world_info(world).tick - sub->mirror.tick <= 64 * 4,
-		      "seed %llu: client %u's mirror %d stays behind", (unsigned long long)life->seed,
-		      (unsigned)client->index, (int)sub->sub);
+		      "seed %llu: client %u's mirror %d stays behind",
+		      (unsigned long long)life->seed, (unsigned)client->index, (int)sub->sub);
 	ck_assert(sub->mirror.complete);
 }
 

@@ -68,7 +68,8 @@ START_TEST(a_paused_world_is_shown_as_fast_as_it_is_read)
 	struct hall hall;
 	open_hall(&hall, check_seed() + (uint64_t)_i);
 	fill(&hall, 6000);
-	struct sim_client *client = guest(&hall, NULL, WIRE_CAPS_ALL & ~(_i % 2 ? WIRE_CAP_ACK : 0u));
+	struct sim_client *client =
+		guest(&hall, NULL, WIRE_CAPS_ALL & ~(_i % 2 ? WIRE_CAP_ACK : 0u));
 	sim_subscribe(client, 1, hall.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
 	ck_assert(sim_caught_up(client, 1, 400 * NS_PER_MS));
 	ck_assert_uint_gt(client->bytes_in, 500000);
@@ -121,8 +122,8 @@ START_TEST(who_watches_all_too_often_is_served_less_and_who_watches_little_as_be
 	}
 	struct sim_client *modest = guest(&hall, "observer", WIRE_CAPS_ALL);
 	uint32_t follow[] = { 3, 4, 5 };
-	sim_subscribe_part(modest, 1, hall.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 0, 0, NULL, 0,
-			   follow, 3);
+	sim_subscribe_part(modest, 1, hall.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 0, 0, NULL,
+			   0, follow, 3);
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
 	server_sim_run(hall.sim, NS_PER_S);
 	const struct served_world *world = worlds_find(&hall.sim->server->worlds, hall.world);
@@ -247,17 +248,19 @@ static Suite *make(void)
 	TCase *still = tcase_create("still");
 	tcase_set_timeout(still, 60);
 	tcase_add_loop_test(still, a_paused_world_is_shown_as_fast_as_it_is_read, 0, 4);
-	tcase_add_loop_test(still, a_divisor_does_not_keep_back_the_tick_at_which_a_world_stops, 0, 4);
+	tcase_add_loop_test(still, a_divisor_does_not_keep_back_the_tick_at_which_a_world_stops, 0,
+			    4);
 	suite_add_tcase(suite, still);
 	TCase *greedy = tcase_create("greedy");
 	tcase_set_timeout(greedy, 60);
-	tcase_add_loop_test(greedy,
-			    who_watches_all_too_often_is_served_less_and_who_watches_little_as_before, 0,
-			    1);
+	tcase_add_loop_test(
+		greedy, who_watches_all_too_often_is_served_less_and_who_watches_little_as_before,
+		0, 1);
 	suite_add_tcase(suite, greedy);
 	TCase *floods = tcase_create("floods");
 	tcase_set_timeout(floods, 60);
-	tcase_add_loop_test(floods, a_flood_is_read_in_turns_and_every_message_is_answered_in_order, 0, 4);
+	tcase_add_loop_test(floods, a_flood_is_read_in_turns_and_every_message_is_answered_in_order,
+			    0, 4);
 	tcase_add_loop_test(floods, who_is_over_its_quota_is_read_four_times_a_second, 0, 2);
 	suite_add_tcase(suite, floods);
 	return suite;

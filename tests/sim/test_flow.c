@@ -87,7 +87,8 @@ static struct watch watch(struct hall *hall, uint64_t ns, uint32_t first)
 			uint64_t gap = server_sim_now(hall->sim) - last;
 			watch.gap_max = gap > watch.gap_max ? gap : watch.gap_max;
 		}
-		watch.queued_max = queued(hall) > watch.queued_max ? queued(hall) : watch.queued_max;
+		watch.queued_max =
+			queued(hall) > watch.queued_max ? queued(hall) : watch.queued_max;
 		watch.heap_max = heap_live() > watch.heap_max ? heap_live() : watch.heap_max;
 	}
 	for (uint32_t i = 0; i < WATCHERS; i++)
@@ -163,7 +164,8 @@ END_TEST
 START_TEST(a_paused_world_brings_those_up_to_date_whom_it_skipped)
 {
 	struct hall hall;
-	open_hall(&hall, check_seed() + (uint64_t)_i, _i % 2 ? WIRE_CAPS_ALL : WIRE_CAP_EXACT, NULL);
+	open_hall(&hall, check_seed() + (uint64_t)_i, _i % 2 ? WIRE_CAPS_ALL : WIRE_CAP_EXACT,
+		  NULL);
 	fill(&hall, 300);
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
 	server_sim_run(hall.sim, NS_PER_S);
@@ -254,8 +256,8 @@ START_TEST(a_snapshot_larger_than_every_queue_arrives_in_parts)
 		who.caps = i == 2 ? WIRE_CAP_EXACT : WIRE_CAPS_ALL;
 		hall.watchers[i] = server_sim_guest(hall.sim, &who);
 		sim_join(hall.watchers[i], hall.world);
-		sim_subscribe(hall.watchers[i], 1, hall.world, WIRE_COLUMNS_ALL,
-			      WIRE_PROFILE_EXACT, 1, 0);
+		sim_subscribe(hall.watchers[i], 1, hall.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT,
+			      1, 0);
 	}
 	uint64_t most = 0;
 	for (int i = 0; i < 400; i++) {
@@ -326,9 +328,9 @@ START_TEST(a_limit_stops_the_world_says_so_and_can_be_mended)
 	bool said = false;
 	for (uint32_t i = 0; i < client->received.count; i++) {
 		const struct message *message = &client->received.items[i].message;
-		said = said || (message->type == MESSAGE_WORLD_INFO &&
-				message->world_info.ref == 0 &&
-				message->world_info.mode == WIRE_MODE_FAILED);
+		said = said ||
+		       (message->type == MESSAGE_WORLD_INFO && message->world_info.ref == 0 &&
+			message->world_info.mode == WIRE_MODE_FAILED);
 	}
 	ck_assert(said);
 	/* Trying again changes nothing and says so. */
@@ -563,7 +565,8 @@ static Suite *make(void)
 	tcase_add_loop_test(limits, a_limit_stops_the_world_says_so_and_can_be_mended, 0, 4);
 	tcase_add_test(limits, a_full_inbox_says_busy_and_keeps_what_it_has);
 	tcase_add_test(limits, more_batches_than_results_are_kept_for_are_all_answered);
-	tcase_add_loop_test(limits, a_number_means_one_batch_also_after_leaving_and_coming_back, 0, 4);
+	tcase_add_loop_test(limits, a_number_means_one_batch_also_after_leaving_and_coming_back, 0,
+			    4);
 	suite_add_tcase(suite, limits);
 	TCase *ends = tcase_create("ends");
 	tcase_set_timeout(ends, 30);

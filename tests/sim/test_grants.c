@@ -44,8 +44,9 @@ static struct server_sim *guarded(void)
 	struct reason why;
 	options.io.quiet = true;
 	struct server_sim *sim = server_sim_create(&options);
-	ck_assert_int_eq(keyring_load(&sim->server->service.keyring, FILE_TEXT, strlen(FILE_TEXT), &why),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		keyring_load(&sim->server->service.keyring, FILE_TEXT, strlen(FILE_TEXT), &why),
+		STATUS_OK);
 	return sim;
 }
 
@@ -198,7 +199,8 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("sim/grants");
 	TCase *tokens = tcase_create("tokens");
-	tcase_add_test(tokens, a_token_opens_ends_and_copies_into_the_worlds_it_names_and_no_others);
+	tcase_add_test(tokens,
+		       a_token_opens_ends_and_copies_into_the_worlds_it_names_and_no_others);
 	tcase_add_test(tokens, a_token_sees_the_worlds_it_names_and_no_others);
 	suite_add_tcase(suite, tokens);
 	TCase *owners = tcase_create("owners");

@@ -29,7 +29,7 @@ static void send_text(struct sim_client *client, const char *text)
 struct stage {
 	struct server_sim *sim;
 	struct sim_client *keeper;
-	uint32_t world;	  /* 1: a sphere's shape, and bodies 1 (the keeper's) and 2 (nobody's) */
+	uint32_t world; /* 1: a sphere's shape, and bodies 1 (the keeper's) and 2 (nobody's) */
 	uint64_t hash;
 };
 
@@ -422,20 +422,26 @@ static const struct message_row messages[] = {
 	{ "a rate that is text", "[11 7 'x' {'rate' 'fast'}]", STATUS_TYPE, 7, false },
 	{ "a gravity of 1e300", "[11 7 'x' {'gravity' [0 1e300 0]}]", STATUS_RANGE, 7, false },
 	{ "a gravity of two", "[11 7 'x' {'gravity' [0 1]}]", STATUS_TYPE, 7, false },
-	{ "a method that is none", "[11 7 'x' {'method' 'magic'}]", STATUS_UNKNOWN_METHOD, 7, false },
-	{ "a broad phase that is none", "[11 7 'x' {'broad_phase' 'octopus'}]", STATUS_RANGE, 7, false },
+	{ "a method that is none", "[11 7 'x' {'method' 'magic'}]", STATUS_UNKNOWN_METHOD, 7,
+	  false },
+	{ "a broad phase that is none", "[11 7 'x' {'broad_phase' 'octopus'}]", STATUS_RANGE, 7,
+	  false },
 	{ "a limit of nothing", "[11 7 'x' {'bodies_max' 0}]", STATUS_RANGE, 7, false },
-	{ "an upload from the middle", "[20 7 1 <0000000000000000000000000000000000000000000000000000"
-				       "000000000000> 1 3 <01>]",
+	{ "an upload from the middle",
+	  "[20 7 1 <0000000000000000000000000000000000000000000000000000"
+	  "000000000000> 1 3 <01>]",
 	  STATUS_SEQUENCE, 7, false },
-	{ "an upload under another name", "[20 7 1 <000000000000000000000000000000000000000000000000"
-					  "0000000000000000> 0 1 <01010000000000000000f03f>]",
+	{ "an upload under another name",
+	  "[20 7 1 <000000000000000000000000000000000000000000000000"
+	  "0000000000000000> 0 1 <01010000000000000000f03f>]",
 	  STATUS_CORRUPT, 7, false },
-	{ "an upload to nowhere", "[20 7 9 <0000000000000000000000000000000000000000000000000000000000"
-				  "000000> 0 1 <01>]",
+	{ "an upload to nowhere",
+	  "[20 7 9 <0000000000000000000000000000000000000000000000000000000000"
+	  "000000> 0 1 <01>]",
 	  STATUS_NOT_JOINED, 7, false },
-	{ "a name of 31 bytes", "[20 7 1 <00000000000000000000000000000000000000000000000000000000000000"
-				"> 0 1 <01>]",
+	{ "a name of 31 bytes",
+	  "[20 7 1 <00000000000000000000000000000000000000000000000000000000000000"
+	  "> 0 1 <01>]",
 	  STATUS_RANGE, 7, false },
 	{ "a world one has not joined", "[30 7 5]", STATUS_NOT_JOINED, 7, false },
 	{ "no columns", "[30 7 1 0]", STATUS_RANGE, 7, false },
@@ -467,32 +473,37 @@ static const struct message_row messages[] = {
 	{ "a query that is none", "[50 7 1 [99]]", STATUS_UNSUPPORTED, 7, false },
 	{ "a cast of bytes cut short", "[50 7 1 [7 <05010000000000000000f03f> [0 0 0] [1 0 0]]]",
 	  STATUS_CORRUPT, 7, false },
-	{ "a cast of a name unknown", "[50 7 1 [7 <000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c"
-				       "1d1e1f> [0 0 0] [1 0 0]]]", STATUS_UNKNOWN_SHAPE, 7, false },
+	{ "a cast of a name unknown",
+	  "[50 7 1 [7 <000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c"
+	  "1d1e1f> [0 0 0] [1 0 0]]]",
+	  STATUS_UNKNOWN_SHAPE, 7, false },
 	{ "a cast of nothing", "[50 7 1 [7 <> [0 0 0] [1 0 0]]]", STATUS_CORRUPT, 7, false },
-	{ "a cast over 1e300 m", "[50 7 1 [7 <0101000000000000f03f> [0 0 0] [1e300 0 0]]]", STATUS_RANGE, 7,
-	  false },
-	{ "a cast turned by nothing", "[50 7 1 [7 <0101000000000000f03f> [0 0 0] [1 0 0] [0 0 0 0]]]",
+	{ "a cast over 1e300 m", "[50 7 1 [7 <0101000000000000f03f> [0 0 0] [1e300 0 0]]]",
 	  STATUS_RANGE, 7, false },
+	{ "a cast turned by nothing",
+	  "[50 7 1 [7 <0101000000000000f03f> [0 0 0] [1 0 0] [0 0 0 0]]]", STATUS_RANGE, 7, false },
 	{ "nearest to a stranger", "[50 7 1 [8 4711]]", STATUS_UNKNOWN_BODY, 7, false },
 	{ "a reach beyond all", "[50 7 1 [8 1 0 1e300]]", STATUS_RANGE, 7, false },
 	{ "the mass of a stranger", "[50 7 1 [9 4711]]", STATUS_UNKNOWN_BODY, 7, false },
-	{ "a walk of 17 pieces", "[50 7 1 [10 <0101000000000000f03f> [0 0 0] [1 0 0] [1 0 0 0] 17]]",
-	  STATUS_RANGE, 7, false },
+	{ "a walk of 17 pieces",
+	  "[50 7 1 [10 <0101000000000000f03f> [0 0 0] [1 0 0] [1 0 0 0] 17]]", STATUS_RANGE, 7,
+	  false },
 	{ "a walk without skin",
-	  "[50 7 1 [10 <0101000000000000f03f> [0 0 0] [1 0 0] [1 0 0 0] 4 0.7 0.0 0.0]]", STATUS_RANGE, 7,
-	  false },
+	  "[50 7 1 [10 <0101000000000000f03f> [0 0 0] [1 0 0] [1 0 0 0] 4 0.7 0.0 0.0]]",
+	  STATUS_RANGE, 7, false },
 	{ "regions of strangers", "[50 7 1 [11 4711 4712]]", STATUS_UNKNOWN_BODY, 7, false },
-	{ "a solid in a question", "[50 7 1 [7 <0801010000000000> [0 0 0] [1 0 0]]]", STATUS_UNSUPPORTED, 7,
-	  false },
+	{ "a solid in a question", "[50 7 1 [7 <0801010000000000> [0 0 0] [1 0 0]]]",
+	  STATUS_UNSUPPORTED, 7, false },
 	{ "no query", "[50 7 1 []]", STATUS_TYPE, 7, false },
 	{ "a ray without direction", "[50 7 1 [1 [0 0 0] [0 0 0] 5.0]]", STATUS_RANGE, 7, false },
 	{ "a ray of 1e300 m", "[50 7 1 [1 [0 0 0] [0 1 0] 1e300]]", STATUS_RANGE, 7, false },
 	{ "a ray from 1e300", "[50 7 1 [1 [1e300 0 0] [0 1 0] 1.0]]", STATUS_RANGE, 7, false },
-	{ "a limit over the limit", "[50 7 1 [1 [0 0 0] [0 1 0] 5.0 4097]]", STATUS_RANGE, 7, false },
+	{ "a limit over the limit", "[50 7 1 [1 [0 0 0] [0 1 0] 5.0 4097]]", STATUS_RANGE, 7,
+	  false },
 	{ "a shape of nonsense", "[50 7 1 [2 <ff01> [0 0 0]]]", STATUS_CORRUPT, 7, false },
-	{ "an upload of nonsense", "[20 7 1 <437cb43a30226e639b33d84533cfc3dd"
-				   "d970a40055b9c8c0bf7e3795cf184eb6> 0 1 <ff01>]",
+	{ "an upload of nonsense",
+	  "[20 7 1 <437cb43a30226e639b33d84533cfc3dd"
+	  "d970a40055b9c8c0bf7e3795cf184eb6> 0 1 <ff01>]",
 	  STATUS_CORRUPT, 7, false },
 	{ "a body that is none", "[50 7 1 [5 4000]]", STATUS_UNKNOWN_BODY, 7, false },
 	{ "an action that is none", "[60 7 1 9]", STATUS_RANGE, 7, false },
@@ -561,8 +572,9 @@ static const struct command_row commands[] = {
 	{ "a body of 53 bits", "[[11 9007199254740991]]", STATUS_UNKNOWN_BODY, 0 },
 	{ "a result that is not there", "[[11 -1]]", STATUS_BACK_REFERENCE, 0 },
 	{ "its own result", "[[10 2 [0 0 0]] [11 -2]]", STATUS_BACK_REFERENCE, 1 },
-	{ "a shape as a body", "[[1 <0000000000000000000000000000000000000000000000000000000000000001>]"
-			       " [11 -1]]",
+	{ "a shape as a body",
+	  "[[1 <0000000000000000000000000000000000000000000000000000000000000001>]"
+	  " [11 -1]]",
 	  STATUS_UNKNOWN_SHAPE, 0 },
 	{ "the second of two", "[[10 2 [0 0 0]] [17 4000 [1 0 0]]]", STATUS_UNKNOWN_BODY, 1 },
 	{ "a push of 1e300", "[[17 2 [1e300 0 0]]]", STATUS_RANGE, 0 },
@@ -641,8 +653,8 @@ START_TEST(a_number_that_is_not_finite_is_refused_by_name)
 		server_sim_run(stage.sim, 500 * NS_PER_MS);
 		check_after(&stage, client, text, STATUS_NOT_FINITE, false);
 		const struct msg_error *error = first_error(client);
-		ck_assert_msg(wire_slice_is(error->field, infinities[i].field), "%s: field %.*s", text,
-			      (int)error->field.bytes, (const char *)error->field.at);
+		ck_assert_msg(wire_slice_is(error->field, infinities[i].field), "%s: field %.*s",
+			      text, (int)error->field.bytes, (const char *)error->field.at);
 		ck_assert_msg(error->ref == infinities[i].ref, "%s: ref %d", text, (int)error->ref);
 		ck_assert_msg(error->index == infinities[i].index, "%s: index %d", text,
 			      (int)error->index);
@@ -757,8 +769,8 @@ START_TEST(every_role_may_send_what_is_its_and_nothing_else)
 			const struct msg_error *error = first_error(client);
 			bool forbidden = error != NULL && error->code == STATUS_FORBIDDEN;
 			bool may = role >= samples[k].least;
-			ck_assert_msg(forbidden == !may, "%s as %s", message_info(samples[k].type)->name,
-				      wire_role_name(role));
+			ck_assert_msg(forbidden == !may, "%s as %s",
+				      message_info(samples[k].type)->name, wire_role_name(role));
 			ck_assert(!client->closed);
 			sim_disconnect(client);
 			server_sim_run(stage.sim, 20 * NS_PER_MS);

@@ -145,9 +145,9 @@ START_TEST(of_frames_of_one_tick_none_is_taken_for_one_that_never_came)
 	spawn(&house, 20);
 	struct wire_area areas[2] = { { .kind = WIRE_AREA_BALL, .numbers = { 2, 100, 0, 3 } },
 				      { .kind = WIRE_AREA_BALL, .numbers = { 15, 100, 0, 3 } } };
-	struct sim_subscription *sub = sim_subscribe_part(house.guest, 1, house.world,
-							  WIRE_COLUMNS_ALL, WIRE_PROFILE_SIM, 0, 0,
-							  &areas[0], 1, NULL, 0);
+	struct sim_subscription *sub =
+		sim_subscribe_part(house.guest, 1, house.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_SIM,
+				   0, 0, &areas[0], 1, NULL, 0);
 	server_sim_run(house.sim, 300 * NS_PER_MS);
 	for (int n = 0; n < 12; n++) {
 		if (n % 3 == 0)
@@ -268,8 +268,8 @@ START_TEST(of_events_nothing_is_lost_but_what_notice_says)
 	struct sim_client_options who = sim_client_options_default();
 	struct sim_client *steady = server_sim_guest(house.sim, &who);
 	sim_join(steady, house.world);
-	struct sim_subscription *all = sim_subscribe(steady, 1, house.world, 31, WIRE_PROFILE_EXACT,
-						     1, 0x1fe);
+	struct sim_subscription *all =
+		sim_subscribe(steady, 1, house.world, 31, WIRE_PROFILE_EXACT, 1, 0x1fe);
 	sim_upload(house.keeper, house.world, TEST_SPHERE);
 	sim_upload(house.keeper, house.world, TEST_PLANE);
 	struct command commands[40];
@@ -404,8 +404,10 @@ static Suite *make(void)
 	TCase *back = tcase_create("back");
 	tcase_set_timeout(back, 60);
 	tcase_add_loop_test(back, who_comes_back_goes_on_with_a_delta_and_all_its_numbers, 0, 6);
-	tcase_add_loop_test(back, a_resume_takes_the_place_of_a_connection_that_seems_to_live, 0, 4);
-	tcase_add_loop_test(back, of_frames_of_one_tick_none_is_taken_for_one_that_never_came, 0, 16);
+	tcase_add_loop_test(back, a_resume_takes_the_place_of_a_connection_that_seems_to_live, 0,
+			    4);
+	tcase_add_loop_test(back, of_frames_of_one_tick_none_is_taken_for_one_that_never_came, 0,
+			    16);
 	tcase_add_loop_test(back, of_events_nothing_is_lost_but_what_notice_says, 0, 4);
 	tcase_add_loop_test(back, a_step_whose_answer_was_lost_is_answered_again_and_not_done_twice,
 			    0, 6);

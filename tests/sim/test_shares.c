@@ -14,8 +14,15 @@
 #define TICK (NS_PER_S / 60)
 #define FOR_EVER 4294967295u
 
-static const char *const FEW[] = { "--player-horizon", "60", "--player-pending", "5", "--player-forces", "4",
-				   "--player-bodies", "6", NULL };
+static const char *const FEW[] = { "--player-horizon",
+				   "60",
+				   "--player-pending",
+				   "5",
+				   "--player-forces",
+				   "4",
+				   "--player-bodies",
+				   "6",
+				   NULL };
 
 static struct server_sim *open_sim(uint64_t seed, const char *data)
 {
@@ -71,7 +78,8 @@ static enum status said(struct sim_client *client, uint32_t world, uint64_t batc
 static enum status ask(struct sim_client *client, uint32_t world, const struct command *commands,
 		       uint32_t count, uint64_t at)
 {
-	return said(client, world, sim_commands(client, world, commands, count, at, WIRE_LATE_APPLY));
+	return said(client, world,
+		    sim_commands(client, world, commands, count, at, WIRE_LATE_APPLY));
 }
 
 static struct world_share share_of(struct server_sim *sim, uint32_t world, uint32_t session)
@@ -109,7 +117,8 @@ START_TEST(a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one)
 	struct command spawn = sim_spawn(0, 1, 0, 1, false);
 	static const uint64_t FAR[] = { 200, 100000, UINT64_C(1) << 52 };
 	for (size_t i = 0; i < COUNT_OF(FAR); i++)
-		ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + FAR[i]), STATUS_RANGE);
+		ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + FAR[i]),
+				 STATUS_RANGE);
 	ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + 50), STATUS_WAITING);
 	/* An undated one waits for the dated one before it, and not for those that were refused. */
 	ck_assert_int_eq(ask(player, world, &spawn, 1, 0), STATUS_WAITING);
@@ -134,7 +143,8 @@ START_TEST(what_waits_has_a_share_and_ends_with_its_session)
 	uint64_t at = tick_of(sim, world) + 55;
 	struct command spawn = sim_spawn(0, 1, 0, 1, false);
 	for (int i = 0; i < 8; i++)
-		ck_assert_int_eq(ask(greedy, world, NULL, 0, at), i < 5 ? STATUS_WAITING : STATUS_LIMIT);
+		ck_assert_int_eq(ask(greedy, world, NULL, 0, at),
+				 i < 5 ? STATUS_WAITING : STATUS_LIMIT);
 	ck_assert_int_eq(ask(calm, world, &spawn, 1, at), STATUS_WAITING);
 	ck_assert_int_eq(ask(keeper, world, &spawn, 1, at), STATUS_WAITING);
 	ck_assert_uint_eq(world_pending(server_sim_world(sim, world), NULL, 0), 7);
@@ -205,7 +215,8 @@ START_TEST(forces_of_a_time_that_was_given_up_are_no_debt)
 	snapshot(keeper, world, MESSAGE_SAVE);
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < 5; i++)
-			ck_assert_int_eq(ask(player, world, &most, 1, 0), i < 4 ? STATUS_OK : STATUS_LIMIT);
+			ck_assert_int_eq(ask(player, world, &most, 1, 0),
+					 i < 4 ? STATUS_OK : STATUS_LIMIT);
 		snapshot(keeper, world, MESSAGE_RESTORE);
 		ck_assert_uint_eq(drives_of(sim, world, player->session), 0);
 	}
@@ -272,7 +283,8 @@ static void live_on_credit(struct server_sim *sim, uint32_t world, struct rng *r
 			at = 0;
 		sim_commands(debtor, world, commands, 1 + rng_below(rng, 4), at, WIRE_LATE_APPLY);
 		if (rng_below(rng, 4) == 0 && debtor->subscription_count < SIM_SUBSCRIPTIONS_MAX)
-			sim_subscribe(debtor, acts + 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1, 0);
+			sim_subscribe(debtor, acts + 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW,
+				      1, 0);
 		server_sim_run(sim, rng_below(rng, 3) * TICK);
 	}
 	switch (rng_below(rng, 3)) {
@@ -299,7 +311,8 @@ static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_
 			continue;
 		}
 		struct world_share share = share_of(sim, world, number);
-		ck_assert_msg(share.pending == 0, "seed %llu: session %u has gone and has %u batches waiting",
+		ck_assert_msg(share.pending == 0,
+			      "seed %llu: session %u has gone and has %u batches waiting",
 			      (unsigned long long)seed, (unsigned)number, (unsigned)share.pending);
 		ck_assert_msg(world_drags(server_sim_world(sim, world), number) == 0,
 			      "seed %llu: session %u has gone and holds on",
@@ -309,8 +322,8 @@ static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_
 			      (unsigned long long)seed, (unsigned)number);
 	}
 	fanout_counters(worlds_find(&server->worlds, world)->fanout, &fanout);
-	ck_assert_msg(fanout.subscriptions == 1, "seed %llu: %u subscriptions", (unsigned long long)seed,
-		      (unsigned)fanout.subscriptions);
+	ck_assert_msg(fanout.subscriptions == 1, "seed %llu: %u subscriptions",
+		      (unsigned long long)seed, (unsigned)fanout.subscriptions);
 	ck_assert_uint_le(bodies, 6 * sessions + 100);
 	ck_assert_uint_ge(here, 2);
 }

@@ -265,11 +265,12 @@ START_TEST(stepping_tick_by_tick_or_all_at_once_is_the_same_world)
 		for (int i = 1; i < 4; i++)
 			commands[i] = sim_spawn(0.1 * i, i, 0, i, true);
 		sim_subscribe(client, 1, party.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
-		ck_assert_int_eq(code_of(sim_step(client, party.world, 1, 0, commands, 4)), STATUS_OK);
+		ck_assert_int_eq(code_of(sim_step(client, party.world, 1, 0, commands, 4)),
+				 STATUS_OK);
 		for (int i = 0; i < (way ? 1 : 60); i++)
-			ck_assert_int_eq(code_of(sim_step(client, party.world, way ? 60 : 1, 15, NULL,
-							  0)),
-					 STATUS_OK);
+			ck_assert_int_eq(
+				code_of(sim_step(client, party.world, way ? 60 : 1, 15, NULL, 0)),
+				STATUS_OK);
 		hashes[way] = sim_hash(client, party.world);
 		ck_assert(sim_caught_up(client, 1, NS_PER_S));
 		clear(&party);

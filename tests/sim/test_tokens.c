@@ -20,12 +20,14 @@ static struct server_sim *open_sim(const char *const *arguments)
 	for (int i = 0; arguments != NULL && arguments[i] != NULL; i++)
 		options.arguments[i] = arguments[i];
 	struct server_sim *sim = server_sim_create(&options);
-	ck_assert_int_eq(keyring_load(&sim->server->service.keyring, FILE_TEXT, strlen(FILE_TEXT), &why),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		keyring_load(&sim->server->service.keyring, FILE_TEXT, strlen(FILE_TEXT), &why),
+		STATUS_OK);
 	return sim;
 }
 
-static void issue(struct server_sim *sim, uint32_t nonce, uint64_t seconds, char text[TOKEN_TEXT_MAX + 1])
+static void issue(struct server_sim *sim, uint32_t nonce, uint64_t seconds,
+		  char text[TOKEN_TEXT_MAX + 1])
 {
 	struct connect_token token = {
 		.role = WIRE_ROLE_PLAYER,
@@ -95,7 +97,8 @@ END_TEST
 
 START_TEST(one_address_cannot_take_every_place_before_hello)
 {
-	static const char *const FEW[] = { "--address-greetings", "5", "--address-sessions", "8", NULL };
+	static const char *const FEW[] = { "--address-greetings", "5", "--address-sessions", "8",
+					   NULL };
 	struct server_sim *sim = open_sim(FEW);
 	struct sim_client_options mute = sim_client_options_default();
 	mute.raw = true;

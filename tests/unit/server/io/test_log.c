@@ -185,7 +185,8 @@ static Suite *make(void)
 	TCase *line = tcase_create("line");
 	tcase_add_test(line, a_line_has_time_level_event_and_pairs);
 	tcase_add_test(line, what_is_under_the_level_is_not_said);
-	tcase_add_test(line, a_place_that_says_too_much_is_held_back_and_counted_and_others_are_not);
+	tcase_add_test(line,
+		       a_place_that_says_too_much_is_held_back_and_counted_and_others_are_not);
 	tcase_add_test(line, a_hostile_name_cannot_make_a_second_line);
 	tcase_add_test(line, a_line_that_is_too_long_is_cut);
 	tcase_add_test(line, levels_are_read_by_name);

@@ -101,8 +101,7 @@ START_TEST(who_has_something_first_is_served_first)
 	begin(sinks, outboxes, CLIENTS);
 	for (int round = 0; round < 10; round++) {
 		for (uint32_t i = 0; i < CLIENTS; i++)
-			outbox_put(&outboxes[(i + (uint32_t)round) % CLIENTS],
-				   frame_of(10, 1));
+			outbox_put(&outboxes[(i + (uint32_t)round) % CLIENTS], frame_of(10, 1));
 		first_writer = NULL;
 		outbox_set_flush(&set);
 		was_first[first_writer - sinks] = true;

@@ -54,7 +54,8 @@ START_TEST(what_is_called_durable_is_in_the_file)
 		char text[160];
 		snprintf(text, sizeof text,
 			 "SELECT count(*) FROM hashes WHERE epoch = %u AND tick + count > %llu",
-			 (unsigned)recorder.durable_epoch, (unsigned long long)recorder.durable_tick);
+			 (unsigned)recorder.durable_epoch,
+			 (unsigned long long)recorder.durable_tick);
 		if (recorder.durable_tick > 0)
 			ck_assert_uint_eq(ask("one", text), 1);
 	}
@@ -325,9 +326,8 @@ START_TEST(without_memory_a_record_is_not_taken)
 	ck_assert_int_eq(bytes_append_zero(&image, 1000), STATUS_OK);
 	for (uint64_t tick = 1; tick <= 60; tick++) {
 		heap_fail_at(1 + tick % 3);
-		enum status status =
-			journal_checkpoint(recorder.journal, recorder.epoch, tick - 1, 0, NULL, &image,
-					   tick, tables, 2);
+		enum status status = journal_checkpoint(recorder.journal, recorder.epoch, tick - 1,
+							0, NULL, &image, tick, tables, 2);
 		if (status == STATUS_OK)
 			status = journal_tick(recorder.journal, recorder.epoch, tick, tick);
 		heap_fail_at(0);

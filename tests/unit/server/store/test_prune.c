@@ -318,8 +318,9 @@ static Suite *make(void)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, the_newest_checkpoints_and_what_came_after_them_stay, 0, 4);
 	tcase_add_test(tests, what_is_kept_verifies_and_says_where_it_begins);
-	tcase_add_loop_test(tests,
-			    every_tick_after_the_beginning_has_its_hash_and_no_row_from_before_stays, 0, 3);
+	tcase_add_loop_test(
+		tests, every_tick_after_the_beginning_has_its_hash_and_no_row_from_before_stays, 0,
+		3);
 	tcase_add_test(tests, recorded_from_birth_it_stays_whole_with_few_images);
 	tcase_add_test(tests, snapshots_stay_while_a_name_or_a_restore_needs_them);
 	tcase_add_test(tests, the_file_does_not_grow_with_the_worlds_age);

@@ -147,8 +147,8 @@ static void forget_copy(void)
 /* Six worlds from which nothing is taken away, and two of which the newest 1 or 2 checkpoints stay. */
 START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 {
-	static const char *const methods[] = {"soft-step", "free",       "projection",
-					      "lcp",       "reflection", "lcp"};
+	static const char *const methods[] = { "soft-step", "free",	  "projection",
+					       "lcp",	    "reflection", "lcp" };
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	struct retention retention = { .checkpoints = _i < 6 ? 0 : (uint32_t)_i - 5 };
 	store_set_retention(recorder.store, &retention);
@@ -248,9 +248,9 @@ START_TEST(a_torn_log_leaves_a_beginning)
 	/* All that comes now stays in the log. */
 	recorder_settle(&recorder);
 	struct reason why;
-	ck_assert_int_eq(sql_exec(recorder.journal->file.db, "PRAGMA wal_checkpoint(TRUNCATE)",
-				  &why),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		sql_exec(recorder.journal->file.db, "PRAGMA wal_checkpoint(TRUNCATE)", &why),
+		STATUS_OK);
 	ck_assert_int_eq(sql_exec(recorder.journal->file.db, "PRAGMA wal_autocheckpoint = 0", &why),
 			 STATUS_OK);
 	for (int i = 0; i < 60; i++)
@@ -379,13 +379,14 @@ static const struct {
 	  STATUS_DIVERGED, "tick 64" },
 	{ "UPDATE batches SET commands = x'FF' WHERE seq = (SELECT max(seq) FROM batches)",
 	  STATUS_CORRUPT, "commands of batch" },
-	{ "DELETE FROM batches WHERE seq = (SELECT max(seq) FROM batches)", STATUS_CORRUPT, "is gone" },
+	{ "DELETE FROM batches WHERE seq = (SELECT max(seq) FROM batches)", STATUS_CORRUPT,
+	  "is gone" },
 	{ "UPDATE hashes SET count = 61, hashes = substr(hashes, 1, 8 * 61)", STATUS_CORRUPT,
 	  "leads to" },
 	{ "UPDATE hashes SET count = 257", STATUS_CORRUPT, "not what they say" },
 	{ "UPDATE shapes SET canonical = zeroblob(9)", STATUS_CORRUPT, "its name" },
-	{ "UPDATE epochs SET motion = 'core 999' || substr(motion, instr(motion, ','))", STATUS_VERSION,
-	  "of other bits" },
+	{ "UPDATE epochs SET motion = 'core 999' || substr(motion, instr(motion, ','))",
+	  STATUS_VERSION, "of other bits" },
 	{ "PRAGMA user_version = 3", STATUS_VERSION, "version 3" },
 	{ "PRAGMA application_id = 1", STATUS_CORRUPT, "no recording" },
 };
@@ -424,7 +425,8 @@ END_TEST
 static enum status use_shape(uint64_t number)
 {
 	uint8_t packed[256];
-	struct command commands[2] = { test_command(COMMAND_SHAPE_USE), test_command(COMMAND_SPAWN) };
+	struct command commands[2] = { test_command(COMMAND_SHAPE_USE),
+				       test_command(COMMAND_SPAWN) };
 	commands[0].shape_use.name = test_shape_name(TEST_HULL);
 	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
 	command_pack(&packer, &commands[0]);
@@ -432,14 +434,19 @@ static enum status use_shape(uint64_t number)
 	struct batch batch = { .session = 1, .number = number, .commands = commands, .count = 2 };
 	struct wire_slice slice = wire_packer_slice(&packer);
 	struct journal_batch record = {
-		.session = 1, .batch = number, .commands = slice.at, .bytes = slice.bytes, .count = 2,
+		.session = 1,
+		.batch = number,
+		.commands = slice.at,
+		.bytes = slice.bytes,
+		.count = 2,
 	};
 	struct batch_result result;
 	struct world_info info = world_info(recorder.world);
 	ck_assert_int_eq(world_apply(recorder.world, &batch, 1, &result), STATUS_OK);
 	record.result = (uint8_t)result.status;
-	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick, info.edit + 1, &record, 1),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		journal_apply(recorder.journal, info.epoch, info.tick, info.edit + 1, &record, 1),
+		STATUS_OK);
 	return result.status;
 }
 

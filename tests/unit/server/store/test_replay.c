@@ -33,7 +33,9 @@ static void tear_down(void)
 
 static void replay(const char *against, uint64_t from)
 {
-	struct replay_options options = { .file = file, .against = against, .verify = true, .from = from };
+	struct replay_options options = {
+		.file = file, .against = against, .verify = true, .from = from
+	};
 	struct reason why;
 	enum status status = replay_file(&options, &report, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
@@ -77,7 +79,8 @@ static struct stored read_checkpoint(uint64_t tick)
 /* Writes the image back with its checksums mended, and with `world`, if any, the hashes it now has. */
 static void write_checkpoint(const struct stored *stored, const struct world *world)
 {
-	static const char text[] = "UPDATE checkpoints SET image = ?2, image_hash = ?3 WHERE seq = ?1";
+	static const char text[] =
+		"UPDATE checkpoints SET image = ?2, image_hash = ?3 WHERE seq = ?1";
 	static const char hashes[] =
 		"UPDATE checkpoints SET state_hash = ?2, table_hashes = ?3 WHERE seq = ?1";
 	struct bytes packed = { 0 };
@@ -140,9 +143,9 @@ static body_id flip_velocity(uint64_t tick, bool mend)
 	put_le64(image->data + image->count - 8, hash64(image->data, image->count - 8, 0));
 	world = NULL;
 	if (mend)
-		ck_assert_int_eq(world_load(image->data, image->count, test_shape_source(), &world,
-					    &why),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			world_load(image->data, image->count, test_shape_source(), &world, &why),
+			STATUS_OK);
 	write_checkpoint(&stored, world);
 	if (world != NULL)
 		world_destroy(world);
@@ -170,15 +173,20 @@ static void give(struct command *command, uint64_t number)
 	command_pack(&packer, command);
 	struct wire_slice slice = wire_packer_slice(&packer);
 	struct journal_batch record = {
-		.session = 1, .batch = number, .commands = slice.at, .bytes = slice.bytes, .count = 1,
+		.session = 1,
+		.batch = number,
+		.commands = slice.at,
+		.bytes = slice.bytes,
+		.count = 1,
 	};
 	struct batch batch = { .session = 1, .number = number, .commands = command, .count = 1 };
 	struct batch_result result;
 	struct world_info info = world_info(recorder.world);
 	ck_assert_int_eq(world_apply(recorder.world, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(result.status, STATUS_OK);
-	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick, info.edit + 1, &record, 1),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		journal_apply(recorder.journal, info.epoch, info.tick, info.edit + 1, &record, 1),
+		STATUS_OK);
 }
 
 /* Four spheres that fly freely, so that a bit of a velocity stays to be seen; one may get a tag. */
@@ -187,8 +195,8 @@ static void record_falling(const char *name, uint32_t ticks, uint32_t tag_at)
 	recorder_make(&recorder, name, "soft-step", false, 1);
 	for (int i = 0; i < 4; i++) {
 		struct attachment item;
-		struct command command = test_spawn_command(
-			recorder.world, TEST_SPHERE, vec3_make(3.0 * i, 50, 0), &item);
+		struct command command = test_spawn_command(recorder.world, TEST_SPHERE,
+							    vec3_make(3.0 * i, 50, 0), &item);
 		command.spawn.velocity = vec3_make(0.1 + 0.01 * i, 0, 0);
 		test_do(recorder.world, &command);
 	}
@@ -210,8 +218,8 @@ static void record_falling(const char *name, uint32_t ticks, uint32_t tag_at)
 
 START_TEST(a_recording_is_made_again_bit_by_bit)
 {
-	static const char *const methods[] = {"soft-step",  "free",       "soft-step", "lcp",
-					      "projection", "reflection", "lcp"};
+	static const char *const methods[] = { "soft-step",  "free",	   "soft-step", "lcp",
+					       "projection", "reflection", "lcp" };
 	record("w", methods[_i], _i >= 2 && _i < 5, check_seed() + (uint64_t)_i);
 	recorder_restore(&recorder, "kept");
 	recorder_run(&recorder, 12);
@@ -423,7 +431,8 @@ static Suite *make(void)
 	tcase_add_loop_test(tests, a_recording_is_made_again_bit_by_bit, 0, 7);
 	tcase_add_test(tests, a_changed_hash_is_found_and_the_state_held_innocent);
 	tcase_add_test(tests, a_changed_image_is_found_with_its_body_and_field);
-	tcase_add_test(tests, another_beginning_is_found_at_its_first_tick_and_located_at_a_checkpoint);
+	tcase_add_test(tests,
+		       another_beginning_is_found_at_its_first_tick_and_located_at_a_checkpoint);
 	tcase_add_test(tests, a_step_that_was_not_made_is_part_of_the_recording);
 	tcase_add_test(tests, an_unreadable_image_differs);
 	tcase_add_test(tests, two_recordings_are_compared_to_the_tick_and_field);

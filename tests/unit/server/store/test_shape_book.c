@@ -117,7 +117,8 @@ START_TEST(without_memory_a_book_stays_as_it_was)
 			heap_fail_at(0);
 			ck_assert_uint_eq(book.count, status == STATUS_OK ? i + 1 : i);
 			for (uint32_t k = 0; k < i; k++)
-				ck_assert_ptr_eq(shape_book_find(&book, shapes[k]->name), shapes[k]);
+				ck_assert_ptr_eq(shape_book_find(&book, shapes[k]->name),
+						 shapes[k]);
 		} while (status == STATUS_NO_MEMORY);
 		ck_assert_int_eq(status, STATUS_OK);
 		ck_assert_ptr_eq(shape_book_find(&book, shapes[i]->name), shapes[i]);

@@ -120,9 +120,10 @@ static void check_pruned(sqlite3 *db)
 	uint64_t begins = ask(db, "SELECT tick FROM checkpoints WHERE seq ="
 				  " (SELECT value FROM meta WHERE key = 'begins')");
 	ck_assert_uint_gt(begins, 0);
-	ck_assert_uint_eq(ask(db, "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"
-				  " AND tick > (SELECT tick FROM checkpoints WHERE seq ="
-				  " (SELECT value FROM meta WHERE key = 'begins'))"),
+	ck_assert_uint_eq(ask(db,
+			      "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"
+			      " AND tick > (SELECT tick FROM checkpoints WHERE seq ="
+			      " (SELECT value FROM meta WHERE key = 'begins'))"),
 			  TICKS - begins);
 	ck_assert_uint_eq(ask(db, "SELECT max(tick) FROM checkpoints"), TICKS);
 	ck_assert_uint_lt(ask(db, "SELECT count(*) FROM checkpoints"), TICKS / 4 - 1);
@@ -140,8 +141,9 @@ static void check_file(const char *directory, const struct life *life, bool prun
 		sql_close(db);
 		return;
 	}
-	ck_assert_uint_eq(ask(db, "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"),
-			  TICKS);
+	ck_assert_uint_eq(
+		ask(db, "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"),
+		TICKS);
 	ck_assert_uint_eq(ask(db, "SELECT count(*) FROM checkpoints a JOIN checkpoints b"
 				  " ON b.seq = a.seq + 1 WHERE b.tick = a.tick + 4"),
 			  TICKS / 4 - 1);
